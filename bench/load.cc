@@ -1,0 +1,147 @@
+#include "bench/load.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "bench/contender.h"
+
+namespace itemdb::bench {
+namespace {
+
+// How long the last operations of a run may take before they are made to fail.
+constexpr nanoseconds kPatience = std::chrono::seconds(20);
+constexpr nanoseconds kForever = std::chrono::hours(1);
+
+double Microseconds(nanoseconds time) { return std::chrono::duration<double, std::micro>(time).count(); }
+
+// The value below which `fraction` of `values`, which are reordered, lie.
+double PercentileUs(std::vector<uint32_t>& values, double fraction) {
+  auto nth = values.begin() + static_cast<ptrdiff_t>(fraction * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth / 1e3;
+}
+
+// Time that all cores together were not idle since the machine started, in steps of 10 ms.
+nanoseconds MachineCpu() {
+  std::ifstream in("/proc/stat");
+  std::string name;
+  int64_t user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft_interrupts = 0,
+          stolen = 0;
+  in >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts >> stolen;
+  int64_t ticks = user + nice + system + interrupts + soft_interrupts + stolen;
+  return std::chrono::nanoseconds(std::chrono::seconds(1)) * ticks / sysconf(_SC_CLK_TCK);
+}
+
+}  // namespace
+
+nanoseconds OwnCpu() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+Load::Load(const LoadOptions& options)
+    : options_(options), accounts_(options.callers), running_(options.callers) {}
+
+std::optional<uint64_t> Load::Next() {
+  if (phase_.load(std::memory_order_relaxed) != Phase::kOver) {
+    uint64_t operation = next_.fetch_add(1, std::memory_order_relaxed);
+    if (operation < options_.operations) return operation;
+  }
+  MutexLock lock(mutex_);
+  --running_;
+  changed_.NotifyAll();
+  return std::nullopt;
+}
+
+void Load::Finish(int caller, Clock::time_point begin, const absl::Status& status) {
+  Caller& account = accounts_[caller];
+  if (status.ok()) {
+    ++account.answered;
+    if (phase_.load(std::memory_order_relaxed) != Phase::kMeasured) return;
+    uint64_t latency_ns = nanoseconds(Clock::now() - begin).count();
+    account.latencies_ns.push_back(static_cast<uint32_t>(std::min<uint64_t>(latency_ns, UINT32_MAX)));
+    return;
+  }
+  phase_ = Phase::kOver;
+  MutexLock lock(mutex_);
+  if (failure_.ok()) failure_ = status;
+}
+
+void Load::WaitFor(nanoseconds time) {
+  Clock::time_point end = Clock::now() + time;
+  MutexLock lock(mutex_);
+  while (running_ > 0 && Clock::now() < end) changed_.WaitFor(mutex_, end - Clock::now());
+}
+
+absl::Status Load::End(Contender& contender) {
+  phase_ = Phase::kOver;
+  WaitFor(kPatience);
+  MutexLock lock(mutex_);
+  if (running_ > 0) contender.GiveUp();
+  while (running_ > 0) changed_.Wait(mutex_);
+  return failure_;
+}
+
+uint64_t Load::Answered() const {
+  uint64_t answered = 0;
+  for (const Caller& caller : accounts_) answered += caller.answered;
+  return answered;
+}
+
+absl::StatusOr<Measured> RunLoad(Contender& contender, const LoadOptions& options) {
+  Load load(options);
+  contender.Begin(load);
+  load.WaitFor(options.warm_up);
+
+  nanoseconds server_cpu = contender.ServerCpu();
+  nanoseconds client_cpu = OwnCpu();
+  nanoseconds machine_cpu = MachineCpu();
+  Clock::time_point begin = Clock::now();
+  Load::Phase expected = Load::Phase::kWarmUp;  // A failure may have ended it.
+  load.phase_.compare_exchange_strong(expected, Load::Phase::kMeasured);
+  load.WaitFor(options.measured);
+  load.phase_ = Load::Phase::kOver;
+  nanoseconds elapsed = Clock::now() - begin;
+  server_cpu = contender.ServerCpu() - server_cpu;
+  client_cpu = OwnCpu() - client_cpu;
+  machine_cpu = MachineCpu() - machine_cpu;
+
+  ITEMDB_RETURN_IF_ERROR(load.End(contender));
+
+  Measured measured;
+  measured.answered = load.Answered();
+  std::vector<uint32_t> latencies;
+  for (const Load::Caller& caller : load.accounts_) {
+    latencies.insert(latencies.end(), caller.latencies_ns.begin(), caller.latencies_ns.end());
+  }
+  if (latencies.empty()) {
+    return absl::DeadlineExceededError("no operation was answered in the measured time; give more --seconds");
+  }
+  double operations = static_cast<double>(latencies.size());
+  measured.operations_per_second = operations / std::chrono::duration<double>(elapsed).count();
+  measured.p50_us = PercentileUs(latencies, 0.50);
+  measured.p99_us = PercentileUs(latencies, 0.99);
+  measured.server_cpu_us = Microseconds(server_cpu) / operations;
+  nanoseconds ours = contender.InProcess() ? server_cpu : server_cpu + client_cpu;
+  measured.others_cores = std::max(0.0, std::chrono::duration<double>(machine_cpu - ours) / elapsed);
+  if (!contender.InProcess()) measured.client_cpu_us = Microseconds(client_cpu) / operations;
+  return measured;
+}
+
+absl::StatusOr<uint64_t> RunAll(Contender& contender, int callers, uint64_t operations) {
+  LoadOptions options;
+  options.callers = callers;
+  options.operations = operations;
+  Load load(options);
+  contender.Begin(load);
+  load.WaitFor(kForever);
+  ITEMDB_RETURN_IF_ERROR(load.End(contender));
+  return load.Answered();
+}
+
+}  // namespace itemdb::bench

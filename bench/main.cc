@@ -1,0 +1,174 @@
+// itembench: how fast itemd is, in ratios to what it is made of.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "bench/echo_server.h"
+#include "bench/ordering_cost.h"
+#include "bench/session.h"
+#include "bench/start.h"
+#include "bench/throughput.h"
+
+namespace itemdb::bench {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInterrupted = 130;
+
+constexpr char kDescription[] =
+    "itembench - measures itemd beside raw gRPC and raw RocksDB doing the same work, in one run. On a "
+    "machine that is "
+    "shared, trust the ratios and the CPU times, not operations per second.";
+
+constexpr char kFooter[] = R"(
+Contenders of put and get (--only):
+  itemd      the daemon beside this program, in a process of its own, through gRPC
+  database   storage alone, in this process
+  rocksdb    RocksDB with the same options making the same writes and reads
+  echo       a gRPC server answering the same requests with replies of the same size
+
+Databases are made in $TMPDIR, or else /var/tmp, and removed at the end.)";
+
+struct Options {
+  double seconds = 1;
+  int rounds = 3;
+  std::vector<int> callers;
+  std::vector<std::string> only;
+  uint64_t orders = 50'000;
+  uint64_t writes = 20'000;
+  double settle_seconds = 2;
+  std::string transport = "tcp";
+  std::string output = "text";
+  // echo-server.
+  std::string listen;
+  std::string address_file;
+};
+
+void AddOptions(CLI::App& app, Options& options) {
+  constexpr double kMaxSeconds = 60;
+  app.add_option("--seconds", options.seconds, "Length of each measurement of put and get (default 1)")
+      ->check(CLI::Range(0.01, kMaxSeconds))
+      ->type_name("S");
+  app.add_option("--rounds", options.rounds, "How often everything is measured (default 3)")
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N");
+  app.add_option("--callers", options.callers, "Callers in flight (default 1,16,64 for put and 64 for get)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000))
+      ->type_name("N,...");
+  app.add_option("--only", options.only, "Contenders of put and get (default all)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"itemd", "database", "rocksdb", "echo"}))
+      ->type_name("NAME,...");
+  app.add_option("--orders", options.orders, "Orders that get reads from (default 50000)")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N");
+  app.add_option("--writes", options.writes, "Puts in each round of order (default 20000)")
+      ->check(CLI::Range(64, 1'000'000))
+      ->type_name("N");
+  app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
+      ->check(CLI::Range(0.0, kMaxSeconds))
+      ->type_name("S");
+  app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
+      ->check(CLI::IsMember({"tcp", "unix"}))
+      ->type_name("KIND");
+  app.add_option("-o,--output", options.output, "text (default) or jsonl")
+      ->check(CLI::IsMember({"text", "jsonl"}))
+      ->type_name("FORM");
+}
+
+void ReportMachine(Session& session) {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  unsigned cores = std::thread::hardware_concurrency();
+  double syncs = SyncsPerSecond(session.scratch.path());
+  TextTable table;
+  table.title = "Machine: " + std::to_string(cores) + " cores, load average " + Figure(load) +
+                ", databases on " + session.scratch.file_system() + " (" + Figure(syncs) +
+                " synced appends of 1 KiB per second), " +
+                (session.unix_socket ? "unix sockets" : "TCP on 127.0.0.1");
+  session.report.Add(table, {{{"figure", "machine"},
+                              {"cores", cores},
+                              {"load_average", load},
+                              {"file_system", session.scratch.file_system()},
+                              {"syncs_per_second", syncs},
+                              {"transport", session.unix_socket ? "unix" : "tcp"}}});
+}
+
+absl::Status RunCommand(const std::string& command, const Options& options) {
+  ITEMDB_ASSIGN_OR_RETURN(Scratch scratch, Scratch::Make());
+  Report report(options.output == "jsonl" ? Report::Format::kJsonLines : Report::Format::kText, &std::cout);
+  Session session{scratch, report, options.transport == "unix"};
+  ReportMachine(session);
+
+  bool all = command == "all";
+  if (all || command == "start") {
+    ITEMDB_RETURN_IF_ERROR(
+        RunStart(session, {.rounds = options.rounds, .settle_seconds = options.settle_seconds}));
+  }
+  ThroughputOptions throughput;
+  throughput.seconds = options.seconds;
+  throughput.rounds = options.rounds;
+  throughput.orders = options.orders;
+  throughput.only = options.only;
+  if (all || command == "put") {
+    throughput.operation = Operation::kPut;
+    throughput.callers = options.callers.empty() ? std::vector<int>{1, 16, 64} : options.callers;
+    ITEMDB_RETURN_IF_ERROR(RunThroughput(session, throughput));
+  }
+  if (all || command == "get") {
+    throughput.operation = Operation::kGet;
+    throughput.callers = options.callers.empty() ? std::vector<int>{64} : options.callers;
+    ITEMDB_RETURN_IF_ERROR(RunThroughput(session, throughput));
+  }
+  if (all || command == "order") {
+    ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
+  }
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CLI::App app(kDescription, "itembench");
+  app.footer(kFooter);
+  app.set_help_flag("-h,--help", "Print this and exit");
+  app.require_subcommand(1);
+  app.fallthrough();
+  AddOptions(app, options);
+  app.add_subcommand("all", "Everything below");
+  app.add_subcommand("start", "Start to first answer on an empty directory, and idle memory");
+  app.add_subcommand("put", "PutItem of new order headers into a table with 4 indexes");
+  app.add_subcommand("get", "GetItem of order headers, from memory");
+  app.add_subcommand("order", "CPU time of each step of a put, on one thread");
+  // What this program starts as a contender.
+  CLI::App* echo = app.add_subcommand("echo-server", "")->group("");
+  echo->add_option("--listen", options.listen)->required();
+  echo->add_option("--address-file", options.address_file)->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "itembench: " << error.what() << "\nRun itembench --help for the options.\n";
+    return kExitUsage;
+  }
+
+  std::string command = app.get_subcommands().front()->get_name();
+  absl::Status status;
+  if (command == "echo-server") {
+    status = RunEchoServer(options.listen, options.address_file);
+  } else {
+    CatchInterrupts();
+    status = RunCommand(command, options);
+  }
+  if (status.ok()) return 0;
+  std::cerr << "itembench: " << MessageOf(status) << '\n';
+  return absl::IsCancelled(status) ? kExitInterrupted : kExitFailed;
+}
+
+}  // namespace
+}  // namespace itemdb::bench
+
+int main(int argc, char** argv) { return itemdb::bench::Main(argc, argv); }

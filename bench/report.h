@@ -1,0 +1,48 @@
+// What a run prints: tables for people, or one JSON object a line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace itemdb::bench {
+
+// Of the same figure over several rounds.
+struct Spread {
+  double median = 0;
+  double min = 0;
+  double max = 0;
+};
+// `values` must not be empty.
+Spread SpreadOf(std::vector<double> values);
+
+// "3.42", "34.2", "342", "34200": three digits that mean something.
+std::string Figure(double value);
+// "342 (301-360)".
+std::string Figure(const Spread& spread);
+
+// Columns are as wide as their widest cell; the first is aligned left, the others right.
+struct TextTable {
+  std::string title;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+  // Sentences below the table.
+  std::vector<std::string> notes;
+};
+
+class Report {
+ public:
+  enum class Format { kText, kJsonLines };
+
+  Report(Format format, std::ostream* out) : format_(format), out_(out) {}
+
+  // Prints one of the two forms of the same result.
+  void Add(const TextTable& table, const std::vector<nlohmann::ordered_json>& lines);
+
+ private:
+  const Format format_;
+  std::ostream* const out_;
+};
+
+}  // namespace itemdb::bench

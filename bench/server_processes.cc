@@ -1,0 +1,43 @@
+#include "bench/server_processes.h"
+
+#include <grpc/grpc.h>
+#include <grpcpp/create_channel.h>
+
+namespace itemdb::bench {
+namespace {
+
+std::string ListenAddress(const std::string& directory, bool unix_socket) {
+  return unix_socket ? "unix:" + directory + ".sock" : "127.0.0.1:0";
+}
+
+absl::StatusOr<ServerProcess> Start(const std::string& program, const std::vector<std::string>& arguments,
+                                    const std::string& address_file) {
+  ServerProcess server;
+  ITEMDB_ASSIGN_OR_RETURN(server.process, ChildProcess::Start(program, arguments));
+  ITEMDB_ASSIGN_OR_RETURN(std::string address, server.process->AwaitAddress(address_file));
+  grpc::ChannelArguments channel_arguments;
+  channel_arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  server.channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), channel_arguments);
+  return server;
+}
+
+}  // namespace
+
+absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bool durable,
+                                                bool unix_socket) {
+  std::string address_file = directory + ".address";
+  return Start("itemd",
+               {"--data-dir", directory, "--listen", ListenAddress(directory, unix_socket), "--address-file",
+                address_file, "--durability", durable ? "durable" : "relaxed", "--log-level", "warn"},
+               address_file);
+}
+
+absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket) {
+  std::string address_file = directory + ".address";
+  return Start(
+      "itembench",
+      {"echo-server", "--listen", ListenAddress(directory, unix_socket), "--address-file", address_file},
+      address_file);
+}
+
+}  // namespace itemdb::bench

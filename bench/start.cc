@@ -1,0 +1,104 @@
+#include "bench/start.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "bench/order_data.h"
+#include "bench/server_processes.h"
+
+namespace itemdb::bench {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr double kStartGoalMs = 100;
+constexpr double kMemoryGoalMiB = 40;
+constexpr double kKiBPerMiB = 1024;
+
+// Asks and waits for the answer.
+grpc::Status Ask(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                 const std::string& request) {
+  grpc::GenericStub stub(channel);
+  grpc::ClientContext context;
+  grpc::Slice slice(request);
+  grpc::ByteBuffer request_bytes(&slice, 1), reply;
+  std::promise<grpc::Status> answered;
+  stub.UnaryCall(&context, method, grpc::StubOptions(), &request_bytes, &reply,
+                 [&answered](grpc::Status status) { answered.set_value(std::move(status)); });
+  return answered.get_future().get();
+}
+
+struct Server {
+  std::string name;
+  std::vector<double> start_ms;
+  ChildProcess::Memory idle;
+
+  absl::Status Measure(Session& session, bool read_memory, double settle_seconds) {
+    std::string directory = session.scratch.NewPath();
+    bool is_itemd = name == "itemd";
+    Clock::time_point begin = Clock::now();
+    ITEMDB_ASSIGN_OR_RETURN(ServerProcess server,
+                            is_itemd ? StartItemdProcess(directory, /*durable=*/true, session.unix_socket)
+                                     : StartEchoProcess(directory, session.unix_socket));
+    grpc::Status status = is_itemd ? Ask(server.channel, "/itemdb.v1.Admin/GetStatus", "")
+                                   : Ask(server.channel, "/itemdb.v1.Data/GetItem", GetOrderRequest(0));
+    start_ms.push_back(Milliseconds(Clock::now() - begin).count());
+    if (!status.ok()) return absl::InternalError(name + " answered: " + status.error_message());
+    if (read_memory) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(settle_seconds));
+      ITEMDB_ASSIGN_OR_RETURN(idle, server.process->ReadMemory());
+    }
+    server.process.reset();
+    RemoveAll(directory);
+    return absl::OkStatus();
+  }
+};
+
+std::string MiB(int64_t kib) { return kib < 0 ? "?" : Figure(static_cast<double>(kib) / kKiBPerMiB); }
+
+}  // namespace
+
+absl::Status RunStart(Session& session, const StartOptions& options) {
+  // The first call of a process initialises gRPC in it; echo goes first to take that upon itself, uncounted.
+  Server warm_up{"echo", {}, {}};
+  ITEMDB_RETURN_IF_ERROR(warm_up.Measure(session, false, 0));
+
+  Server servers[] = {{"itemd", {}, {}}, {"echo", {}, {}}};
+  for (int round = 0; round < options.rounds; ++round) {
+    for (int i = 0; i < 2; ++i) {
+      ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+      session.Progress("start round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds));
+      Server& server = servers[round % 2 == 0 ? i : 1 - i];
+      ITEMDB_RETURN_IF_ERROR(server.Measure(session, round == options.rounds - 1, options.settle_seconds));
+    }
+  }
+  session.Progress("");
+
+  TextTable table;
+  table.title = "Start on an empty directory, and memory after it";
+  table.columns = {"", "first answer ms (min-max)", "idle RSS MiB", "of that anonymous", "idle PSS MiB"};
+  std::vector<ordered_json> lines;
+  for (const Server& server : servers) {
+    Spread start = SpreadOf(server.start_ms);
+    table.rows.push_back({server.name, Figure(start), MiB(server.idle.rss_kib),
+                          MiB(server.idle.rss_anonymous_kib), MiB(server.idle.pss_kib)});
+    lines.push_back({{"figure", "start"},
+                     {"contender", server.name},
+                     {"first_answer_ms", {{"median", start.median}, {"min", start.min}, {"max", start.max}}},
+                     {"idle_rss_kib", server.idle.rss_kib},
+                     {"idle_rss_anonymous_kib", server.idle.rss_anonymous_kib},
+                     {"idle_pss_kib", server.idle.pss_kib}});
+  }
+  table.notes.push_back("goals for itemd: first answer under " + Figure(kStartGoalMs) +
+                        " ms, idle RSS under " + Figure(kMemoryGoalMiB) + " MiB");
+  session.report.Add(table, lines);
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::bench

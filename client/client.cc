@@ -1,0 +1,171 @@
+// Opening a client; tables, changes and administration. The data operations are in client_data.cc.
+#include "itemdb/client.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <google/protobuf/arena.h>
+
+#include "absl/time/clock.h"
+#include "client/access.h"
+#include "client/convert.h"
+#include "client/core.h"
+#include "client/errors_internal.h"
+#include "client/grpc_transport.h"
+#include "client/wait.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+constexpr char kDefaultSocket[] = "/run/itemdb/itemd.sock";
+constexpr char kDefaultAddress[] = "127.0.0.1:7420";
+
+// CheckDatabase reads the whole database.
+constexpr absl::Duration kCheckTimeout = absl::Hours(1);
+
+template <typename Reply>
+TableResult ToTableResult(const Reply& reply) {
+  return {.change_sequence = reply.change_sequence(), .table = FromProto(reply.table())};
+}
+
+// Sends `request` and waits for the reply, which the result is made from.
+template <typename Reply, typename Result, typename Request, typename Convert>
+absl::StatusOr<Result> Call(const std::shared_ptr<ClientCore>& core, const char* method, CallKind kind,
+                            const Request& request, const CallOptions& options, Convert convert) {
+  return Wait<Result>([&](Callback<Result> callback) {
+    core->Start(
+        absl::StatusOr<CallSpec>(CallSpec{
+            .method = method, .kind = kind, .has_token = false, .request = request.SerializeAsString()}),
+        options,
+        [convert](std::string_view bytes, const std::string& endpoint) -> absl::StatusOr<Result> {
+          google::protobuf::Arena arena;
+          auto* reply = google::protobuf::Arena::CreateMessage<Reply>(&arena);
+          if (!reply->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+            return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS",
+                             "the reply from " + endpoint + " does not decode");
+          }
+          return convert(*reply);
+        },
+        std::move(callback));
+  });
+}
+
+}  // namespace
+
+std::string DefaultEndpoint() {
+  std::error_code ignored;
+  return std::filesystem::exists(kDefaultSocket, ignored) ? std::string("unix:") + kDefaultSocket
+                                                          : kDefaultAddress;
+}
+
+absl::StatusOr<Client> ClientAccess::Make(
+    const ClientOptions& options,
+    absl::FunctionRef<absl::StatusOr<std::unique_ptr<Transport>>(Timer&)> make_transport) {
+  if (options.timeout <= absl::ZeroDuration()) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "a client's timeout is " + std::string(absl::FormatDuration(options.timeout)) +
+                         "; it must be longer than 0");
+  }
+  absl::Status retry = CheckRetryOptions(options.retry);
+  if (!retry.ok()) return retry;
+  absl::StatusOr<std::shared_ptr<ClientCore>> core = ClientCore::Make(options, make_transport);
+  if (!core.ok()) return core.status();
+  return Client(*std::move(core));
+}
+
+absl::StatusOr<Client> Client::Open(ClientOptions options) {
+  if (options.endpoint.empty()) options.endpoint = DefaultEndpoint();
+  return ClientAccess::Make(options, [&](Timer& timer) { return GrpcTransport::Make(options, timer); });
+}
+
+Client::Client(std::shared_ptr<ClientCore> core) : core_(std::move(core)) {}
+
+const std::string& Client::endpoint() const { return core_->endpoint(); }
+
+absl::StatusOr<TableResult> Client::CreateTable(const TableDefinition& definition,
+                                                CallOptions options) const {
+  return Call<v1::CreateTableReply, TableResult>(core_, "/itemdb.v1.Tables/CreateTable", CallKind::kWrite,
+                                                 ToProto(definition), options,
+                                                 &ToTableResult<v1::CreateTableReply>);
+}
+
+absl::StatusOr<TableResult> Client::DescribeTable(const std::string& table_name, CallOptions options) const {
+  v1::DescribeTableRequest request;
+  request.set_table_name(table_name);
+  return Call<v1::DescribeTableReply, TableResult>(core_, "/itemdb.v1.Tables/DescribeTable", CallKind::kRead,
+                                                   request, options, &ToTableResult<v1::DescribeTableReply>);
+}
+
+absl::StatusOr<TableResult> Client::DeleteTable(const std::string& table_name, CallOptions options) const {
+  v1::DeleteTableRequest request;
+  request.set_table_name(table_name);
+  return Call<v1::DeleteTableReply, TableResult>(core_, "/itemdb.v1.Tables/DeleteTable", CallKind::kWrite,
+                                                 request, options, &ToTableResult<v1::DeleteTableReply>);
+}
+
+absl::StatusOr<ListTablesResult> Client::ListTables(const ListTablesRequest& request,
+                                                    CallOptions options) const {
+  v1::ListTablesRequest message;
+  message.set_exclusive_start_table_name(request.exclusive_start_table_name);
+  if (request.limit.has_value()) message.set_limit(*request.limit);
+  const auto convert = [](const v1::ListTablesReply& reply) {
+    ListTablesResult result;
+    result.change_sequence = reply.change_sequence();
+    result.table_names.assign(reply.table_names().begin(), reply.table_names().end());
+    if (!reply.last_evaluated_table_name().empty())
+      result.last_evaluated_table_name = reply.last_evaluated_table_name();
+    return result;
+  };
+  return Call<v1::ListTablesReply, ListTablesResult>(core_, "/itemdb.v1.Tables/ListTables", CallKind::kRead,
+                                                     message, options, convert);
+}
+
+absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& request,
+                                                      CallOptions options) const {
+  v1::ReadChangesRequest message;
+  message.set_after_sequence(request.after_sequence);
+  if (request.limit.has_value()) message.set_limit(*request.limit);
+  const auto convert = [](const v1::ReadChangesReply& reply) -> absl::StatusOr<ReadChangesResult> {
+    ReadChangesResult result;
+    result.change_sequence = reply.change_sequence();
+    result.records.reserve(reply.records_size());
+    for (const v1::ChangeRecord& record : reply.records()) {
+      absl::StatusOr<ChangeRecord> converted = FromProto(record);
+      if (!converted.ok()) return converted.status();
+      result.records.push_back(*std::move(converted));
+    }
+    return result;
+  };
+  return Call<v1::ReadChangesReply, ReadChangesResult>(core_, "/itemdb.v1.Changes/ReadChanges",
+                                                       CallKind::kRead, message, options, convert);
+}
+
+absl::StatusOr<DaemonStatus> Client::GetStatus(CallOptions options) const {
+  return Call<v1::GetStatusReply, DaemonStatus>(
+      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, v1::GetStatusRequest(), options,
+      [](const v1::GetStatusReply& reply) { return FromProto(reply); });
+}
+
+absl::StatusOr<CheckDatabaseResult> Client::CheckDatabase(const std::string& table_name,
+                                                          CallOptions options) const {
+  if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
+  v1::CheckDatabaseRequest request;
+  request.set_table_name(table_name);
+  const auto convert = [](const v1::CheckDatabaseReply& reply) {
+    CheckDatabaseResult result;
+    result.change_sequence = reply.change_sequence();
+    result.items_checked = reply.items_checked();
+    result.index_entries_checked = reply.index_entries_checked();
+    result.change_records_checked = reply.change_records_checked();
+    result.findings.assign(reply.findings().begin(), reply.findings().end());
+    result.finding_count = reply.finding_count();
+    return result;
+  };
+  return Call<v1::CheckDatabaseReply, CheckDatabaseResult>(core_, "/itemdb.v1.Admin/CheckDatabase",
+                                                           CallKind::kRead, request, options, convert);
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,172 @@
+// The data operations of Client: each once with a callback, and on top of that with a future and blocking.
+// BatchWriteItem, which is many calls, is in batch.cc.
+#include <utility>
+
+#include "client/core.h"
+#include "client/decode.h"
+#include "client/encode.h"
+#include "client/wait.h"
+
+namespace itemdb {
+inline namespace client {
+
+void Client::PutItemAsync(const PutItemRequest& request, Callback<WriteResult> callback,
+                          CallOptions options) const {
+  core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
+}
+
+std::future<absl::StatusOr<WriteResult>> Client::PutItemAsync(const PutItemRequest& request,
+                                                              CallOptions options) const {
+  return Promised<WriteResult>(
+      [&](Callback<WriteResult> callback) { PutItemAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<WriteResult> Client::PutItem(const PutItemRequest& request, CallOptions options) const {
+  return Wait<WriteResult>(
+      [&](Callback<WriteResult> callback) { PutItemAsync(request, std::move(callback), options); });
+}
+
+void Client::UpdateItemAsync(const UpdateItemRequest& request, Callback<WriteResult> callback,
+                             CallOptions options) const {
+  core_->Start(Encode(request, options), options, &DecodeUpdateItem, std::move(callback));
+}
+
+std::future<absl::StatusOr<WriteResult>> Client::UpdateItemAsync(const UpdateItemRequest& request,
+                                                                 CallOptions options) const {
+  return Promised<WriteResult>(
+      [&](Callback<WriteResult> callback) { UpdateItemAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<WriteResult> Client::UpdateItem(const UpdateItemRequest& request, CallOptions options) const {
+  return Wait<WriteResult>(
+      [&](Callback<WriteResult> callback) { UpdateItemAsync(request, std::move(callback), options); });
+}
+
+void Client::DeleteItemAsync(const DeleteItemRequest& request, Callback<WriteResult> callback,
+                             CallOptions options) const {
+  core_->Start(Encode(request, options), options, &DecodeDeleteItem, std::move(callback));
+}
+
+std::future<absl::StatusOr<WriteResult>> Client::DeleteItemAsync(const DeleteItemRequest& request,
+                                                                 CallOptions options) const {
+  return Promised<WriteResult>(
+      [&](Callback<WriteResult> callback) { DeleteItemAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<WriteResult> Client::DeleteItem(const DeleteItemRequest& request, CallOptions options) const {
+  return Wait<WriteResult>(
+      [&](Callback<WriteResult> callback) { DeleteItemAsync(request, std::move(callback), options); });
+}
+
+void Client::TransactWriteItemsAsync(const TransactWriteItemsRequest& request,
+                                     Callback<TransactWriteItemsResult> callback, CallOptions options) const {
+  core_->Start(Encode(request, options), options, &DecodeTransactWriteItems, std::move(callback));
+}
+
+std::future<absl::StatusOr<TransactWriteItemsResult>> Client::TransactWriteItemsAsync(
+    const TransactWriteItemsRequest& request, CallOptions options) const {
+  return Promised<TransactWriteItemsResult>([&](Callback<TransactWriteItemsResult> callback) {
+    TransactWriteItemsAsync(request, std::move(callback), options);
+  });
+}
+
+absl::StatusOr<TransactWriteItemsResult> Client::TransactWriteItems(const TransactWriteItemsRequest& request,
+                                                                    CallOptions options) const {
+  return Wait<TransactWriteItemsResult>([&](Callback<TransactWriteItemsResult> callback) {
+    TransactWriteItemsAsync(request, std::move(callback), options);
+  });
+}
+
+void Client::GetItemAsync(const GetItemRequest& request, Callback<GetItemResult> callback,
+                          CallOptions options) const {
+  core_->Start(Encode(request), options, &DecodeGetItem, std::move(callback));
+}
+
+std::future<absl::StatusOr<GetItemResult>> Client::GetItemAsync(const GetItemRequest& request,
+                                                                CallOptions options) const {
+  return Promised<GetItemResult>(
+      [&](Callback<GetItemResult> callback) { GetItemAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<GetItemResult> Client::GetItem(const GetItemRequest& request, CallOptions options) const {
+  return Wait<GetItemResult>(
+      [&](Callback<GetItemResult> callback) { GetItemAsync(request, std::move(callback), options); });
+}
+
+void Client::QueryAsync(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const {
+  core_->Start(Encode(request), options, &DecodeQuery, std::move(callback));
+}
+
+std::future<absl::StatusOr<ItemPage>> Client::QueryAsync(const QueryRequest& request,
+                                                         CallOptions options) const {
+  return Promised<ItemPage>(
+      [&](Callback<ItemPage> callback) { QueryAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<ItemPage> Client::Query(const QueryRequest& request, CallOptions options) const {
+  return Wait<ItemPage>(
+      [&](Callback<ItemPage> callback) { QueryAsync(request, std::move(callback), options); });
+}
+
+void Client::ScanAsync(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const {
+  core_->Start(Encode(request), options, &DecodeScan, std::move(callback));
+}
+
+std::future<absl::StatusOr<ItemPage>> Client::ScanAsync(const ScanRequest& request,
+                                                        CallOptions options) const {
+  return Promised<ItemPage>(
+      [&](Callback<ItemPage> callback) { ScanAsync(request, std::move(callback), options); });
+}
+
+absl::StatusOr<ItemPage> Client::Scan(const ScanRequest& request, CallOptions options) const {
+  return Wait<ItemPage>(
+      [&](Callback<ItemPage> callback) { ScanAsync(request, std::move(callback), options); });
+}
+
+// ---- ranges --------------------------------------------------------------------------------------
+
+namespace {
+
+// The items of one page after another. `Request` is QueryRequest or ScanRequest; `fetch` gets one page.
+template <typename Request, typename Fetch>
+ItemRange PagedItems(Request request, Fetch fetch) {
+  struct State {
+    Request request;
+    Fetch fetch;
+    ItemPage page;
+    size_t used = 0;
+    bool last_page = false;
+  };
+  auto state = std::make_unique<State>(State{
+      .request = std::move(request), .fetch = std::move(fetch), .page = {}, .used = 0, .last_page = false});
+  return ItemRange([state = std::move(state)]() -> absl::StatusOr<std::optional<Item>> {
+    // A page may be empty and yet not the last (SEM-030).
+    while (state->used == state->page.items.size()) {
+      if (state->last_page) return std::nullopt;
+      absl::StatusOr<ItemPage> page = state->fetch(state->request);
+      if (!page.ok()) return page.status();
+      state->page = *std::move(page);
+      state->used = 0;
+      state->last_page = !state->page.last_evaluated_key.has_value();
+      state->request.exclusive_start_key = std::move(state->page.last_evaluated_key);
+    }
+    return std::move(state->page.items[state->used++]);
+  });
+}
+
+}  // namespace
+
+ItemRange Client::QueryAll(QueryRequest request, CallOptions options) const {
+  return PagedItems(std::move(request), [client = *this, options](const QueryRequest& page) {
+    return client.Query(page, options);
+  });
+}
+
+ItemRange Client::ScanAll(ScanRequest request, CallOptions options) const {
+  return PagedItems(std::move(request), [client = *this, options](const ScanRequest& page) {
+    return client.Scan(page, options);
+  });
+}
+
+}  // namespace client
+}  // namespace itemdb

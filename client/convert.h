@@ -1,0 +1,43 @@
+// Between the public types and the messages of the contract.
+//
+// Into a message nothing is judged except nesting, which bounds our recursion and stays within what protobuf
+// parses. Out of a message everything is checked: a reply that breaks the contract is DATA_LOSS, never a
+// crash.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "itemdb/client.h"
+#include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/changes.pb.h"
+#include "itemdb/v1/data.pb.h"
+#include "itemdb/v1/item.pb.h"
+#include "itemdb/v1/tables.pb.h"
+
+namespace itemdb {
+inline namespace client {
+
+// Lists and maps around a value: one more than the data model allows (SEM-017), so that the daemon is the
+// judge, and little enough for protobuf's own limit of 100 nested messages.
+inline constexpr int kMaxNesting = 32;
+
+// INVALID_ARGUMENT: a value nests deeper than kMaxNesting; `*message` is then incomplete.
+absl::Status ToProto(const Item& item, v1::Item* message);
+absl::Status ToProto(const Value& value, v1::AttributeValue* message);
+
+// DATA_LOSS: a value has no type or its number is none.
+absl::StatusOr<Item> FromProto(const v1::Item& message);
+absl::StatusOr<Value> FromProto(const v1::AttributeValue& message);
+
+v1::ReturnValues ToProto(ReturnValues value);
+v1::ReturnValuesOnConditionCheckFailure ToProto(ReturnValuesOnConditionCheckFailure value);
+
+v1::CreateTableRequest ToProto(const TableDefinition& definition);
+TableDescription FromProto(const v1::TableDescription& message);
+
+absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
+
+DaemonStatus FromProto(const v1::GetStatusReply& message);
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,45 @@
+#include "client/convert.h"
+
+namespace itemdb {
+inline namespace client {
+
+DaemonStatus FromProto(const v1::GetStatusReply& message) {
+  DaemonStatus status{.change_sequence = message.change_sequence(),
+                      .version = message.version(),
+                      .database_id = message.database_id(),
+                      .durable = message.durable(),
+                      .table_count = message.table_count()};
+  status.tables.reserve(message.tables_size());
+  for (const v1::TableStatistics& table : message.tables()) {
+    status.tables.push_back({.table_name = table.table_name(),
+                             .item_count = table.item_count(),
+                             .item_bytes = table.item_bytes(),
+                             .index_count = table.index_count()});
+  }
+  status.disk = {.table_files = message.disk().table_files(),
+                 .write_ahead_log = message.disk().write_ahead_log(),
+                 .free = message.disk().free(),
+                 .free_floor = message.disk().free_floor()};
+  const v1::MemoryUsage& memory = message.memory();
+  status.memory = {.limit = memory.limit(),
+                   .resident = memory.resident(),
+                   .block_cache = memory.block_cache(),
+                   .block_cache_capacity = memory.block_cache_capacity(),
+                   .memtables = memory.memtables(),
+                   .memtable_budget = memory.memtable_budget(),
+                   .table_readers = memory.table_readers(),
+                   .write_queue = memory.write_queue(),
+                   .write_queue_limit = memory.write_queue_limit(),
+                   .calls = memory.calls(),
+                   .call_limit = memory.call_limit()};
+  status.start_time = absl::FromUnixMicros(message.start_time_us());
+  status.durable_sequence = message.durable_sequence();
+  status.writes = {.committed = message.writes().committed(),
+                   .commit_groups = message.writes().commit_groups(),
+                   .refused = message.writes().refused(),
+                   .mean_commit_time = absl::Microseconds(message.writes().mean_commit_us())};
+  return status;
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,111 @@
+// What a Client shares with its copies: a transport, a timer and the defaults; every call goes through Start.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/errors_internal.h"
+#include "client/retry.h"
+#include "client/timer.h"
+#include "client/transport.h"
+#include "itemdb/client.h"
+
+namespace itemdb {
+inline namespace client {
+
+// A call before it is sent.
+struct CallSpec {
+  const char* method;
+  CallKind kind;
+  // The request carries a token, so that it is applied once however often it arrives.
+  bool has_token;
+  std::string request;
+};
+
+// 32 random characters.
+std::string NewRequestToken();
+
+// Around every callback of a user.
+class CallbackScope {
+ public:
+  CallbackScope();
+  ~CallbackScope();
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+
+ private:
+  const bool nested_;
+};
+// True on a thread that is inside one.
+bool InCallback();
+
+// Thread-safe. Calls under way keep it alive, and let go of it before their callback runs: whoever waits for
+// a callback and then drops the last client takes the core down on its own thread, with nothing left behind.
+class ClientCore : public std::enable_shared_from_this<ClientCore> {
+ public:
+  // `make_transport` is called once, with a timer that outlives the transport. The options are checked.
+  template <typename MakeTransport>
+  static absl::StatusOr<std::shared_ptr<ClientCore>> Make(const ClientOptions& options,
+                                                          MakeTransport make_transport) {
+    auto core = std::make_shared<ClientCore>(options);
+    absl::StatusOr<std::unique_ptr<Transport>> transport = make_transport(core->timer_);
+    if (!transport.ok()) return transport.status();
+    core->transport_ = *std::move(transport);
+    return core;
+  }
+
+  explicit ClientCore(const ClientOptions& options) : timeout_(options.timeout), retry_(options.retry) {}
+
+  const std::string& endpoint() const { return transport_->endpoint(); }
+  Timer& timer() { return timer_; }
+  // The options of a call with the client's defaults filled in.
+  absl::Duration timeout_of(const CallOptions& options) const {
+    return options.timeout == absl::ZeroDuration() ? timeout_ : options.timeout;
+  }
+  const RetryOptions& retry_of(const CallOptions& options) const {
+    return options.retry.has_value() ? *options.retry : retry_;
+  }
+
+  // Makes the call, again where RetryOptions say so, until `deadline`. `done` runs exactly once, on a thread
+  // of the library.
+  void Start(CallSpec spec, const CallOptions& options, absl::Time deadline, Transport::Done done);
+
+  // The same with typed results: `decode(reply bytes, endpoint)` makes an absl::StatusOr<Result>. A request
+  // that could not be encoded ends with its status, on the timer's thread.
+  template <typename Result, typename Decode>
+  void Start(absl::StatusOr<CallSpec> spec, const CallOptions& options, Decode decode,
+             Callback<Result> callback) {
+    if (!spec.ok()) {
+      timer_.RunSoon(
+          [self = shared_from_this(), status = spec.status(), callback = std::move(callback)]() mutable {
+            CallbackScope scope;
+            self.reset();
+            std::move(callback)(std::move(status));
+          });
+      return;
+    }
+    Start(*std::move(spec), options, absl::Now() + timeout_of(options),
+          [self = shared_from_this(), decode, callback = std::move(callback)](
+              absl::Status status, std::string_view reply) mutable {
+            absl::StatusOr<Result> result =
+                status.ok() ? decode(reply, self->endpoint()) : absl::StatusOr<Result>(std::move(status));
+            self.reset();
+            std::move(callback)(std::move(result));
+          });
+  }
+
+ private:
+  friend class RetriedCall;
+
+  const absl::Duration timeout_;
+  const RetryOptions retry_;
+  Timer timer_;
+  std::unique_ptr<Transport> transport_;  // After the timer it uses.
+};
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,156 @@
+#include "client/decode.h"
+
+#include <google/protobuf/arena.h>
+
+#include <climits>
+#include <utility>
+
+#include "client/convert.h"
+#include "client/errors_internal.h"
+#include "itemdb/v1/data.pb.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// Also for a reply of OK that does not parse.
+absl::Status NoOutcome(const std::string& endpoint) {
+  return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                   "the reply from " + endpoint +
+                       " names no outcome this client knows: the write may or may not have been applied");
+}
+
+absl::Status ToStatus(const v1::ConditionFailed& failed) {
+  absl::Status status = MakeError(absl::StatusCode::kFailedPrecondition, kReasonConditionalCheckFailed,
+                                  "the condition was false; nothing was written");
+  status.SetPayload(kConditionFailedUrl, absl::Cord(failed.SerializeAsString()));
+  return status;
+}
+
+absl::Status ToStatus(const v1::TransactionCancelled& cancelled) {
+  std::string message = "the transaction was cancelled; nothing was written";
+  for (int i = 0; i < cancelled.reasons_size(); ++i) {
+    if (cancelled.reasons(i).code() == v1::CANCELLATION_CODE_NONE) continue;
+    message += "; action " + std::to_string(i + 1) + ": " + cancelled.reasons(i).message();
+  }
+  absl::Status status =
+      MakeError(absl::StatusCode::kFailedPrecondition, kReasonTransactionCancelled, message);
+  status.SetPayload(kTransactionCancelledUrl, absl::Cord(cancelled.SerializeAsString()));
+  return status;
+}
+
+template <typename Reply>
+absl::StatusOr<WriteResult> ToWriteResult(const Reply& reply, const std::string& endpoint) {
+  switch (reply.outcome_case()) {
+    case Reply::kConditionFailed:
+      return ToStatus(reply.condition_failed());
+    case Reply::kResult:
+      break;
+    case Reply::OUTCOME_NOT_SET:
+      return NoOutcome(endpoint);
+  }
+  WriteResult result{.change_sequence = reply.change_sequence(), .attributes = std::nullopt};
+  if (reply.result().has_attributes()) {
+    absl::StatusOr<Item> attributes = FromProto(reply.result().attributes());
+    if (!attributes.ok()) return attributes.status();
+    result.attributes = *std::move(attributes);
+  }
+  return result;
+}
+
+template <typename Reply>
+absl::StatusOr<ItemPage> ToItemPage(const Reply& reply) {
+  ItemPage page;
+  page.change_sequence = reply.change_sequence();
+  page.count = reply.count();
+  page.scanned_count = reply.scanned_count();
+  page.items.reserve(reply.items_size());
+  for (const v1::Item& message : reply.items()) {
+    absl::StatusOr<Item> item = FromProto(message);
+    if (!item.ok()) return item.status();
+    page.items.push_back(*std::move(item));
+  }
+  if (reply.has_last_evaluated_key()) {
+    absl::StatusOr<Item> key = FromProto(reply.last_evaluated_key());
+    if (!key.ok()) return key.status();
+    page.last_evaluated_key = *std::move(key);
+  }
+  return page;
+}
+
+absl::Status NoReply(const std::string& endpoint) {
+  return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS",
+                   "the reply from " + endpoint + " does not decode");
+}
+
+bool Parse(std::string_view bytes, google::protobuf::MessageLite* message) {
+  return bytes.size() <= INT_MAX && message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+template <typename Reply>
+absl::StatusOr<WriteResult> DecodeWriteReply(std::string_view bytes, const std::string& endpoint) {
+  Reply reply;
+  if (!Parse(bytes, &reply)) return NoOutcome(endpoint);
+  return ToWriteResult(reply, endpoint);
+}
+
+template <typename Reply>
+absl::StatusOr<ItemPage> DecodePageReply(std::string_view bytes, const std::string& endpoint) {
+  // Pages hold up to thousands of values: an arena frees them at once.
+  google::protobuf::Arena arena;
+  auto* reply = google::protobuf::Arena::CreateMessage<Reply>(&arena);
+  if (!Parse(bytes, reply)) return NoReply(endpoint);
+  return ToItemPage(*reply);
+}
+
+}  // namespace
+
+absl::StatusOr<WriteResult> DecodePutItem(std::string_view reply, const std::string& endpoint) {
+  return DecodeWriteReply<v1::PutItemReply>(reply, endpoint);
+}
+
+absl::StatusOr<WriteResult> DecodeUpdateItem(std::string_view reply, const std::string& endpoint) {
+  return DecodeWriteReply<v1::UpdateItemReply>(reply, endpoint);
+}
+
+absl::StatusOr<WriteResult> DecodeDeleteItem(std::string_view reply, const std::string& endpoint) {
+  return DecodeWriteReply<v1::DeleteItemReply>(reply, endpoint);
+}
+
+absl::StatusOr<GetItemResult> DecodeGetItem(std::string_view bytes, const std::string& endpoint) {
+  v1::GetItemReply reply;
+  if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  GetItemResult result{.change_sequence = reply.change_sequence(), .item = std::nullopt};
+  if (reply.has_item()) {
+    absl::StatusOr<Item> item = FromProto(reply.item());
+    if (!item.ok()) return item.status();
+    result.item = *std::move(item);
+  }
+  return result;
+}
+
+absl::StatusOr<TransactWriteItemsResult> DecodeTransactWriteItems(std::string_view bytes,
+                                                                  const std::string& endpoint) {
+  v1::TransactWriteItemsReply reply;
+  if (!Parse(bytes, &reply)) return NoOutcome(endpoint);
+  switch (reply.outcome_case()) {
+    case v1::TransactWriteItemsReply::kCommitted:
+      break;
+    case v1::TransactWriteItemsReply::kCancelled:
+      return ToStatus(reply.cancelled());
+    case v1::TransactWriteItemsReply::OUTCOME_NOT_SET:
+      return NoOutcome(endpoint);
+  }
+  return TransactWriteItemsResult{.change_sequence = reply.change_sequence()};
+}
+
+absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint) {
+  return DecodePageReply<v1::QueryReply>(reply, endpoint);
+}
+
+absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& endpoint) {
+  return DecodePageReply<v1::ScanReply>(reply, endpoint);
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,168 @@
+#include "client/encode.h"
+
+#include <utility>
+
+#include "client/convert.h"
+#include "client/core.h"
+#include "client/errors_internal.h"
+#include "itemdb/v1/data.pb.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// ---- requests ------------------------------------------------------------------------------------
+
+template <typename Request, typename Message>
+absl::Status PlaceholdersToProto(const Request& request, Message* message) {
+  for (const auto& [placeholder, name] : request.expression_attribute_names) {
+    (*message->mutable_expression_attribute_names())[placeholder] = name;
+  }
+  for (const auto& [placeholder, value] : request.expression_attribute_values) {
+    absl::Status status = ToProto(value, &(*message->mutable_expression_attribute_values())[placeholder]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// What all conditional writes, single or in a transaction, have in common.
+template <typename Request, typename Message>
+absl::Status ConditionToProto(const Request& request, Message* message) {
+  message->set_table_name(request.table_name);
+  message->set_condition_expression(request.condition_expression);
+  message->set_return_values_on_condition_check_failure(
+      ToProto(request.return_values_on_condition_check_failure));
+  return PlaceholdersToProto(request, message);
+}
+
+template <typename Request, typename Message>
+absl::Status ConditionalPutToProto(const Request& request, Message* message) {
+  absl::Status status = ConditionToProto(request, message);
+  return status.ok() ? ToProto(request.item, message->mutable_item()) : status;
+}
+
+template <typename Request, typename Message>
+absl::Status ConditionalKeyToProto(const Request& request, Message* message) {
+  absl::Status status = ConditionToProto(request, message);
+  return status.ok() ? ToProto(request.key, message->mutable_key()) : status;
+}
+
+// One overload per action of a transaction.
+absl::Status ActionToProto(const TransactPut& put, v1::TransactWriteItem* message) {
+  return ConditionalPutToProto(put, message->mutable_put());
+}
+absl::Status ActionToProto(const TransactUpdate& update, v1::TransactWriteItem* message) {
+  message->mutable_update()->set_update_expression(update.update_expression);
+  return ConditionalKeyToProto(update, message->mutable_update());
+}
+absl::Status ActionToProto(const TransactDelete& remove, v1::TransactWriteItem* message) {
+  return ConditionalKeyToProto(remove, message->mutable_delete_());
+}
+absl::Status ActionToProto(const ConditionCheck& check, v1::TransactWriteItem* message) {
+  return ConditionalKeyToProto(check, message->mutable_condition_check());
+}
+
+// What Query and Scan have in common.
+template <typename Request, typename Message>
+absl::Status PageRequestToProto(const Request& request, Message* message) {
+  message->set_table_name(request.table_name);
+  message->set_index_name(request.index_name);
+  message->set_filter_expression(request.filter_expression);
+  message->set_projection_expression(request.projection_expression);
+  if (request.limit.has_value()) message->set_limit(*request.limit);
+  absl::Status status = PlaceholdersToProto(request, message);
+  if (!status.ok() || !request.exclusive_start_key.has_value()) return status;
+  return ToProto(*request.exclusive_start_key, message->mutable_exclusive_start_key());
+}
+
+// The token of a write: the caller's, or a random one when asked for, or none.
+std::string TokenFor(const CallOptions& options, bool idempotent) {
+  if (!options.client_request_token.empty() || !idempotent) return options.client_request_token;
+  return NewRequestToken();
+}
+
+template <typename Message>
+CallSpec WriteSpec(const char* method, const CallOptions& options, bool idempotent, Message* message) {
+  message->set_client_request_token(TokenFor(options, idempotent));
+  return {.method = method,
+          .kind = CallKind::kWrite,
+          .has_token = !message->client_request_token().empty(),
+          .request = message->SerializeAsString()};
+}
+
+template <typename Message>
+CallSpec ReadSpec(const char* method, const Message& message) {
+  return {
+      .method = method, .kind = CallKind::kRead, .has_token = false, .request = message.SerializeAsString()};
+}
+
+}  // namespace
+
+absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions& options) {
+  v1::PutItemRequest message;
+  message.set_return_values(ToProto(request.return_values));
+  absl::Status status = ConditionalPutToProto(request, &message);
+  if (!status.ok()) return status;
+  return WriteSpec("/itemdb.v1.Data/PutItem", options, options.idempotent, &message);
+}
+
+absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOptions& options) {
+  v1::UpdateItemRequest message;
+  message.set_return_values(ToProto(request.return_values));
+  message.set_update_expression(request.update_expression);
+  absl::Status status = ConditionalKeyToProto(request, &message);
+  if (!status.ok()) return status;
+  return WriteSpec("/itemdb.v1.Data/UpdateItem", options, options.idempotent, &message);
+}
+
+absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options) {
+  v1::DeleteItemRequest message;
+  message.set_return_values(ToProto(request.return_values));
+  absl::Status status = ConditionalKeyToProto(request, &message);
+  if (!status.ok()) return status;
+  return WriteSpec("/itemdb.v1.Data/DeleteItem", options, options.idempotent, &message);
+}
+
+absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const CallOptions& options) {
+  v1::TransactWriteItemsRequest message;
+  for (const TransactAction& action : request.actions) {
+    absl::Status status =
+        std::visit([&](const auto& a) { return ActionToProto(a, message.add_transact_items()); }, action);
+    if (!status.ok()) return status;
+  }
+  return WriteSpec("/itemdb.v1.Data/TransactWriteItems", options, /*idempotent=*/true, &message);
+}
+
+CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options) {
+  return WriteSpec("/itemdb.v1.Data/BatchWriteItem", options, options.idempotent, message);
+}
+
+absl::StatusOr<CallSpec> Encode(const GetItemRequest& request) {
+  v1::GetItemRequest message;
+  message.set_table_name(request.table_name);
+  message.set_projection_expression(request.projection_expression);
+  message.mutable_expression_attribute_names()->insert(request.expression_attribute_names.begin(),
+                                                       request.expression_attribute_names.end());
+  absl::Status status = ToProto(request.key, message.mutable_key());
+  if (!status.ok()) return status;
+  return ReadSpec("/itemdb.v1.Data/GetItem", message);
+}
+
+absl::StatusOr<CallSpec> Encode(const QueryRequest& request) {
+  v1::QueryRequest message;
+  message.set_key_condition_expression(request.key_condition_expression);
+  message.set_scan_index_forward(request.scan_index_forward);
+  absl::Status status = PageRequestToProto(request, &message);
+  if (!status.ok()) return status;
+  return ReadSpec("/itemdb.v1.Data/Query", message);
+}
+
+absl::StatusOr<CallSpec> Encode(const ScanRequest& request) {
+  v1::ScanRequest message;
+  absl::Status status = PageRequestToProto(request, &message);
+  if (!status.ok()) return status;
+  return ReadSpec("/itemdb.v1.Data/Scan", message);
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,29 @@
+// Data requests as calls: method, kind and encoded message, with a request token where one is due.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "itemdb/client.h"
+
+namespace itemdb::v1 {
+class BatchWriteItemRequest;
+}
+
+namespace itemdb {
+inline namespace client {
+
+struct CallSpec;
+
+// INVALID_ARGUMENT: a value nests too deeply to be encoded. Nothing else is judged here.
+absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions& options);
+absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOptions& options);
+absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options);
+absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const CallOptions& options);
+absl::StatusOr<CallSpec> Encode(const GetItemRequest& request);
+absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
+absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
+
+// Gives the message its token. batch.cc makes the messages.
+CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options);
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,138 @@
+#include "itemdb/errors.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "client/convert.h"
+#include "client/errors_internal.h"
+#include "itemdb/v1/data.pb.h"
+#include "itemdb/v1/errors.pb.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// In the order of BatchWriteOutcome.
+constexpr char kOutcomeLetters[] = "ANU";
+
+// The payload at `url` as a message; nothing when there is none or it does not parse.
+template <typename Message>
+std::optional<Message> Payload(const absl::Status& status, const char* url) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(url);
+  Message message;
+  if (!payload.has_value() || !message.ParseFromString(std::string(*payload))) return std::nullopt;
+  return message;
+}
+
+// An item that does not convert is left out: the status it hangs on is the news.
+std::optional<Item> ItemOrNothing(const v1::Item& message) {
+  absl::StatusOr<Item> item = FromProto(message);
+  if (!item.ok()) return std::nullopt;
+  return *std::move(item);
+}
+
+CancellationReason::Code CodeFromProto(v1::CancellationCode code) {
+  switch (code) {
+    case v1::CANCELLATION_CODE_NONE:
+      return CancellationReason::Code::kNone;
+    case v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED:
+      return CancellationReason::Code::kConditionalCheckFailed;
+    case v1::CANCELLATION_CODE_VALIDATION_ERROR:
+      return CancellationReason::Code::kValidationError;
+    default:
+      return CancellationReason::Code::kUnknown;
+  }
+}
+
+}  // namespace
+
+absl::Status MakeError(absl::StatusCode code, std::string_view reason, const std::string& message,
+                       int64_t retry_after_ms) {
+  absl::Status status(code, message);
+  v1::ErrorDetail detail;
+  detail.set_reason(std::string(reason));
+  detail.set_retry_after_ms(retry_after_ms);
+  status.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
+  return status;
+}
+
+std::string ReasonOf(const absl::Status& status) {
+  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
+  return detail.has_value() ? detail->reason() : "";
+}
+
+absl::Duration RetryAfterOf(const absl::Status& status) {
+  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
+  return detail.has_value() ? absl::Milliseconds(detail->retry_after_ms()) : absl::ZeroDuration();
+}
+
+std::optional<Item> ConditionFailedItem(const absl::Status& status) {
+  const std::optional<v1::ConditionFailed> failed = Payload<v1::ConditionFailed>(status, kConditionFailedUrl);
+  if (!failed.has_value() || !failed->has_item()) return std::nullopt;
+  return ItemOrNothing(failed->item());
+}
+
+std::string_view CodeName(CancellationReason::Code code) {
+  switch (code) {
+    case CancellationReason::Code::kNone:
+      return "None";
+    case CancellationReason::Code::kConditionalCheckFailed:
+      return "ConditionalCheckFailed";
+    case CancellationReason::Code::kValidationError:
+      return "ValidationError";
+    case CancellationReason::Code::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
+std::vector<CancellationReason> CancellationReasons(const absl::Status& status) {
+  std::vector<CancellationReason> reasons;
+  const std::optional<v1::TransactionCancelled> cancelled =
+      Payload<v1::TransactionCancelled>(status, kTransactionCancelledUrl);
+  if (!cancelled.has_value()) return reasons;
+  reasons.reserve(cancelled->reasons_size());
+  for (const v1::CancellationReason& message : cancelled->reasons()) {
+    CancellationReason& reason = reasons.emplace_back();
+    reason.code = CodeFromProto(message.code());
+    reason.message = message.message();
+    if (message.has_item()) reason.item = ItemOrNothing(message.item());
+  }
+  return reasons;
+}
+
+absl::Status WithOutcomes(const absl::Status& status, const std::vector<BatchWriteOutcome>& outcomes) {
+  std::string letters;
+  size_t counts[3] = {};
+  for (const BatchWriteOutcome outcome : outcomes) {
+    const size_t index = static_cast<size_t>(outcome);
+    letters.push_back(kOutcomeLetters[index]);
+    ++counts[index];
+  }
+  std::string message = MessageOf(status);
+  if (std::count(std::begin(counts), std::end(counts), 0u) < 2) {
+    message = "of " + std::to_string(outcomes.size()) + " writes " + std::to_string(counts[0]) +
+              " were applied, " + std::to_string(counts[1]) + " were not, and of " +
+              std::to_string(counts[2]) + " it is not known: " + message;
+  }
+  absl::Status with_outcomes(status.code(), message);
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { with_outcomes.SetPayload(url, payload); });
+  with_outcomes.SetPayload(kBatchOutcomesUrl, absl::Cord(letters));
+  return with_outcomes;
+}
+
+std::vector<BatchWriteOutcome> BatchWriteOutcomes(const absl::Status& status) {
+  std::vector<BatchWriteOutcome> outcomes;
+  const absl::optional<absl::Cord> payload = status.GetPayload(kBatchOutcomesUrl);
+  if (!payload.has_value()) return outcomes;
+  for (const char letter : std::string(*payload)) {
+    const size_t index = std::string_view(kOutcomeLetters).find(letter);
+    outcomes.push_back(index == std::string_view::npos ? BatchWriteOutcome::kUnknown
+                                                       : static_cast<BatchWriteOutcome>(index));
+  }
+  return outcomes;
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,30 @@
+// Making the statuses that errors.h reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/payload_urls.h"
+#include "itemdb/errors.h"
+
+namespace itemdb {
+inline namespace client {
+
+// A payload of our own beside those of payload_urls.h: one character per write.
+inline constexpr char kBatchOutcomesUrl[] = "itemdb.client/BatchWriteOutcomes";
+
+// `status` with the outcome of every write attached, and counted in the message unless they are all the same.
+absl::Status WithOutcomes(const absl::Status& status, const std::vector<BatchWriteOutcome>& outcomes);
+
+// A status with `reason` attached. `retry_after_ms` is 0 when waiting does not help.
+ITEMDB_EXPORT absl::Status MakeError(absl::StatusCode code, std::string_view reason,
+                                     const std::string& message, int64_t retry_after_ms = 0);
+
+// The message as std::string (the packaged absl::string_view is not std::string_view).
+inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
+
+}  // namespace client
+}  // namespace itemdb

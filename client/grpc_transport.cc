@@ -1,0 +1,306 @@
+#include "client/grpc_transport.h"
+
+#include <grpc/grpc.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "client/errors_internal.h"
+#include "client/tls.h"
+#include "itemdb/v1/errors.pb.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// While a daemon restarts, reconnect attempts come this far apart, at first and at most.
+constexpr int kFirstReconnectMs = 100;
+constexpr int kMaxReconnectMs = 1'000;
+// How long one attempt may take; a refused one ends at once. On a busy machine accepting and the first HTTP/2
+// frames take more than a tenth of a second, and an attempt cut short looks like a daemon that is not there.
+constexpr int kConnectTimeoutMs = 10'000;
+// Calls that find the channel connecting look again after the first, doubled up to the second.
+constexpr absl::Duration kFirstConnectPause = absl::Microseconds(500);
+constexpr absl::Duration kMaxConnectPause = absl::Milliseconds(16);
+
+bool IsHostAndPort(std::string_view endpoint) {
+  const size_t colon = endpoint.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::string_view port = endpoint.substr(colon + 1);
+  int number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  return error == std::errc() && end == port.data() + port.size() && number >= 1 && number <= 65'535;
+}
+
+// gRPC ends the process over metadata it does not like, so it is checked here.
+absl::Status CheckMetadata(const std::string& key, const std::string& value) {
+  const auto is_key_character = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+  };
+  if (key.empty() || !std::all_of(key.begin(), key.end(), is_key_character) || key.starts_with("grpc-") ||
+      key.ends_with("-bin")) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the metadata key \"" + key +
+                         "\" is not allowed; keys have lower-case letters, digits, '-', '_' and '.', do not "
+                         "begin with grpc- and do not end with -bin");
+  }
+  if (!std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the value of the metadata key " + key + " has other characters than printable ASCII");
+  }
+  return absl::OkStatus();
+}
+
+bool IsUnixPath(std::string_view endpoint) { return endpoint.starts_with("unix:/"); }
+
+// gRPC's own words for a call that found no connection to go out on. Only used to be less alarming: should
+// the text ever change, such a call is reported as of unknown outcome.
+bool NeverLeft(const grpc::Status& status) {
+  return status.error_message().starts_with("failed to connect to all addresses") ||
+         status.error_message().starts_with("empty address list");
+}
+
+// True when the daemon's gRPC turned the request away for its length. The text names that length; without it
+// the same words may be about a reply, which comes after the write.
+bool RefusedAsTooLong(const grpc::Status& status, size_t request_bytes) {
+  return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+         status.error_message().find("Received message larger than max (" + std::to_string(request_bytes) +
+                                     " vs. ") != std::string::npos;
+}
+
+// True for what gRPC says of a call that it did not hand to the database: not offered, not allowed, too long.
+// Any other status without the daemon's own details may have overtaken a write that was carried out; a
+// stream that is reset ends with whatever code the other side, or something in between, chose.
+bool RefusedAtTheDoor(const grpc::Status& status, size_t request_bytes) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNIMPLEMENTED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      return true;
+    default:
+      return RefusedAsTooLong(status, request_bytes);
+  }
+}
+
+// Keeps the gRPC library and its callback threads up until the process ends. The library would otherwise shut
+// down with the last client, and wait ten seconds there for a poller of its own that a long request may leave
+// behind; and the last channel to go would join the callback threads, from one of them when a callback held
+// the last client (both seen with gRPC 1.51). One call on a channel that is never destroyed does it.
+void KeepGrpcUp() {
+  struct Call {
+    std::shared_ptr<grpc::Channel> channel = grpc::CreateChannel("", nullptr);  // Every call fails at once.
+    grpc::GenericStub stub{channel};
+    grpc::ClientContext context;
+    grpc::ByteBuffer request{nullptr, 0};
+    grpc::ByteBuffer reply;
+  };
+  [[maybe_unused]] static const Call* const kept = [] {
+    auto* call = new Call;
+    call->stub.UnaryCall(&call->context, "/itemdb/KeepUp", grpc::StubOptions(), &call->request, &call->reply,
+                         [](const grpc::Status&) {});
+    return call;
+  }();
+}
+
+absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   "no daemon answers at " + endpoint + ": " + why);
+}
+
+}  // namespace
+
+// One call from Start to its end.
+struct GrpcTransport::Pending {
+  OutgoingCall call;
+  Done done;
+  // The call's deadline by the clock of its pauses.
+  Timer::Clock::time_point deadline;
+  std::atomic<bool> cancelled = false;
+  // Alive until the last handle to cancel is gone, which may be after the end.
+  grpc::ClientContext context;
+  grpc::ByteBuffer request;
+  grpc::ByteBuffer reply;
+
+  void End(absl::Status status, std::string_view reply_bytes = "") {
+    Done last = std::move(done);
+    std::move(last)(std::move(status), reply_bytes);
+  }
+};
+
+GrpcTransport::GrpcTransport(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel,
+                             Timer& timer)
+    : endpoint_(options.endpoint),
+      tls_(options.tls),
+      metadata_(options.metadata),
+      channel_(std::move(channel)),
+      stub_(channel_),
+      timer_(timer) {}
+
+absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptions& options, Timer& timer) {
+  const std::string& endpoint = options.endpoint;
+  if (!IsUnixPath(endpoint) && !IsHostAndPort(endpoint)) {
+    return MakeError(
+        absl::StatusCode::kInvalidArgument, kReasonValidation,
+        "the endpoint \"" + endpoint + "\" is neither HOST:PORT, such as 127.0.0.1:7420, nor unix:/PATH");
+  }
+  for (const auto& [key, value] : options.metadata) {
+    absl::Status allowed = CheckMetadata(key, value);
+    if (!allowed.ok()) return allowed;
+  }
+  KeepGrpcUp();
+  std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
+  if (options.tls.has_value()) {
+    absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> tls = MakeTlsCredentials(*options.tls);
+    if (!tls.ok()) return tls.status();
+    credentials = *std::move(tls);
+  }
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
+  // Despite its name the time an attempt is given.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
+  // A proxy in the environment is for the web, not for a database on this machine.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Two clients share neither a connection nor the memory of a failed attempt.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  if (options.tls.has_value() && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
+  }
+  return std::unique_ptr<Transport>(
+      new GrpcTransport(options, grpc::CreateCustomChannel(endpoint, credentials, arguments), timer));
+}
+
+Transport::Cancel GrpcTransport::Start(OutgoingCall call, Done done) {
+  auto pending = std::make_shared<Pending>();
+  pending->call = std::move(call);
+  pending->done = std::move(done);
+  pending->deadline = Timer::ByClock(pending->call.deadline);
+  const std::string& request = *pending->call.request;
+  if (request.size() > static_cast<size_t>(kMaxMessageBytes)) {
+    timer_.RunSoon([pending, bytes = request.size()] {
+      pending->End(MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                             "the request has " + std::to_string(bytes) + " bytes; at most " +
+                                 std::to_string(kMaxMessageBytes) + " are allowed"));
+    });
+    return [] {};
+  }
+  // The slice refers to the request instead of copying it, and keeps it alive.
+  const grpc::Slice slice(
+      const_cast<char*>(request.data()), request.size(),
+      [](void* kept) { delete static_cast<std::shared_ptr<const std::string>*>(kept); },
+      new std::shared_ptr<const std::string>(pending->call.request));
+  pending->request = grpc::ByteBuffer(&slice, 1);
+  pending->context.set_deadline(absl::ToChronoTime(pending->call.deadline));
+  for (const auto& [key, value] : metadata_) pending->context.AddMetadata(key, value);
+  SendWhenConnected(pending, kFirstConnectPause);
+  return [pending] {
+    pending->cancelled = true;
+    pending->context.TryCancel();
+  };
+}
+
+void GrpcTransport::SendWhenConnected(std::shared_ptr<Pending> pending, absl::Duration pause) {
+  // gRPC 1.51 tells of a change of state only to a thread that waits for it, so a call that finds the channel
+  // connecting looks again after a moment. A channel that has failed to connect tries again by itself, at
+  // most kMaxReconnectMs apart; until then gRPC refuses calls at once, with the reason in its words.
+  const grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
+  if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Send(std::move(pending));
+  const auto end_with = [&](absl::Status status) {
+    timer_.RunSoon([pending, status = std::move(status)]() mutable { pending->End(std::move(status)); });
+  };
+  if (pending->cancelled) {
+    return end_with(MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the call was cancelled"));
+  }
+  if (state == GRPC_CHANNEL_SHUTDOWN) return end_with(Unreachable(endpoint_, "this client is shutting down"));
+  const Timer::Clock::time_point now = Timer::Clock::now();
+  if (now >= pending->deadline) {
+    return end_with(Unreachable(endpoint_, "the connection was not established before the deadline"));
+  }
+  timer_.RunAt(std::min(now + absl::ToChronoNanoseconds(pause), pending->deadline),
+               [this, pending, pause] { SendWhenConnected(pending, std::min(pause * 2, kMaxConnectPause)); });
+}
+
+void GrpcTransport::Send(std::shared_ptr<Pending> pending) {
+  Pending* const call = pending.get();
+  stub_.UnaryCall(
+      &call->context, call->call.method, grpc::StubOptions(), &call->request, &call->reply,
+      [this, pending = std::move(pending)](grpc::Status status) {
+        if (!status.ok()) return pending->End(ToStatus(status, *pending));
+        grpc::Slice reply;
+        if (!pending->reply.TrySingleSlice(&reply).ok() && !pending->reply.DumpToSingleSlice(&reply).ok()) {
+          return pending->End(MakeError(absl::StatusCode::kInternal, "INTERNAL",
+                                        "the reply from " + endpoint_ + " cannot be read"));
+        }
+        pending->End(absl::OkStatus(),
+                     std::string_view(reinterpret_cast<const char*>(reply.begin()), reply.size()));
+      });
+}
+
+absl::Status GrpcTransport::ToStatus(const grpc::Status& status, const Pending& pending) const {
+  const CallKind kind = pending.call.kind;
+  const absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
+
+  // The daemon's own verdict.
+  v1::ErrorDetail detail;
+  if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
+      !detail.reason().empty()) {
+    return MakeError(code, detail.reason(), status.error_message(), detail.retry_after_ms());
+  }
+
+  // Otherwise gRPC speaks, ours or the daemon's.
+  switch (code) {
+    case absl::StatusCode::kDeadlineExceeded:
+      if (kind == CallKind::kRead) {
+        return MakeError(code, kReasonDeadlineExceeded,
+                         "no reply from " + endpoint_ + " before the deadline");
+      }
+      return MakeError(
+          code, kReasonWriteOutcomeUnknown,
+          "no reply from " + endpoint_ + " before the deadline: the write may or may not have been applied");
+    case absl::StatusCode::kCancelled:
+      if (pending.cancelled) {
+        if (kind == CallKind::kRead) return MakeError(code, kReasonCancelled, "the call was cancelled");
+        return MakeError(
+            code, kReasonWriteOutcomeUnknown,
+            "the call was cancelled after the write was sent; it may or may not have been applied");
+      }
+      [[fallthrough]];
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kDataLoss:
+      if (NeverLeft(status)) return Unreachable(endpoint_, WhyNotConnected(status.error_message(), tls_));
+      if (kind == CallKind::kRead) {
+        return MakeError(
+            absl::StatusCode::kUnavailable, kReasonUnavailable,
+            "the connection to " + endpoint_ + " was lost before the reply: " + status.error_message());
+      }
+      return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                       "the connection to " + endpoint_ +
+                           " was lost after the write was sent; it may or may not have been applied: " +
+                           status.error_message());
+    default:
+      if (kind == CallKind::kWrite && !RefusedAtTheDoor(status, pending.call.request->size())) {
+        return MakeError(
+            absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+            "the call to " + endpoint_ + " ended with " + absl::StatusCodeToString(code) +
+                " after the write was sent; it may or may not have been applied: " + status.error_message());
+      }
+      return MakeError(code, absl::StatusCodeToString(code), status.error_message() + " (" + endpoint_ + ")");
+  }
+}
+
+}  // namespace client
+}  // namespace itemdb

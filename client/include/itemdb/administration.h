@@ -1,0 +1,162 @@
+// Requests and results about tables, changes and the daemon itself. Fields are explained where they stand;
+// the operations in client.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "itemdb/table.h"
+#include "itemdb/value.h"
+
+namespace itemdb {
+inline namespace client {
+
+// ---- tables --------------------------------------------------------------------------------------
+
+// Of CreateTable, DescribeTable and DeleteTable.
+struct TableResult {
+  uint64_t change_sequence = 0;
+  TableDescription table;
+};
+
+struct ListTablesRequest {
+  // Names are returned from the one after this. Default: from the first.
+  std::string exclusive_start_table_name = "";
+  // 1 to 100. Default 100.
+  std::optional<int32_t> limit = std::nullopt;
+};
+
+struct ListTablesResult {
+  uint64_t change_sequence = 0;
+  // In byte order.
+  std::vector<std::string> table_names;
+  // Set when names may remain: pass it as `exclusive_start_table_name`.
+  std::optional<std::string> last_evaluated_table_name;
+};
+
+// ---- changes -------------------------------------------------------------------------------------
+
+enum class ChangeKind { kUnknown, kInsert, kModify, kRemove, kCreateTable, kDeleteTable };
+
+// One committed change.
+struct ChangeRecord {
+  uint64_t change_sequence = 0;
+  // Never decreases from one record to the next.
+  absl::Time commit_time;
+  // TableDescription.storage_id of the table concerned.
+  uint64_t table_storage_id = 0;
+  ChangeKind kind = ChangeKind::kUnknown;
+  // The item's key attributes; empty for table changes.
+  std::optional<Item> key;
+  // The item before and after, as the table's stream view type asks.
+  std::optional<Item> old_image;
+  std::optional<Item> new_image;
+  // First and last change of the commit this one belongs to.
+  uint64_t commit_first_sequence = 0;
+  uint64_t commit_last_sequence = 0;
+  // For table changes: the definition.
+  std::optional<TableDescription> table;
+};
+
+struct ReadChangesRequest {
+  // Records with a greater sequence are returned. Default: from the first.
+  uint64_t after_sequence = 0;
+  // 1 to 1,000. Default 1,000. The records of one commit are never split, so a page may be longer.
+  std::optional<int32_t> limit = std::nullopt;
+};
+
+struct ReadChangesResult {
+  // The last change there was when the page was read.
+  uint64_t change_sequence = 0;
+  std::vector<ChangeRecord> records;
+};
+
+// ---- the daemon ----------------------------------------------------------------------------------
+
+// One table in figures, exact as of DaemonStatus.change_sequence.
+struct TableStatistics {
+  std::string table_name;
+  int64_t item_count = 0;
+  // Sum of item sizes as the limits count them, in bytes; on disk they are compressed.
+  int64_t item_bytes = 0;
+  int32_t index_count = 0;
+};
+
+// Bytes on the disk of the data directory.
+struct DiskUsage {
+  // Table files of all tables and indexes.
+  int64_t table_files = 0;
+  int64_t write_ahead_log = 0;
+  // Free on the file system.
+  int64_t free = 0;
+  // Writes are refused (DISK_FULL) below this much free space.
+  int64_t free_floor = 0;
+};
+
+// Bytes of memory.
+struct MemoryUsage {
+  // What the daemon was given (--memory).
+  int64_t limit = 0;
+  // Resident memory of the process.
+  int64_t resident = 0;
+  int64_t block_cache = 0;
+  int64_t block_cache_capacity = 0;
+  int64_t memtables = 0;
+  int64_t memtable_budget = 0;
+  // Indexes and filters of open table files, outside the cache.
+  int64_t table_readers = 0;
+  // Writes waiting for the commit pipeline; beyond the limit they are refused (QUEUE_FULL).
+  int64_t write_queue = 0;
+  int64_t write_queue_limit = 0;
+  // Requests and replies in flight.
+  int64_t calls = 0;
+  int64_t call_limit = 0;
+};
+
+// Since the daemon began to serve.
+struct WriteStatistics {
+  // Writes committed, and the commit groups they went in.
+  int64_t committed = 0;
+  int64_t commit_groups = 0;
+  // Writes refused because the queue was full or the disk was.
+  int64_t refused = 0;
+  // Mean time of writing one commit group; 0 without any.
+  absl::Duration mean_commit_time = absl::ZeroDuration();
+};
+
+// Figures that the daemon does not know, or an older one does not send, are 0.
+struct DaemonStatus {
+  uint64_t change_sequence = 0;
+  std::string version;
+  // A UUID made when the database was created.
+  std::string database_id;
+  // True when writes are synced to disk before they are answered.
+  bool durable = false;
+  int64_t table_count = 0;
+  // In byte order of the names.
+  std::vector<TableStatistics> tables = {};
+  DiskUsage disk = {};
+  MemoryUsage memory = {};
+  // When the daemon began to serve; 1970 when it does not say.
+  absl::Time start_time = absl::UnixEpoch();
+  // Every change up to this one is known to be on disk.
+  uint64_t durable_sequence = 0;
+  WriteStatistics writes = {};
+};
+
+struct CheckDatabaseResult {
+  uint64_t change_sequence = 0;
+  int64_t items_checked = 0;
+  int64_t index_entries_checked = 0;
+  int64_t change_records_checked = 0;
+  // What does not agree, at most 100 findings; empty when all is well.
+  std::vector<std::string> findings;
+  // All that does not agree.
+  int64_t finding_count = 0;
+};
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,123 @@
+// Tables and their secondary indexes: what is asked for (definitions) and what there is (descriptions).
+//
+// Plain data, for designated initializers:
+//
+//   TableDefinition{.table_name = "Product",
+//                   .attribute_definitions = {{"product_id", ScalarAttributeType::kString}},
+//                   .key_schema = {{"product_id", KeyType::kHash}}}
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "itemdb/export.h"
+
+namespace itemdb {
+inline namespace client {
+
+// Type of a key attribute: S, N or B.
+enum class ScalarAttributeType { kString, kNumber, kBinary };
+
+// Role of an attribute in a key: partition key (HASH) or sort key (RANGE).
+enum class KeyType { kHash, kRange };
+
+// What index entries carry besides the keys of index and table.
+enum class ProjectionType { kKeysOnly, kInclude, kAll };
+
+enum class BillingMode { kProvisioned, kPayPerRequest };
+
+// Which images of an item its change records carry besides the key.
+enum class StreamViewType { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
+
+// Always kActive today; kUnknown is what a newer daemon may say.
+enum class TableStatus { kUnknown, kActive };
+
+struct AttributeDefinition {
+  std::string attribute_name;
+  ScalarAttributeType attribute_type = ScalarAttributeType::kString;
+  bool operator==(const AttributeDefinition&) const = default;
+};
+
+struct KeySchemaElement {
+  std::string attribute_name;
+  KeyType key_type = KeyType::kHash;
+  bool operator==(const KeySchemaElement&) const = default;
+};
+
+struct Projection {
+  ProjectionType projection_type = ProjectionType::kAll;
+  // With kInclude 1 to 20 names, otherwise none.
+  std::vector<std::string> non_key_attributes = {};
+  bool operator==(const Projection&) const = default;
+};
+
+// Stored and shown by the daemon, not enforced. Both at least 1.
+struct ProvisionedThroughput {
+  int64_t read_capacity_units = 1;
+  int64_t write_capacity_units = 1;
+  bool operator==(const ProvisionedThroughput&) const = default;
+};
+
+struct GlobalSecondaryIndex {
+  std::string index_name;
+  // 1 to 4 kHash elements, then 0 to 4 kRange elements.
+  std::vector<KeySchemaElement> key_schema = {};
+  Projection projection = {};
+  // Required with BillingMode::kProvisioned, otherwise forbidden.
+  std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
+  bool operator==(const GlobalSecondaryIndex&) const = default;
+};
+
+// A table as it is asked for in Client::CreateTable.
+struct TableDefinition {
+  // 3 to 255 characters of [a-zA-Z0-9_.-].
+  std::string table_name;
+  // Exactly the attributes that key schemas name, each once.
+  std::vector<AttributeDefinition> attribute_definitions = {};
+  // One kHash element, then at most one kRange element.
+  std::vector<KeySchemaElement> key_schema = {};
+  // At most 20.
+  std::vector<GlobalSecondaryIndex> global_secondary_indexes = {};
+  // Note: DynamoDB's own default is PROVISIONED, which needs a throughput.
+  BillingMode billing_mode = BillingMode::kPayPerRequest;
+  // Required with BillingMode::kProvisioned, otherwise forbidden.
+  std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
+  StreamViewType stream_view_type = StreamViewType::kKeysOnly;
+};
+
+// An index as it is.
+struct IndexDescription {
+  GlobalSecondaryIndex definition;
+  TableStatus index_status = TableStatus::kUnknown;
+  // Names the index inside the database; never reused.
+  uint64_t storage_id = 0;
+  // Exact number of entries and exact sum of their sizes.
+  int64_t item_count = 0;
+  int64_t index_size_bytes = 0;
+};
+
+// A table as it is.
+struct TableDescription {
+  // As it was created; its `global_secondary_indexes` are those of `indexes`, in the same order.
+  TableDefinition definition;
+  TableStatus table_status = TableStatus::kUnknown;
+  // A UUID; a table made again under the same name has another.
+  std::string table_id;
+  // Names the table in change records; never reused.
+  uint64_t storage_id = 0;
+  absl::Time creation_time;
+  std::vector<IndexDescription> indexes;
+  // Exact number of items and exact sum of their sizes.
+  int64_t item_count = 0;
+  int64_t table_size_bytes = 0;
+};
+
+// What makes two definitions of one table differ, in one sentence; empty when they ask for the same. The
+// order of attribute definitions, indexes and projected attributes does not count.
+ITEMDB_EXPORT std::string DescribeDifference(const TableDefinition& a, const TableDefinition& b);
+
+}  // namespace client
+}  // namespace itemdb

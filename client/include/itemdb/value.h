@@ -1,0 +1,207 @@
+// The data model in C++: numbers, attribute values and items.
+//
+// These are plain values: they own what they hold, copy deeply, and are as thread-safe as an int. They check
+// only what the C++ types need (a Number is a decimal number); limits and key rules are the daemon's to
+// judge.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "itemdb/export.h"
+
+namespace itemdb {
+// The inline namespace keeps these symbols apart from the daemon's own `itemdb::Number` and the like where
+// one program links both; users write `itemdb::Number`.
+inline namespace client {
+
+// ---- Number --------------------------------------------------------------------------------------
+
+// An exact decimal number, kept as the text it was made from: 38 significant digits survive a round trip, and
+// no binary floating point is involved. Compares by value, so Number "25.00" equals Number "25".
+class ITEMDB_EXPORT Number {
+ public:
+  // Longest text Parse accepts, in bytes; the longest number the daemon writes has 170.
+  static constexpr size_t kMaxTextBytes = 1'024;
+
+  // Zero.
+  Number() : text_("0") {}
+
+  // From any integer type. There is deliberately no conversion from double.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Number(T value)
+      : text_(std::to_string(value)) {}  // NOLINT: implicit on purpose
+
+  // From `[+-] digits [. digits] [e [+-] digits]` (also ".5" and "5."), for example "-12.50" or "1e-3".
+  // INVALID_ARGUMENT (reason VALIDATION) when the text is no such number or longer than kMaxTextBytes, or
+  // when the exponent has more than 6 digits. Range and digit count are the daemon's to judge.
+  static absl::StatusOr<Number> Parse(std::string_view text);
+
+  // The text as given to Parse; for replies the daemon's plain form without exponent or superfluous zeros.
+  const std::string& text() const { return text_; }
+
+  // The value as an integer. OUT_OF_RANGE when it is no whole number or does not fit.
+  absl::StatusOr<int64_t> ToInt64() const;
+  // The nearest double; infinite when there is none.
+  double ToDouble() const;
+
+  // Numeric order.
+  friend ITEMDB_EXPORT std::strong_ordering operator<=>(const Number& a, const Number& b);
+  friend bool operator==(const Number& a, const Number& b) { return (a <=> b) == 0; }
+
+ private:
+  std::string text_;
+};
+
+// ---- Item ----------------------------------------------------------------------------------------
+
+class ITEMDB_EXPORT Value;
+struct Attribute;
+
+// The attributes of an item, of a key or of a map: names in byte order, each at most once.
+class ITEMDB_EXPORT Item {
+ public:
+  using const_iterator = const Attribute*;
+
+  Item();
+  // For example `Item{{"product_id", "prod_100"}, {"quantity", 5}}`. The last of equal names wins.
+  Item(std::initializer_list<Attribute> attributes);
+  Item(const Item&);
+  Item(Item&&) noexcept;
+  Item& operator=(const Item&);
+  Item& operator=(Item&&) noexcept;
+  ~Item();
+
+  bool empty() const;
+  size_t size() const;
+  // Iterate over `Attribute`s in name order. Invalidated by Set, Remove and assignment.
+  const_iterator begin() const;
+  const_iterator end() const;
+
+  bool contains(std::string_view name) const;
+  // The value named `name`, or null. Valid until this item is changed or destroyed.
+  const Value* find_or_null(std::string_view name) const;
+
+  // Adds the attribute or replaces its value.
+  void Set(std::string name, Value value);
+  // Removes the attribute; false when there was none.
+  bool Remove(std::string_view name);
+
+  // Same names, and equal values by Value's equality.
+  friend ITEMDB_EXPORT bool operator==(const Item& a, const Item& b);
+
+ private:
+  // Sorted by name.
+  std::vector<Attribute> attributes_;
+};
+
+// ---- Value ---------------------------------------------------------------------------------------
+
+// The ten types, with DynamoDB's names in TypeName().
+enum class ValueType {
+  kNull,
+  kString,
+  kNumber,
+  kBinary,
+  kStringSet,
+  kNumberSet,
+  kBinarySet,
+  kList,
+  kMap,
+  kBool,
+};
+
+// "S", "N", "B", "SS", "NS", "BS", "L", "M", "BOOL" or "NULL".
+ITEMDB_EXPORT std::string_view TypeName(ValueType type);
+
+// One attribute value of one of the ten types.
+//
+// Text, integers, Numbers and bool convert implicitly (to S, N, N, BOOL); the other types have named makers.
+// Each
+// `*_or_null` accessor returns the content when the value has that type and null otherwise; the pointer is
+// valid until the value is changed or destroyed.
+class ITEMDB_EXPORT Value {
+ public:
+  // NULL.
+  Value() = default;
+  // S. `text` is not null.
+  Value(const char* text) : Value(std::string(text)) {}       // NOLINT: implicit on purpose
+  Value(std::string_view text) : Value(std::string(text)) {}  // NOLINT: implicit on purpose
+  Value(std::string text);                                    // NOLINT: implicit on purpose
+  // N.
+  Value(Number number);  // NOLINT: implicit on purpose
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Value(T number) : Value(Number(number)) {}  // NOLINT: implicit on purpose
+  // BOOL. A template, so that pointers do not become BOOL.
+  template <std::same_as<bool> T>
+  Value(T value) : content_(value) {}  // NOLINT: implicit on purpose
+
+  static Value Null() { return Value(); }
+  static Value Binary(std::string bytes);
+  // Sets are kept in order (bytes, or numeric), so that equal sets compare equal. Whether a set is empty or
+  // has duplicates is the daemon's to judge.
+  static Value StringSet(std::vector<std::string> values);
+  static Value NumberSet(std::vector<Number> values);
+  static Value BinarySet(std::vector<std::string> values);
+  static Value List(std::vector<Value> values);
+  static Value Map(Item attributes);
+
+  ValueType type() const { return static_cast<ValueType>(content_.index()); }
+
+  const std::string* string_or_null() const;
+  const Number* number_or_null() const;
+  const std::string* binary_or_null() const;
+  const std::vector<std::string>* string_set_or_null() const;
+  const std::vector<Number>* number_set_or_null() const;
+  const std::vector<std::string>* binary_set_or_null() const;
+  const std::vector<Value>* list_or_null() const;
+  const Item* map_or_null() const;
+  const bool* bool_or_null() const;
+  bool is_null() const { return type() == ValueType::kNull; }
+
+  // Same type and equal content: numbers by value, sets whatever order they were given in, lists in order.
+  friend ITEMDB_EXPORT bool operator==(const Value& a, const Value& b);
+
+ private:
+  // Distinct C++ types for contents that are both strings or both vectors of strings.
+  struct Bytes {
+    std::string data;
+    bool operator==(const Bytes&) const = default;
+  };
+  struct Strings {
+    std::vector<std::string> values;
+    bool operator==(const Strings&) const = default;
+  };
+  struct ByteStrings {
+    std::vector<std::string> values;
+    bool operator==(const ByteStrings&) const = default;
+  };
+
+  // The alternatives in the order of ValueType.
+  using Content = std::variant<std::monostate, std::string, Number, Bytes, Strings, std::vector<Number>,
+                               ByteStrings, std::vector<Value>, Item, bool>;
+
+  explicit Value(Content content);
+
+  Content content_;
+};
+
+// A named value.
+struct Attribute {
+  std::string name;
+  Value value;
+  friend bool operator==(const Attribute& a, const Attribute& b) = default;
+};
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,15 @@
+// Exact sums of money.
+#pragma once
+
+#include <vector>
+
+#include "itemdb/order_entry.h"
+
+namespace itemdb::order_entry {
+
+// The sum of quantity times price over `lines`, exact, without exponent or superfluous zeros.
+// INVALID_ARGUMENT (reason VALIDATION): the sum, or a part of it brought to the finest price's decimals, has
+// more than 38 digits.
+absl::StatusOr<Number> TotalAmount(const std::vector<NewOrderLine>& lines);
+
+}  // namespace itemdb::order_entry

@@ -1,0 +1,96 @@
+#include "client/order_entry/merge.h"
+
+#include <future>
+#include <memory>
+#include <utility>
+
+namespace itemdb::order_entry {
+namespace {
+
+// One of the merged sequences. Does not move: a fetch under way points to it.
+class PagedSource {
+ public:
+  explicit PagedSource(FetchPage fetch) : fetch_(std::move(fetch)) {}
+
+  // Starts to fetch the next page, unless that is under way or there is none.
+  void StartFetch() {
+    if (last_page_ || fetching_.valid()) return;
+    // Without a free thread the fetch runs when its page is awaited; an exception it is not.
+    fetching_ = std::async(std::launch::async | std::launch::deferred, [this] { return fetch_(start_key_); });
+  }
+
+  // The item at the front, null at the end; waits for a page when it must. Valid until Pop.
+  absl::StatusOr<const Item*> Front() {
+    while (used_ == page_.items.size()) {
+      StartFetch();
+      if (!fetching_.valid()) return nullptr;
+      absl::StatusOr<ItemPage> page = fetching_.get();
+      if (!page.ok()) return page.status();
+      page_ = *std::move(page);
+      used_ = 0;
+      last_page_ = !page_.last_evaluated_key.has_value();
+      start_key_ = std::move(page_.last_evaluated_key);
+    }
+    return &page_.items[used_];
+  }
+
+  // Takes the item at the front, which Front found.
+  Item Pop() {
+    Item item = std::move(page_.items[used_++]);
+    if (used_ * 2 >= page_.items.size()) StartFetch();
+    return item;
+  }
+
+ private:
+  FetchPage fetch_;
+  std::optional<Item> start_key_;
+  ItemPage page_;
+  size_t used_ = 0;
+  bool last_page_ = false;
+  // Last, so that it is destroyed first: that waits for the fetch, which uses the members above.
+  std::future<absl::StatusOr<ItemPage>> fetching_;
+};
+
+std::string_view Text(const Item& item, const std::string& attribute) {
+  const Value* value = item.find_or_null(attribute);
+  const std::string* text = value == nullptr ? nullptr : value->string_or_null();
+  return text == nullptr ? std::string_view() : *text;
+}
+
+bool Before(const Item& a, const Item& b, const std::vector<std::string>& order_by) {
+  for (const std::string& attribute : order_by) {
+    const int order = Text(a, attribute).compare(Text(b, attribute));
+    if (order != 0) return order < 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+ItemRange MergePages(std::vector<FetchPage> sources, std::vector<std::string> order_by) {
+  std::vector<std::unique_ptr<PagedSource>> merged;
+  for (FetchPage& fetch : sources) merged.push_back(std::make_unique<PagedSource>(std::move(fetch)));
+
+  return ItemRange([merged = std::move(merged), order_by = std::move(order_by),
+                    started = false]() mutable -> absl::StatusOr<std::optional<Item>> {
+    if (!started) {
+      for (const std::unique_ptr<PagedSource>& source : merged) source->StartFetch();
+      started = true;
+    }
+    // Sources are few: looking at each is as good as a heap.
+    PagedSource* first = nullptr;
+    const Item* first_item = nullptr;
+    for (const std::unique_ptr<PagedSource>& source : merged) {
+      const absl::StatusOr<const Item*> front = source->Front();
+      if (!front.ok()) return front.status();
+      if (*front != nullptr && (first == nullptr || Before(**front, *first_item, order_by))) {
+        first = source.get();
+        first_item = *front;
+      }
+    }
+    if (first == nullptr) return std::nullopt;
+    return first->Pop();
+  });
+}
+
+}  // namespace itemdb::order_entry

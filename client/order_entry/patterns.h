@@ -1,0 +1,35 @@
+// The requests behind the access patterns, shared by the typed functions and RunPattern.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "itemdb/order_entry.h"
+
+namespace itemdb::order_entry {
+
+// Numbers of the access patterns, as in the order-entry document.
+enum class Pattern {
+  kEmployeeById = 1,
+  kEmployeesByName = 2,
+  kEmployeePhones = 3,
+  kCustomerPhones = 4,
+  kCustomerOrders = 5,
+  kOpenOrders = 6,
+  kRecentHires = 7,
+  kWarehouseEmployees = 8,
+  kProductOrders = 9,
+  kProductInventory = 10,
+  kRepCustomers = 11,
+  kRepOrders = 12,
+  kEmployeesByTitle = 13,
+  kInventory = 14,
+  kTotalInventory = 15,
+};
+
+// The items `pattern` returns for `arguments`, one per parameter of the pattern. Sends nothing before the
+// first item is asked for; stays usable after `client` is gone.
+ItemRange PatternItems(const Client& client, Pattern pattern, const std::vector<std::string>& arguments,
+                       CallOptions options);
+
+}  // namespace itemdb::order_entry

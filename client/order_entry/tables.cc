@@ -1,0 +1,126 @@
+// The four tables.
+//
+// Table  key                       items
+// -----  ------------------------
+// ----------------------------------------------------------------------------- Employee  employee_id
+// employees Customer  customer_id            customers Order     PK, SK                 header: PK = SK =
+// order_id; line: PK = order_id, SK = product_id Product   product_id,            metadata with
+// total_inventory: warehouse_id = product_id; stock with
+//           warehouse_id           inventory_quantity: warehouse_id = a warehouse
+//
+// Three choices keep line items out of the header indexes and closed orders out of the open ones: status is
+// on headers only and part of OrderByCustomerDate's key; account_rep_id is on headers only; shard is on open
+// headers only.
+#include <utility>
+
+#include "client/errors_internal.h"
+#include "client/order_entry/schema.h"
+
+namespace itemdb::order_entry {
+namespace {
+
+constexpr ScalarAttributeType kS = ScalarAttributeType::kString;
+constexpr ScalarAttributeType kN = ScalarAttributeType::kNumber;
+
+using Names = std::vector<std::string>;
+
+std::vector<KeySchemaElement> Key(const Names& hash, const Names& range) {
+  std::vector<KeySchemaElement> key_schema;
+  for (const std::string& name : hash)
+    key_schema.push_back({.attribute_name = name, .key_type = KeyType::kHash});
+  for (const std::string& name : range)
+    key_schema.push_back({.attribute_name = name, .key_type = KeyType::kRange});
+  return key_schema;
+}
+
+// An index that carries `include` besides the keys.
+GlobalSecondaryIndex Index(const char* name, std::vector<KeySchemaElement> key_schema, Names include) {
+  return {
+      .index_name = name,
+      .key_schema = std::move(key_schema),
+      .projection = {.projection_type = ProjectionType::kInclude, .non_key_attributes = std::move(include)}};
+}
+
+TableDefinition EmployeeTable() {
+  return {.table_name = std::string(kEmployeeTable),
+          .attribute_definitions = {{"employee_id", kS},
+                                    {"name", kS},
+                                    {"warehouse_id", kS},
+                                    {"job_title", kS},
+                                    {"entity_type", kS},
+                                    {"hire_date", kS}},
+          .key_schema = Key({"employee_id"}, {}),
+          .global_secondary_indexes = {
+              Index(kEmployeeByName, Key({"name"}, {"employee_id"}),
+                    {"phone_numbers", "warehouse_id", "job_title", "hire_date"}),
+              Index(kEmployeeByWarehouse, Key({"warehouse_id"}, {"employee_id"}),
+                    {"name", "job_title", "hire_date"}),
+              Index(kEmployeeByJobTitle, Key({"job_title"}, {"employee_id"}),
+                    {"name", "warehouse_id", "hire_date"}),
+              Index(kEmployeeByHireDate, Key({"entity_type"}, {"hire_date"}), {"name", "warehouse_id"}),
+          }};
+}
+
+TableDefinition CustomerTable() {
+  return {.table_name = std::string(kCustomerTable),
+          .attribute_definitions = {{"customer_id", kS}, {"account_rep_id", kS}},
+          .key_schema = Key({"customer_id"}, {}),
+          .global_secondary_indexes = {
+              Index(kCustomerByAccountRep, Key({"account_rep_id"}, {"customer_id"}), {"name", "email"}),
+          }};
+}
+
+TableDefinition OrderTable() {
+  return {.table_name = std::string(kOrderTable),
+          .attribute_definitions = {{"PK", kS},
+                                    {"SK", kS},
+                                    {"customer_id", kS},
+                                    {"order_date", kS},
+                                    {"status", kS},
+                                    {"shard", kN},
+                                    {"account_rep_id", kS},
+                                    {"product_id", kS},
+                                    {"order_id", kS}},
+          .key_schema = Key({"PK"}, {"SK"}),
+          .global_secondary_indexes = {
+              Index(kOrderByCustomerDate, Key({"customer_id"}, {"order_date", "status"}),
+                    {"order_id", "total_amount", "order_items", "shard"}),
+              Index(kOpenOrdersByDate, Key({"status", "shard"}, {"order_date"}),
+                    {"order_id", "customer_id", "account_rep_id", "order_items", "total_amount"}),
+              Index(kOrderByAccountRep, Key({"account_rep_id"}, {"order_date"}),
+                    {"order_id", "customer_id", "status", "total_amount"}),
+              Index(kProductInOrders, Key({"product_id"}, {"order_id"}),
+                    {"customer_id", "order_date", "quantity"}),
+          }};
+}
+
+TableDefinition ProductTable() {
+  return {.table_name = std::string(kProductTable),
+          .attribute_definitions = {{"product_id", kS}, {"warehouse_id", kS}},
+          .key_schema = Key({"product_id"}, {"warehouse_id"})};
+}
+
+}  // namespace
+
+std::vector<TableDefinition> TableDefinitions() {
+  return {EmployeeTable(), CustomerTable(), OrderTable(), ProductTable()};
+}
+
+absl::Status CreateTables(Client& client, CallOptions options) {
+  for (const TableDefinition& wanted : TableDefinitions()) {
+    const absl::StatusOr<TableResult> created = client.CreateTable(wanted, options);
+    if (created.ok()) continue;
+    if (!absl::IsAlreadyExists(created.status())) return created.status();
+    const absl::StatusOr<TableResult> existing = client.DescribeTable(wanted.table_name, options);
+    if (!existing.ok()) return existing.status();
+    const std::string difference = DescribeDifference(wanted, existing->table.definition);
+    if (!difference.empty()) {
+      return MakeError(absl::StatusCode::kFailedPrecondition, "TABLE_DIFFERS",
+                       "the table " + wanted.table_name + " exists, but is not the order-entry one: " +
+                           difference + "; delete it first or use another database");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::order_entry

@@ -1,0 +1,31 @@
+// Which failed calls are sent again, and when. Pure functions; core.cc applies them.
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/transport.h"
+#include "itemdb/options.h"
+
+namespace itemdb {
+inline namespace client {
+
+// INVALID_ARGUMENT: fewer than one attempt, or a pause that is not longer than 0.
+absl::Status CheckRetryOptions(const RetryOptions& options);
+
+// What the end of one attempt means for the next.
+enum class Verdict {
+  // The call has ended: it succeeded, or its failure will not go away.
+  kFinal,
+  // Nothing was applied; trying again may help and cannot do harm.
+  kRetry,
+  // The write may have been applied: sent again only with a request token.
+  kUnknown,
+};
+Verdict Judge(const absl::Status& status, CallKind kind);
+
+// How long to wait after the given attempt (1 is the first). `random` is in [0, 1). `retry_after` is what the
+// daemon asks for, or zero.
+absl::Duration Backoff(const RetryOptions& options, int attempt, double random, absl::Duration retry_after);
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,175 @@
+#include "itemdb/testing/fake_database.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/access.h"
+#include "client/errors_internal.h"
+#include "client/testing/local_database.h"
+#include "client/transport.h"
+
+namespace itemdb::testing {
+
+// What the fake and its clients share.
+struct FakeDatabase::State {
+  // Counts the attempt; the fault it is to meet, if any.
+  std::optional<Fault> Arrive(const std::string& operation) {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++calls[operation];
+    for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
+      if (!plan->operation.empty() && plan->operation != operation) continue;
+      const Fault fault = plan->fault;
+      if (--plan->calls <= 0) plans.erase(plan);
+      return fault;
+    }
+    return std::nullopt;
+  }
+
+  absl::Duration Delay() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return delay;
+  }
+
+  std::unique_ptr<LocalDatabase> database;
+  std::mutex mutex;
+  // Guarded by mutex.
+  std::deque<FaultPlan> plans;
+  absl::Duration delay = absl::ZeroDuration();
+  std::map<std::string, int> calls;
+};
+
+// Every call ends on the timer's thread: the database's own threads must neither block nor destroy it, and
+// both may happen at the end of a call.
+class FakeDatabase::Transport : public ::itemdb::Transport {
+ public:
+  Transport(std::shared_ptr<State> state, Timer& timer) : state_(std::move(state)), timer_(timer) {}
+
+  Cancel Start(OutgoingCall call, Done done) override {
+    auto pending = std::make_shared<Pending>();
+    pending->call = std::move(call);
+    pending->done = std::move(done);
+    const std::string_view method = pending->call.method;
+    const std::optional<Fault> fault = state_->Arrive(std::string(method.substr(method.rfind('/') + 1)));
+    const absl::Time start = absl::Now() + state_->Delay();
+    // At once, or after the pause unless cancellation or the deadline comes first.
+    timer_.RunAt(std::min(start, pending->call.deadline), [this, pending, fault, start] {
+      if (pending->decided.exchange(true)) return;
+      if (start < pending->call.deadline) return CarryOut(pending, fault);
+      End(pending, Lost(*pending, absl::StatusCode::kDeadlineExceeded, kReasonDeadlineExceeded,
+                        "no reply before the deadline"));
+    });
+    return [this, pending] {
+      // The caller holds the call, and so this transport, until it has ended.
+      if (pending->decided.exchange(true)) return;
+      End(pending, Lost(*pending, absl::StatusCode::kCancelled, kReasonCancelled, "the call was cancelled"));
+    };
+  }
+
+  const std::string& endpoint() const override { return endpoint_; }
+
+ private:
+  struct Pending {
+    OutgoingCall call;
+    Done done;
+    // Carried out, or ended before: once it is with the database it ends with the reply.
+    std::atomic<bool> decided = false;
+  };
+
+  void CarryOut(const std::shared_ptr<Pending>& pending, std::optional<Fault> fault) {
+    if (fault == Fault::kUnavailable) {
+      return End(pending, MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                                    "the fake database was told to be unavailable"));
+    }
+    if (fault == Fault::kQueueFull) {
+      return End(pending, MakeError(absl::StatusCode::kResourceExhausted, "QUEUE_FULL",
+                                    "the fake database was told to be overloaded", /*retry_after_ms=*/1));
+    }
+    if (fault == Fault::kLostRequest) return End(pending, LostConnection(*pending));
+    state_->database->Call(pending->call.method, *pending->call.request,
+                           [this, pending, fault](absl::StatusOr<std::string> reply) {
+                             End(pending,
+                                 fault == Fault::kLostReply ? LostConnection(*pending) : std::move(reply));
+                           });
+  }
+
+  void End(const std::shared_ptr<Pending>& pending, absl::StatusOr<std::string> reply) {
+    timer_.RunSoon([done = std::move(pending->done), reply = std::move(reply)]() mutable {
+      std::move(done)(reply.status(), reply.ok() ? std::string_view(*reply) : std::string_view());
+    });
+  }
+
+  static absl::Status LostConnection(const Pending& pending) {
+    return pending.call.kind == CallKind::kRead
+               ? MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                           "the fake database was told to lose the connection")
+               : MakeError(
+                     absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                     "the fake database was told to lose the connection: the write may or may not have been "
+                     "applied");
+  }
+
+  // A call that ends before its reply.
+  static absl::Status Lost(const Pending& pending, absl::StatusCode code, std::string_view reason,
+                           const std::string& message) {
+    if (pending.call.kind == CallKind::kRead) return MakeError(code, reason, message);
+    return MakeError(code, kReasonWriteOutcomeUnknown,
+                     message + ": the write may or may not have been applied");
+  }
+
+  const std::shared_ptr<State> state_;
+  Timer& timer_;
+  const std::string endpoint_ = "fake:";
+};
+
+FakeDatabase::FakeDatabase(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+FakeDatabase::~FakeDatabase() = default;
+
+absl::StatusOr<std::unique_ptr<FakeDatabase>> FakeDatabase::Open() {
+  absl::StatusOr<std::unique_ptr<LocalDatabase>> database = LocalDatabase::Open();
+  if (!database.ok()) return database.status();
+  auto state = std::make_shared<State>();
+  state->database = *std::move(database);
+  return std::unique_ptr<FakeDatabase>(new FakeDatabase(std::move(state)));
+}
+
+Client FakeDatabase::NewClient(ClientOptions options) const {
+  absl::StatusOr<Client> client =
+      ClientAccess::Make(options, [&](Timer& timer) -> absl::StatusOr<std::unique_ptr<::itemdb::Transport>> {
+        return std::make_unique<Transport>(state_, timer);
+      });
+  if (!client.ok()) {
+    // A mistake in the test itself, which it could not do anything about.
+    std::fprintf(stderr, "FakeDatabase::NewClient: %s\n", client.status().ToString().c_str());
+    std::abort();
+  }
+  return *std::move(client);
+}
+
+void FakeDatabase::FailNext(FaultPlan plan) {
+  if (plan.calls <= 0) return;
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->plans.push_back(std::move(plan));
+}
+
+void FakeDatabase::DelayCalls(absl::Duration delay) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->delay = delay;
+}
+
+int FakeDatabase::calls(const std::string& operation) const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  int total = 0;
+  for (const auto& [name, count] : state_->calls) total += operation.empty() || name == operation ? count : 0;
+  return total;
+}
+
+}  // namespace itemdb::testing

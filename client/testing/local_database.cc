@@ -1,0 +1,166 @@
+#include "client/testing/local_database.h"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/null_sink.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/payload_urls.h"
+#include "itemdb/v1/errors.pb.h"
+#include "storage/database.h"
+
+namespace itemdb::testing {
+namespace {
+
+// The status as it arrives at a client.
+absl::Status ForClient(const absl::Status& status) {
+  v1::ErrorDetail detail;
+  detail.set_reason(ReasonOf(status));
+  if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
+  detail.set_retry_after_ms(RetryAfterMsOf(status));
+  absl::Status for_client(status.code(), status.message());
+  for_client.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
+  return for_client;
+}
+
+std::string Encode(const google::protobuf::MessageLite& reply) { return reply.SerializeAsString(); }
+std::string Encode(const Page& page) { return page.reply.SerializeAsString() + page.encoded_items; }
+
+// Decodes, calls `operation(request, done)` and encodes.
+template <typename Request, typename Reply, typename Operation>
+void Answer(const std::string& bytes, LocalDatabase::Done done, Operation operation) {
+  Request request;
+  if (!request.ParseFromString(bytes)) {
+    return done(ForClient(ValidationError("the request does not decode")));
+  }
+  operation(std::move(request), [done = std::move(done)](absl::StatusOr<Reply> reply) {
+    if (!reply.ok()) return done(ForClient(reply.status()));
+    done(Encode(*reply));
+  });
+}
+
+class TemporaryDatabase : public LocalDatabase {
+ public:
+  ~TemporaryDatabase() override {
+    database_.reset();
+    std::error_code ignored;
+    if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+  }
+
+  absl::Status Start() {
+    const char* base = std::getenv("TMPDIR");
+    std::string name = std::string(base != nullptr ? base : "/tmp") + "/itemdb-fake-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) {
+      return ForClient(MakeError(
+          absl::StatusCode::kInternal, kReasonInternal,
+          "no temporary directory " + name + " can be made: " + std::generic_category().message(errno)));
+    }
+    directory_ = name;
+    DatabaseOptions options;
+    options.data_directory = directory_;
+    // Little, because a test may open many; a disk with less free space than a real database wants will do.
+    options.block_cache_bytes = 8 << 20;
+    options.memtable_bytes = 8 << 20;
+    options.free_space_floor_bytes = 0;
+    options.io_threads = 1;
+    options.log = std::make_shared<spdlog::logger>("itemdb", std::make_shared<spdlog::sinks::null_sink_mt>());
+    absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(std::move(options));
+    if (!database.ok()) return ForClient(database.status());
+    database_ = *std::move(database);
+    return absl::OkStatus();
+  }
+
+  void Call(std::string_view method, const std::string& request, Done done) override {
+    static const auto* methods = new std::map<std::string_view, Method>(Methods());
+    const auto it = methods->find(method);
+    if (it == methods->end()) {
+      return done(ForClient(MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+                                      "the fake database has no method " + std::string(method))));
+    }
+    it->second(this, request, std::move(done));
+  }
+
+ private:
+  using Method = void (*)(TemporaryDatabase*, const std::string&, Done);
+
+  // The asynchronous operations of Database all look alike.
+  template <typename Request, typename Reply, auto kOperation>
+  static void Asynchronous(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<Request, Reply>(request, std::move(done), [self](Request decoded, auto answer) {
+      if constexpr (requires { (*self->database_.*kOperation)(std::move(decoded), std::move(answer)); }) {
+        (*self->database_.*kOperation)(std::move(decoded), std::move(answer));
+      } else {
+        (*self->database_.*kOperation)(decoded, std::move(answer), /*cancellation=*/nullptr);
+      }
+    });
+  }
+
+  template <typename Request, typename Reply, auto kOperation>
+  static void Synchronous(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<Request, Reply>(request, std::move(done), [self](const Request& decoded, auto answer) {
+      answer((*self->database_.*kOperation)(decoded));
+    });
+  }
+
+  static void GetStatus(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::GetStatusRequest, v1::GetStatusReply>(
+        request, std::move(done), [self](const auto&, auto answer) {
+          v1::GetStatusReply status = self->database_->GetStatus();
+          status.set_version("fake");
+          status.set_start_time_us(absl::ToUnixMicros(self->start_time_));
+          answer(std::move(status));
+        });
+  }
+
+  static std::map<std::string_view, Method> Methods() {
+    using D = Database;
+    using Write = wire::WriteItemRequest;
+    using Written = wire::WriteItemReply;
+    return {
+        {"/itemdb.v1.Data/PutItem", &Asynchronous<Write, Written, &D::PutItem>},
+        {"/itemdb.v1.Data/UpdateItem", &Asynchronous<Write, Written, &D::UpdateItem>},
+        {"/itemdb.v1.Data/DeleteItem", &Asynchronous<Write, Written, &D::DeleteItem>},
+        {"/itemdb.v1.Data/BatchWriteItem",
+         &Asynchronous<wire::BatchWriteItemRequest, wire::BatchWriteItemReply, &D::BatchWriteItem>},
+        {"/itemdb.v1.Data/TransactWriteItems",
+         &Asynchronous<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply,
+                       &D::TransactWriteItems>},
+        {"/itemdb.v1.Data/GetItem", &Asynchronous<wire::GetItemRequest, wire::GetItemReply, &D::GetItem>},
+        {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, Page, &D::Query>},
+        {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, Page, &D::Scan>},
+        {"/itemdb.v1.Tables/CreateTable",
+         &Asynchronous<v1::CreateTableRequest, v1::CreateTableReply, &D::CreateTable>},
+        {"/itemdb.v1.Tables/DeleteTable",
+         &Asynchronous<v1::DeleteTableRequest, v1::DeleteTableReply, &D::DeleteTable>},
+        {"/itemdb.v1.Tables/DescribeTable",
+         &Synchronous<v1::DescribeTableRequest, v1::DescribeTableReply, &D::DescribeTable>},
+        {"/itemdb.v1.Tables/ListTables",
+         &Synchronous<v1::ListTablesRequest, v1::ListTablesReply, &D::ListTables>},
+        {"/itemdb.v1.Changes/ReadChanges",
+         &Asynchronous<v1::ReadChangesRequest, v1::ReadChangesReply, &D::ReadChanges>},
+        {"/itemdb.v1.Admin/CheckDatabase",
+         &Asynchronous<v1::CheckDatabaseRequest, v1::CheckDatabaseReply, &D::CheckDatabase>},
+        {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
+    };
+  }
+
+  const absl::Time start_time_ = absl::Now();
+  std::string directory_;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LocalDatabase>> LocalDatabase::Open() {
+  auto database = std::make_unique<TemporaryDatabase>();
+  absl::Status started = database->Start();
+  if (!started.ok()) return started;
+  return std::unique_ptr<LocalDatabase>(std::move(database));
+}
+
+}  // namespace itemdb::testing

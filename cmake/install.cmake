@@ -1,0 +1,47 @@
+# What `cmake --install` puts where: programs, the client library with its headers, the fake for tests, and how CMake
+# and pkg-config find them.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS itemd itemctl RUNTIME)
+
+install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
+install(DIRECTORY client/include/itemdb TYPE INCLUDE)
+
+# The fake is one static library with all it is made of, storage and messages included: an archive of objects, so that
+# none of the internal targets has to be installed.
+set(testing_parts
+    itemdb_testing itemdb_storage itemdb_base itemdb_values itemdb_keys itemdb_expressions itemdb_catalog itemdb_engine
+    itemdb_changes itemdb_indexes itemdb_items itemdb_query itemdb_proto)
+add_library(itemdb_testing_archive STATIC)
+foreach(part ${testing_parts})
+  target_sources(itemdb_testing_archive PRIVATE $<TARGET_OBJECTS:${part}>)
+endforeach()
+target_include_directories(itemdb_testing_archive INTERFACE $<INSTALL_INTERFACE:include>)
+target_link_libraries(
+  itemdb_testing_archive
+  PUBLIC itemdb_client_shared
+  PRIVATE RocksDB::rocksdb spdlog::spdlog protobuf::libprotobuf absl::cord absl::strings absl::flat_hash_map
+          Threads::Threads)
+set_target_properties(itemdb_testing_archive PROPERTIES OUTPUT_NAME itemdb_testing EXPORT_NAME testing
+                                                        LINKER_LANGUAGE CXX)
+install(TARGETS itemdb_testing_archive EXPORT itemdbTestingTargets)
+install(DIRECTORY client/testing/include/itemdb TYPE INCLUDE)
+
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/itemdb)
+install(EXPORT itemdbTargets NAMESPACE itemdb:: DESTINATION ${package_directory})
+install(EXPORT itemdbTestingTargets NAMESPACE itemdb:: DESTINATION ${package_directory})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/install/itemdbConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES cmake/itemdbConfig.cmake ${CMAKE_BINARY_DIR}/install/itemdbConfigVersion.cmake
+        DESTINATION ${package_directory})
+
+# The prefix is taken from where the file lies, so that an installation can be moved.
+file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+foreach(module itemdb itemdb-testing)
+  configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/install/${module}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/install/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+add_subdirectory(tests/install)

@@ -1,0 +1,22 @@
+# find_package(itemdb CONFIG): itemdb::client, and itemdb::testing where what the fake database needs is installed
+# (RocksDB, spdlog, protobuf). `COMPONENTS testing` makes its absence an error.
+include(CMakeFindDependencyMacro)
+find_dependency(absl CONFIG)
+include(${CMAKE_CURRENT_LIST_DIR}/itemdbTargets.cmake)
+
+find_package(Threads QUIET)
+find_package(Protobuf QUIET)
+find_package(RocksDB CONFIG QUIET)
+find_package(spdlog CONFIG QUIET)
+if(Threads_FOUND AND Protobuf_FOUND AND RocksDB_FOUND AND spdlog_FOUND)
+  include(${CMAKE_CURRENT_LIST_DIR}/itemdbTestingTargets.cmake)
+  set(itemdb_testing_FOUND TRUE)
+endif()
+set(itemdb_client_FOUND TRUE)
+foreach(component ${itemdb_FIND_COMPONENTS})
+  if(itemdb_FIND_REQUIRED_${component} AND NOT itemdb_${component}_FOUND)
+    set(itemdb_FOUND FALSE)
+    set(itemdb_NOT_FOUND_MESSAGE
+        "itemdb has no component ${component} here; there are client and, with RocksDB, spdlog and protobuf, testing")
+  endif()
+endforeach()

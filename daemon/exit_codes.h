@@ -1,0 +1,27 @@
+// How itemd ends, for service managers and scripts. The numbers are those of sysexits.h and never change;
+// `itemd --help` and daemon/README.md print this table.
+#pragma once
+
+#include "storage/base/status.h"
+
+namespace itemdb {
+
+enum ExitCode : int {
+  // Stopped by SIGTERM or SIGINT after draining, or printed what was asked for.
+  kExitOk = 0,
+  // The configuration is wrong: command line, environment, file or certificates; the message says how.
+  kExitUsage = 64,
+  // The data directory holds damaged data, something else's files, or a format this version does not know.
+  kExitData = 65,
+  // Another process uses the data directory or an address.
+  kExitUnavailable = 69,
+  // Something that should not happen.
+  kExitInternal = 70,
+  // A file or directory cannot be created, read or written: permissions, a full disk, an I/O error.
+  kExitIo = 74,
+};
+
+// The exit code for a database that could not be opened.
+ExitCode ExitCodeForOpen(const absl::Status& status);
+
+}  // namespace itemdb

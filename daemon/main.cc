@@ -1,0 +1,152 @@
+// itemd: opens a database, serves it, and stops when told to.
+#include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
+#include <malloc.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "absl/strings/str_join.h"
+#include "daemon/address_file.h"
+#include "daemon/exit_codes.h"
+#include "daemon/log_format.h"
+#include "daemon/memory_budget.h"
+#include "daemon/options.h"
+#include "daemon/server.h"
+#include "daemon/service_manager.h"
+#include "daemon/setting_values.h"
+#include "daemon/stop_signals.h"
+#include "daemon/version.h"
+#include "storage/database.h"
+
+namespace itemdb {
+namespace {
+
+using Log = std::shared_ptr<spdlog::logger>;
+
+// gRPC and protobuf write to stderr in their own forms, among other things when a client sends nonsense. What
+// they say is for debugging; our own messages tell the rest.
+void RouteLibraryLogs() {
+  gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
+  gpr_set_log_function(
+      [](gpr_log_func_args* args) { spdlog::default_logger_raw()->debug("grpc: {}", args->message); });
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
+        spdlog::default_logger_raw()->debug("protobuf: {}", message);
+      });
+}
+
+// malloc makes eight arenas a core, and what was freed in one serves no other: under large items they held 50
+// MiB more than two arenas, which are no slower on two cores. More than one a core would only be kept by
+// threads that wait.
+void BoundAllocator() {
+  mallopt(M_ARENA_MAX, std::max(2, static_cast<int>(std::thread::hardware_concurrency())));
+}
+
+ExitCode Fail(const Log& log, ExitCode code, const absl::Status& status) {
+  log->error("{} exit_code={}", MessageOf(status), static_cast<int>(code));
+  return code;
+}
+
+// As many connections as asked for, if there are descriptors for them: RocksDB needs as many for its files.
+size_t MaxConnections(const Options& options, const Log& log) {
+  constexpr size_t kOwnDescriptors = 128;
+  const size_t descriptors = RaiseOpenFileLimit();
+  const size_t possible =
+      descriptors > 2 * kOwnDescriptors ? (descriptors - kOwnDescriptors) / 2 : kOwnDescriptors;
+  const auto wanted = static_cast<size_t>(options.max_connections);
+  if (wanted > possible)
+    log->warn("fewer connections than configured max_connections={} open_files={}", possible, descriptors);
+  return std::min(wanted, possible);
+}
+
+ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget, const Log& log) {
+  ServerOptions server;
+  server.addresses = options.addresses;
+  server.socket_permissions = options.socket_permissions;
+  if (options.tls()) server.tls = TlsOptionsOf(options);
+  server.max_connections = MaxConnections(options, log);
+  server.max_calls_per_connection = options.max_calls_per_connection;
+  server.handshake_timeout = options.handshake_timeout;
+  server.idle_timeout = options.idle_timeout;
+  server.memory_bytes = options.memory_bytes;
+  server.call_bytes = budget.calls;
+  server.slow_request = options.slow_request;
+  server.transport_bytes = budget.transport;
+  server.log = log;
+  return server;
+}
+
+ExitCode Run(const Options& options, const std::string& config_file, StopSignals& signals, const Log& log) {
+  log->info("itemd starts version={} data_dir={} durability={} memory={} config={}", Version(),
+            options.data_directory, options.durability, FormatSize(options.memory_bytes),
+            config_file.empty() ? "none" : config_file);
+
+  DatabaseOptions database_options;
+  database_options.data_directory = options.data_directory;
+  database_options.durable = options.durable();
+  database_options.recover_last_good = options.recover_last_good();
+  const MemoryBudget budget = SplitMemory(options.memory_bytes);
+  database_options.block_cache_bytes = budget.block_cache;
+  database_options.memtable_bytes = budget.memtables;
+  database_options.max_queue_bytes = budget.write_queue;
+  database_options.log = log;
+  auto database = Database::Open(std::move(database_options));
+  if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
+  v1::GetStatusReply status = (*database)->GetStatus();
+  log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
+            status.change_sequence(), status.table_count());
+
+  auto server = Server::Start(**database, ToServerOptions(options, budget, log));
+  if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
+  AddressFile address_file(options.address_file);
+  if (absl::Status written = address_file.Write((*server)->addresses()); !written.ok()) {
+    return Fail(log, kExitIo, written);
+  }
+  log->info("serving grpc={}", absl::StrJoin((*server)->addresses(), ","));
+
+  NotifyServiceManager("READY=1");
+
+  int signal = signals.Wait();
+  NotifyServiceManager("STOPPING=1");
+  log->info("stopping signal={}", strsignal(signal));
+  signals.OnNext([&](int again) {
+    log->info("stopping at once signal={}", strsignal(again));
+    (*server)->HurryUp();
+  });
+  address_file.Remove();
+  (*server)->Stop(absl::ToChronoMilliseconds(options.shutdown_timeout));
+  signals.Ignore();
+  server->reset();
+  uint64_t change_sequence = (*database)->GetStatus().change_sequence();
+  database->reset();
+  log->info("stopped change_sequence={}", change_sequence);
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace itemdb
+
+int main(int argc, char** argv) {
+  itemdb::ParsedOptions parsed =
+      itemdb::ParseOptions(argc, argv, {.environment = itemdb::ProcessEnvironment()});
+  if (!parsed.options.has_value()) {
+    std::fputs(parsed.text.c_str(), parsed.exit_code == itemdb::kExitOk ? stdout : stderr);
+    return parsed.exit_code;
+  }
+  itemdb::BoundAllocator();
+  itemdb::StopSignals signals;
+  // A reader of our stderr that went away is no reason to stop serving.
+  signal(SIGPIPE, SIG_IGN);
+  const bool journal = itemdb::StderrIsJournal(std::getenv("JOURNAL_STREAM"));
+  itemdb::Log log = itemdb::MakeStderrLog(parsed.options->log_level,
+                                          {.json = parsed.options->log_format == "json", .journal = journal});
+  spdlog::set_default_logger(log);
+  itemdb::RouteLibraryLogs();
+  return itemdb::Run(*parsed.options, parsed.config_file, signals, log);
+}

@@ -1,0 +1,138 @@
+#include "daemon/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "daemon/services.h"
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+// Names health checks may ask for, beside "" for the whole server.
+constexpr const char* kServiceNames[] = {"itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Changes",
+                                         "itemdb.v1.Admin"};
+
+// A peer that vanished without closing is found after a minute of silence and 20 seconds without an answer.
+constexpr int kKeepaliveTimeMs = 60'000;
+constexpr int kKeepaliveTimeoutMs = 20'000;
+// Clients may ping an idle connection this often; below it, they are cut off as abusive.
+constexpr int kMinClientPingIntervalMs = 10'000;
+// How long calls are still refused with a status of our own after the last one was answered. What reaches
+// gRPC once it shuts down is cancelled, which tells a caller nothing about a write; whoever calls all the
+// time hears the refusal within a round trip and stops.
+constexpr std::chrono::milliseconds kRefusing(200);
+// For the last answers to leave when everything else is done.
+constexpr std::chrono::milliseconds kLastAnswers(500);
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
+}
+
+void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  // gRPC inflates a compressed message before it looks at its size, so that a small one could take all
+  // memory: none is inflated, and clients are told that compression is not offered.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(options.handshake_timeout));
+  if (options.idle_timeout > absl::ZeroDuration()) {
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, Milliseconds(options.idle_timeout));
+  }
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinClientPingIntervalMs);
+  grpc::ResourceQuota quota("itemd");
+  quota.Resize(options.transport_bytes);
+  builder.SetResourceQuota(quota);
+  // Reflection is a synchronous service; one thread is enough for it.
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
+}
+
+using grpc::experimental::ExternalConnectionAcceptor;
+
+std::unique_ptr<ExternalConnectionAcceptor> AddAcceptor(
+    grpc::ServerBuilder& builder, std::shared_ptr<grpc::ServerCredentials> credentials) {
+  return builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, ServerOptions options) {
+  std::unique_ptr<Server> server(new Server(options));
+  ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(options.addresses, options.socket_permissions));
+  std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
+  if (options.tls.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(server->tls_, TlsReloader::Start(*options.tls, options.log));
+    tcp_credentials = server->tls_->credentials();
+  }
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  server->services_.push_back(MakeDataService(database, server->calls_));
+  server->services_.push_back(MakeTablesService(database, server->calls_));
+  server->services_.push_back(MakeChangesService(database, server->calls_));
+  server->services_.push_back(MakeAdminService(database, server->calls_,
+                                               {.start_time_us = absl::ToUnixMicros(absl::Now()),
+                                                .memory_bytes = static_cast<int64_t>(options.memory_bytes)}));
+
+  grpc::ServerBuilder builder;
+  SetLimits(options, builder);
+  for (const auto& service : server->services_) builder.RegisterService(service.get());
+  server->tcp_ = AddAcceptor(builder, std::move(tcp_credentials));
+  server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) return absl::InternalError("gRPC did not start and gave no reason");
+  for (const char* name : kServiceNames) {
+    server->server_->GetHealthCheckService()->SetServingStatus(name, true);
+  }
+  server->listener_->Start(
+      options.max_connections,
+      [server = server.get()](int fd, int listener_fd, bool tcp) {
+        ExternalConnectionAcceptor::NewConnectionParameters connection;
+        connection.fd = fd;
+        connection.listener_fd = listener_fd;
+        (tcp ? server->tcp_ : server->local_)->HandleNewConnection(&connection);
+      },
+      options.log);
+  return server;
+}
+
+Server::Server(const ServerOptions& options)
+    : calls_(options.call_bytes, options.slow_request, options.log) {}
+
+Server::~Server() {
+  if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
+}
+
+void Server::Stop(std::chrono::milliseconds patience) {
+  server_->GetHealthCheckService()->Shutdown();
+  calls_.gate.Close();
+  bool drained = calls_.gate.WaitUntilEmpty(patience);
+  if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
+  // After this nobody can connect; what gRPC was given once it shuts down, it would not close.
+  listener_->Stop();
+  // What is left are answers on their way, and streams (health watches, reflection) that have no end of their
+  // own.
+  server_->Shutdown(std::chrono::system_clock::now() +
+                    (drained ? kLastAnswers : std::chrono::milliseconds(0)));
+  calls_.gate.WaitUntilEmpty();
+  server_.reset();
+}
+
+}  // namespace itemdb

@@ -1,0 +1,114 @@
+// Every bound of the data model and of the engine, each with its reason. A request is checked against these
+// once, before it enters the commit pipeline.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace itemdb {
+
+// ---- the data model's limits (semantics of the service; row ids in parentheses) ------------------
+
+// Size of an item by the counting of SEM-002, inclusive (SEM-001).
+inline constexpr size_t kMaxItemBytes = 409'600;
+// Partition key: sum over its attributes; sort key likewise (SEM-006, SEM-084).
+inline constexpr size_t kMaxPartitionKeyBytes = 2'048;
+inline constexpr size_t kMaxSortKeyBytes = 1'024;
+// Attribute names: UTF-8 bytes; key, index and projected names (SEM-009).
+inline constexpr size_t kMaxAttributeNameBytes = 65'535;
+inline constexpr size_t kMaxKeyAttributeNameBytes = 255;
+// Levels of lists and maps, counting the item's own top level as the first: a value may be wrapped in 31 of
+// them (SEM-017). Also bounds our recursion.
+inline constexpr int kMaxDepth = 32;
+// Significant digits of a number and its exponents (SEM-011).
+inline constexpr int kMaxNumberDigits = 38;
+inline constexpr int kMinNumberExponent = -130;
+inline constexpr int kMaxNumberExponent = 125;
+
+// Text of one expression (SEM-019), operators in it (SEM-020), operands of IN (SEM-021), a placeholder token
+// with its
+// `#` or `:` (SEM-022), names and values maps together (SEM-022).
+inline constexpr size_t kMaxExpressionBytes = 4'096;
+inline constexpr int kMaxExpressionOperators = 300;
+inline constexpr int kMaxInOperands = 100;
+inline constexpr size_t kMaxPlaceholderBytes = 255;
+inline constexpr size_t kMaxPlaceholderMapBytes = 2 << 20;
+
+// Table and index names (SEM-008).
+inline constexpr size_t kMinTableNameBytes = 3;
+inline constexpr size_t kMaxTableNameBytes = 255;
+// Secondary indexes of a table (SEM-067) and attributes of their keys (SEM-077).
+inline constexpr int kMaxGlobalSecondaryIndexes = 20;
+inline constexpr int kMaxIndexPartitionAttributes = 4;
+inline constexpr int kMaxIndexSortAttributes = 4;
+// NonKeyAttributes of one index and over all INCLUDE indexes of a table (SEM-068).
+inline constexpr int kMaxNonKeyAttributes = 20;
+inline constexpr int kMaxNonKeyAttributesPerTable = 100;
+// Tags of a table, and characters of their keys and values (OP-08).
+inline constexpr int kMaxTags = 50;
+inline constexpr size_t kMaxTagKeyCharacters = 128;
+inline constexpr size_t kMaxTagValueCharacters = 256;
+// The service's default quotas, for DescribeLimits (OP-06). Nothing here is limited by them.
+inline constexpr int64_t kAccountCapacityUnits = 80'000;
+inline constexpr int64_t kTableCapacityUnits = 40'000;
+// Tables of one database (SEM-094's soft limit).
+inline constexpr int kMaxTables = 2'500;
+// Names in one page of ListTables (OP-04).
+inline constexpr int kMaxListTables = 100;
+
+// Bytes of items read for one page of Query or Scan (SEM-027).
+inline constexpr size_t kMaxPageBytes = 1 << 20;
+// Keys in BatchGetItem, and bytes of its reply (SEM-043): at most, and unless the caller asks for more, below
+// gRPC's default limit of 4 MiB.
+inline constexpr int kMaxBatchGets = 100;
+inline constexpr int kMaxBatchGetBytes = 16 << 20;
+inline constexpr size_t kDefaultBatchGetBytes = 3 << 20;
+// Segments of a parallel scan (SEM-033); key ranges a table is split into for them, and for how many numbers of
+// segments at a time. More ranges than there are threads to scan them bring nothing.
+inline constexpr int32_t kMaxScanSegments = 1'000'000;
+inline constexpr int32_t kMaxScanRanges = 1'024;
+inline constexpr size_t kMaxSplits = 16;
+// Writes in BatchWriteItem (SEM-045), actions and request bytes in TransactWriteItems (SEM-047).
+inline constexpr int kMaxBatchWrites = 25;
+inline constexpr int kMaxTransactActions = 100;
+inline constexpr size_t kMaxTransactBytes = 4 << 20;
+// Items before and after a transaction, where change records carry them: records of one commit are read
+// together and must fit a reply. Our own bound: the service limits the request only.
+inline constexpr size_t kMaxCommitImageBytes = 12 << 20;
+// A client request token: its characters, how long it is remembered (SEM-050), and how many are at most, so
+// that they cannot fill the disk: 8,000 new ones a second for all that time.
+inline constexpr size_t kMaxRequestTokenBytes = 36;
+inline constexpr int kRequestTokenMinutes = 10;
+inline constexpr int64_t kMaxRequestTokens = 5'000'000;
+// Bytes that are kept for them, the attributes their replies showed included.
+inline constexpr int64_t kMaxRequestTokensBytes = int64_t{1} << 30;
+// Records in one page of ReadChanges (as SEM-105).
+inline constexpr int kMaxReadChanges = 1'000;
+
+// ---- the engine's bounds -------------------------------------------------------------------------
+
+// A request or reply message: 16 MiB of data (SEM-018) and room for its envelope.
+inline constexpr int kMaxMessageBytes = 17 << 20;
+// An item as encoded, and the items of a page as encoded before the one that ends it. Numbers count for
+// little and are written out in full ("1e125" has 126 digits), so an item within kMaxItemBytes could be
+// longer than a message: two halves of one are what a page can hold.
+inline constexpr size_t kMaxEncodedItemBytes = 8 << 20;
+inline constexpr size_t kMaxEncodedPageBytes = 8 << 20;
+// Writes waiting for the commit pipeline. At 90,000 writes/s of 500 bytes this is more than a second of work;
+// beyond it, refusing at once serves callers better than waiting.
+inline constexpr size_t kDefaultMaxQueueBytes = 64 << 20;
+// One commit group. Small groups made the 99th percentile worse, not better; beyond a few MiB nothing is
+// gained.
+inline constexpr size_t kMaxCommitGroupBytes = 4 << 20;
+// Items read for a page on the thread that carries the request; longer pages move to an I/O thread so that
+// one page cannot hold up other requests.
+inline constexpr int kMaxItemsOnRequestThread = 256;
+// Items evaluated by an I/O thread before the page makes way for other reads: some ten milliseconds' work. Only
+// counts of whole ranges and pages of tiny items are longer.
+inline constexpr int kMaxItemsOnIoThread = 20'000;
+// Reads waiting for an I/O thread.
+inline constexpr size_t kMaxIoQueue = 4'096;
+// Findings a check lists; it counts all.
+inline constexpr int kMaxFindings = 100;
+
+}  // namespace itemdb

@@ -1,0 +1,75 @@
+// Errors of the storage library.
+//
+// Every fallible function returns absl::Status or absl::StatusOr. The code tells the caller what to do next,
+// the reason is the stable machine-readable name, the message is one sentence for a person that names what
+// was wrong and what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace itemdb {
+
+// Reasons; each belongs to one status code. On the wire in itemdb.v1.ErrorDetail.reason: never rename.
+inline constexpr std::string_view kReasonValidation = "VALIDATION";                      // INVALID_ARGUMENT
+inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";        // NOT_FOUND
+inline constexpr std::string_view kReasonResourceInUse = "RESOURCE_IN_USE";              // ALREADY_EXISTS
+inline constexpr std::string_view kReasonLimitExceeded = "LIMIT_EXCEEDED";               // RESOURCE_EXHAUSTED
+inline constexpr std::string_view kReasonQueueFull = "QUEUE_FULL";                       // RESOURCE_EXHAUSTED
+inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";                         // RESOURCE_EXHAUSTED
+inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";                    // UNAVAILABLE
+inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UNKNOWN";  // UNKNOWN
+inline constexpr std::string_view kReasonDataLoss = "DATA_LOSS";                         // DATA_LOSS
+inline constexpr std::string_view kReasonChangesTrimmed = "CHANGES_TRIMMED";             // OUT_OF_RANGE
+inline constexpr std::string_view kReasonDataDirectoryInUse = "DATA_DIRECTORY_IN_USE";  // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonDataDirectoryForeign =
+    "DATA_DIRECTORY_FOREIGN";                                                     // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonFormatUnknown = "FORMAT_UNKNOWN";        // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonCancelled = "CANCELLED";                 // CANCELLED
+inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";  // DEADLINE_EXCEEDED
+inline constexpr std::string_view kReasonIdempotentParameterMismatch =
+    "IDEMPOTENT_PARAMETER_MISMATCH";                             // INVALID_ARGUMENT
+inline constexpr std::string_view kReasonInternal = "INTERNAL";  // INTERNAL
+
+// A status with `reason` attached. `retry_after_ms` > 0 tells the caller when trying again makes sense.
+absl::Status MakeError(absl::StatusCode code, std::string_view reason, std::string_view message,
+                       int64_t retry_after_ms = 0);
+
+// The request is malformed, contradicts the schema or exceeds a limit (ERR-01). INVALID_ARGUMENT.
+absl::Status ValidationError(std::string_view message);
+// No such table (ERR-02). NOT_FOUND.
+absl::Status NotFoundError(std::string_view message);
+// Stored bytes do not decode or fail their checksum (ERR-20). DATA_LOSS.
+absl::Status DataLossError(std::string_view message);
+
+// What MakeError attached; the reason is empty and the time 0 for other statuses.
+std::string ReasonOf(const absl::Status& status);
+int64_t RetryAfterMsOf(const absl::Status& status);
+
+// The message of a status as std::string (the packaged absl::string_view is not std::string_view).
+inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
+
+}  // namespace itemdb
+
+// Returns from the enclosing function when `expr`, an absl::Status, is not OK.
+#define ITEMDB_RETURN_IF_ERROR(expr)                                                       \
+  do {                                                                                     \
+    if (absl::Status itemdb_status_ = (expr); !itemdb_status_.ok()) return itemdb_status_; \
+  } while (false)
+
+// Assigns the value of `expr`, an absl::StatusOr, to `lhs` (which may declare a variable) or returns its
+// status.
+#define ITEMDB_ASSIGN_OR_RETURN(lhs, expr) \
+  ITEMDB_ASSIGN_OR_RETURN_(ITEMDB_CONCAT_(itemdb_statusor_, __LINE__), lhs, expr)
+#define ITEMDB_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
+  auto tmp = (expr);                             \
+  if (!tmp.ok()) return tmp.status();            \
+  lhs = std::move(tmp).value()
+#define ITEMDB_CONCAT_(a, b) ITEMDB_CONCAT_INNER_(a, b)
+#define ITEMDB_CONCAT_INNER_(a, b) a##b

@@ -1,0 +1,54 @@
+#include "storage/catalog/capacity.h"
+
+#include <algorithm>
+
+namespace itemdb {
+namespace {
+
+constexpr size_t kReadUnitBytes = 4'096;
+constexpr size_t kWriteUnitBytes = 1'024;
+
+double Units(size_t bytes, size_t unit_bytes) {
+  return static_cast<double>(std::max<size_t>(1, (bytes + unit_bytes - 1) / unit_bytes));
+}
+
+}  // namespace
+
+double ReadUnits(size_t bytes, bool consistent) {
+  return Units(bytes, kReadUnitBytes) * (consistent ? 1.0 : 0.5);
+}
+
+double WriteUnits(size_t bytes) { return Units(bytes, kWriteUnitBytes); }
+
+absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted) {
+  if (v1::ReturnConsumedCapacity_IsValid(wanted)) return absl::OkStatus();
+  return ValidationError("ReturnConsumedCapacity " + std::to_string(wanted) +
+                         " is unknown; it must be NONE, TOTAL or INDEXES");
+}
+
+void CapacityMeter::AddTable(const Table& table, double units) {
+  if (wanted()) tables_[table.name].table += units;
+}
+
+void CapacityMeter::AddIndex(const Table& table, const Index& index, double units) {
+  if (wanted()) tables_[table.name].indexes[index.name] += units;
+}
+
+std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
+  std::vector<v1::ConsumedCapacity> all;
+  for (const auto& [name, use] : tables_) {
+    v1::ConsumedCapacity& consumed = all.emplace_back();
+    consumed.set_table_name(name);
+    double total = use.table;
+    for (const auto& [index, units] : use.indexes) total += units;
+    consumed.set_capacity_units(total);
+    if (wanted_ != v1::RETURN_CONSUMED_CAPACITY_INDEXES) continue;
+    consumed.mutable_table()->set_capacity_units(use.table);
+    for (const auto& [index, units] : use.indexes)
+      (*consumed.mutable_global_secondary_indexes())[index].set_capacity_units(units);
+  }
+  tables_.clear();
+  return all;
+}
+
+}  // namespace itemdb

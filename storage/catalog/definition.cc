@@ -1,0 +1,231 @@
+// DefinitionFromRequest: what CreateTable accepts.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/catalog/definition_checks.h"
+
+namespace itemdb {
+namespace {
+
+using ::google::protobuf::RepeatedPtrField;
+using KeySchema = RepeatedPtrField<v1::KeySchemaElement>;
+
+template <typename Names>
+std::string Bracketed(const Names& names) {
+  std::string text = "[";
+  for (const std::string& name : names) text += (text.size() > 1 ? ", " : "") + name;
+  return text + "]";
+}
+
+absl::Status CheckAttributeName(const std::string& name) {
+  if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
+    return Invalid("an attribute name in a key or projection must be 1 to " +
+                   std::to_string(kMaxKeyAttributeNameBytes) + " bytes long, this one has " +
+                   std::to_string(name.size()));
+  }
+  return absl::OkStatus();
+}
+
+// SEM-077, SEM-078, SEM-079: partition attributes first, then sort attributes, none twice.
+absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
+                            int max_sort, const std::map<std::string, v1::ScalarAttributeType>& types) {
+  if (schema.empty())
+    return Invalid("the KeySchema of " + owner + " is empty; it needs a HASH key attribute");
+  int partition = 0;
+  int sort = 0;
+  std::set<std::string> seen;
+  for (const auto& element : schema) {
+    ITEMDB_RETURN_IF_ERROR(CheckAttributeName(element.attribute_name()));
+    if (element.key_type() == v1::KEY_TYPE_HASH) {
+      if (sort > 0)
+        return ValidationError(
+            "All HASH key attributes must precede RANGE key attributes in the KeySchema of " + owner);
+      ++partition;
+    } else if (element.key_type() == v1::KEY_TYPE_RANGE) {
+      if (partition == 0)
+        return ValidationError("Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+      ++sort;
+    } else {
+      return Invalid("KeyType of " + element.attribute_name() + " in the KeySchema of " + owner +
+                     " must be HASH or RANGE");
+    }
+    if (!seen.insert(element.attribute_name()).second) {
+      return Invalid("attribute " + element.attribute_name() + " appears twice in the KeySchema of " + owner);
+    }
+    if (!types.contains(element.attribute_name())) {
+      std::vector<std::string> defined;
+      for (const auto& [name, type] : types) defined.push_back(name);
+      return Invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [" +
+                     element.attribute_name() + "], AttributeDefinitions: " + Bracketed(defined));
+    }
+  }
+  if (partition > max_partition || sort > max_sort) {
+    return ValidationError(
+        "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: " + owner +
+        " may have " + std::to_string(max_partition) + " HASH and " + std::to_string(max_sort) + " RANGE");
+  }
+  return absl::OkStatus();
+}
+
+// SEM-068.
+absl::Status CheckProjection(const std::string& owner, const v1::Projection& projection) {
+  const auto& names = projection.non_key_attributes();
+  switch (projection.projection_type()) {
+    case v1::PROJECTION_TYPE_KEYS_ONLY:
+    case v1::PROJECTION_TYPE_ALL:
+      if (!names.empty()) {
+        return Invalid("ProjectionType of " + owner + " is " +
+                       (projection.projection_type() == v1::PROJECTION_TYPE_ALL ? "ALL" : "KEYS_ONLY") +
+                       ", but NonKeyAttributes is specified");
+      }
+      return absl::OkStatus();
+    case v1::PROJECTION_TYPE_INCLUDE: {
+      if (names.empty())
+        return Invalid("ProjectionType of " + owner + " is INCLUDE, but NonKeyAttributes is not specified");
+      if (names.size() > kMaxNonKeyAttributes) {
+        return Invalid(owner + " has " + std::to_string(names.size()) + " NonKeyAttributes; at most " +
+                       std::to_string(kMaxNonKeyAttributes) + " are allowed");
+      }
+      std::set<std::string> seen;
+      for (const std::string& name : names) {
+        ITEMDB_RETURN_IF_ERROR(CheckAttributeName(name));
+        if (!seen.insert(name).second)
+          return Invalid("NonKeyAttributes of " + owner + " names " + name + " twice");
+      }
+      return absl::OkStatus();
+    }
+    default:
+      return Invalid("ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL");
+  }
+}
+
+}  // namespace
+
+absl::Status Invalid(const std::string& message) {
+  return ValidationError("One or more parameter values were invalid: " + message);
+}
+
+absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
+                             const v1::ProvisionedThroughput& throughput) {
+  if (!provisioned) {
+    if (given)
+      return Invalid("ProvisionedThroughput of " + owner +
+                     " must not be given when BillingMode is PAY_PER_REQUEST");
+    return absl::OkStatus();
+  }
+  if (!given) {
+    return Invalid(
+        "ProvisionedThroughput of " + owner +
+        " must be given when BillingMode is PROVISIONED (the default); use PAY_PER_REQUEST to leave it out");
+  }
+  if (throughput.read_capacity_units() < 1 || throughput.write_capacity_units() < 1) {
+    return Invalid("ReadCapacityUnits and WriteCapacityUnits of " + owner + " must be at least 1");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckName(std::string_view parameter, std::string_view name) {
+  bool legal = name.size() >= kMinTableNameBytes && name.size() <= kMaxTableNameBytes &&
+               std::all_of(name.begin(), name.end(), [](char c) {
+                 return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                        c == '_' || c == '.' || c == '-';
+               });
+  if (legal) return absl::OkStatus();
+  std::string shown(name.substr(0, kMaxTableNameBytes));
+  return ValidationError(std::string(parameter) + " '" + shown +
+                         "' is invalid: it must be 3 to 255 characters of a-z, A-Z, 0-9, '_', '.' and '-'");
+}
+
+absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request) {
+  ITEMDB_RETURN_IF_ERROR(CheckName("TableName", request.table_name()));
+
+  std::map<std::string, v1::ScalarAttributeType> types;
+  for (const auto& attribute : request.attribute_definitions()) {
+    ITEMDB_RETURN_IF_ERROR(CheckAttributeName(attribute.attribute_name()));
+    if (attribute.attribute_type() < v1::SCALAR_ATTRIBUTE_TYPE_S ||
+        attribute.attribute_type() > v1::SCALAR_ATTRIBUTE_TYPE_B) {
+      return Invalid("AttributeType of " + attribute.attribute_name() + " must be S, N or B");
+    }
+    if (!types.emplace(attribute.attribute_name(), attribute.attribute_type()).second) {
+      return Invalid("AttributeDefinitions names " + attribute.attribute_name() + " twice");
+    }
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckKeySchema("table " + request.table_name(), request.key_schema(), 1, 1, types));
+
+  bool provisioned = request.billing_mode() != v1::BILLING_MODE_PAY_PER_REQUEST;
+  if (request.billing_mode() < v1::BILLING_MODE_UNSPECIFIED ||
+      request.billing_mode() > v1::BILLING_MODE_PAY_PER_REQUEST) {
+    return Invalid("BillingMode must be PROVISIONED or PAY_PER_REQUEST");
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + request.table_name(), provisioned,
+                                         request.has_provisioned_throughput(),
+                                         request.provisioned_throughput()));
+  if (!v1::StreamViewType_IsValid(request.stream_view_type())) {
+    return Invalid("StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
+  }
+
+  if (request.global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
+    return Invalid(
+        "table " + request.table_name() + " has " + std::to_string(request.global_secondary_indexes_size()) +
+        " global secondary indexes; at most " + std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
+  }
+  std::set<std::string> index_names;
+  std::set<std::string> used;
+  int included = 0;
+  for (const auto& element : request.key_schema()) used.insert(element.attribute_name());
+  for (const auto& index : request.global_secondary_indexes()) {
+    ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
+    std::string owner = "index " + index.index_name();
+    if (!index_names.insert(index.index_name()).second)
+      return Invalid("Duplicate index name: " + index.index_name());
+    ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), kMaxIndexPartitionAttributes,
+                                          kMaxIndexSortAttributes, types));
+    ITEMDB_RETURN_IF_ERROR(CheckProjection(owner, index.projection()));
+    ITEMDB_RETURN_IF_ERROR(CheckThroughput(owner, provisioned, index.has_provisioned_throughput(),
+                                           index.provisioned_throughput()));
+    for (const auto& element : index.key_schema()) used.insert(element.attribute_name());
+    included += index.projection().non_key_attributes_size();
+  }
+  if (included > kMaxNonKeyAttributesPerTable) {
+    return Invalid("the indexes of table " + request.table_name() + " have " + std::to_string(included) +
+                   " NonKeyAttributes together; at most " + std::to_string(kMaxNonKeyAttributesPerTable) +
+                   " are allowed");
+  }
+  if (used.size() != types.size()) {
+    std::vector<std::string> defined;
+    for (const auto& [name, type] : types) defined.push_back(name);
+    return Invalid("Some AttributeDefinitions are not used. AttributeDefinitions: " + Bracketed(defined) +
+                   ", keys used: " + Bracketed(used));
+  }
+
+  v1::TableDescription definition;
+  definition.set_table_name(request.table_name());
+  definition.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  *definition.mutable_attribute_definitions() = request.attribute_definitions();
+  *definition.mutable_key_schema() = request.key_schema();
+  definition.set_billing_mode(provisioned ? v1::BILLING_MODE_PROVISIONED : v1::BILLING_MODE_PAY_PER_REQUEST);
+  if (provisioned) *definition.mutable_provisioned_throughput() = request.provisioned_throughput();
+  definition.set_stream_view_type(request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED
+                                      ? v1::STREAM_VIEW_TYPE_KEYS_ONLY
+                                      : request.stream_view_type());
+  definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
+  if (!request.tags().empty()) {
+    v1::TagTableRequest tags;
+    *tags.mutable_tags() = request.tags();
+    ITEMDB_ASSIGN_OR_RETURN(definition, TaggedDefinition(std::move(definition), tags));
+  }
+  for (const auto& index : request.global_secondary_indexes()) {
+    auto* description = definition.add_global_secondary_indexes();
+    description->set_index_name(index.index_name());
+    description->set_index_status(v1::TABLE_STATUS_ACTIVE);
+    *description->mutable_key_schema() = index.key_schema();
+    *description->mutable_projection() = index.projection();
+    if (provisioned) *description->mutable_provisioned_throughput() = index.provisioned_throughput();
+  }
+  return definition;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,131 @@
+// What UpdateTable, TagTable and UntagTable make of a definition.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/catalog/definition_checks.h"
+
+namespace itemdb {
+namespace {
+
+// Sets the throughput of table and indexes to what the request says and the billing mode asks for.
+absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  if (!v1::BillingMode_IsValid(request.billing_mode()))
+    return Invalid("BillingMode must be PROVISIONED or PAY_PER_REQUEST");
+  if (request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED)
+    definition->set_billing_mode(request.billing_mode());
+  const bool provisioned = definition->billing_mode() == v1::BILLING_MODE_PROVISIONED;
+  if (request.has_provisioned_throughput())
+    *definition->mutable_provisioned_throughput() = request.provisioned_throughput();
+
+  std::set<std::string> named;
+  for (const auto& update : request.global_secondary_index_throughputs()) {
+    if (!named.insert(update.index_name()).second)
+      return Invalid("index " + update.index_name() + " is named twice");
+    auto* indexes = definition->mutable_global_secondary_indexes();
+    auto index = std::find_if(indexes->begin(), indexes->end(),
+                              [&update](const auto& i) { return i.index_name() == update.index_name(); });
+    if (index == indexes->end())
+      return ValidationError("The table does not have the specified index: " + update.index_name());
+    *index->mutable_provisioned_throughput() = update.provisioned_throughput();
+  }
+  if (!provisioned && (request.has_provisioned_throughput() || !named.empty())) {
+    return Invalid("ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
+  }
+
+  // What an earlier mode has left goes with it.
+  if (!provisioned) definition->clear_provisioned_throughput();
+  ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + definition->table_name(), provisioned,
+                                         definition->has_provisioned_throughput(),
+                                         definition->provisioned_throughput()));
+  for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (!provisioned) index.clear_provisioned_throughput();
+    ITEMDB_RETURN_IF_ERROR(CheckThroughput("index " + index.index_name(), provisioned,
+                                           index.has_provisioned_throughput(),
+                                           index.provisioned_throughput()));
+  }
+  return absl::OkStatus();
+}
+
+std::map<std::string, std::string> TagsOf(const v1::TableDescription& definition) {
+  std::map<std::string, std::string> tags;
+  for (const v1::Tag& tag : definition.tags()) tags.emplace(tag.key(), tag.value());
+  return tags;
+}
+
+void SetTags(const std::map<std::string, std::string>& tags, v1::TableDescription* definition) {
+  definition->clear_tags();
+  for (const auto& [key, value] : tags) {
+    v1::Tag* tag = definition->add_tags();
+    tag->set_key(key);
+    tag->set_value(value);
+  }
+}
+
+size_t CharactersIn(const std::string& text) {
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
+}
+
+}  // namespace
+
+absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription definition,
+                                                       const v1::UpdateTableRequest& request) {
+  const bool throughput = request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED ||
+                          request.has_provisioned_throughput() ||
+                          !request.global_secondary_index_throughputs().empty();
+  if (!throughput && !request.has_deletion_protection_enabled() &&
+      request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED) {
+    return Invalid(
+        "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled "
+        "and "
+        "StreamViewType must be given");
+  }
+  if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
+  if (request.has_deletion_protection_enabled())
+    definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
+  if (!v1::StreamViewType_IsValid(request.stream_view_type()))
+    return Invalid("StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
+  if (request.stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
+    definition.set_stream_view_type(request.stream_view_type());
+  return definition;
+}
+
+absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription definition,
+                                                      const v1::TagTableRequest& request) {
+  if (request.tags().empty()) return Invalid("Tags must name at least one tag");
+  std::map<std::string, std::string> tags = TagsOf(definition);
+  std::set<std::string> named;
+  for (const v1::Tag& tag : request.tags()) {
+    if (!named.insert(tag.key()).second) return Invalid("the tag key " + tag.key() + " is given twice");
+    if (tag.key().empty() || CharactersIn(tag.key()) > kMaxTagKeyCharacters) {
+      return Invalid("a tag key must be 1 to " + std::to_string(kMaxTagKeyCharacters) +
+                     " characters long; one has " + std::to_string(CharactersIn(tag.key())));
+    }
+    if (CharactersIn(tag.value()) > kMaxTagValueCharacters) {
+      return Invalid("the value of the tag " + tag.key() + " has " +
+                     std::to_string(CharactersIn(tag.value())) + " characters; at most " +
+                     std::to_string(kMaxTagValueCharacters) + " are allowed");
+    }
+    tags[tag.key()] = tag.value();
+  }
+  if (tags.size() > kMaxTags) {
+    return Invalid("table " + definition.table_name() + " would have " + std::to_string(tags.size()) +
+                   " tags; at most " + std::to_string(kMaxTags) + " are allowed");
+  }
+  SetTags(tags, &definition);
+  return definition;
+}
+
+absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription definition,
+                                                        const v1::UntagTableRequest& request) {
+  if (request.tag_keys().empty()) return Invalid("TagKeys must name at least one tag");
+  std::map<std::string, std::string> tags = TagsOf(definition);
+  for (const std::string& key : request.tag_keys()) tags.erase(key);
+  SetTags(tags, &definition);
+  return definition;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,145 @@
+#include "storage/catalog/table.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/keys/key_codec.h"
+
+namespace itemdb {
+namespace {
+
+ValueType TypeOf(const v1::TableDescription& definition, std::string_view attribute) {
+  for (const auto& candidate : definition.attribute_definitions()) {
+    if (candidate.attribute_name() == attribute) return static_cast<ValueType>(candidate.attribute_type());
+  }
+  return ValueType::kS;  // Not reached: definitions are checked before they are stored.
+}
+
+template <typename KeySchema>
+void SplitKeySchema(const v1::TableDescription& definition, const KeySchema& key_schema,
+                    std::vector<KeyAttribute>* partition, std::vector<KeyAttribute>* sort) {
+  for (const auto& element : key_schema) {
+    auto* part = element.key_type() == v1::KEY_TYPE_HASH ? partition : sort;
+    part->push_back({element.attribute_name(), TypeOf(definition, element.attribute_name())});
+  }
+}
+
+// The first wrong thing about one key attribute's value, worded for a primary key.
+absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueView> value) {
+  if (!value.has_value()) {
+    return ValidationError("One or more parameter values were invalid: Missing the key " + attribute.name +
+                           " in the item");
+  }
+  if (value->type() != attribute.type) {
+    return ValidationError("One or more parameter values were invalid: Type mismatch for key " +
+                           attribute.name + " expected: " + std::string(ValueTypeName(attribute.type)) +
+                           " actual: " + std::string(ValueTypeName(value->type())));
+  }
+  if (attribute.type != ValueType::kN && value->payload().empty()) {
+    return ValidationError(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
+        "an empty " +
+        std::string(attribute.type == ValueType::kS ? "string" : "binary") +
+        " value. Key: " + attribute.name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool Index::Projects(std::string_view attribute) const {
+  return projection == v1::PROJECTION_TYPE_ALL ||
+         std::binary_search(projected.begin(), projected.end(), attribute);
+}
+
+const Index* Table::FindIndex(std::string_view index_name) const {
+  for (const Index& index : indexes) {
+    if (index.name == index_name) return &index;
+  }
+  return nullptr;
+}
+
+bool Table::IsKeyAttribute(std::string_view attribute) const {
+  return partition[0].name == attribute || (!sort.empty() && sort[0].name == attribute);
+}
+
+Table MakeTable(v1::TableDescription definition) {
+  Table table;
+  table.name = definition.table_name();
+  table.storage_id = definition.storage_id();
+  SplitKeySchema(definition, definition.key_schema(), &table.partition, &table.sort);
+  for (const auto& description : definition.global_secondary_indexes()) {
+    Index index;
+    index.name = description.index_name();
+    index.storage_id = description.storage_id();
+    SplitKeySchema(definition, description.key_schema(), &index.partition, &index.sort);
+    index.projection = description.projection().projection_type();
+    if (index.projection != v1::PROJECTION_TYPE_ALL) {
+      auto& names = index.projected;
+      for (const auto* part : {&table.partition, &table.sort, &index.partition, &index.sort}) {
+        for (const KeyAttribute& attribute : *part) names.push_back(attribute.name);
+      }
+      names.insert(names.end(), description.projection().non_key_attributes().begin(),
+                   description.projection().non_key_attributes().end());
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+    }
+    table.indexes.push_back(std::move(index));
+  }
+  table.definition = std::move(definition);
+  return table;
+}
+
+absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item) {
+  std::string key;
+  std::optional<ValueView> partition = item.Find(table.partition[0].name);
+  ITEMDB_RETURN_IF_ERROR(CheckKeyValue(table.partition[0], partition));
+  if (partition->payload().size() > kMaxPartitionKeyBytes) {
+    return ValidationError(
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of" +
+        std::to_string(kMaxPartitionKeyBytes) + " bytes");
+  }
+  AppendKeyValue(*partition, &key);
+  if (!table.sort.empty()) {
+    std::optional<ValueView> sort = item.Find(table.sort[0].name);
+    ITEMDB_RETURN_IF_ERROR(CheckKeyValue(table.sort[0], sort));
+    if (sort->payload().size() > kMaxSortKeyBytes) {
+      return ValidationError(
+          "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
+          "size limit of " +
+          std::to_string(kMaxSortKeyBytes) + " bytes");
+    }
+    AppendKeyValue(*sort, &key);
+  }
+  return key;
+}
+
+absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key) {
+  size_t attributes = 0;
+  for (const AttributeView& attribute : key) {
+    (void)attribute;
+    ++attributes;
+  }
+  // Any attribute that is missing or mistyped is reported by the general check; what remains is one too many.
+  if (attributes != table.partition.size() + table.sort.size() ||
+      !key.Find(table.partition[0].name).has_value() ||
+      (!table.sort.empty() && !key.Find(table.sort[0].name).has_value())) {
+    std::string expected = table.partition[0].name;
+    if (!table.sort.empty()) expected += ", " + table.sort[0].name;
+    return ValidationError("The provided key element does not match the schema; the key of table " +
+                           table.name + " consists of: " + expected);
+  }
+  return EncodePrimaryKey(table, key);
+}
+
+std::string ExtractPrimaryKey(const Table& table, ItemView item) {
+  std::string key;
+  const KeyAttribute* first = &table.partition[0];
+  const KeyAttribute* second = table.sort.empty() ? nullptr : &table.sort[0];
+  if (second != nullptr && second->name < first->name) std::swap(first, second);
+  AppendAttribute(first->name, item.Find(first->name)->encoded(), &key);
+  if (second != nullptr) AppendAttribute(second->name, item.Find(second->name)->encoded(), &key);
+  return key;
+}
+
+}  // namespace itemdb

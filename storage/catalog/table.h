@@ -1,0 +1,85 @@
+// What the rest of storage knows of a table and its indexes: immutable descriptors made from their
+// definitions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "itemdb/v1/tables.pb.h"
+#include "storage/base/status.h"
+#include "storage/keys/key_range.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// The column family of a table or index; opaque here (storage/engine/store.h).
+class Family;
+
+// A secondary index.
+struct Index {
+  std::string name;
+  uint64_t storage_id = 0;
+  // 1 to 4 partition-key and 0 to 4 sort-key attributes (SEM-077).
+  std::vector<KeyAttribute> partition;
+  std::vector<KeyAttribute> sort;
+  v1::ProjectionType projection = v1::PROJECTION_TYPE_UNSPECIFIED;
+  // Names of the attributes that entries carry, sorted; empty when `projection` is ALL.
+  std::vector<std::string> projected;
+  std::shared_ptr<Family> family;
+
+  bool Projects(std::string_view attribute) const;
+};
+
+// A table. Immutable; requests hold it by shared_ptr while they run. The pointer's identity is its
+// generation: any change of definition makes a new descriptor.
+struct Table {
+  // As stored in the catalog, without counters.
+  v1::TableDescription definition;
+  std::string name;
+  uint64_t storage_id = 0;
+  // One attribute, and none or one.
+  std::vector<KeyAttribute> partition;
+  std::vector<KeyAttribute> sort;
+  std::vector<Index> indexes;
+  std::shared_ptr<Family> family;
+
+  // Null when there is no such index.
+  const Index* FindIndex(std::string_view index_name) const;
+  // Whether `attribute` is part of the primary key.
+  bool IsKeyAttribute(std::string_view attribute) const;
+};
+
+// The descriptor of a stored definition; families are left null.
+Table MakeTable(v1::TableDescription definition);
+
+// A definition from a request: checked (SEM-008, SEM-009, SEM-067, SEM-068, SEM-073, SEM-077..079, SEM-093),
+// with every default filled in; storage ids, table id and creation time are left for the caller.
+absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request);
+
+// `definition` after UpdateTable (SEM-095), TagTable, UntagTable. INVALID_ARGUMENT: nothing is asked for, or
+// it does not fit the table.
+absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription definition,
+                                                       const v1::UpdateTableRequest& request);
+absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription definition,
+                                                      const v1::TagTableRequest& request);
+absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription definition,
+                                                        const v1::UntagTableRequest& request);
+
+// INVALID_ARGUMENT when `name` is not 3 to 255 characters of [a-zA-Z0-9_.-]. `parameter` names it in the
+// message.
+absl::Status CheckName(std::string_view parameter, std::string_view name);
+
+// ---- keys of items ----
+
+// The encoded primary key of `item`, which must contain the table's key attributes with their types and sizes
+// (SEM-006, SEM-007); other attributes are ignored.
+absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item);
+// The same for a key given alone: an attribute that is not in the key schema is refused too.
+absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key);
+// The key attributes of `item` (which has them), encoded and canonical.
+std::string ExtractPrimaryKey(const Table& table, ItemView item);
+
+}  // namespace itemdb

@@ -1,0 +1,33 @@
+#include "storage/changes/change_record.h"
+
+#include "storage/values/wire.h"
+
+namespace itemdb {
+
+std::string EncodeItemChange(const Table& table, const ItemChange& change) {
+  using Record = v1::ChangeRecord;
+  v1::StreamViewType view = table.definition.stream_view_type();
+  v1::ChangeKind kind = !change.old_item.has_value()   ? v1::CHANGE_KIND_INSERT
+                        : !change.new_item.has_value() ? v1::CHANGE_KIND_REMOVE
+                                                       : v1::CHANGE_KIND_MODIFY;
+  std::string record;
+  wire::AppendVarintField(Record::kChangeSequenceFieldNumber, change.change_sequence, &record);
+  wire::AppendVarintField(Record::kCommitTimeUsFieldNumber, change.commit_time_us, &record);
+  wire::AppendVarintField(Record::kTableStorageIdFieldNumber, table.storage_id, &record);
+  wire::AppendVarintField(Record::kKindFieldNumber, kind, &record);
+  ItemView item(change.new_item.has_value() ? *change.new_item : *change.old_item);
+  wire::AppendBytesField(Record::kKeyFieldNumber, ExtractPrimaryKey(table, item), &record);
+  bool with_old = view == v1::STREAM_VIEW_TYPE_OLD_IMAGE || view == v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
+  bool with_new = view == v1::STREAM_VIEW_TYPE_NEW_IMAGE || view == v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
+  if (with_old && change.old_item.has_value()) {
+    wire::AppendBytesField(Record::kOldImageFieldNumber, *change.old_item, &record);
+  }
+  if (with_new && change.new_item.has_value()) {
+    wire::AppendBytesField(Record::kNewImageFieldNumber, *change.new_item, &record);
+  }
+  wire::AppendVarintField(Record::kCommitFirstSequenceFieldNumber, change.commit_first_sequence, &record);
+  wire::AppendVarintField(Record::kCommitLastSequenceFieldNumber, change.commit_last_sequence, &record);
+  return record;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,146 @@
+#include "storage/database.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/changes/read_changes.h"
+#include "storage/engine/engine.h"
+#include "storage/engine/status.h"
+#include "storage/engine/table_changes.h"
+#include "storage/indexes/check.h"
+#include "storage/items/operations.h"
+#include "storage/query/page.h"
+
+namespace itemdb {
+
+Database::Database(std::unique_ptr<Engine> engine)
+    : segments_(std::make_unique<ScanSegments>(*engine)), engine_(std::move(engine)) {}
+Database::~Database() = default;
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
+  ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
+  if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));
+  IoPool::Task finish = [engine = engine.get()] { engine->FinishStart(); };
+  (void)engine->SubmitDefinition(finish);  // The queue is empty.
+  return std::unique_ptr<Database>(new Database(std::move(engine)));
+}
+
+void Database::CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {
+  itemdb::CreateTable(*engine_, std::move(request), std::move(done));
+}
+
+void Database::DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
+  itemdb::DeleteTable(*engine_, std::move(request), std::move(done));
+}
+
+void Database::UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
+  itemdb::UpdateTable(*engine_, std::move(request), std::move(done));
+}
+
+void Database::TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> done) {
+  itemdb::TagTable(*engine_, std::move(request), std::move(done));
+}
+
+void Database::UntagTable(v1::UntagTableRequest request, Done<v1::UntagTableReply> done) {
+  itemdb::UntagTable(*engine_, std::move(request), std::move(done));
+}
+
+v1::DescribeLimitsReply Database::DescribeLimits() const {
+  v1::DescribeLimitsReply reply;
+  reply.set_account_max_read_capacity_units(kAccountCapacityUnits);
+  reply.set_account_max_write_capacity_units(kAccountCapacityUnits);
+  reply.set_table_max_read_capacity_units(kTableCapacityUnits);
+  reply.set_table_max_write_capacity_units(kTableCapacityUnits);
+  return reply;
+}
+
+absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::DescribeTableRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
+  ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
+  v1::DescribeTableReply reply;
+  reply.set_change_sequence(view->change_sequence());
+  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), itemdb::DescribeTable(*view, *table));
+  return reply;
+}
+
+absl::StatusOr<v1::ListTablesReply> Database::ListTables(const v1::ListTablesRequest& request) {
+  int limit = request.has_limit() ? request.limit() : kMaxListTables;
+  if (limit < 1 || limit > kMaxListTables) {
+    return ValidationError("Limit must be 1 to " + std::to_string(kMaxListTables) + "; it is " +
+                           std::to_string(limit));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
+  v1::ListTablesReply reply;
+  reply.set_change_sequence(view->change_sequence());
+  const Catalog::Tables& tables = view->catalog().tables();
+  for (auto it = tables.upper_bound(request.exclusive_start_table_name()); it != tables.end(); ++it) {
+    if (reply.table_names_size() == limit) {
+      reply.set_last_evaluated_table_name(reply.table_names(limit - 1));
+      break;
+    }
+    reply.add_table_names(it->first);
+  }
+  return reply;
+}
+
+void Database::PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+                       CancellationPtr cancellation) {
+  WriteItem(*engine_, ActionKind::kPut, request, std::move(done), std::move(cancellation));
+}
+
+void Database::UpdateItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+                          CancellationPtr cancellation) {
+  WriteItem(*engine_, ActionKind::kUpdate, request, std::move(done), std::move(cancellation));
+}
+
+void Database::DeleteItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+                          CancellationPtr cancellation) {
+  WriteItem(*engine_, ActionKind::kDelete, request, std::move(done), std::move(cancellation));
+}
+
+void Database::BatchWriteItem(const wire::BatchWriteItemRequest& request,
+                              Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation) {
+  itemdb::BatchWriteItem(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::TransactWriteItems(const wire::TransactWriteItemsRequest& request,
+                                  Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation) {
+  itemdb::TransactWriteItems(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::GetItem(const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
+                       CancellationPtr cancellation) {
+  itemdb::GetItem(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::BatchGetItem(wire::BatchGetItemRequest request, Done<wire::BatchGetItemReply> done,
+                            CancellationPtr cancellation) {
+  itemdb::BatchGetItem(*engine_, std::move(request), std::move(done), std::move(cancellation));
+}
+
+void Database::TransactGetItems(const wire::TransactGetItemsRequest& request,
+                                Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
+  itemdb::TransactGetItems(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kQuery, request, std::move(done), std::move(cancellation));
+}
+
+void Database::Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kScan, request, std::move(done), std::move(cancellation));
+}
+
+void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
+                           CancellationPtr cancellation) {
+  itemdb::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
+                             CancellationPtr cancellation) {
+  itemdb::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+v1::GetStatusReply Database::GetStatus() { return itemdb::GetStatus(*engine_); }
+
+}  // namespace itemdb

@@ -1,0 +1,145 @@
+// The database: the one storage header that the daemon includes.
+//
+// One class, one method per operation. Item payloads are encoded itemdb.v1.Item bytes throughout (itemdb.wire
+// messages); nothing here knows gRPC or HTTP.
+//
+// Threads: every method is thread-safe. The asynchronous operations never block the caller on disk; they call
+// `done` exactly once, either before they return or later on a thread of the database. `done` must not block
+// and must not destroy the database.
+//
+// Errors, beside those an operation names: INVALID_ARGUMENT (reason VALIDATION) the request is malformed;
+// NOT_FOUND (RESOURCE_NOT_FOUND) no such table; RESOURCE_EXHAUSTED (QUEUE_FULL, DISK_FULL) nothing was
+// written, try again later; UNAVAILABLE the database is closing or reopening, nothing was written; UNKNOWN
+// (WRITE_OUTCOME_UNKNOWN) the write may or may not be there; DATA_LOSS stored bytes are damaged; CANCELLED
+// and DEADLINE_EXCEEDED the operation's `cancellation` says that nobody waits any more, and nothing was
+// written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/changes.pb.h"
+#include "itemdb/v1/tables.pb.h"
+#include "itemdb/wire/data.pb.h"
+#include "storage/base/cancellation.h"
+#include "storage/base/status.h"
+
+namespace rocksdb {
+class FileSystem;
+}
+namespace spdlog {
+class logger;
+}
+
+namespace itemdb {
+
+class Engine;
+class ScanSegments;
+
+template <typename Reply>
+using Done = absl::AnyInvocable<void(absl::StatusOr<Reply>) &&>;
+
+struct DatabaseOptions {
+  // Created when missing. Must be empty or hold a database of this program.
+  std::string data_directory;
+  // Sync every commit group to disk before its writes are answered. When false, up to a second of answered
+  // writes can be lost with the machine (not with the process).
+  bool durable = true;
+  // Open a database that was refused because of lost or damaged data: keep what is readable, rebuild the
+  // indexes, log what is lost.
+  bool recover_last_good = false;
+  // Block cache shared by all tables and indexes, in bytes. More keeps more data in memory.
+  size_t block_cache_bytes = 256 << 20;
+  // Memtables of all tables and indexes together, in bytes. More means fewer, larger flushes.
+  size_t memtable_bytes = 128 << 20;
+  // Writes waiting for the commit pipeline, in bytes; beyond it writes are refused (QUEUE_FULL).
+  size_t max_queue_bytes = 64 << 20;
+  // Writes are refused (DISK_FULL) while the file system has less free space than this, in bytes.
+  uint64_t free_space_floor_bytes = 256 << 20;
+  // Threads for reads that miss the block cache and for long pages.
+  int io_threads = 4;
+  // Where background work and RocksDB log. Required.
+  std::shared_ptr<spdlog::logger> log;
+  // Tests only: the file system under RocksDB and WITNESS. Default: the real one.
+  std::shared_ptr<rocksdb::FileSystem> file_system;
+};
+
+// One page of Query or Scan.
+struct Page {
+  // Everything but the items.
+  wire::PageReply reply;
+  // The items, each encoded as field 2 of itemdb.v1.QueryReply: append to the encoded `reply`.
+  std::string encoded_items;
+};
+
+class Database {
+ public:
+  // Opens or creates a database and recovers what was committed. Blocks.
+  //
+  // FAILED_PRECONDITION: DATA_DIRECTORY_IN_USE another process has it open; DATA_DIRECTORY_FOREIGN the
+  // directory holds something else; FORMAT_UNKNOWN a newer program wrote it. DATA_LOSS: committed data is
+  // missing or damaged; the message names file, change sequence and the next command. The directory is
+  // unchanged in all these cases.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(DatabaseOptions options);
+
+  // Answers every write already taken on, then closes. No operation may be running or follow.
+  ~Database();
+
+  // ---- tables ----
+
+  // Blocks for the commit, and for creating column families when no spare ones are left (tens of
+  // milliseconds).
+  void CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
+  void DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
+  void UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);
+  void TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> done);
+  void UntagTable(v1::UntagTableRequest request, Done<v1::UntagTableReply> done);
+  v1::DescribeLimitsReply DescribeLimits() const;
+  absl::StatusOr<v1::DescribeTableReply> DescribeTable(const v1::DescribeTableRequest& request);
+  absl::StatusOr<v1::ListTablesReply> ListTables(const v1::ListTablesRequest& request);
+
+  // ---- items ----
+
+  void PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+               CancellationPtr cancellation = nullptr);
+  void UpdateItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+                  CancellationPtr cancellation = nullptr);
+  void DeleteItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
+                  CancellationPtr cancellation = nullptr);
+  void BatchWriteItem(const wire::BatchWriteItemRequest& request, Done<wire::BatchWriteItemReply> done,
+                      CancellationPtr cancellation = nullptr);
+  void TransactWriteItems(const wire::TransactWriteItemsRequest& request,
+                          Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation = nullptr);
+  void GetItem(const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
+               CancellationPtr cancellation = nullptr);
+  void BatchGetItem(wire::BatchGetItemRequest request, Done<wire::BatchGetItemReply> done,
+                    CancellationPtr cancellation = nullptr);
+  void TransactGetItems(const wire::TransactGetItemsRequest& request, Done<wire::TransactGetItemsReply> done,
+                        CancellationPtr cancellation = nullptr);
+  void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+  void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+
+  // ---- changes and administration ----
+
+  // OUT_OF_RANGE (CHANGES_TRIMMED): records after `after_sequence` are no longer all there.
+  void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
+                   CancellationPtr cancellation = nullptr);
+  // Reads everything; takes as long as that takes.
+  void CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
+                     CancellationPtr cancellation = nullptr);
+  // Version, start time and what memory holds outside storage are left empty: they are the daemon's to fill.
+  // Tables and disk usage are missing while the database reopens. Takes milliseconds.
+  v1::GetStatusReply GetStatus();
+
+ private:
+  explicit Database(std::unique_ptr<Engine> engine);
+
+  // Goes after the engine, whose threads use it until then.
+  std::unique_ptr<ScanSegments> segments_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace itemdb

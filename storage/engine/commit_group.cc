@@ -1,0 +1,151 @@
+#include "storage/engine/commit_group.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "storage/base/check.h"
+#include "storage/engine/read_view.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+// Expired tokens forgotten for each new one, so that their number falls back after a peak.
+constexpr size_t kForgottenPerToken = 2;
+
+int64_t NowMicros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void CheckOk(const rocksdb::Status& status) { ITEMDB_CHECK(status.ok()); }
+
+}  // namespace
+
+ItemKey::ItemKey(uint64_t storage_id, std::string key)
+    : encoded(std::move(key)), hash(XXH3_64bits_withSeed(encoded.data(), encoded.size(), storage_id)) {}
+
+std::string CountersKey(uint64_t storage_id) { return SequenceKey(storage_id); }
+
+std::string EncodeCounters(uint64_t storage_id, const Counters& counters) {
+  std::string payload;
+  wire::AppendVarint(static_cast<uint64_t>(counters.items), &payload);
+  wire::AppendVarint(static_cast<uint64_t>(counters.bytes), &payload);
+  return EncodeRecord(storage_id, CountersKey(storage_id), 0, payload);
+}
+
+std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view record) {
+  std::optional<StoredRecord> decoded = DecodeRecord(storage_id, CountersKey(storage_id), record);
+  uint64_t items, bytes;
+  if (!decoded.has_value() || !wire::ConsumeVarint(&decoded->payload, &items) ||
+      !wire::ConsumeVarint(&decoded->payload, &bytes)) {
+    return std::nullopt;
+  }
+  return Counters{static_cast<int64_t>(items), static_cast<int64_t>(bytes)};
+}
+
+CommitGroup::CommitGroup(OrderingState* state)
+    : state_(state),
+      catalog_(state->catalog),
+      wall_time_us_(state->clock_us ? state->clock_us() : NowMicros()),
+      commit_time_us_(std::max(state->last_commit_time_us, wall_time_us_)),
+      next_sequence_(state->next_sequence) {}
+
+absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const Table& table,
+                                                                         const ItemKey& key,
+                                                                         const CarriedRead& carried) {
+  auto written = overlay_.find(std::make_pair(table.storage_id, std::string_view(key.encoded)));
+  if (written != overlay_.end()) return written->second;
+  if (state_->last_write[key.hash % state_->last_write.size()] <= carried.group &&
+      carried.group >= state_->first_trusted_group) {
+    return carried.item.has_value() ? std::optional<std::string_view>(*carried.item) : std::nullopt;
+  }
+  rocksdb::PinnableSlice record;
+  rocksdb::Status status =
+      state_->store->db()->Get(rocksdb::ReadOptions(), table.family->handle(), ToSlice(key.encoded), &record);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
+  std::optional<StoredRecord> decoded = DecodeRecord(table.storage_id, key.encoded, ToView(record));
+  if (!decoded.has_value()) return DamagedRecordError("table " + table.name, key.encoded);
+  reads_.push_back(std::make_unique<std::string>(decoded->payload));
+  return std::string_view(*reads_.back());
+}
+
+void CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size) {
+  Put(table.family->handle(), key.encoded, EncodeRecord(table.storage_id, key.encoded, item_size, item));
+  overlay_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = item;
+  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+}
+
+void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
+  Delete(table.family->handle(), key.encoded);
+  overlay_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = std::nullopt;
+  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+}
+
+void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
+                           size_t item_size) {
+  Put(index.family->handle(), key, EncodeRecord(index.storage_id, key, item_size, item));
+}
+
+void CommitGroup::Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record) {
+  CheckOk(batch_.Put(family, ToSlice(key), ToSlice(record)));
+}
+
+void CommitGroup::Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
+  CheckOk(batch_.Delete(family, ToSlice(key)));
+}
+
+void CommitGroup::PutCatalog(std::string_view key, std::string_view record) {
+  CheckOk(batch_.Put(state_->store->catalog(), ToSlice(key), ToSlice(record)));
+}
+
+void CommitGroup::DeleteCatalog(std::string_view key) {
+  CheckOk(batch_.Delete(state_->store->catalog(), ToSlice(key)));
+}
+
+void CommitGroup::Count(uint64_t storage_id, int64_t items, int64_t bytes) {
+  auto [entry, inserted] = counters_.try_emplace(storage_id);
+  if (inserted) entry->second = state_->counters[storage_id];
+  entry->second.items += items;
+  entry->second.bytes += bytes;
+}
+
+void CommitGroup::SetCounters(uint64_t storage_id, const Counters& counters) {
+  counters_[storage_id] = counters;
+}
+
+void CommitGroup::ForgetCounters(uint64_t storage_id) {
+  counters_.erase(storage_id);
+  state_->counters.erase(storage_id);
+  CheckOk(batch_.Delete(state_->store->stats(), CountersKey(storage_id)));
+}
+
+void CommitGroup::AppendChange(std::string_view record) {
+  std::string key = SequenceKey(next_sequence_++);
+  CheckOk(batch_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record)));
+}
+
+rocksdb::WriteBatch& CommitGroup::Finish() {
+  ForgetExpiredRequests(tokens_.size() * kForgottenPerToken);
+  for (const auto& [storage_id, counters] : counters_) {
+    CheckOk(
+        batch_.Put(state_->store->stats(), CountersKey(storage_id), EncodeCounters(storage_id, counters)));
+  }
+  return batch_;
+}
+
+void CommitGroup::Commit() {
+  for (const auto& [storage_id, counters] : counters_) state_->counters[storage_id] = counters;
+  state_->catalog = catalog_;
+  state_->next_sequence = next_sequence_;
+  state_->last_commit_time_us = commit_time_us_;
+  ++state_->next_group;
+}
+
+}  // namespace itemdb

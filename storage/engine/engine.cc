@@ -1,0 +1,298 @@
+#include "storage/engine/engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "rocksdb/env.h"
+#include "rocksdb/file_system.h"
+#include "spdlog/spdlog.h"
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+constexpr auto kKeeperInterval = std::chrono::seconds(1);
+constexpr auto kReopenInterval = std::chrono::milliseconds(200);
+// Enough for a table with a few indexes to be created without making a family while somebody waits.
+constexpr size_t kSpareFamilies = 8;
+// Client request tokens forgotten by one commit of the keeper's: a few milliseconds' work.
+constexpr size_t kTokensForgottenAtOnce = 1'000;
+constexpr size_t kMaxDefinitionQueue = 500;
+
+// Deletes tokens that have expired when no new ones come to do so. Goes past the free-space floor: it frees.
+class ForgetTokens : public CommitUnit {
+ public:
+  size_t SizeBytes() const override { return sizeof(*this); }
+  void Order(CommitGroup& group) override { group.ForgetExpiredRequests(kTokensForgottenAtOnce); }
+  void Answer(const absl::Status&, uint64_t) override {}
+};
+
+}  // namespace
+
+Engine::Engine(DatabaseOptions options) : options_(std::move(options)) {
+  env_ = rocksdb::Env::Default();
+  if (options_.file_system != nullptr) {
+    owned_env_ = rocksdb::NewCompositeEnv(options_.file_system);
+    env_ = owned_env_.get();
+  }
+}
+
+StoreOptions Engine::MakeStoreOptions() {
+  StoreOptions store;
+  store.env = env_;
+  store.log = options_.log;
+  store.block_cache_bytes = options_.block_cache_bytes;
+  store.memtable_bytes = options_.memtable_bytes;
+  store.sync_closed_logs = !options_.durable;
+  store.on_opened = [this] {
+    MutexLock lock(mutex_);
+    ++open_stores_;
+  };
+  store.on_closed = [this] {
+    MutexLock lock(mutex_);
+    --open_stores_;
+    changed_.NotifyAll();
+  };
+  return store;
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
+  std::unique_ptr<Engine> engine(new Engine(std::move(options)));
+  const DatabaseOptions& opts = engine->options_;
+  ITEMDB_ASSIGN_OR_RETURN(engine->lock_, DirectoryLock::Acquire(engine->env_, opts.data_directory));
+  ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
+                                                             opts.recover_last_good));
+  engine->needs_rebuild_ = recovered.needs_rebuild;
+  engine->database_id_ = recovered.witness.database_id;
+
+  PipelineOptions pipeline;
+  pipeline.durable = opts.durable;
+  pipeline.max_queue_bytes = opts.max_queue_bytes;
+  pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
+    engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
+    MutexLock lock(engine->mutex_);
+    engine->failed_ = true;
+    engine->changed_.NotifyAll();
+  };
+  engine->pipeline_ = std::make_unique<CommitPipeline>(std::move(pipeline));
+  engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
+  engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);
+  engine->Adopt(std::move(recovered));
+  engine->keeper_ = std::thread([engine = engine.get()] { engine->KeeperLoop(); });
+  return engine;
+}
+
+void Engine::Adopt(Recovered recovered) {
+  witness_sequence_ = recovered.witness.sequence;
+  changes_start_ = recovered.changes_start;
+  {
+    MutexLock lock(mutex_);
+    spare_families_ = std::move(recovered.spare_families);
+    next_unused_storage_id_ = recovered.next_storage_id;
+    // Ids may be set aside for families that are being made while the store is reopened.
+    next_storage_id_ = std::max(next_storage_id_, recovered.next_storage_id);
+    if (!spare_families_.empty())
+      next_storage_id_ = std::max(next_storage_id_, spare_families_.rbegin()->first + 1);
+  }
+  pipeline_->Start(std::move(recovered.start));
+}
+
+Engine::~Engine() {
+  if (pipeline_ == nullptr) return;  // Open failed.
+  definitions_.reset();
+  io_.reset();
+  if (keeper_.joinable()) {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.NotifyAll();
+    keeper_.join();
+  }
+  if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
+    options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
+  }
+  if (absl::Status kept = KeepWitness(); !kept.ok()) {
+    options_.log->error("the witness could not be written error=\"{}\"", MessageOf(kept));
+  }
+  pipeline_.reset();
+  std::map<uint64_t, std::shared_ptr<Family>> spare;
+  {
+    MutexLock lock(mutex_);
+    spare.swap(spare_families_);
+  }
+  spare.clear();  // Outside the lock: the last one closes the store, which takes it.
+  MutexLock lock(mutex_);
+  while (open_stores_ > 0) changed_.Wait(mutex_);
+}
+
+absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
+  std::shared_ptr<const ReadView> view = pipeline_->view();
+  if (view == nullptr) {
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "the database is reopening after a failed write", 100);
+  }
+  return view;
+}
+
+absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit) {
+  if (disk_full_.load(std::memory_order_relaxed)) {
+    ++refused_by_disk_;
+    return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
+                     "nothing was written: the disk has less than " +
+                         std::to_string(options_.free_space_floor_bytes) + " bytes free",
+                     1000);
+  }
+  return pipeline_->Submit(unit);
+}
+
+uint64_t Engine::FreeDiskBytes() const {
+  uint64_t bytes = 0;
+  return env_->GetFreeSpace(options_.data_directory, &bytes).ok() ? bytes : 0;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<Family>>> Engine::TakeFamilies(size_t count) {
+  std::vector<std::shared_ptr<Family>> families;
+  std::vector<uint64_t> to_create;
+  {
+    MutexLock lock(mutex_);
+    while (families.size() < count && !spare_families_.empty()) {
+      families.push_back(std::move(spare_families_.begin()->second));
+      spare_families_.erase(spare_families_.begin());
+    }
+    for (size_t i = families.size(); i < count; ++i) to_create.push_back(next_storage_id_++);
+  }
+  if (!to_create.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, View());
+    ITEMDB_ASSIGN_OR_RETURN(auto created, view->store()->CreateFamilies(to_create));
+    for (auto& family : created) families.push_back(std::move(family));
+  }
+  return families;
+}
+
+void Engine::ReplenishFamilies() {
+  std::vector<uint64_t> to_create;
+  {
+    MutexLock lock(mutex_);
+    for (size_t i = spare_families_.size(); i < kSpareFamilies; ++i) to_create.push_back(next_storage_id_++);
+  }
+  auto view = View();
+  if (to_create.empty() || !view.ok()) return;
+  auto created = (*view)->store()->CreateFamilies(to_create);
+  if (!created.ok()) {
+    options_.log->warn("spare column families could not be made error=\"{}\"", MessageOf(created.status()));
+    return;
+  }
+  // After a failed write they belong to a store that must close; the reopening finds them there. Nothing may
+  // be added to what it gives up.
+  MutexLock lock(mutex_);
+  if (failed_) return;
+  for (auto& family : *created) spare_families_.emplace(family->storage_id(), family);
+}
+
+void Engine::ReturnFamilies(std::vector<std::shared_ptr<Family>> families) {
+  MutexLock lock(mutex_);
+  if (failed_) return;
+  for (auto& family : families) spare_families_.emplace(family->storage_id(), family);
+}
+
+void Engine::FinishStart() {
+  ReplenishFamilies();
+  KeepBallast(env_, options_.data_directory);
+}
+
+bool Engine::IsFailed() const {
+  MutexLock lock(mutex_);
+  return failed_;
+}
+
+uint64_t Engine::NextStorageIdAfter(uint64_t storage_id) {
+  MutexLock lock(mutex_);
+  next_unused_storage_id_ = std::max(next_unused_storage_id_, storage_id + 1);
+  return next_unused_storage_id_;
+}
+
+void Engine::KeeperLoop() {
+  while (true) {
+    bool failed;
+    {
+      MutexLock lock(mutex_);
+      if (!failed_ && !stopping_) changed_.WaitFor(mutex_, kKeeperInterval);
+      if (stopping_) return;
+      failed = failed_;
+    }
+    if (failed) {
+      Reopen();
+    } else {
+      Keep();
+    }
+  }
+}
+
+void Engine::Keep() {
+  if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
+    options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",
+                        MessageOf(synced));
+    MutexLock lock(mutex_);
+    failed_ = true;
+    return;
+  }
+  if (absl::Status kept = KeepWitness(); !kept.ok()) {
+    options_.log->warn("the witness could not be written error=\"{}\"", MessageOf(kept));
+  }
+  std::unique_ptr<CommitUnit> forget = std::make_unique<ForgetTokens>();
+  (void)pipeline_->Submit(forget);  // Refused when there is too much to do: then the next time.
+  uint64_t free_bytes = 0;
+  if (env_->GetFreeSpace(options_.data_directory, &free_bytes).ok()) {
+    bool full = free_bytes < options_.free_space_floor_bytes;
+    if (full != disk_full_.exchange(full)) {
+      options_.log->warn("free space {} the floor, writes are {} free_bytes={} floor_bytes={}",
+                         full ? "fell below" : "is above", full ? "refused" : "taken again", free_bytes,
+                         options_.free_space_floor_bytes);
+    }
+  }
+}
+
+absl::Status Engine::KeepWitness() {
+  uint64_t durable = pipeline_->durable_sequence();
+  if (durable <= witness_sequence_) return absl::OkStatus();
+  Witness next;
+  next.database_id = database_id_;
+  next.sequence = durable;
+  ITEMDB_RETURN_IF_ERROR(WriteWitness(env_, options_.data_directory, next));
+  witness_sequence_ = durable;
+  return absl::OkStatus();
+}
+
+void Engine::Reopen() {
+  pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                            "the database is reopening after a failed write; nothing was written", 100));
+  std::map<uint64_t, std::shared_ptr<Family>> spare;
+  {
+    MutexLock lock(mutex_);
+    spare.swap(spare_families_);
+  }
+  spare.clear();
+  {
+    // Readers finish what they read: pages are bounded, and a check stops when IsFailed says so.
+    MutexLock lock(mutex_);
+    while (open_stores_ > 0 && !stopping_) changed_.Wait(mutex_);
+    if (stopping_) return;
+  }
+  absl::StatusOr<Recovered> recovered =
+      OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
+  if (!recovered.ok()) {
+    options_.log->error("the store cannot be reopened yet error=\"{}\"", MessageOf(recovered.status()));
+    MutexLock lock(mutex_);
+    if (!stopping_) changed_.WaitFor(mutex_, kReopenInterval);
+    return;  // Tried again: failed_ is still set.
+  }
+  {
+    MutexLock lock(mutex_);
+    failed_ = false;
+  }
+  Adopt(*std::move(recovered));
+  options_.log->warn("the store was reopened change_sequence={}", pipeline_->view()->change_sequence());
+}
+
+}  // namespace itemdb

@@ -1,0 +1,114 @@
+// The engine: an open data directory with its commit pipeline, current view and background threads.
+//
+// Threads, and who they belong to:
+//   writer, publisher   the commit pipeline
+//   keeper              witness, free space, relaxed syncs once a second; reopens the store after a failed
+//   write definitions         table changes, one at a time: creating and dropping column families is slow io
+//   reads that wait for the disk (IoPool)
+// Destruction order: io and definitions finish what they have, then the pipeline answers everything, then the
+// last witness is written, then the store closes, then the directory lock goes.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "storage/database.h"
+#include "storage/engine/commit_pipeline.h"
+#include "storage/engine/io_pool.h"
+#include "storage/engine/recovery.h"
+
+namespace itemdb {
+
+class Engine {
+ public:
+  // Errors as Database::Open.
+  static absl::StatusOr<std::unique_ptr<Engine>> Open(DatabaseOptions options);
+  ~Engine();
+
+  // The current state. UNAVAILABLE while the store is being reopened. Thread-safe.
+  absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
+  // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
+  absl::Status Submit(std::unique_ptr<CommitUnit>& unit);
+  IoPool& io() { return *io_; }
+  // Runs `task` on the definitions thread. False when too many wait.
+  [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) { return definitions_->Submit(task); }
+
+  // ---- for table changes, on the definitions thread ----
+
+  // `count` unused families; afterwards ReplenishFamilies makes new spare ones.
+  absl::StatusOr<std::vector<std::shared_ptr<Family>>> TakeFamilies(size_t count);
+  void ReplenishFamilies();
+  // Takes back families that were taken and not used.
+  void ReturnFamilies(std::vector<std::shared_ptr<Family>> families);
+  // What a start leaves for later: spare families and the ballast.
+  void FinishStart();
+  // Makes everything committed so far durable. Blocks; nothing to do unless relaxed.
+  absl::Status SyncNow() { return pipeline_->SyncNow(); }
+  // What the catalog must say is the next storage id once a table uses `storage_id`; never decreases.
+  uint64_t NextStorageIdAfter(uint64_t storage_id);
+
+  // True between a failed write and the end of the reopening: whoever holds a view for long must let go of
+  // it.
+  bool IsFailed() const;
+  // At most one check runs at a time: it occupies an I/O thread for as long as it takes.
+  [[nodiscard]] bool TryBeginCheck() { return !checking_.exchange(true); }
+  void EndCheck() { checking_ = false; }
+
+  uint64_t durable_sequence() const { return pipeline_->durable_sequence(); }
+  PipelineFigures pipeline_figures() const { return pipeline_->figures(); }
+  // Writes refused below the free-space floor.
+  int64_t refused_by_disk() const { return refused_by_disk_; }
+  // Of the file system of the data directory, in bytes; 0 when it cannot be told.
+  uint64_t FreeDiskBytes() const;
+  uint64_t changes_start() const { return changes_start_; }
+  const std::string& database_id() const { return database_id_; }
+  const DatabaseOptions& options() const { return options_; }
+  // Whether indexes and counters must be rebuilt before anything is served.
+  bool needs_rebuild() const { return needs_rebuild_; }
+
+ private:
+  explicit Engine(DatabaseOptions options);
+  StoreOptions MakeStoreOptions();
+  void Adopt(Recovered recovered);
+
+  void KeeperLoop();
+  void Keep();
+  void Reopen();
+  absl::Status KeepWitness();
+
+  DatabaseOptions options_;
+  std::unique_ptr<rocksdb::Env> owned_env_;
+  rocksdb::Env* env_ = nullptr;
+  std::unique_ptr<DirectoryLock> lock_;
+  std::unique_ptr<CommitPipeline> pipeline_;
+  std::unique_ptr<IoPool> io_;
+  std::unique_ptr<IoPool> definitions_;
+
+  std::atomic<uint64_t> changes_start_ = 1;
+  std::atomic<bool> disk_full_ = false;
+  std::atomic<int64_t> refused_by_disk_ = 0;
+  std::atomic<bool> checking_ = false;
+  bool needs_rebuild_ = false;
+  // Constant after Open.
+  std::string database_id_;
+  // Touched by the keeper only (and before and after its life).
+  uint64_t witness_sequence_ = 0;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  // Stores open for writing: 1, or 0 while reopening.
+  int open_stores_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, std::shared_ptr<Family>> spare_families_ ABSL_GUARDED_BY(mutex_);
+  // The next id for a new family, and the one above all that tables ever used.
+  uint64_t next_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  uint64_t next_unused_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
+
+  std::thread keeper_;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,419 @@
+#include "storage/engine/recovery.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "itemdb/v1/changes.pb.h"
+#include "spdlog/spdlog.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+constexpr char kLockFileName[] = "LOCK";
+constexpr char kBallastFileName[] = "BALLAST";
+constexpr size_t kBallastBytes = 32 << 20;
+
+std::string NewUuid() {
+  std::string uuid;
+  std::ifstream random("/proc/sys/kernel/random/uuid");
+  std::getline(random, uuid);
+  return uuid;
+}
+
+std::string NextCommand() {
+  return "start once with --recover=last-good to keep what is readable, or restore a backup";
+}
+
+// One record of the catalog family; nothing when there is none.
+absl::StatusOr<std::optional<std::string>> ReadCatalogRecord(const Store& store, std::string_view key) {
+  std::string record;
+  rocksdb::Status status = store.db()->Get(rocksdb::ReadOptions(), store.catalog(), ToSlice(key), &record);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) return FromRocksDB("cannot read the catalog", status);
+  std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
+  if (!decoded.has_value()) return DataLossError("the catalog record " + std::string(key) + " is damaged");
+  return std::string(decoded->payload);
+}
+
+absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view key, uint64_t fallback) {
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload, ReadCatalogRecord(store, key));
+  if (!payload.has_value()) return fallback;
+  std::string_view rest = *payload;
+  uint64_t number = 0;
+  if (!wire::ConsumeVarint(&rest, &number))
+    return DataLossError("the catalog record " + std::string(key) + " is damaged");
+  return number;
+}
+
+// The last change record, 0 for none, and the hole before it that should not be there, if any.
+struct ChangeLogExtent {
+  uint64_t last = 0;
+  int64_t last_commit_time_us = 0;
+  // The first missing sequence between the log's start and `last`; 0 when the log is dense.
+  uint64_t first_missing = 0;
+};
+
+// Reads the records from `from` on one by one.
+absl::Status WalkChangeLog(const Store& store, uint64_t from, ChangeLogExtent* extent) {
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  uint64_t expected = from;
+  for (it->Seek(SequenceKey(from)); it->Valid(); it->Next()) {
+    std::optional<uint64_t> sequence = ParseSequenceKey(ToView(it->key()));
+    if (!sequence.has_value()) return DataLossError("the change log holds a key that is no change sequence");
+    if (*sequence != expected && extent->first_missing == 0) extent->first_missing = expected;
+    expected = *sequence + 1;
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
+  return absl::OkStatus();
+}
+
+// Change records are put once and never overwritten, so a table file without holes has as many entries as its
+// key range is wide: only what is not in such files has to be read.
+absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start) {
+  ChangeLogExtent extent;
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  it->SeekToLast();
+  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
+  if (!it->Valid()) return extent;
+  std::string_view key = ToView(it->key());
+  std::optional<uint64_t> last = ParseSequenceKey(key);
+  std::optional<StoredRecord> record = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
+  v1::ChangeRecord change;
+  if (!last.has_value() || !record.has_value() ||
+      !change.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
+    return DataLossError("the last change record is damaged");
+  }
+  extent.last = *last;
+  extent.last_commit_time_us = change.commit_time_us();
+
+  std::vector<std::pair<uint64_t, uint64_t>> dense;
+  std::vector<rocksdb::LiveFileMetaData> files;
+  store.db()->GetLiveFilesMetaData(&files);
+  for (const rocksdb::LiveFileMetaData& file : files) {
+    if (file.column_family_name != store.changes()->GetName()) continue;
+    std::optional<uint64_t> smallest = ParseSequenceKey(file.smallestkey);
+    std::optional<uint64_t> largest = ParseSequenceKey(file.largestkey);
+    if (smallest.has_value() && largest.has_value() && file.num_deletions == 0 &&
+        file.num_entries == *largest - *smallest + 1) {
+      dense.emplace_back(*smallest, *largest);
+    }
+  }
+  std::sort(dense.begin(), dense.end());
+  uint64_t read_from = start;
+  for (const auto& [smallest, largest] : dense) {
+    if (smallest <= read_from && largest >= read_from) read_from = largest + 1;
+  }
+  ITEMDB_RETURN_IF_ERROR(WalkChangeLog(store, read_from, &extent));
+  return extent;
+}
+
+// Refuses a directory whose committed changes are not all there. Changes nothing.
+absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
+                                   const Witness& witness) {
+  absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options);
+  if (!store.ok()) {
+    if (!absl::IsDataLoss(store.status())) return store.status();
+    return DataLossError(directory + " is damaged: " + MessageOf(store.status()) +
+                         "; the last change known to be durable is " + std::to_string(witness.sequence) +
+                         "; " + NextCommand());
+  }
+  // A database that was never finished has no catalog yet.
+  if ((*store)->catalog() == nullptr || (*store)->changes() == nullptr) {
+    if (witness.sequence == 0) return absl::OkStatus();
+    return DataLossError(directory + "/rocksdb holds no catalog, but changes up to " +
+                         std::to_string(witness.sequence) + " were durable; " + NextCommand());
+  }
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t start, ReadCatalogNumber(**store, kChangesStartKey, 1));
+  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start));
+  uint64_t last = std::max(extent.last, start - 1);
+  if (last < witness.sequence) {
+    return DataLossError(
+        "committed changes are missing from " + directory + ": its log ends at change " +
+        std::to_string(last) + ", but " + directory + "/" + kWitnessFileName + " says that change " +
+        std::to_string(witness.sequence) +
+        " was durable (was a .log file in rocksdb/ deleted, cut or replaced by an older one?); " +
+        NextCommand());
+  }
+  if (extent.first_missing != 0) {
+    return DataLossError("committed changes are missing from " + directory + ": the log goes up to change " +
+                         std::to_string(last) + " but change " + std::to_string(extent.first_missing) +
+                         " is not in it (was a .log file in rocksdb/ deleted or cut?); " + NextCommand());
+  }
+  return absl::OkStatus();
+}
+
+// Makes durable what a recovery with losses decided, so that a crash before the rebuild is done only repeats
+// the rebuild.
+absl::Status RecordLoss(const std::string& directory, const StoreOptions& options,
+                        const std::vector<std::string>& lost_tables, Recovered* recovered) {
+  const Store& store = *recovered->start.store;
+  rocksdb::WriteBatch batch;
+  for (const std::string& key : lost_tables) (void)batch.Delete(store.catalog(), key);
+  (void)batch.Put(store.catalog(), kNextStorageIdKey,
+                  EncodeCatalogNumber(kNextStorageIdKey, recovered->next_storage_id));
+  (void)batch.Put(store.catalog(), kChangesStartKey,
+                  EncodeCatalogNumber(kChangesStartKey, recovered->changes_start));
+  (void)batch.Put(store.catalog(), kNeedsRebuildKey, EncodeCatalogNumber(kNeedsRebuildKey, 1));
+  rocksdb::WriteOptions write;
+  write.sync = true;
+  rocksdb::Status status = store.db()->Write(write, &batch);
+  if (!status.ok()) return FromRocksDB("cannot record the recovery", status);
+  recovered->witness.sequence = recovered->changes_start - 1;
+  recovered->witness.recovering = false;
+  return WriteWitness(options.env, directory, recovered->witness);
+}
+
+// The catalog and the counters. In a recovery with losses (`lost_tables` is not null) the catalog may name
+// tables that were deleted, if the record of that was lost: they are left out and their keys added to
+// `*lost_tables`.
+absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
+                         std::vector<std::string>* lost_tables, Recovered* recovered) {
+  const Store& store = *recovered->start.store;
+  ITEMDB_ASSIGN_OR_RETURN(recovered->next_storage_id, ReadCatalogNumber(store, kNextStorageIdKey, 1));
+  ITEMDB_ASSIGN_OR_RETURN(recovered->changes_start, ReadCatalogNumber(store, kChangesStartKey, 1));
+
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t needs_rebuild, ReadCatalogNumber(store, kNeedsRebuildKey, 0));
+  recovered->needs_rebuild = needs_rebuild != 0;
+
+  auto take_family = [families](uint64_t storage_id) {
+    auto node = families->extract(storage_id);
+    return node.empty() ? nullptr : std::move(node.mapped());
+  };
+  Catalog::Tables tables;
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.catalog()));
+  for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
+    std::string key = it->key().ToString();
+    std::optional<StoredRecord> record = DecodeRecord(kCatalogStorageId, key, ToView(it->value()));
+    v1::TableDescription definition;
+    if (!record.has_value() ||
+        !definition.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
+      return DataLossError("the catalog record " + key + " is damaged");
+    }
+    auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
+    table->family = take_family(table->storage_id);
+    if (table->family == nullptr && lost_tables != nullptr) {
+      lost_tables->push_back(key);
+      continue;
+    }
+    bool complete = table->family != nullptr;
+    for (Index& index : table->indexes) {
+      index.family = take_family(index.storage_id);
+      complete = complete && index.family != nullptr;
+    }
+    if (!complete) return DataLossError("a column family of table " + table->name + " is missing");
+    tables.emplace(table->name, std::move(table));
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
+  recovered->start.catalog = std::make_shared<const Catalog>(std::move(tables));
+
+  it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    std::optional<uint64_t> storage_id = ParseSequenceKey(ToView(it->key()));
+    std::optional<Counters> counters;
+    if (storage_id.has_value()) counters = DecodeCounters(*storage_id, ToView(it->value()));
+    if (!counters.has_value()) return DataLossError("a record of item counts is damaged");
+    recovered->start.counters.emplace(*storage_id, *counters);
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read the item counts", it->status());
+  return absl::OkStatus();
+}
+
+// A table dropped just before a crash leaves families behind; those that were made for tables to come are
+// kept for them.
+void SortOutFamilies(std::map<uint64_t, std::shared_ptr<Family>> unknown, spdlog::logger& log,
+                     Recovered* recovered) {
+  for (auto& [storage_id, family] : unknown) {
+    if (storage_id >= recovered->next_storage_id) {
+      recovered->spare_families.emplace(storage_id, std::move(family));
+    } else if (absl::Status dropped = recovered->start.store->DropFamily(*family); !dropped.ok()) {
+      log.warn("left-over column family kept family={} error=\"{}\"", FamilyName(storage_id),
+               MessageOf(dropped));
+    }
+  }
+}
+
+// Makes the entries of `directory` durable: a file's own sync does not.
+absl::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
+  std::unique_ptr<rocksdb::Directory> handle;
+  rocksdb::Status status = env->NewDirectory(directory, &handle);
+  if (status.ok()) status = handle->Fsync();
+  if (!status.ok()) return FromRocksDB("cannot sync " + directory, status);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(
+    const std::string& directory, const StoreOptions& options,
+    std::map<uint64_t, std::shared_ptr<Family>>* families) {
+  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options, families);
+  if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
+  (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
+  return Store::Open(options, families);
+}
+
+// As much as can be read of a damaged store: a consistent prefix of the log when RocksDB can give one,
+// otherwise every record of it that is whole, and when table files are missing each family as it was before
+// it needed them.
+absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options,
+                                                    std::map<uint64_t, std::shared_ptr<Family>>* families) {
+  options.verify_logs = false;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  absl::StatusOr<std::shared_ptr<Store>> store = OpenWithBallast(directory, options, families);
+  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  store = OpenWithBallast(directory, options, families);
+  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
+  options.without_missing_files = true;
+  return OpenWithBallast(directory, options, families);
+}
+
+}  // namespace
+
+std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
+  std::string payload;
+  wire::AppendVarint(number, &payload);
+  return EncodeRecord(kCatalogStorageId, key, 0, payload);
+}
+
+std::string EncodeCatalogTable(const v1::TableDescription& definition) {
+  return EncodeRecord(kCatalogStorageId, kTableKeyPrefix + definition.table_name(), 0,
+                      definition.SerializeAsString());
+}
+
+absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
+                                        bool recover_last_good) {
+  rocksdb::Env* env = options.env;
+  options.path = directory + "/rocksdb";
+  bool has_store = env->FileExists(options.path + "/CURRENT").ok();
+
+  Recovered recovered;
+  absl::StatusOr<std::optional<Witness>> witness = ReadWitness(env, directory);
+  if (!witness.ok() && !(recover_last_good && absl::IsDataLoss(witness.status()))) return witness.status();
+  bool has_witness = witness.ok() && witness->has_value();
+  if (has_witness) {
+    recovered.witness = **witness;
+  } else if (!has_store) {
+    std::vector<std::string> entries;
+    (void)env->GetChildren(directory, &entries);
+    for (const std::string& entry : entries) {
+      if (entry == "." || entry == ".." || entry == kLockFileName || entry == "lost+found" ||
+          entry == std::string(kWitnessFileName) + ".next") {
+        continue;
+      }
+      return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                       directory + " holds files that are no itemdb database (for example " + entry +
+                           "); give an empty directory or one made by itemd");
+    }
+  } else if (!recover_last_good) {
+    return DataLossError(directory + "/" + kWitnessFileName +
+                         " is missing, so nothing says whether rocksdb/ is complete; restore it or " +
+                         NextCommand());
+  }
+  if (recovered.witness.database_id.empty()) recovered.witness.database_id = NewUuid();
+
+  if (!has_store && recovered.witness.sequence > 0) {
+    return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
+                         std::to_string(recovered.witness.sequence) + " were durable; restore a backup");
+  }
+  bool damaged = false;
+  if (has_store) {
+    absl::Status complete;
+    if (!has_witness) {
+      complete = DataLossError(directory + "/" + kWitnessFileName + " is missing or damaged");
+    } else if (recovered.witness.recovering) {
+      complete = DataLossError("a recovery of " + directory + " was begun and not finished (" + directory +
+                               "/" + kWitnessFileName + " says so); " + NextCommand());
+    } else {
+      complete = CheckNothingIsMissing(directory, options, recovered.witness);
+    }
+    if (!complete.ok() && !(recover_last_good && absl::IsDataLoss(complete))) return complete;
+    damaged = !complete.ok();
+    if (damaged) {
+      options.log->warn("recovering what is readable cause=\"{}\"", MessageOf(complete));
+      // Opening for writing removes the traces of what is missing; a power cut before RecordLoss must not
+      // hide it.
+      recovered.witness.recovering = true;
+      ITEMDB_RETURN_IF_ERROR(WriteWitness(env, directory, recovered.witness));
+    }
+  } else if (!has_witness) {
+    // First of all: a directory with half a database in it must be recognised as one.
+    ITEMDB_RETURN_IF_ERROR(WriteWitness(env, directory, recovered.witness));
+  }
+
+  (void)env->CreateDirIfMissing(options.path);
+  std::map<uint64_t, std::shared_ptr<Family>> families;
+  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, damaged ? OpenLastGood(directory, options, &families)
+                                                         : OpenWithBallast(directory, options, &families));
+  if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncDirectory(env, directory));
+  std::vector<std::string> lost_tables;
+  ITEMDB_RETURN_IF_ERROR(LoadCatalog(&families, damaged ? &lost_tables : nullptr, &recovered));
+  if (damaged && !families.empty()) {
+    // Any of them may hold the items of a table whose definition was lost: none may be given to a new one.
+    recovered.next_storage_id = std::max(recovered.next_storage_id, families.rbegin()->first + 1);
+  }
+  SortOutFamilies(std::move(families), *options.log, &recovered);
+
+  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,
+                          MeasureChangeLog(*recovered.start.store, recovered.changes_start));
+  uint64_t last = std::max(extent.last, recovered.changes_start - 1);
+  recovered.start.last_commit_time_us = extent.last_commit_time_us;
+  recovered.start.next_sequence = last + 1;
+  if (damaged) {
+    // Sequences that were given out once are not given out again, and readers of the log are told that it
+    // starts anew.
+    recovered.start.next_sequence = std::max(last, recovered.witness.sequence) + 1;
+    recovered.changes_start = recovered.start.next_sequence;
+    recovered.needs_rebuild = true;
+    options.log->error(
+        "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
+        extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.witness.sequence,
+        recovered.changes_start);
+    for (const std::string& key : lost_tables) options.log->error("a table was lost catalog_key={}", key);
+    ITEMDB_RETURN_IF_ERROR(RecordLoss(directory, options, lost_tables, &recovered));
+  }
+  return recovered;
+}
+
+void KeepBallast(rocksdb::Env* env, const std::string& directory) {
+  std::string path = directory + "/" + kBallastFileName;
+  uint64_t free_bytes = 0;
+  if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
+      free_bytes < 8 * kBallastBytes)
+    return;
+  std::unique_ptr<rocksdb::WritableFile> file;
+  if (!env->NewWritableFile(path, &file, rocksdb::EnvOptions()).ok()) return;
+  std::string block(1 << 20, '\0');
+  for (size_t written = 0; written < kBallastBytes; written += block.size()) {
+    if (!file->Append(block).ok()) break;
+  }
+  (void)file->Close();
+}
+
+absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::Env* env,
+                                                                      const std::string& directory) {
+  if (env->FileExists(directory).IsNotFound()) {
+    if (rocksdb::Status status = env->CreateDirIfMissing(directory); !status.ok()) {
+      return FromRocksDB("cannot create the data directory " + directory, status);
+    }
+    std::filesystem::path path = std::filesystem::absolute(directory);
+    if (!path.has_filename()) path = path.parent_path();  // "data/"
+    ITEMDB_RETURN_IF_ERROR(SyncDirectory(env, path.parent_path()));
+  }
+  std::string path = directory + "/" + kLockFileName;
+  rocksdb::FileLock* lock = nullptr;
+  rocksdb::Status status = env->LockFile(path, &lock);
+  if (status.ok()) return std::unique_ptr<DirectoryLock>(new DirectoryLock(env, lock));
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse,
+                     "the data directory " + directory +
+                         " is in use by another itemd, or not writable: " + status.ToString());
+  }
+  return FromRocksDB("cannot lock the data directory " + directory, status);
+}
+
+DirectoryLock::~DirectoryLock() { (void)env_->UnlockFile(lock_); }
+
+}  // namespace itemdb

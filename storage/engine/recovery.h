@@ -1,0 +1,73 @@
+// Opening a data directory: what may be opened, what was recovered, what must be refused.
+//
+//   DIRECTORY/LOCK      held while a process has the database open
+//   DIRECTORY/WITNESS   which database this is and how far it was durable (witness.h)
+//   DIRECTORY/BALLAST   free space to give back when a full disk would keep the database from opening
+//   DIRECTORY/rocksdb/  RocksDB's own files
+//
+// A directory is first read without changing a byte: lock, witness, format version, then a read-only opening
+// of RocksDB that replays its log in memory and compares what it finds with the witness. Only a directory
+// that passes is opened for writing; whoever finds one refused can still put the missing file back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "storage/engine/commit_pipeline.h"
+#include "storage/engine/store.h"
+#include "storage/engine/witness.h"
+
+namespace itemdb {
+
+// Keys of the catalog family; its records go by storage id 0.
+inline constexpr uint64_t kCatalogStorageId = 0;
+inline constexpr char kNextStorageIdKey[] = "next_storage_id";
+inline constexpr char kChangesStartKey[] = "changes_start";
+// Present while indexes and counters must be rebuilt from the items.
+inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
+inline constexpr char kTableKeyPrefix[] = "table/";
+// Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
+inline constexpr char kSegmentsKeyPrefix[] = "segments/";
+// A record holding one number, and a table definition.
+std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
+std::string EncodeCatalogTable(const v1::TableDescription& definition);
+
+// An open database before anything is served from it.
+struct Recovered {
+  PipelineStart start;
+  Witness witness;
+  // Families that no table uses, for tables to come.
+  std::map<uint64_t, std::shared_ptr<Family>> spare_families;
+  uint64_t next_storage_id = 1;
+  // The first change record that readers may ask for.
+  uint64_t changes_start = 1;
+  // Whether indexes and counters must be rebuilt before serving: data was lost (recover_last_good).
+  bool needs_rebuild = false;
+};
+
+// Opens `directory` (which the caller has locked), creating a database when it is empty. Errors as
+// Database::Open.
+absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
+                                        bool recover_last_good);
+
+// Makes the ballast when it is not there and there is room. A best effort; takes a moment, so not while
+// anybody waits.
+void KeepBallast(rocksdb::Env* env, const std::string& directory);
+
+// Takes DIRECTORY/LOCK, creating the directory when it is missing. FAILED_PRECONDITION
+// (DATA_DIRECTORY_IN_USE).
+class DirectoryLock {
+ public:
+  static absl::StatusOr<std::unique_ptr<DirectoryLock>> Acquire(rocksdb::Env* env,
+                                                                const std::string& directory);
+  ~DirectoryLock();
+
+ private:
+  DirectoryLock(rocksdb::Env* env, rocksdb::FileLock* lock) : env_(env), lock_(lock) {}
+  rocksdb::Env* env_;
+  rocksdb::FileLock* lock_;
+};
+
+}  // namespace itemdb

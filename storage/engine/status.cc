@@ -1,0 +1,63 @@
+#include "storage/engine/status.h"
+
+#include "storage/engine/table_changes.h"
+
+namespace itemdb {
+namespace {
+
+void AddTables(const ReadView& view, v1::GetStatusReply* reply) {
+  for (const auto& [name, table] : view.catalog().tables()) {
+    v1::TableStatistics* figures = reply->add_tables();
+    figures->set_table_name(name);
+    figures->set_index_count(static_cast<int32_t>(table->indexes.size()));
+    // A damaged count is for CheckDatabase to report.
+    Counters counters = ReadCounters(view, table->storage_id).value_or(Counters());
+    figures->set_item_count(counters.items);
+    figures->set_item_bytes(counters.bytes);
+  }
+}
+
+void AddUsage(const Store& store, v1::GetStatusReply* reply) {
+  Store::Usage usage = store.MeasureUsage();
+  v1::DiskUsage* disk = reply->mutable_disk();
+  disk->set_table_files(static_cast<int64_t>(usage.table_files));
+  disk->set_write_ahead_log(static_cast<int64_t>(usage.write_ahead_log));
+  v1::MemoryUsage* memory = reply->mutable_memory();
+  memory->set_block_cache(static_cast<int64_t>(usage.block_cache));
+  memory->set_block_cache_capacity(static_cast<int64_t>(usage.block_cache_capacity));
+  memory->set_memtables(static_cast<int64_t>(usage.memtables));
+  memory->set_memtable_budget(static_cast<int64_t>(usage.memtable_budget));
+  memory->set_table_readers(static_cast<int64_t>(usage.table_readers));
+}
+
+}  // namespace
+
+v1::GetStatusReply GetStatus(const Engine& engine) {
+  v1::GetStatusReply reply;
+  reply.set_database_id(engine.database_id());
+  reply.set_durable(engine.options().durable);
+  reply.set_durable_sequence(engine.durable_sequence());
+  if (auto view = engine.View(); view.ok()) {
+    reply.set_change_sequence((*view)->change_sequence());
+    reply.set_table_count(static_cast<int64_t>((*view)->catalog().tables().size()));
+    AddTables(**view, &reply);
+    AddUsage(*(*view)->store(), &reply);
+  }
+  reply.mutable_disk()->set_free(static_cast<int64_t>(engine.FreeDiskBytes()));
+  reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
+
+  PipelineFigures figures = engine.pipeline_figures();
+  reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));
+  reply.mutable_memory()->set_write_queue_limit(static_cast<int64_t>(engine.options().max_queue_bytes));
+  v1::WriteStatistics* writes = reply.mutable_writes();
+  writes->set_committed(figures.committed_units);
+  writes->set_commit_groups(figures.groups);
+  writes->set_refused(figures.refused_units + engine.refused_by_disk());
+  if (figures.groups > 0) {
+    writes->set_mean_commit_us(
+        std::chrono::duration_cast<std::chrono::microseconds>(figures.write_time).count() / figures.groups);
+  }
+  return reply;
+}
+
+}  // namespace itemdb

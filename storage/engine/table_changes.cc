@@ -1,0 +1,316 @@
+#include "storage/engine/table_changes.h"
+
+#include <chrono>
+#include <fstream>
+#include <future>
+
+#include "absl/functional/function_ref.h"
+#include "spdlog/spdlog.h"
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+std::string NewTableId() {
+  std::string uuid;
+  std::ifstream random("/proc/sys/kernel/random/uuid");
+  std::getline(random, uuid);
+  return uuid;
+}
+
+std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
+                              const CommitGroup& group) {
+  v1::ChangeRecord record;
+  record.set_change_sequence(group.next_sequence());
+  record.set_commit_time_us(group.commit_time_us());
+  record.set_table_storage_id(definition.storage_id());
+  record.set_kind(kind);
+  record.set_commit_first_sequence(group.next_sequence());
+  record.set_commit_last_sequence(group.next_sequence());
+  *record.mutable_table() = definition;
+  return record.SerializeAsString();
+}
+
+// A change of the catalog as a commit unit. `change` decides it in commit order; the definitions thread
+// waits.
+class CatalogUnit : public CommitUnit {
+ public:
+  using Change = absl::AnyInvocable<absl::Status(CommitGroup&)>;
+  struct Outcome {
+    absl::Status status;
+    uint64_t change_sequence = 0;
+  };
+
+  explicit CatalogUnit(Change change) : change_(std::move(change)) {}
+
+  size_t SizeBytes() const override { return sizeof(*this); }
+  void Order(CommitGroup& group) override { decided_ = change_(group); }
+  void Answer(const absl::Status& status, uint64_t change_sequence) override {
+    outcome_.set_value({status.ok() ? decided_ : status, change_sequence});
+  }
+
+  // Blocks until the change is durable or refused.
+  static absl::StatusOr<uint64_t> Commit(Engine& engine, Change change) {
+    auto unit = std::make_unique<CatalogUnit>(std::move(change));
+    std::future<Outcome> future = unit->outcome_.get_future();
+    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+    ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit));
+    Outcome outcome = future.get();
+    if (!outcome.status.ok()) return outcome.status;
+    return outcome.change_sequence;
+  }
+
+ private:
+  Change change_;
+  absl::Status decided_;
+  std::promise<Outcome> outcome_;
+};
+
+// The catalog's records of where the scans of a table's families are split.
+void AddSegmentsKeys(const ReadView& view, const Table& table, std::vector<std::string>* keys) {
+  auto add = [&](uint64_t storage_id) {
+    for (std::string& key : SegmentsKeys(view, storage_id)) keys->push_back(std::move(key));
+  };
+  add(table.storage_id);
+  for (const Index& index : table.indexes) add(index.storage_id);
+}
+
+absl::Status TableExistsError(const std::string& name) {
+  return MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse, "Table already exists: " + name);
+}
+
+absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTableRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, DefinitionFromRequest(request));
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    if (view->catalog().tables().contains(definition.table_name()))
+      return TableExistsError(definition.table_name());
+    if (view->catalog().tables().size() >= kMaxTables) {
+      return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                       "there are " + std::to_string(kMaxTables) + " tables already, which is the limit");
+    }
+  }
+  ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1 + definition.global_secondary_indexes_size()));
+  definition.set_table_id(NewTableId());
+  definition.set_creation_time_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count());
+  definition.set_storage_id(families[0]->storage_id());
+  uint64_t highest_id = families[0]->storage_id();
+  for (int i = 0; i < definition.global_secondary_indexes_size(); ++i) {
+    definition.mutable_global_secondary_indexes(i)->set_storage_id(families[i + 1]->storage_id());
+    highest_id = std::max(highest_id, families[i + 1]->storage_id());
+  }
+  auto table = std::make_shared<Table>(MakeTable(definition));
+  table->family = families[0];
+  for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = families[i + 1];
+
+  absl::StatusOr<uint64_t> change_sequence = CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+    Catalog::Tables tables = group.catalog()->tables();
+    if (!tables.emplace(table->name, table).second) return TableExistsError(table->name);
+    group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+    // An id that a table ever had is not given out again.
+    group.PutCatalog(kNextStorageIdKey,
+                     EncodeCatalogNumber(kNextStorageIdKey, engine.NextStorageIdAfter(highest_id)));
+    group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+    group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+    return absl::OkStatus();
+  });
+  if (!change_sequence.ok()) {
+    // Unless the table may be there after all, its families are as good as new.
+    if (!absl::IsUnknown(change_sequence.status())) engine.ReturnFamilies(std::move(families));
+    return change_sequence.status();
+  }
+  v1::CreateTableReply reply;
+  reply.set_change_sequence(*change_sequence);
+  *reply.mutable_table() = std::move(definition);
+  return reply;
+}
+
+absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTableRequest& request) {
+  v1::DeleteTableReply reply;
+  std::shared_ptr<const Table> table;
+  std::vector<std::string> segments;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
+    ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(*view, *table));
+    AddSegmentsKeys(*view, *table, &segments);
+  }
+  if (table->definition.deletion_protection_enabled()) {
+    return ValidationError(
+        "Resource cannot be deleted as it is currently protected against deletion. Disable "
+        "deletion protection first. Table: " +
+        table->name);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(
+      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+        Catalog::Tables tables = group.catalog()->tables();
+        // Definitions change on this thread only, so the table is still there.
+        tables.erase(table->name);
+        group.DeleteCatalog(kTableKeyPrefix + table->name);
+        for (const std::string& key : segments) group.DeleteCatalog(key);
+        group.ForgetCounters(table->storage_id);
+        for (const Index& index : table->indexes) group.ForgetCounters(index.storage_id);
+        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
+        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+        return absl::OkStatus();
+      }));
+  reply.set_change_sequence(change_sequence);
+
+  // Dropping is durable at once: the record must be so before, or a power cut in relaxed mode leaves a table
+  // without its families. What cannot be dropped now is dropped when the database is opened next.
+  absl::Status synced = engine.SyncNow();
+  auto view = engine.View();
+  std::vector<const Family*> families = {table->family.get()};
+  for (const Index& index : table->indexes) families.push_back(index.family.get());
+  for (const Family* family : families) {
+    absl::Status dropped = !synced.ok() ? synced
+                           : view.ok()  ? (*view)->store()->DropFamily(*family)
+                                        : view.status();
+    if (!dropped.ok()) {
+      engine.options().log->warn(
+          "column family of a deleted table kept until the next start table={} family={} error=\"{}\"",
+          table->name, FamilyName(family->storage_id()), MessageOf(dropped));
+    }
+  }
+  return reply;
+}
+
+// Gives the table the definition that `update` makes of the present one. Its families, and with them its
+// items and index entries, stay.
+template <typename Reply>
+absl::StatusOr<Reply> Change(
+    Engine& engine, const std::string& name,
+    absl::FunctionRef<absl::StatusOr<v1::TableDescription>(v1::TableDescription)> update) {
+  std::shared_ptr<const Table> old_table;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(name));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, update(old_table->definition));
+  auto table = std::make_shared<Table>(MakeTable(definition));
+  table->family = old_table->family;
+  for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = old_table->indexes[i].family;
+  ITEMDB_ASSIGN_OR_RETURN(
+      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+        Catalog::Tables tables = group.catalog()->tables();
+        // Definitions change on this thread only, so the table is still there.
+        tables.insert_or_assign(name, table);
+        group.PutCatalog(kTableKeyPrefix + name, EncodeCatalogTable(definition));
+        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, definition, group));
+        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+        return absl::OkStatus();
+      }));
+  Reply reply;
+  reply.set_change_sequence(change_sequence);
+  if constexpr (requires { reply.mutable_table(); }) {
+    *reply.mutable_table() = table->definition;
+    // The change is made, whatever becomes of looking at the counters.
+    if (auto view = engine.View(); view.ok()) {
+      if (auto described = DescribeTable(**view, *table); described.ok())
+        *reply.mutable_table() = *std::move(described);
+    }
+  }
+  return reply;
+}
+
+// Runs `operation` on the definitions thread and answers with its result.
+template <typename Reply, typename Operation>
+void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
+  auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
+  IoPool::Task task = [&engine, operation = std::move(operation), shared_done] {
+    auto reply = operation();
+    std::move (*shared_done)(std::move(reply));
+    engine.ReplenishFamilies();
+  };
+  if (engine.SubmitDefinition(task)) return;
+  std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                                     "too many table changes are waiting; try again later", 1000));
+}
+
+}  // namespace
+
+void CreateTable(Engine& engine, v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Create(engine, request); }, std::move(done));
+}
+
+void DeleteTable(Engine& engine, v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Delete(engine, request); }, std::move(done));
+}
+
+void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
+  auto run = [&engine, request = std::move(request)] {
+    return Change<v1::UpdateTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
+      return UpdatedDefinition(std::move(definition), request);
+    });
+  };
+  RunDefinition(engine, std::move(run), std::move(done));
+}
+
+void TagTable(Engine& engine, v1::TagTableRequest request, Done<v1::TagTableReply> done) {
+  auto run = [&engine, request = std::move(request)] {
+    return Change<v1::TagTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
+      return TaggedDefinition(std::move(definition), request);
+    });
+  };
+  RunDefinition(engine, std::move(run), std::move(done));
+}
+
+void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTableReply> done) {
+  auto run = [&engine, request = std::move(request)] {
+    return Change<v1::UntagTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
+      return UntaggedDefinition(std::move(definition), request);
+    });
+  };
+  RunDefinition(engine, std::move(run), std::move(done));
+}
+
+absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
+                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change) {
+  return CatalogUnit::Commit(engine, std::move(change));
+}
+
+std::string SegmentsKey(uint64_t storage_id, int32_t total_segments) {
+  return kSegmentsKeyPrefix + SequenceKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
+}
+
+std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id) {
+  std::vector<std::string> keys;
+  const std::string prefix = kSegmentsKeyPrefix + SequenceKey(storage_id);
+  std::unique_ptr<rocksdb::Iterator> it(
+      view.store()->db()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog()));
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next())
+    keys.push_back(it->key().ToString());
+  return keys;
+}
+
+absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  std::string record;
+  rocksdb::Status status =
+      view.store()->db()->Get(options, view.store()->stats(), CountersKey(storage_id), &record);
+  if (status.IsNotFound()) return Counters();
+  if (!status.ok()) return FromRocksDB("cannot read the item counts", status);
+  std::optional<Counters> counters = DecodeCounters(storage_id, record);
+  if (!counters.has_value()) return DamagedRecordError("the item counts", CountersKey(storage_id));
+  return *counters;
+}
+
+absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const Table& table) {
+  v1::TableDescription description = table.definition;
+  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(view, table.storage_id));
+  description.set_item_count(counters.items);
+  description.set_table_size_bytes(counters.bytes);
+  for (auto& index : *description.mutable_global_secondary_indexes()) {
+    ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id()));
+    index.set_item_count(entries.items);
+    index.set_index_size_bytes(entries.bytes);
+  }
+  return description;
+}
+
+}  // namespace itemdb

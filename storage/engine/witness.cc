@@ -1,0 +1,83 @@
+#include "storage/engine/witness.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace itemdb {
+namespace {
+
+std::string ChecksumLine(const std::string& text) {
+  char line[32];
+  std::snprintf(line, sizeof(line), "checksum %016" PRIx64 "\n",
+                static_cast<uint64_t>(XXH3_64bits(text.data(), text.size())));
+  return line;
+}
+
+absl::Status Io(const std::string& what, const rocksdb::Status& status) {
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, what + ": " + status.ToString());
+}
+
+absl::Status Damaged(const std::string& path) {
+  return DataLossError(
+      path +
+      " is damaged: it does not name a database, a change sequence and their checksum. "
+      "Restore the file from a copy, or start once with --recover=last-good to keep what is readable");
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<Witness>> ReadWitness(rocksdb::Env* env, const std::string& directory) {
+  std::string path = directory + "/" + kWitnessFileName;
+  if (env->FileExists(path).IsNotFound()) return std::nullopt;
+  std::string text;
+  if (rocksdb::Status status = rocksdb::ReadFileToString(env, path, &text); !status.ok())
+    return Io("cannot read " + path, status);
+
+  size_t checksum = text.rfind("checksum ");
+  if (checksum == std::string::npos || text.substr(checksum) != ChecksumLine(text.substr(0, checksum)))
+    return Damaged(path);
+  Witness witness;
+  char database_id[64];
+  uint64_t sequence = 0;
+  int matched = std::sscanf(text.c_str(), "itemdb database\nformat %d\n", &witness.format);
+  if (matched != 1) return Damaged(path);
+  if (witness.format != kFormatVersion) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                     directory + " has format version " + std::to_string(witness.format) +
+                         "; this program knows version " + std::to_string(kFormatVersion) +
+                         ". Open it with the program that wrote it");
+  }
+  if (std::sscanf(text.c_str(), "itemdb database\nformat %*d\ndatabase %63s\nsequence %" SCNu64 "\n",
+                  database_id, &sequence) != 2) {
+    return Damaged(path);
+  }
+  witness.database_id = database_id;
+  witness.sequence = sequence;
+  witness.recovering = text.find("\nrecovering\n") != std::string::npos;
+  return witness;
+}
+
+absl::Status WriteWitness(rocksdb::Env* env, const std::string& directory, const Witness& witness) {
+  std::string text = "itemdb database\nformat " + std::to_string(witness.format) + "\ndatabase " +
+                     witness.database_id + "\nsequence " + std::to_string(witness.sequence) + "\n" +
+                     (witness.recovering ? "recovering\n" : "");
+  text += ChecksumLine(text);
+  std::string path = directory + "/" + kWitnessFileName;
+  std::string next = path + ".next";
+  if (rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
+      !status.ok()) {
+    return Io("cannot write " + next, status);
+  }
+  if (rocksdb::Status status = env->RenameFile(next, path); !status.ok())
+    return Io("cannot replace " + path, status);
+  std::unique_ptr<rocksdb::Directory> handle;
+  rocksdb::Status status = env->NewDirectory(directory, &handle);
+  if (status.ok()) status = handle->Fsync();
+  if (!status.ok()) return Io("cannot sync " + directory, status);
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb

@@ -1,0 +1,47 @@
+// WITNESS: a small file beside RocksDB's directory that says which database this is and how far it was
+// durable.
+//
+// RocksDB does not notice a deleted, cut or older write-ahead log. The witness does: what is recovered must
+// reach at least its change sequence. It is replaced (write, sync, rename) at least every second of writing
+// and at stop, always with a sequence that is durable already.
+//
+//   itemdb database
+//   format 1
+//   database 7b0c3ad2-...
+//   sequence 1234
+//   recovering                      only while a recovery with losses is under way
+//   checksum 0123456789abcdef       XXH3-64 of the lines above
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rocksdb/env.h"
+#include "storage/base/status.h"
+
+namespace itemdb {
+
+// The version of everything on disk. An unknown one refuses to open (invariant FormatKnown).
+inline constexpr int kFormatVersion = 1;
+inline constexpr char kWitnessFileName[] = "WITNESS";
+
+struct Witness {
+  int format = kFormatVersion;
+  // A UUID.
+  std::string database_id;
+  // Every change up to this one was durable when the witness was written.
+  uint64_t sequence = 0;
+  // A recovery with losses was begun and not finished: what is there may lack anything, however complete it
+  // looks.
+  bool recovering = false;
+};
+
+// Nothing when there is no witness in `directory`. FAILED_PRECONDITION (FORMAT_UNKNOWN): its format is not
+// ours. DATA_LOSS: it is damaged.
+absl::StatusOr<std::optional<Witness>> ReadWitness(rocksdb::Env* env, const std::string& directory);
+
+// Replaces the witness in `directory`. Durable on return. UNAVAILABLE on I/O errors.
+absl::Status WriteWitness(rocksdb::Env* env, const std::string& directory, const Witness& witness);
+
+}  // namespace itemdb

@@ -1,0 +1,63 @@
+// A syntax tree together with the names and values of one request.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/expressions/path.h"
+#include "storage/expressions/placeholders.h"
+#include "storage/expressions/syntax.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// Owns a copy of the names and values its expression uses and shares the tree. Immutable after Bind; neither
+// copied nor moved, because paths and views borrow from it.
+class Binding {
+ public:
+  Binding() = default;
+  Binding(const Binding&) = delete;
+  Binding& operator=(const Binding&) = delete;
+
+  // Resolves every placeholder of `tree` and marks it as used. To be called once. INVALID_ARGUMENT: a
+  // placeholder is not defined.
+  absl::Status Bind(std::string_view expression_name, std::shared_ptr<const Tree> tree,
+                    Placeholders& placeholders);
+
+  const Tree& tree() const { return *tree_; }
+
+  // Path `position` of Tree::paths; value `slot` of Tree::values.
+  Path path(uint32_t position) const {
+    const PathSyntax& syntax = tree_->paths[position];
+    return Path(steps_).subspan(syntax.first, syntax.count);
+  }
+  ValueView value(uint32_t slot) const { return ValueView(values_[slot]); }
+
+  // The first names of all paths, sorted, each once.
+  std::vector<std::string> TopLevelAttributes() const;
+
+  const OperandSyntax& operand(uint32_t position) const { return tree_->operands[position]; }
+
+ private:
+  std::shared_ptr<const Tree> tree_;
+  // By slot.
+  std::vector<std::string> names_;
+  std::vector<std::string> values_;
+  // One per segment of the tree; names borrow from `*tree_` or `names_`.
+  std::vector<PathStep> steps_;
+};
+
+// The error for an operand whose type the operator or function does not take.
+absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation, ValueType type);
+
+// Whether a BETWEEN with these literal bounds is allowed (EXP-19). INVALID_ARGUMENT: the types differ or
+// lower > upper. Both must be N, S or B.
+absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lower, ValueView upper);
+
+// "{S:text}" as messages write a value; long values are cut.
+std::string DescribeValue(ValueView value);
+
+}  // namespace itemdb

@@ -1,0 +1,35 @@
+// Condition and filter expressions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/expressions/placeholders.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// A compiled condition. Owns what it needs of the placeholders. Immutable, thread-safe, cheap to copy.
+class Condition {
+ public:
+  // Parses `text` and resolves its placeholders. `expression_name` ("ConditionExpression",
+  // "FilterExpression") begins the message of an error. INVALID_ARGUMENT: syntax, undefined placeholder,
+  // limit, operand types.
+  static absl::StatusOr<Condition> Compile(std::string_view expression_name, std::string_view text,
+                                           Placeholders& placeholders);
+
+  // Whether the condition holds for `item`; an item that does not exist is the empty view (EXP-20).
+  bool Evaluate(ItemView item) const;
+
+  // The top-level attribute names of all paths, sorted, each once.
+  const std::vector<std::string>& TopLevelAttributes() const;
+
+ private:
+  struct Rep;
+  std::shared_ptr<const Rep> rep_;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,316 @@
+#include "storage/expressions/key_condition.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/expressions/binding.h"
+#include "storage/expressions/grammar.h"
+#include "storage/expressions/parser.h"
+#include "storage/keys/key_codec.h"
+#include "storage/values/item_size.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kExpressionName = "KeyConditionExpression";
+
+// The condition on one key attribute: `<attribute> <kind> <operand>`, for BETWEEN two operands.
+struct Clause {
+  ConditionKind kind = ConditionKind::kEqual;
+  ValueView operand;
+  ValueView upper;
+};
+
+// The operator that says the same with its operands exchanged: `:v < a` is `a > :v`.
+ConditionKind Reversed(ConditionKind kind) {
+  switch (kind) {
+    case ConditionKind::kLess:
+      return ConditionKind::kGreater;
+    case ConditionKind::kLessEqual:
+      return ConditionKind::kGreaterEqual;
+    case ConditionKind::kGreater:
+      return ConditionKind::kLess;
+    case ConditionKind::kGreaterEqual:
+      return ConditionKind::kLessEqual;
+    default:
+      return kind;
+  }
+}
+
+bool IsComparison(ConditionKind kind) { return kind == ConditionKind::kEqual || Reversed(kind) != kind; }
+
+std::string Names(const std::vector<KeyAttribute>& attributes) {
+  std::string names;
+  for (const KeyAttribute& attribute : attributes) {
+    if (!names.empty()) names += ", ";
+    names += attribute.name;
+  }
+  return names;
+}
+
+absl::Status Error(std::initializer_list<std::string_view> message) {
+  return ValidationError(Concat(message));
+}
+
+class KeyConditionCompiler {
+ public:
+  KeyConditionCompiler(const Binding& binding, const std::vector<KeyAttribute>& partition,
+                       const std::vector<KeyAttribute>& sort)
+      : binding_(binding),
+        partition_(partition),
+        sort_(sort),
+        partition_clauses_(partition.size()),
+        sort_clauses_(sort.size()) {}
+
+  absl::StatusOr<KeyConditionRange> Compile() {
+    ITEMDB_RETURN_IF_ERROR(Collect(binding_.tree().root));
+    ITEMDB_RETURN_IF_ERROR(CheckPartition());
+    ITEMDB_RETURN_IF_ERROR(CheckSort());
+    ITEMDB_RETURN_IF_ERROR(CheckSizes());
+    return BuildRange();
+  }
+
+ private:
+  // Takes the clauses in written order. Recursion is bounded by the parser's nesting.
+  absl::Status Collect(uint32_t position) {
+    const ConditionSyntax& condition = binding_.tree().conditions[position];
+    if (condition.kind != ConditionKind::kAnd) return AddClause(condition);
+    for (uint32_t i = 0; i < condition.count; ++i) {
+      ITEMDB_RETURN_IF_ERROR(Collect(binding_.tree().links[condition.first + i]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddClause(const ConditionSyntax& condition) {
+    Clause clause;
+    clause.kind = condition.kind;
+    if (!IsComparison(condition.kind) && condition.kind != ConditionKind::kBetween &&
+        condition.kind != ConditionKind::kBeginsWith) {
+      return Error({"Invalid operator used in KeyConditionExpression: ", ConditionName(condition.kind)});
+    }
+    const OperandSyntax* attribute = &Operand(condition, 0);
+    const OperandSyntax* value = &Operand(condition, 1);
+    if (IsComparison(condition.kind) && attribute->kind != OperandKind::kPath) {
+      std::swap(attribute, value);
+      clause.kind = Reversed(clause.kind);
+    }
+    ITEMDB_RETURN_IF_ERROR(CheckOperands(*attribute, *value));
+    clause.operand = binding_.value(value->first);
+    if (clause.kind == ConditionKind::kBetween) {
+      const OperandSyntax& upper = Operand(condition, 2);
+      ITEMDB_RETURN_IF_ERROR(CheckOperands(*attribute, upper));
+      clause.upper = binding_.value(upper.first);
+    }
+    return Assign(binding_.path(attribute->first), clause);
+  }
+
+  absl::Status CheckOperands(const OperandSyntax& attribute, const OperandSyntax& value) const {
+    for (const OperandSyntax* operand : {&attribute, &value}) {
+      if (operand->kind == OperandKind::kSize) {
+        return Error({"KeyConditionExpressions cannot contain nested operations"});
+      }
+    }
+    if (attribute.kind != OperandKind::kPath) {
+      return Error({"Invalid condition in KeyConditionExpression: No key attribute specified"});
+    }
+    if (value.kind != OperandKind::kValue) {
+      return Error(
+          {"Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Assign(Path path, const Clause& clause) {
+    if (path.size() > 1)
+      return Error({"KeyConditionExpressions cannot have conditions on nested attributes"});
+    bool in_partition = true;
+    const KeyAttribute* attribute = nullptr;
+    std::optional<Clause>* place = Find(partition_, &partition_clauses_, path[0].name, &attribute);
+    if (place == nullptr) {
+      in_partition = false;
+      place = Find(sort_, &sort_clauses_, path[0].name, &attribute);
+    }
+    if (place == nullptr) {
+      return Error({"Query key condition not supported: attribute ", path[0].name,
+                    " is not in the key schema (", Names(partition_), sort_.empty() ? "" : ", ", Names(sort_),
+                    ")"});
+    }
+    if (place->has_value()) return Error({"KeyConditionExpressions must only contain one condition per key"});
+    if (in_partition && clause.kind != ConditionKind::kEqual) {
+      return Error(
+          {"Query key condition not supported: partition key attribute ", attribute->name, " allows only ="});
+    }
+    ITEMDB_RETURN_IF_ERROR(CheckClause(*attribute, clause));
+    *place = clause;
+    return absl::OkStatus();
+  }
+
+  static std::optional<Clause>* Find(const std::vector<KeyAttribute>& attributes,
+                                     std::vector<std::optional<Clause>>* clauses, std::string_view name,
+                                     const KeyAttribute** attribute) {
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      if (attributes[i].name != name) continue;
+      *attribute = &attributes[i];
+      return &(*clauses)[i];
+    }
+    return nullptr;
+  }
+
+  absl::Status CheckClause(const KeyAttribute& attribute, const Clause& clause) const {
+    bool between = clause.kind == ConditionKind::kBetween;
+    if (between && clause.operand.type() != clause.upper.type()) {
+      return CheckBetweenBounds(kExpressionName, clause.operand, clause.upper);
+    }
+    if (clause.operand.type() != attribute.type) {
+      return Error(
+          {"One or more parameter values were invalid: Condition parameter type does not match schema type; "
+           "key: ",
+           attribute.name, ", expected: ", ValueTypeName(attribute.type),
+           ", actual: ", ValueTypeName(clause.operand.type())});
+    }
+    if (clause.kind == ConditionKind::kBeginsWith && attribute.type == ValueType::kN) {
+      return OperandTypeError(kExpressionName, ConditionName(clause.kind), attribute.type);
+    }
+    if (between) ITEMDB_RETURN_IF_ERROR(CheckBetweenBounds(kExpressionName, clause.operand, clause.upper));
+    for (ValueView value : {clause.operand, clause.upper}) {
+      if (value.encoded().empty() || !value.payload().empty()) continue;
+      return Error(
+          {"One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+           "contain an "
+           "empty ",
+           attribute.type == ValueType::kB ? "binary" : "string", " value. Key: ", attribute.name});
+    }
+    return absl::OkStatus();
+  }
+
+  // Equality on every partition attribute (SEM-080).
+  absl::Status CheckPartition() const {
+    for (size_t i = 0; i < partition_.size(); ++i) {
+      if (partition_clauses_[i].has_value()) continue;
+      if (partition_.size() == 1)
+        return Error({"Query condition missed key schema element: ", partition_[0].name});
+      return Error({"HASH key attributes ", Names(partition_),
+                    " must have equality conditions specified in the query"});
+    }
+    return absl::OkStatus();
+  }
+
+  // Sort attributes left to right without a gap, all but the last by equality (SEM-081).
+  absl::Status CheckSort() const {
+    size_t last = sort_.size();
+    while (last > 0 && !sort_clauses_[last - 1].has_value()) --last;
+    for (size_t i = 0; i + 1 < last; ++i) {
+      if (sort_clauses_[i].has_value() && sort_clauses_[i]->kind == ConditionKind::kEqual) continue;
+      return Error({"RANGE key attributes ", sort_[i].name,
+                    " must have equality conditions specified in the query because "
+                    "a condition is present on key attribute ",
+                    sort_[last - 1].name});
+    }
+    return absl::OkStatus();
+  }
+
+  // SEM-006 and SEM-084.
+  absl::Status CheckSizes() const {
+    size_t partition_bytes = 0;
+    for (const std::optional<Clause>& clause : partition_clauses_)
+      partition_bytes += ValueSizeBytes(clause->operand);
+    if (partition_bytes > kMaxPartitionKeyBytes) {
+      return Error(
+          {"One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
+           "of",
+           std::to_string(kMaxPartitionKeyBytes), " bytes"});
+    }
+    size_t sort_bytes = 0;
+    for (const std::optional<Clause>& clause : sort_clauses_) {
+      if (!clause) continue;
+      size_t bytes = ValueSizeBytes(clause->operand);
+      if (clause->kind == ConditionKind::kBetween) bytes = std::max(bytes, ValueSizeBytes(clause->upper));
+      sort_bytes += bytes;
+    }
+    if (sort_bytes > kMaxSortKeyBytes) {
+      return Error(
+          {"One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
+           "size "
+           "limit of ",
+           std::to_string(kMaxSortKeyBytes), " bytes"});
+    }
+    return absl::OkStatus();
+  }
+
+  KeyConditionRange BuildRange() const {
+    KeyConditionRange result;
+    for (const std::optional<Clause>& clause : partition_clauses_)
+      AppendKeyValue(clause->operand, &result.prefix);
+    // All keys of the range begin with `base`: the partition key and the sort attributes given by equality.
+    std::string base = result.prefix;
+    const Clause* range = nullptr;
+    for (const std::optional<Clause>& clause : sort_clauses_) {
+      if (!clause) break;
+      if (clause->kind != ConditionKind::kEqual) {
+        range = &*clause;
+        break;
+      }
+      AppendKeyValue(clause->operand, &base);
+    }
+    result.range = range == nullptr ? KeyRange{base, PrefixSuccessor(base)} : RangeWithin(base, *range);
+    return result;
+  }
+
+  // Encoded values end themselves and more attributes may follow them, so "up to and including v" ends before
+  // the successor of v as a prefix.
+  static KeyRange RangeWithin(const std::string& base, const Clause& clause) {
+    std::string bound = base;
+    KeyRange range{base, PrefixSuccessor(base)};
+    if (clause.kind == ConditionKind::kBeginsWith) {
+      AppendKeyPrefix(clause.operand, &bound);
+      return {bound, PrefixSuccessor(bound)};
+    }
+    AppendKeyValue(clause.operand, &bound);
+    switch (clause.kind) {
+      case ConditionKind::kLess:
+        range.upper = bound;
+        break;
+      case ConditionKind::kLessEqual:
+        range.upper = PrefixSuccessor(bound);
+        break;
+      case ConditionKind::kGreater:
+        range.lower = PrefixSuccessor(bound);
+        break;
+      case ConditionKind::kGreaterEqual:
+        range.lower = bound;
+        break;
+      default: {
+        std::string upper = base;
+        AppendKeyValue(clause.upper, &upper);
+        range = {bound, PrefixSuccessor(upper)};
+        break;
+      }
+    }
+    return range;
+  }
+
+  const OperandSyntax& Operand(const ConditionSyntax& condition, uint32_t i) const {
+    return binding_.operand(binding_.tree().links[condition.first + i]);
+  }
+
+  const Binding& binding_;
+  const std::vector<KeyAttribute>& partition_;
+  const std::vector<KeyAttribute>& sort_;
+  // The clause of each attribute, if it has one.
+  std::vector<std::optional<Clause>> partition_clauses_;
+  std::vector<std::optional<Clause>> sort_clauses_;
+};
+
+}  // namespace
+
+absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
+                                                      const std::vector<KeyAttribute>& partition,
+                                                      const std::vector<KeyAttribute>& sort) {
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
+                          ParseExpression(ExpressionKind::kCondition, kExpressionName, text));
+  Binding binding;
+  ITEMDB_RETURN_IF_ERROR(binding.Bind(kExpressionName, std::move(tree), placeholders));
+  return KeyConditionCompiler(binding, partition, sort).Compile();
+}
+
+}  // namespace itemdb

@@ -1,0 +1,61 @@
+#include "storage/expressions/parser.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/expressions/grammar.h"
+#include "storage/expressions/parse_cache.h"
+
+namespace itemdb {
+namespace {
+
+// One for the process: what it holds depends on nothing but texts, so sharing it between databases cannot be
+// observed, and Compile functions need no extra argument.
+ParseCache& Cache() {
+  static ParseCache* cache = new ParseCache;
+  return *cache;
+}
+
+absl::Status ParseInto(ExpressionKind kind, std::string_view expression_name, Tree* tree) {
+  switch (kind) {
+    case ExpressionKind::kCondition:
+      return ParseConditionInto(expression_name, tree);
+    case ExpressionKind::kUpdate:
+      return ParseUpdateInto(expression_name, tree);
+    case ExpressionKind::kProjection:
+      return ParseProjectionInto(expression_name, tree);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLength(std::string_view expression_name, std::string_view text) {
+  if (text.find_first_not_of(" \t\n\r\f\v") == std::string_view::npos) {
+    return ExpressionError(expression_name, "The expression can not be empty;");
+  }
+  if (text.size() > kMaxExpressionBytes) {
+    return ExpressionError(
+        expression_name,
+        Concat({"Expression size has exceeded the maximum allowed size; expression size: ",
+                std::to_string(text.size()), ", maximum: ", std::to_string(kMaxExpressionBytes)}));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
+                                                            std::string_view expression_name,
+                                                            std::string_view text) {
+  if (std::shared_ptr<const Tree> known = Cache().Find(kind, text)) return known;
+  ITEMDB_RETURN_IF_ERROR(CheckLength(expression_name, text));
+  auto tree = std::make_shared<Tree>(text);
+  ITEMDB_RETURN_IF_ERROR(ParseInto(kind, expression_name, tree.get()));
+  Cache().Insert(kind, tree);
+  return std::shared_ptr<const Tree>(std::move(tree));
+}
+
+absl::Status ExpressionError(std::string_view expression_name, std::string_view message) {
+  return ValidationError(Concat({"Invalid ", expression_name, ": ", message}));
+}
+
+}  // namespace itemdb

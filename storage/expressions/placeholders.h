@@ -1,0 +1,53 @@
+// The names and values a request gives for the `#name` and `:value` placeholders of its expressions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// One per request; shared by all expressions of that request, which mark what they use. Not thread-safe.
+class Placeholders {
+ public:
+  // `names` maps "#n" to an attribute name, `values` maps ":v" to an encoded AttributeValue from the client,
+  // which is made canonical here. INVALID_ARGUMENT: a malformed token, a duplicate, an empty name, an invalid
+  // value, too many bytes (SEM-022).
+  static absl::StatusOr<Placeholders> Make(std::vector<std::pair<std::string, std::string>> names,
+                                           std::vector<std::pair<std::string, std::string>> values);
+
+  Placeholders() = default;
+
+  // The name or value behind a token ("#n", ":v"), marked as used; null when it is not defined. Pointers are
+  // valid as long as this object, which may be moved.
+  const std::string* UseName(std::string_view token);
+  const std::string* UseValue(std::string_view token);
+
+  bool empty() const { return names_.empty() && values_.empty(); }
+
+  // After every expression of the request has been compiled. INVALID_ARGUMENT when a name or value was not
+  // used (SEM-024), or when there are any but `has_expression` is false (SEM-026).
+  absl::Status CheckAllUsed(bool has_expression) const;
+
+ private:
+  struct Entry {
+    std::string token;
+    std::string text;
+    bool used = false;
+  };
+
+  // Sorts by token. INVALID_ARGUMENT: a token comes twice.
+  static absl::Status SortEntries(std::string_view map, std::vector<Entry>* entries);
+  static const std::string* Use(std::vector<Entry>& entries, std::string_view token);
+  static absl::Status CheckUsed(std::string_view map, const std::vector<Entry>& entries, bool has_expression);
+
+  // Sorted by token: a request may bring hundreds of thousands of them, and each use is a search.
+  std::vector<Entry> names_;
+  std::vector<Entry> values_;
+};
+
+}  // namespace itemdb

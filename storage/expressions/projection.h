@@ -1,0 +1,32 @@
+// Projection expressions: which parts of an item a read returns.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/expressions/placeholders.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// A compiled projection. Immutable, thread-safe, cheap to copy.
+class Projection {
+ public:
+  // INVALID_ARGUMENT: syntax, undefined placeholder, limit, overlapping paths (EXP-34).
+  static absl::StatusOr<Projection> Compile(std::string_view text, Placeholders& placeholders);
+
+  // Appends the projected item, encoded and canonical, to `*out` (EXP-34): nothing when no path matches.
+  void Apply(ItemView item, std::string* out) const;
+
+  // The top-level attribute names of all paths, sorted, each once.
+  const std::vector<std::string>& TopLevelAttributes() const;
+
+ private:
+  struct Rep;
+  std::shared_ptr<const Rep> rep_;
+};
+
+}  // namespace itemdb

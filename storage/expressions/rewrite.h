@@ -1,0 +1,35 @@
+// Rewriting an item: the new bytes from the old ones and what becomes of each path that an update names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "storage/base/status.h"
+#include "storage/expressions/path.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// What becomes of the value at a path.
+struct Outcome {
+  enum class Kind : uint8_t { kKeep, kSet, kRemove };
+  Kind kind = Kind::kKeep;
+  // kSet: the new encoded value; borrowed.
+  std::string_view value;
+};
+
+// Appends `item` with the outcomes applied to `*out`, encoded and canonical. `outcomes` are indexed by
+// PathTree::Node::leaf.
+//
+// One pass: attributes and list elements are merged with the sorted paths, whatever no path touches is copied
+// as it stands. List indexes count the elements of `item`: what is set behind the end is appended in the
+// order of its index, what is removed there is ignored (EXP-25). With `parents_optional` a path with kKeep or
+// kRemove whose parent is missing is ignored as well (EXP-27 on a missing item).
+//
+// INVALID_ARGUMENT: the parent of a path is missing or is not the list or map that the path needs (EXP-26).
+// `*out` is then unspecified.
+absl::Status RewriteItem(const PathTree& paths, std::span<const Outcome> outcomes, ItemView item,
+                         bool parents_optional, std::string* out);
+
+}  // namespace itemdb

@@ -1,0 +1,115 @@
+// The syntax tree of an expression.
+//
+// A tree depends on the expression's text only: placeholders are slots, filled per request by Binding. Trees
+// are therefore shared between requests (parse_cache.h). Nodes live in flat vectors and name each other by
+// position, so that a tree is a handful of allocations and is destroyed without recursion.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace itemdb {
+
+// One step of a document path: `name`, `#alias` or `[index]`.
+struct SegmentSyntax {
+  enum class Kind : uint8_t { kName, kAlias, kIndex };
+  Kind kind = Kind::kName;
+  // kAlias: slot in Tree::aliases. kIndex: the list index.
+  uint32_t number = 0;
+  // kName; borrows from Tree::text.
+  std::string_view name;
+};
+
+// A document path: `count` segments of Tree::segments from `first` on; the first is a name or an alias.
+struct PathSyntax {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+enum class OperandKind : uint8_t {
+  kPath,         // first: position in Tree::paths
+  kValue,        // first: slot in Tree::values
+  kSize,         // first: operand (a path or value)
+  kIfNotExists,  // first: operand (a path), second: operand
+  kListAppend,   // first, second: operands
+  kPlus,
+  kMinus,
+};
+
+struct OperandSyntax {
+  OperandKind kind = OperandKind::kPath;
+  uint32_t first = 0;
+  uint32_t second = 0;
+};
+
+enum class ConditionKind : uint8_t {
+  // Two operands.
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  // Three operands: the tested one, lower bound, upper bound.
+  kBetween,
+  // The tested operand, then 1 to kMaxInOperands others.
+  kIn,
+  // Functions: one operand, a path.
+  kAttributeExists,
+  kAttributeNotExists,
+  // Functions: two operands.
+  kAttributeType,
+  kBeginsWith,
+  kContains,
+  // Two or more conditions; chains are flat.
+  kAnd,
+  kOr,
+  // One condition.
+  kNot,
+};
+
+// The operator or function as messages write it.
+std::string_view ConditionName(ConditionKind kind);
+
+// A condition: its operands or conditions are `count` entries of Tree::links from `first` on.
+struct ConditionSyntax {
+  ConditionKind kind = ConditionKind::kEqual;
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+enum class ActionKind : uint8_t { kSet, kRemove, kAdd, kDelete };
+
+// One action of an update expression. `operand` is not used by kRemove.
+struct ActionSyntax {
+  ActionKind kind = ActionKind::kSet;
+  uint32_t path = 0;
+  uint32_t operand = 0;
+};
+
+// Immutable once parsed; neither copied nor moved, because views borrow from `text`.
+struct Tree {
+  explicit Tree(std::string_view expression) : text(expression) {}
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  const std::string text;
+  // The distinct placeholder tokens, in order of first use; borrow from `text`.
+  std::vector<std::string_view> aliases;
+  std::vector<std::string_view> values;
+  std::vector<SegmentSyntax> segments;
+  // Every path, in textual order; those of a projection expression are its result.
+  std::vector<PathSyntax> paths;
+  std::vector<OperandSyntax> operands;
+  std::vector<ConditionSyntax> conditions;
+  // Operands or conditions of conditions.
+  std::vector<uint32_t> links;
+  // Condition: the outermost one.
+  uint32_t root = 0;
+  // Update: the actions, in textual order.
+  std::vector<ActionSyntax> actions;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,106 @@
+#include "storage/expressions/update.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/expressions/binding.h"
+#include "storage/expressions/compare.h"
+#include "storage/expressions/parser.h"
+#include "storage/expressions/path.h"
+#include "storage/expressions/rewrite.h"
+#include "storage/expressions/update_values.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kExpressionName = "UpdateExpression";
+
+// A literal must suit the operation: its type is known without the item.
+absl::Status CheckLiteral(const Binding& binding, uint32_t operand_position, std::string_view operation,
+                          bool (*allowed)(ValueType)) {
+  const OperandSyntax& operand = binding.operand(operand_position);
+  if (operand.kind != OperandKind::kValue) return absl::OkStatus();
+  ValueType type = binding.value(operand.first).type();
+  return allowed(type) ? absl::OkStatus() : OperandTypeError(kExpressionName, operation, type);
+}
+
+bool IsNumber(ValueType type) { return type == ValueType::kN; }
+bool IsList(ValueType type) { return type == ValueType::kL; }
+bool IsNumberOrSet(ValueType type) { return type == ValueType::kN || IsSet(type); }
+
+absl::Status CheckLiterals(const Binding& binding) {
+  for (const OperandSyntax& operand : binding.tree().operands) {
+    bool sum = operand.kind == OperandKind::kPlus || operand.kind == OperandKind::kMinus;
+    if (!sum && operand.kind != OperandKind::kListAppend) continue;
+    std::string_view name = !sum ? "list_append" : operand.kind == OperandKind::kPlus ? "+" : "-";
+    for (uint32_t side : {operand.first, operand.second}) {
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, side, name, sum ? IsNumber : IsList));
+    }
+  }
+  for (const ActionSyntax& action : binding.tree().actions) {
+    if (action.kind == ActionKind::kAdd) {
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "ADD", IsNumberOrSet));
+    } else if (action.kind == ActionKind::kDelete) {
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "DELETE", IsSet));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct UpdateExpression::Rep {
+  Binding binding;
+  // The paths that are written; leaves are positions in Tree::actions.
+  PathTree targets;
+  std::vector<std::string> top_level;
+  bool creates_item = false;
+};
+
+absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text,
+                                                           Placeholders& placeholders) {
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
+                          ParseExpression(ExpressionKind::kUpdate, kExpressionName, text));
+  auto rep = std::make_shared<Rep>();
+  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
+  ITEMDB_RETURN_IF_ERROR(CheckLiterals(rep->binding));
+  const std::vector<ActionSyntax>& actions = rep->binding.tree().actions;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    Path path = rep->binding.path(actions[i].path);
+    ITEMDB_RETURN_IF_ERROR(rep->targets.Insert(kExpressionName, path, static_cast<int>(i)));
+    rep->creates_item |= actions[i].kind == ActionKind::kSet || actions[i].kind == ActionKind::kAdd;
+  }
+  rep->top_level = rep->targets.TopLevelAttributes();
+  UpdateExpression update;
+  update.rep_ = std::move(rep);
+  return update;
+}
+
+absl::StatusOr<std::string> UpdateExpression::Apply(ItemView item, bool item_exists) const {
+  UpdateValues values(rep_->binding, item);
+  ITEMDB_RETURN_IF_ERROR(values.Compute());
+  std::string result;
+  result.reserve(item.encoded().size() + values.value_bytes() + 16 * values.outcomes().size());
+  ITEMDB_RETURN_IF_ERROR(RewriteItem(rep_->targets, values.outcomes(), item, !item_exists, &result));
+  return result;
+}
+
+std::string UpdateExpression::TouchedPart(ItemView item) const {
+  std::string part;
+  ProjectItem(rep_->targets, item, &part);
+  return part;
+}
+
+const std::vector<std::string>& UpdateExpression::TopLevelAttributes() const { return rep_->top_level; }
+
+bool UpdateExpression::TouchesNested(std::string_view name) const {
+  const std::vector<PathTree::Node>& roots = rep_->targets.roots();
+  auto found = std::lower_bound(
+      roots.begin(), roots.end(), name,
+      [](const PathTree::Node& node, std::string_view wanted) { return node.step.name < wanted; });
+  return found != roots.end() && found->step.name == name && !found->is_leaf();
+}
+
+bool UpdateExpression::CreatesItem() const { return rep_->creates_item; }
+
+}  // namespace itemdb

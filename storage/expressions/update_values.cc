@@ -1,0 +1,165 @@
+#include "storage/expressions/update_values.h"
+
+#include "storage/base/limits.h"
+#include "storage/expressions/compare.h"
+#include "storage/expressions/path.h"
+#include "storage/expressions/set_algebra.h"
+#include "storage/values/item_size.h"
+#include "storage/values/number.h"
+
+namespace itemdb {
+namespace {
+
+absl::Status WrongOperandType() {
+  return ValidationError("An operand in the update expression has an incorrect data type");
+}
+
+absl::Status TooLarge() {
+  return ValidationError("Item size to update has exceeded the maximum allowed size");
+}
+
+// A value `depth` steps down in the item may be as deep as what remains of kMaxDepth.
+absl::Status CheckDepth(ValueView value, size_t depth) {
+  if (static_cast<int>(depth) - 1 + DepthOf(value) <= kMaxDepth) return absl::OkStatus();
+  return ValidationError("Nesting Levels have exceeded supported limits: attributes may nest at most " +
+                         std::to_string(kMaxDepth) + " levels deep");
+}
+
+}  // namespace
+
+absl::Status UpdateValues::Compute() {
+  const std::vector<ActionSyntax>& actions = binding_.tree().actions;
+  outcomes_.reserve(actions.size());
+  for (const ActionSyntax& action : actions) {
+    ITEMDB_ASSIGN_OR_RETURN(Outcome outcome, ComputeAction(action));
+    outcomes_.push_back(outcome);
+    if (outcome.kind != Outcome::Kind::kSet) continue;
+    value_bytes_ += outcome.value.size();
+    Path path = binding_.path(action.path);
+    // At the top level a value is no deeper than where it came from.
+    if (path.size() > 1) ITEMDB_RETURN_IF_ERROR(CheckDepth(ValueView(outcome.value), path.size()));
+  }
+  return CheckTotalSize();
+}
+
+// All new values end up in the item, so what they count for together is a lower bound of its size. A path may
+// be copied to a thousand others: this is checked before anything is written.
+absl::Status UpdateValues::CheckTotalSize() const {
+  // A value counts for at most one byte more than its encoding has.
+  if (value_bytes_ + outcomes_.size() <= kMaxItemBytes) return absl::OkStatus();
+  size_t counted = 0;
+  for (const Outcome& outcome : outcomes_) {
+    if (outcome.kind != Outcome::Kind::kSet) continue;
+    counted += ValueSizeBytes(ValueView(outcome.value));
+    if (counted > kMaxItemBytes) return TooLarge();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Outcome> UpdateValues::ComputeAction(const ActionSyntax& action) {
+  switch (action.kind) {
+    case ActionKind::kSet: {
+      ITEMDB_ASSIGN_OR_RETURN(ValueView value, Evaluate(action.operand));
+      return Outcome{Outcome::Kind::kSet, value.encoded()};
+    }
+    case ActionKind::kRemove:
+      return Outcome{Outcome::Kind::kRemove, {}};
+    case ActionKind::kAdd:
+      return ComputeAdd(action);
+    case ActionKind::kDelete:
+      return ComputeDelete(action);
+  }
+  return Outcome{};
+}
+
+absl::StatusOr<Outcome> UpdateValues::ComputeAdd(const ActionSyntax& action) {
+  ValueView added = binding_.value(binding_.operand(action.operand).first);
+  std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
+  if (!old) return Outcome{Outcome::Kind::kSet, added.encoded()};
+  if (old->type() != added.type()) return WrongOperandType();
+  if (added.type() == ValueType::kN) {
+    ITEMDB_ASSIGN_OR_RETURN(ValueView sum, SumOf(*old, added, /*subtract=*/false));
+    return Outcome{Outcome::Kind::kSet, sum.encoded()};
+  }
+  std::string members = SetUnion(added.type(), SetView(old->payload()), SetView(added.payload()));
+  return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(added.type(), members)).encoded()};
+}
+
+absl::StatusOr<Outcome> UpdateValues::ComputeDelete(const ActionSyntax& action) {
+  ValueView deleted = binding_.value(binding_.operand(action.operand).first);
+  std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
+  if (!old) return Outcome{};
+  if (old->type() != deleted.type()) return WrongOperandType();
+  std::string members = SetDifference(deleted.type(), SetView(old->payload()), SetView(deleted.payload()));
+  if (members.empty()) return Outcome{Outcome::Kind::kRemove, {}};
+  return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(deleted.type(), members)).encoded()};
+}
+
+// Recursion of this and the following is bounded by the parser's nesting.
+absl::StatusOr<ValueView> UpdateValues::Evaluate(uint32_t position) {
+  const OperandSyntax& operand = binding_.operand(Resolve(position));
+  switch (operand.kind) {
+    case OperandKind::kPath: {
+      std::optional<ValueView> value = FindPath(item_, binding_.path(operand.first));
+      if (value) return *value;
+      return ValidationError(
+          "The provided expression refers to an attribute that does not exist in the item: " +
+          DescribePath(binding_.path(operand.first)));
+    }
+    case OperandKind::kListAppend: {
+      std::string elements;
+      size_t counted_bytes = 0;
+      ITEMDB_RETURN_IF_ERROR(AppendElements(operand.first, &elements, &counted_bytes));
+      ITEMDB_RETURN_IF_ERROR(AppendElements(operand.second, &elements, &counted_bytes));
+      return Keep(EncodeValue(ValueType::kL, elements));
+    }
+    case OperandKind::kPlus:
+    case OperandKind::kMinus: {
+      ITEMDB_ASSIGN_OR_RETURN(ValueView left, Evaluate(operand.first));
+      ITEMDB_ASSIGN_OR_RETURN(ValueView right, Evaluate(operand.second));
+      return SumOf(left, right, operand.kind == OperandKind::kMinus);
+    }
+    default:
+      return binding_.value(operand.first);
+  }
+}
+
+uint32_t UpdateValues::Resolve(uint32_t position) const {
+  for (;;) {
+    const OperandSyntax& operand = binding_.operand(position);
+    if (operand.kind != OperandKind::kIfNotExists) return position;
+    bool exists = FindPath(item_, binding_.path(binding_.operand(operand.first).first)).has_value();
+    position = exists ? operand.first : operand.second;
+  }
+}
+
+absl::Status UpdateValues::AppendElements(uint32_t position, std::string* elements, size_t* counted_bytes) {
+  position = Resolve(position);
+  const OperandSyntax& operand = binding_.operand(position);
+  if (operand.kind == OperandKind::kListAppend) {
+    ITEMDB_RETURN_IF_ERROR(AppendElements(operand.first, elements, counted_bytes));
+    return AppendElements(operand.second, elements, counted_bytes);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(ValueView list, Evaluate(position));
+  if (list.type() != ValueType::kL) return WrongOperandType();
+  *counted_bytes += ValueSizeBytes(list);
+  // Each part counts 3 bytes of its own that the whole does not have; the check may be late by them, never
+  // early.
+  if (*counted_bytes > kMaxItemBytes + 3 * kMaxExpressionBytes) return TooLarge();
+  elements->append(list.payload());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ValueView> UpdateValues::SumOf(ValueView left, ValueView right, bool subtract) {
+  if (left.type() != ValueType::kN || right.type() != ValueType::kN) return WrongOperandType();
+  ITEMDB_ASSIGN_OR_RETURN(Number a, Number::Parse(left.payload()));
+  ITEMDB_ASSIGN_OR_RETURN(Number b, Number::Parse(right.payload()));
+  ITEMDB_ASSIGN_OR_RETURN(Number result, subtract ? Number::Subtract(a, b) : Number::Add(a, b));
+  return Keep(EncodeValue(ValueType::kN, result.ToString()));
+}
+
+ValueView UpdateValues::Keep(std::string encoded) {
+  return ValueView(computed_.emplace_back(std::move(encoded)));
+}
+
+}  // namespace itemdb

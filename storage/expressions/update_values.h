@@ -1,0 +1,59 @@
+// What an update expression's actions make of an item: the values, not yet in their places.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/base/status.h"
+#include "storage/expressions/binding.h"
+#include "storage/expressions/rewrite.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// Computes the outcome of every action against one item. All actions see that item as it was (EXP-23).
+// Borrows the binding and the item, which must outlive it and whatever borrows from its outcomes.
+class UpdateValues {
+ public:
+  UpdateValues(const Binding& binding, ItemView item) : binding_(binding), item_(item) {}
+  UpdateValues(const UpdateValues&) = delete;
+  UpdateValues& operator=(const UpdateValues&) = delete;
+
+  // To be called once. INVALID_ARGUMENT: an operand is missing or of the wrong type (EXP-28, EXP-30), a
+  // number leaves the range of SEM-011, a value gets nested too deeply (SEM-017), the values alone exceed the
+  // size of an item (SEM-001).
+  absl::Status Compute();
+
+  // One per action, in the order of Tree::actions. Values borrow from this object, the binding or the item.
+  std::span<const Outcome> outcomes() const { return outcomes_; }
+  // Encoded bytes of all new values.
+  size_t value_bytes() const { return value_bytes_; }
+
+ private:
+  absl::StatusOr<Outcome> ComputeAction(const ActionSyntax& action);
+  absl::StatusOr<Outcome> ComputeAdd(const ActionSyntax& action);
+  absl::StatusOr<Outcome> ComputeDelete(const ActionSyntax& action);
+  absl::StatusOr<ValueView> Evaluate(uint32_t position);
+  // The operand that provides the value at `position`: where that is if_not_exists, the path or the other
+  // operand.
+  uint32_t Resolve(uint32_t position) const;
+  // Appends the elements of the list at `position` to `*elements` and what they count for to
+  // `*counted_bytes`. Appends of appends go straight into one string: a list may be named hundreds of times.
+  absl::Status AppendElements(uint32_t position, std::string* elements, size_t* counted_bytes);
+  absl::StatusOr<ValueView> SumOf(ValueView left, ValueView right, bool subtract);
+  absl::Status CheckTotalSize() const;
+  // Keeps an encoded value for as long as this object lives.
+  ValueView Keep(std::string encoded);
+
+  const Binding& binding_;
+  const ItemView item_;
+  std::vector<Outcome> outcomes_;
+  // A deque does not move what it holds.
+  std::deque<std::string> computed_;
+  size_t value_bytes_ = 0;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,79 @@
+#include "storage/indexes/index_entry.h"
+
+#include "storage/base/limits.h"
+#include "storage/keys/key_codec.h"
+#include "storage/values/item_size.h"
+
+namespace itemdb {
+namespace {
+
+// Appends the key values of `attributes` to `*key`. False when one is missing.
+absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttribute>& attributes,
+                                   const char* key_type, size_t max_bytes, ItemView item, std::string* key) {
+  size_t bytes = 0;
+  bool complete = true;
+  for (const KeyAttribute& attribute : attributes) {
+    std::optional<ValueView> value = item.Find(attribute.name);
+    if (!value.has_value()) {
+      complete = false;
+      continue;
+    }
+    // What is present must fit, whether or not the rest of the key is there.
+    if (value->type() != attribute.type) {
+      return ValidationError("One or more parameter values were invalid: Type mismatch for Index Key " +
+                             attribute.name + " Expected: " + std::string(ValueTypeName(attribute.type)) +
+                             " Actual: " + std::string(ValueTypeName(value->type())) +
+                             " IndexName: " + index.name);
+    }
+    if (value->payload().empty()) {
+      return ValidationError(
+          "One or more parameter values are not valid. A value specified for a secondary index key is not "
+          "supported. The "
+          "AttributeValue for a key attribute cannot contain an empty " +
+          std::string(attribute.type == ValueType::kB ? "binary" : "string") +
+          " value. IndexName: " + index.name + ", IndexKey: " + attribute.name);
+    }
+    bytes += ValueSizeBytes(*value);
+    if (complete) AppendKeyValue(*value, key);
+  }
+  if (bytes > max_bytes) {
+    std::string names;
+    for (const KeyAttribute& attribute : attributes) names += (names.empty() ? "" : ", ") + attribute.name;
+    return ValidationError("One or more parameter values were invalid: Aggregate size for " +
+                           std::string(key_type) + " key attributes [" + names + "] of index " + index.name +
+                           " has exceeded limit " + std::to_string(max_bytes) + " bytes, with actual size " +
+                           std::to_string(bytes) + " bytes");
+  }
+  return complete;
+}
+
+// The attributes of `item` that are in `names`; both are sorted.
+std::string ProjectAttributes(ItemView item, const std::vector<std::string>& names) {
+  std::string projected;
+  auto name = names.begin();
+  for (const AttributeView& attribute : item) {
+    while (name != names.end() && *name < attribute.name) ++name;
+    if (name == names.end()) break;
+    if (*name == attribute.name) AppendAttribute(attribute.name, attribute.value.encoded(), &projected);
+  }
+  return projected;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
+                                                         std::string_view base_key) {
+  IndexEntry entry;
+  ITEMDB_ASSIGN_OR_RETURN(bool has_partition, AppendKeyPart(index, index.partition, "HASH",
+                                                            kMaxPartitionKeyBytes, item, &entry.key));
+  ITEMDB_ASSIGN_OR_RETURN(bool has_sort,
+                          AppendKeyPart(index, index.sort, "RANGE", kMaxSortKeyBytes, item, &entry.key));
+  if (!has_partition || !has_sort) return std::nullopt;
+  entry.key.append(base_key);
+  entry.item = index.projection == v1::PROJECTION_TYPE_ALL ? std::string(item.encoded())
+                                                           : ProjectAttributes(item, index.projected);
+  entry.item_size = ItemSizeBytes(ItemView(entry.item));
+  return entry;
+}
+
+}  // namespace itemdb

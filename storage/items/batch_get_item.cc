@@ -1,0 +1,138 @@
+// BatchGetItem: up to 100 items of any tables.
+
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/catalog/capacity.h"
+#include "storage/expressions/from_request.h"
+#include "storage/items/operations.h"
+#include "storage/items/point_reads.h"
+
+namespace itemdb {
+namespace {
+
+// A batch while it is read.
+struct Batch {
+  wire::BatchGetItemRequest request;
+  wire::BatchGetItemReply reply;
+  CapacityMeter capacity;
+  // For each read, its table's place in request and reply, and its key's place there.
+  std::vector<std::pair<int, int>> places;
+  size_t max_bytes = kDefaultBatchGetBytes;
+  size_t bytes = 0;
+  // How many of the reads are in the reply.
+  size_t taken = 0;
+};
+
+absl::Status CheckCounts(const wire::BatchGetItemRequest& request) {
+  int keys = 0;
+  std::set<std::string> tables;
+  for (const auto& table : request.request_items()) {
+    if (table.keys().empty())
+      return ValidationError("the list of keys for table '" + table.table_name() + "' is empty");
+    if (!tables.insert(table.table_name()).second)
+      return ValidationError("table '" + table.table_name() +
+                             "' is named twice; put all its keys into one entry");
+    keys += table.keys_size();
+  }
+  if (keys < 1 || keys > kMaxBatchGets) {
+    return ValidationError("a batch must contain 1 to " + std::to_string(kMaxBatchGets) +
+                           " keys; this one has " + std::to_string(keys));
+  }
+  if (request.has_max_reply_bytes() &&
+      (request.max_reply_bytes() < 1 || request.max_reply_bytes() > kMaxBatchGetBytes)) {
+    return ValidationError("max_reply_bytes must be 1 to " + std::to_string(kMaxBatchGetBytes) + "; it is " +
+                           std::to_string(request.max_reply_bytes()));
+  }
+  return CheckReturnConsumedCapacity(request.return_consumed_capacity());
+}
+
+absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* batch) {
+  ITEMDB_RETURN_IF_ERROR(CheckCounts(batch->request));
+  std::vector<PointRead> reads;
+  std::set<std::pair<uint64_t, std::string>> keys;
+  for (int t = 0; t < batch->request.request_items_size(); ++t) {
+    const wire::KeysAndAttributes& table = batch->request.request_items(t);
+    ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(table));
+    std::optional<Projection> projection;
+    if (!table.projection_expression().empty()) {
+      ITEMDB_ASSIGN_OR_RETURN(projection, Projection::Compile(table.projection_expression(), placeholders));
+    }
+    ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(projection.has_value()));
+    batch->reply.add_responses()->set_table_name(table.table_name());
+    for (int k = 0; k < table.keys_size(); ++k) {
+      ITEMDB_ASSIGN_OR_RETURN(PointRead read,
+                              PreparePointRead(catalog, table.table_name(), table.keys(k), projection));
+      if (!keys.emplace(read.table->storage_id, read.key).second)
+        return ValidationError("Provided list of item keys contains duplicates");
+      batch->places.emplace_back(t, k);
+      reads.push_back(std::move(read));
+    }
+  }
+  return reads;
+}
+
+// Takes a result into the reply; false when it is full.
+bool Take(const Table& table_read, PointReadResult result, Batch* batch) {
+  // An item may be longer as encoded than it counts for: the reply must stay a message.
+  if (result.item.has_value() && batch->taken > 0 && batch->bytes + result.item->size() > kMaxBatchGetBytes)
+    return false;
+  auto [table, key] = batch->places[batch->taken++];
+  batch->capacity.AddTable(
+      table_read, ReadUnits(result.item_size, batch->request.request_items(table).consistent_read()));
+  if (!result.item.has_value()) return true;
+  batch->bytes += result.item->size();
+  batch->reply.mutable_responses(table)->add_items(*std::move(result.item));
+  return batch->bytes < batch->max_bytes;
+}
+
+// SEM-043: what the reply has no room for, in the form of a request for it.
+void AddUnprocessed(Batch* batch) {
+  int last_table = -1;
+  wire::KeysAndAttributes* unprocessed = nullptr;
+  for (size_t i = batch->taken; i < batch->places.size(); ++i) {
+    auto [t, k] = batch->places[i];
+    const wire::KeysAndAttributes& table = batch->request.request_items(t);
+    if (t != last_table) {
+      unprocessed = batch->reply.add_unprocessed_keys();
+      *unprocessed = table;
+      unprocessed->clear_keys();
+      last_table = t;
+    }
+    unprocessed->add_keys(table.keys(k));
+  }
+}
+
+}  // namespace
+
+void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::BatchGetItemReply> done,
+                  CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto batch = std::make_shared<Batch>();
+  batch->request = std::move(request);
+  auto reads = Prepare((*view)->catalog(), batch.get());
+  if (!reads.ok()) return std::move(done)(reads.status());
+  batch->capacity = CapacityMeter(batch->request.return_consumed_capacity());
+  if (batch->request.has_max_reply_bytes()) batch->max_bytes = batch->request.max_reply_bytes();
+  batch->reply.set_change_sequence((*view)->change_sequence());
+
+  PointReads point_reads;
+  point_reads.view = *std::move(view);
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (const PointRead& read : *reads) tables.push_back(read.table);
+  point_reads.reads = *std::move(reads);
+  point_reads.cancellation = std::move(cancellation);
+  point_reads.take = [batch, tables = std::move(tables)](size_t i, PointReadResult result) {
+    return Take(*tables[i], std::move(result), batch.get());
+  };
+  point_reads.done = [batch, done = std::move(done)](absl::Status status) mutable {
+    if (!status.ok()) return std::move(done)(std::move(status));
+    AddUnprocessed(batch.get());
+    batch->capacity.AddTo(&batch->reply);
+    std::move(done)(std::move(batch->reply));
+  };
+  RunPointReads(engine, std::move(point_reads));
+}
+
+}  // namespace itemdb

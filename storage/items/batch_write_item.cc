@@ -1,0 +1,80 @@
+// BatchWriteItem: puts and deletes that share a request and a place in the commit order.
+
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/items/operations.h"
+#include "storage/items/write_unit.h"
+
+namespace itemdb {
+namespace {
+
+absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteItemRequest& request,
+                                                         const Catalog& catalog) {
+  int writes = 0;
+  for (const auto& table : request.request_items()) {
+    if (table.write_requests().empty()) {
+      return ValidationError("the list of write requests for table '" + table.table_name() + "' is empty");
+    }
+    writes += table.write_requests_size();
+  }
+  if (writes < 1 || writes > kMaxBatchWrites) {
+    return ValidationError("a batch must contain 1 to " + std::to_string(kMaxBatchWrites) +
+                           " write requests; this one has " + std::to_string(writes));
+  }
+
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  std::vector<PreparedAction> actions;
+  std::set<std::pair<uint64_t, std::string>> keys;
+  wire::WriteItemRequest single;
+  for (const auto& table : request.request_items()) {
+    for (const auto& write : table.write_requests()) {
+      single.set_table_name(table.table_name());
+      ActionKind kind = ActionKind::kPut;
+      if (write.has_put_request()) {
+        single.set_key_or_item(write.put_request().item());
+      } else if (write.has_delete_request()) {
+        kind = ActionKind::kDelete;
+        single.set_key_or_item(write.delete_request().key());
+      } else {
+        return ValidationError("each write request must contain a PutRequest or a DeleteRequest");
+      }
+      ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareAction(kind, single, catalog));
+      if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
+        return ValidationError("Provided list of item keys contains duplicates");
+      }
+      actions.push_back(std::move(action));
+    }
+  }
+  return actions;
+}
+
+}  // namespace
+
+void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
+                    Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto actions = PrepareBatch(request, (*view)->catalog());
+  if (!actions.ok()) return std::move(done)(actions.status());
+  auto token = PrepareToken("BatchWriteItem", request);
+  if (!token.ok()) return std::move(done)(token.status());
+
+  auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+    if (!outcome.status.ok()) return std::move(done)(outcome.status);
+    for (const WriteUnit::Result& result : outcome.results) {
+      if (!result.error.ok()) return std::move(done)(result.error);
+    }
+    wire::BatchWriteItemReply reply;
+    reply.set_change_sequence(outcome.change_sequence);
+    outcome.capacity.AddTo(&reply);
+    std::move(done)(std::move(reply));
+  };
+  auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, *std::move(actions),
+                                          std::move(finish), std::move(cancellation));
+  unit->SetToken(*std::move(token));
+  unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
+  ReadAndSubmit(engine, *std::move(view), std::move(unit));
+}
+
+}  // namespace itemdb

@@ -1,0 +1,73 @@
+// GetItem.
+
+#include "storage/catalog/capacity.h"
+#include "storage/expressions/from_request.h"
+#include "storage/expressions/projection.h"
+#include "storage/items/operations.h"
+#include "storage/values/canonical.h"
+
+namespace itemdb {
+namespace {
+
+struct PreparedGet {
+  std::shared_ptr<const ReadView> view;
+  std::shared_ptr<const Table> table;
+  std::string key;
+  std::optional<Projection> projection;
+  CapacityMeter capacity;
+  bool consistent_read = false;
+};
+
+absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& request) {
+  PreparedGet get;
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  get.capacity = CapacityMeter(request.return_consumed_capacity());
+  get.consistent_read = request.consistent_read();
+  ITEMDB_ASSIGN_OR_RETURN(get.view, engine.View());
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  if (!request.projection_expression().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(get.projection,
+                            Projection::Compile(request.projection_expression(), placeholders));
+  }
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(get.projection.has_value()));
+  ITEMDB_ASSIGN_OR_RETURN(std::string key, CanonicalizeItem(request.key()));
+  ITEMDB_ASSIGN_OR_RETURN(get.table, get.view->catalog().Find(request.table_name()));
+  ITEMDB_ASSIGN_OR_RETURN(get.key, EncodeExactPrimaryKey(*get.table, ItemView(key)));
+  return get;
+}
+
+wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
+  wire::GetItemReply reply;
+  get.capacity.AddTable(*get.table, ReadUnits(lookup.item_size, get.consistent_read));
+  get.capacity.MoveInto(&reply);
+  reply.set_change_sequence(get.view->change_sequence());
+  if (!lookup.item.has_value()) return reply;
+  if (get.projection.has_value()) {
+    get.projection->Apply(ItemView(*lookup.item), reply.mutable_item());
+  } else {
+    reply.set_item(*std::move(lookup.item));
+  }
+  return reply;
+}
+
+}  // namespace
+
+void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
+             CancellationPtr cancellation) {
+  auto get = Prepare(engine, request);
+  if (!get.ok()) return std::move(done)(get.status());
+  auto lookup = LookupItem(*get->view, *get->table, get->key, ReadTier::kCacheOnly);
+  if (!lookup.ok()) return std::move(done)(lookup.status());
+  if (!lookup->would_block) return std::move(done)(MakeReply(*get, *std::move(lookup)));
+
+  auto shared_done = std::make_shared<Done<wire::GetItemReply>>(std::move(done));
+  IoPool::Task task = [get = *std::move(get), shared_done, cancellation = std::move(cancellation)]() mutable {
+    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
+    auto lookup = LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk);
+    if (!lookup.ok()) return std::move(*shared_done)(lookup.status());
+    std::move (*shared_done)(MakeReply(get, *std::move(lookup)));
+  };
+  if (!engine.io().Submit(task)) std::move (*shared_done)(IoPoolFullError());
+}
+
+}  // namespace itemdb

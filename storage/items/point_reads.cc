@@ -1,0 +1,52 @@
+#include "storage/items/point_reads.h"
+
+#include "storage/values/canonical.h"
+
+namespace itemdb {
+namespace {
+
+// Goes on from `*next`. False when the next item has to wait for the disk.
+absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
+  for (; *next < reads.reads.size(); ++*next) {
+    ITEMDB_RETURN_IF_ERROR(CheckWanted(reads.cancellation));
+    const PointRead& read = reads.reads[*next];
+    ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(*reads.view, *read.table, read.key, tier));
+    if (lookup.would_block) return false;
+    PointReadResult result;
+    result.item_size = lookup.item_size;
+    if (lookup.item.has_value() && read.projection.has_value()) {
+      read.projection->Apply(ItemView(*lookup.item), &result.item.emplace());
+    } else {
+      result.item = std::move(lookup.item);
+    }
+    if (!reads.take(*next, std::move(result))) return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::string& table_name,
+                                           const std::string& key, std::optional<Projection> projection) {
+  PointRead read;
+  read.projection = std::move(projection);
+  ITEMDB_ASSIGN_OR_RETURN(std::string canonical, CanonicalizeItem(key));
+  ITEMDB_ASSIGN_OR_RETURN(read.table, catalog.Find(table_name));
+  ITEMDB_ASSIGN_OR_RETURN(read.key, EncodeExactPrimaryKey(*read.table, ItemView(canonical)));
+  return read;
+}
+
+void RunPointReads(Engine& engine, PointReads reads) {
+  size_t next = 0;
+  absl::StatusOr<bool> all = Read(reads, ReadTier::kCacheOnly, &next);
+  if (!all.ok() || *all) return std::move(reads.done)(all.status());
+
+  auto shared = std::make_shared<PointReads>(std::move(reads));
+  IoPool::Task task = [shared, next]() mutable {
+    absl::Status status = Read(*shared, ReadTier::kDisk, &next).status();
+    std::move(shared->done)(std::move(status));
+  };
+  if (!engine.io().Submit(task)) std::move(shared->done)(IoPoolFullError());
+}
+
+}  // namespace itemdb

@@ -1,0 +1,92 @@
+// TransactGetItems: up to 100 items of any tables, in request order. Every read here is of one state, so what
+// sets it apart from BatchGetItem is that it answers all or nothing.
+
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/catalog/capacity.h"
+#include "storage/expressions/from_request.h"
+#include "storage/items/operations.h"
+#include "storage/items/point_reads.h"
+
+namespace itemdb {
+namespace {
+
+absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
+                                               const wire::TransactGetItemsRequest& request) {
+  int count = request.transact_items_size();
+  if (count < 1 || count > kMaxTransactActions) {
+    return ValidationError("a transaction must contain 1 to " + std::to_string(kMaxTransactActions) +
+                           " gets; this one has " + std::to_string(count));
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  std::vector<PointRead> reads;
+  std::set<std::pair<uint64_t, std::string>> keys;
+  for (const wire::GetItemRequest& get : request.transact_items()) {
+    ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(get));
+    std::optional<Projection> projection;
+    if (!get.projection_expression().empty()) {
+      ITEMDB_ASSIGN_OR_RETURN(projection, Projection::Compile(get.projection_expression(), placeholders));
+    }
+    ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(projection.has_value()));
+    ITEMDB_ASSIGN_OR_RETURN(PointRead read,
+                            PreparePointRead(catalog, get.table_name(), get.key(), std::move(projection)));
+    if (!keys.emplace(read.table->storage_id, read.key).second)
+      return ValidationError("Transaction request cannot include multiple operations on one item");
+    reads.push_back(std::move(read));
+  }
+  return reads;
+}
+
+}  // namespace
+
+void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& request,
+                      Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto reads = Prepare((*view)->catalog(), request);
+  if (!reads.ok()) return std::move(done)(reads.status());
+
+  struct Reading {
+    wire::TransactGetItemsReply reply;
+    CapacityMeter capacity;
+    size_t bytes = 0;
+    // As encoded, which may be more: numbers count for little and are written out in full.
+    size_t encoded_bytes = 0;
+  };
+  auto reading = std::make_shared<Reading>();
+  reading->reply.set_change_sequence((*view)->change_sequence());
+  reading->capacity = CapacityMeter(request.return_consumed_capacity());
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (const PointRead& read : *reads) tables.push_back(read.table);
+
+  PointReads point_reads;
+  point_reads.view = *std::move(view);
+  point_reads.reads = *std::move(reads);
+  point_reads.cancellation = std::move(cancellation);
+  point_reads.take = [reading, tables = std::move(tables)](size_t i, PointReadResult result) {
+    reading->capacity.AddTable(*tables[i], 2 * ReadUnits(result.item_size, /*consistent=*/true));
+    reading->bytes += result.item_size;
+    if (result.item.has_value()) reading->encoded_bytes += result.item->size();
+    auto* response = reading->reply.add_responses();
+    if (result.item.has_value()) response->set_item(*std::move(result.item));
+    return reading->bytes <= kMaxTransactBytes && reading->encoded_bytes <= kMaxBatchGetBytes;
+  };
+  point_reads.done = [reading, done = std::move(done)](absl::Status status) mutable {
+    if (!status.ok()) return std::move(done)(std::move(status));
+    if (reading->bytes > kMaxTransactBytes) {
+      return std::move(done)(ValidationError("the items of the transaction are together more than " +
+                                             std::to_string(kMaxTransactBytes) + " bytes"));
+    }
+    if (reading->encoded_bytes > kMaxBatchGetBytes) {
+      return std::move(done)(ValidationError("the items of the transaction are together more than " +
+                                             std::to_string(kMaxBatchGetBytes) +
+                                             " bytes long as encoded, with all their numbers written out"));
+    }
+    reading->capacity.AddTo(&reading->reply);
+    std::move(done)(std::move(reading->reply));
+  };
+  RunPointReads(engine, std::move(point_reads));
+}
+
+}  // namespace itemdb

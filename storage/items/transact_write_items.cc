@@ -1,0 +1,114 @@
+// TransactWriteItems: several actions, all applied or none.
+
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/items/operations.h"
+#include "storage/items/write_unit.h"
+
+namespace itemdb {
+namespace {
+
+absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem& item,
+                                                   const Catalog& catalog) {
+  switch (item.action_case()) {
+    case wire::TransactWriteItem::kPut:
+      return PrepareAction(ActionKind::kPut, item.put(), catalog);
+    case wire::TransactWriteItem::kDelete:
+      return PrepareAction(ActionKind::kDelete, item.delete_(), catalog);
+    case wire::TransactWriteItem::kUpdate:
+      if (!item.update().has_update_expression())
+        return ValidationError("an Update in a transaction needs an UpdateExpression");
+      return PrepareAction(ActionKind::kUpdate, item.update(), catalog);
+    case wire::TransactWriteItem::kConditionCheck:
+      if (item.condition_check().condition_expression().empty()) {
+        return ValidationError("a ConditionCheck needs a ConditionExpression");
+      }
+      return PrepareAction(ActionKind::kConditionCheck, item.condition_check(), catalog);
+    case wire::TransactWriteItem::ACTION_NOT_SET:
+      break;
+  }
+  return ValidationError("each action of a transaction must be a Put, Update, Delete or ConditionCheck");
+}
+
+absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::TransactWriteItemsRequest& request,
+                                                               const Catalog& catalog) {
+  int count = request.transact_items_size();
+  if (count < 1 || count > kMaxTransactActions) {
+    return ValidationError("a transaction must contain 1 to " + std::to_string(kMaxTransactActions) +
+                           " actions; this one has " + std::to_string(count));
+  }
+  if (size_t bytes = request.ByteSizeLong(); bytes > kMaxTransactBytes) {
+    return ValidationError("a transaction may be at most " + std::to_string(kMaxTransactBytes) +
+                           " bytes long; this one has " + std::to_string(bytes));
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  std::vector<PreparedAction> actions;
+  actions.reserve(count);
+  std::set<std::pair<uint64_t, std::string>> keys;
+  for (const auto& item : request.transact_items()) {
+    ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactItem(item, catalog));
+    if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
+      return ValidationError("Transaction request cannot include multiple operations on one item");
+    }
+    actions.push_back(std::move(action));
+  }
+  return actions;
+}
+
+// SEM-051: one reason per action, in order; every failed condition is reported, but only the first validation
+// error.
+void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancelled* cancelled) {
+  bool has_validation_error = false;
+  for (WriteUnit::Result& result : results) {
+    auto* reason = cancelled->add_reasons();
+    reason->set_code(v1::CANCELLATION_CODE_NONE);
+    if (result.outcome == Decision::Outcome::kConditionFailed) {
+      reason->set_code(v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED);
+      reason->set_message("The conditional request failed");
+      if (result.item.has_value()) reason->set_item(*std::move(result.item));
+    } else if (result.outcome == Decision::Outcome::kError && !has_validation_error) {
+      has_validation_error = true;
+      reason->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
+      reason->set_message(MessageOf(result.error));
+    }
+  }
+}
+
+}  // namespace
+
+void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& request,
+                        Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto actions = PrepareTransaction(request, (*view)->catalog());
+  if (!actions.ok()) return std::move(done)(actions.status());
+  auto token = PrepareToken("TransactWriteItems", request);
+  if (!token.ok()) return std::move(done)(token.status());
+
+  auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+    if (!outcome.status.ok()) return std::move(done)(outcome.status);
+    wire::TransactWriteItemsReply reply;
+    reply.set_change_sequence(outcome.change_sequence);
+    outcome.capacity.AddTo(&reply);
+    bool cancelled = false;
+    for (const WriteUnit::Result& result : outcome.results) {
+      if (result.outcome != Decision::Outcome::kApply) cancelled = true;
+      // Damage, a deleted table: an error of the whole request, not a reason for one action.
+      if (!result.error.ok() && !absl::IsInvalidArgument(result.error)) return std::move(done)(result.error);
+    }
+    if (cancelled) {
+      AddReasons(outcome.results, reply.mutable_cancelled());
+    } else {
+      reply.mutable_committed();
+    }
+    std::move(done)(std::move(reply));
+  };
+  auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, *std::move(actions),
+                                          std::move(finish), std::move(cancellation));
+  unit->SetToken(*std::move(token));
+  unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
+  ReadAndSubmit(engine, *std::move(view), std::move(unit));
+}
+
+}  // namespace itemdb

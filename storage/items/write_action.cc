@@ -1,0 +1,272 @@
+#include "storage/items/write_action.h"
+
+#include "storage/base/limits.h"
+#include "storage/changes/change_record.h"
+#include "storage/expressions/from_request.h"
+#include "storage/expressions/placeholders.h"
+#include "storage/values/canonical.h"
+#include "storage/values/item_size.h"
+
+namespace itemdb {
+namespace {
+
+absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) {
+  if (!v1::ReturnValues_IsValid(return_values)) {
+    return ValidationError("ReturnValues " + std::to_string(return_values) + " is unknown");
+  }
+  bool all_or_nothing = return_values == v1::RETURN_VALUES_UNSPECIFIED ||
+                        return_values == v1::RETURN_VALUES_NONE || return_values == v1::RETURN_VALUES_ALL_OLD;
+  if (kind != ActionKind::kUpdate && !all_or_nothing) {
+    return ValidationError("Return values set to invalid value: only NONE and ALL_OLD are allowed here");
+  }
+  return absl::OkStatus();
+}
+
+// EXP-32, SEM-071: what an update expression may not touch.
+absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& update) {
+  for (const std::string& name : update.TopLevelAttributes()) {
+    if (table.IsKeyAttribute(name)) {
+      return ValidationError("One or more parameter values were invalid: Cannot update attribute " + name +
+                             ". This attribute is part of the key");
+    }
+    if (!update.TouchesNested(name)) continue;
+    for (const Index& index : table.indexes) {
+      for (const auto* part : {&index.partition, &index.sort}) {
+        for (const KeyAttribute& attribute : *part) {
+          if (attribute.name != name) continue;
+          return ValidationError(
+              "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+              "IndexKey: " +
+              name);
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The index entries that differ between old and new item.
+absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
+  for (const Index& index : action.table->indexes) {
+    Decision::EntryChange change{&index, std::nullopt, std::nullopt};
+    if (decision->new_item.has_value()) {
+      ITEMDB_ASSIGN_OR_RETURN(change.new_entry,
+                              MakeIndexEntry(index, ItemView(*decision->new_item), action.key.encoded));
+    }
+    if (decision->old_item.has_value()) {
+      ITEMDB_ASSIGN_OR_RETURN(change.old_entry,
+                              MakeIndexEntry(index, ItemView(*decision->old_item), action.key.encoded));
+    }
+    if (change.old_entry != change.new_entry) decision->entry_changes.push_back(std::move(change));
+  }
+  return absl::OkStatus();
+}
+
+// The item after `action`, given the one before.
+absl::StatusOr<std::optional<std::string>> NewItem(const PreparedAction& action,
+                                                   std::optional<std::string_view> old_item) {
+  switch (action.kind) {
+    case ActionKind::kPut:
+      return action.key_or_item;
+    case ActionKind::kDelete:
+      return std::nullopt;
+    case ActionKind::kConditionCheck:
+      break;
+    case ActionKind::kUpdate: {
+      if (!action.update.has_value())
+        return old_item.has_value() ? std::string(*old_item) : action.key_or_item;
+      if (!old_item.has_value() && !action.update->CreatesItem()) return std::nullopt;
+      ItemView before(old_item.value_or(action.key_or_item));
+      ITEMDB_ASSIGN_OR_RETURN(std::string item, action.update->Apply(before, old_item.has_value()));
+      if (ItemSizeBytes(ItemView(item)) > kMaxItemBytes) {
+        return ValidationError("Item size to update has exceeded the maximum allowed size of " +
+                               std::to_string(kMaxItemBytes) + " bytes");
+      }
+      if (item.size() > kMaxEncodedItemBytes) {
+        return ValidationError("the item would be " + std::to_string(item.size()) +
+                               " bytes long as encoded, with all its numbers written out; at most " +
+                               std::to_string(kMaxEncodedItemBytes) + " are allowed");
+      }
+      return item;
+    }
+  }
+  if (!old_item.has_value()) return std::nullopt;
+  return std::string(*old_item);
+}
+
+Decision Failed(absl::Status error) {
+  Decision decision;
+  decision.outcome = Decision::Outcome::kError;
+  decision.error = std::move(error);
+  return decision;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
+                                             const Catalog& catalog) {
+  ITEMDB_RETURN_IF_ERROR(CheckReturnValues(kind, request.return_values()));
+  if (!v1::ReturnValuesOnConditionCheckFailure_IsValid(request.return_values_on_condition_check_failure())) {
+    return ValidationError("ReturnValuesOnConditionCheckFailure " +
+                           std::to_string(request.return_values_on_condition_check_failure()) +
+                           " is unknown");
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  PreparedAction action;
+  action.kind = kind;
+  action.return_values = request.return_values();
+  action.return_item_on_condition_failure = request.return_values_on_condition_check_failure() ==
+                                            v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD;
+
+  action.expression_bytes = request.ByteSizeLong() - request.key_or_item().size();
+
+  // The order of checks is SEM-115's: expressions, table, key schema, data.
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  if (request.has_update_expression() && kind == ActionKind::kUpdate) {
+    ITEMDB_ASSIGN_OR_RETURN(action.update,
+                            UpdateExpression::Compile(request.update_expression(), placeholders));
+  }
+  if (!request.condition_expression().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(
+        action.condition,
+        Condition::Compile("ConditionExpression", request.condition_expression(), placeholders));
+  }
+  ITEMDB_RETURN_IF_ERROR(
+      placeholders.CheckAllUsed(action.update.has_value() || action.condition.has_value()));
+  ITEMDB_ASSIGN_OR_RETURN(action.key_or_item, CanonicalizeItem(request.key_or_item()));
+  ITEMDB_ASSIGN_OR_RETURN(action.table, catalog.Find(request.table_name()));
+
+  const Table& table = *action.table;
+  ItemView key_or_item(action.key_or_item);
+  std::string key;
+  if (kind == ActionKind::kPut) {
+    ITEMDB_ASSIGN_OR_RETURN(key, EncodePrimaryKey(table, key_or_item));
+    if (ItemSizeBytes(key_or_item) > kMaxItemBytes) {
+      return ValidationError("Item size has exceeded the maximum allowed size of " +
+                             std::to_string(kMaxItemBytes) + " bytes");
+    }
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(key, EncodeExactPrimaryKey(table, key_or_item));
+  }
+  action.key = ItemKey(table.storage_id, std::move(key));
+  if (action.update.has_value()) ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
+  return action;
+}
+
+Decision Decide(PreparedAction& action, CommitGroup& group) {
+  // The table may have been deleted or changed since the action was prepared.
+  auto current_table = group.catalog()->Find(action.table->name);
+  if (!current_table.ok()) return Failed(current_table.status());
+  if ((*current_table)->storage_id != action.table->storage_id) {
+    return Failed(NotFoundError("Requested resource not found: Table: " + action.table->name +
+                                " was deleted while the request was on its way"));
+  }
+
+  if (*current_table != action.table) {
+    // Key schema and indexes are as they were; checks made against them hold.
+    action.table = *std::move(current_table);
+  }
+  auto old_item = group.CurrentItem(*action.table, action.key, action.carried);
+  if (!old_item.ok()) return Failed(old_item.status());
+  Decision decision;
+  decision.old_item = *old_item;
+  if (action.condition.has_value() &&
+      !action.condition->Evaluate(ItemView(decision.old_item.value_or(std::string_view())))) {
+    decision.outcome = Decision::Outcome::kConditionFailed;
+    return decision;
+  }
+  if (action.kind == ActionKind::kConditionCheck) return decision;
+
+  auto new_item = NewItem(action, decision.old_item);
+  if (!new_item.ok()) return Failed(new_item.status());
+  decision.new_item = *std::move(new_item);
+  // Both are canonical, so equal items are equal bytes: a write that changes nothing leaves no trace
+  // (SEM-102).
+  decision.changed = decision.old_item != decision.new_item;
+  if (decision.changed) {
+    if (absl::Status compared = CompareEntries(action, &decision); !compared.ok())
+      return Failed(std::move(compared));
+  }
+  return decision;
+}
+
+void Append(const PreparedAction& action, const Decision& decision, uint64_t commit_first,
+            uint64_t commit_last, CommitGroup& group) {
+  const Table& table = *action.table;
+  int64_t old_size = decision.old_item.has_value() ? ItemSizeBytes(ItemView(*decision.old_item)) : 0;
+  int64_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
+  ItemChange change;
+  change.change_sequence = group.next_sequence();
+  change.commit_time_us = group.commit_time_us();
+  change.commit_first_sequence = commit_first;
+  change.commit_last_sequence = commit_last;
+  change.old_item = decision.old_item;
+  if (decision.new_item.has_value()) change.new_item = *decision.new_item;
+
+  if (decision.new_item.has_value()) {
+    group.PutItem(table, action.key, *decision.new_item, new_size);
+  } else {
+    group.DeleteItem(table, action.key);
+  }
+  group.Count(table.storage_id, int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
+              new_size - old_size);
+
+  for (const Decision::EntryChange& entry : decision.entry_changes) {
+    const Index& index = *entry.index;
+    int64_t entries = 0;
+    int64_t bytes = 0;
+    if (entry.old_entry.has_value()) {
+      --entries;
+      bytes -= static_cast<int64_t>(entry.old_entry->item_size);
+      bool replaced = entry.new_entry.has_value() && entry.new_entry->key == entry.old_entry->key;
+      if (!replaced) group.Delete(index.family->handle(), entry.old_entry->key);
+    }
+    if (entry.new_entry.has_value()) {
+      ++entries;
+      bytes += static_cast<int64_t>(entry.new_entry->item_size);
+      group.PutEntry(index, entry.new_entry->key, entry.new_entry->item, entry.new_entry->item_size);
+    }
+    group.Count(index.storage_id, entries, bytes);
+  }
+  group.AppendChange(EncodeItemChange(table, change));
+}
+
+void AddConsumedCapacity(const PreparedAction& action, const Decision& decision, bool transactional,
+                         CapacityMeter* capacity) {
+  size_t old_size = decision.old_item.has_value() ? ItemSizeBytes(ItemView(*decision.old_item)) : 0;
+  size_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
+  capacity->AddTable(*action.table, WriteUnits(std::max(old_size, new_size)) * (transactional ? 2 : 1));
+  for (const Decision::EntryChange& entry : decision.entry_changes) {
+    size_t old_entry = entry.old_entry.has_value() ? entry.old_entry->item_size : 0;
+    size_t new_entry = entry.new_entry.has_value() ? entry.new_entry->item_size : 0;
+    bool moved = entry.old_entry.has_value() && entry.new_entry.has_value() &&
+                 entry.old_entry->key != entry.new_entry->key;
+    double units =
+        moved ? WriteUnits(old_entry) + WriteUnits(new_entry) : WriteUnits(std::max(old_entry, new_entry));
+    capacity->AddIndex(*action.table, *entry.index, units);
+  }
+}
+
+std::optional<std::string> ReturnedAttributes(const PreparedAction& action, const Decision& decision) {
+  auto touched = [&action](std::optional<std::string_view> item) -> std::optional<std::string> {
+    if (!item.has_value() || !action.update.has_value()) return std::nullopt;
+    std::string part = action.update->TouchedPart(ItemView(*item));
+    if (part.empty()) return std::nullopt;
+    return part;
+  };
+  switch (action.return_values) {
+    case v1::RETURN_VALUES_ALL_OLD:
+      if (!decision.old_item.has_value()) return std::nullopt;
+      return std::string(*decision.old_item);
+    case v1::RETURN_VALUES_ALL_NEW:
+      return decision.new_item;
+    case v1::RETURN_VALUES_UPDATED_OLD:
+      return touched(decision.old_item);
+    case v1::RETURN_VALUES_UPDATED_NEW:
+      return touched(decision.new_item);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace itemdb

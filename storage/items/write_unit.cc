@@ -1,0 +1,156 @@
+#include "storage/items/write_unit.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+// What a prepared action weighs in the queue besides its item: descriptors, compiled expressions, callback.
+constexpr size_t kActionOverheadBytes = 512;
+
+// Reads the items of all actions. False when one of them has to wait for the disk.
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, std::vector<PreparedAction>& actions) {
+  for (PreparedAction& action : actions) {
+    ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
+    if (lookup.would_block) return false;
+    action.carried.item = std::move(lookup.item);
+    action.carried.group = view.group();
+  }
+  return true;
+}
+
+void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
+  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Answer(refused, 0);
+}
+
+}  // namespace
+
+WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
+                     CancellationPtr cancellation)
+    : mode_(mode),
+      actions_(std::move(actions)),
+      finish_(std::move(finish)),
+      cancellation_(std::move(cancellation)) {}
+
+size_t WriteUnit::SizeBytes() const {
+  size_t bytes = 0;
+  for (const PreparedAction& action : actions_) {
+    bytes += action.key.encoded.size() + action.key_or_item.size() + action.expression_bytes +
+             kActionOverheadBytes;
+    if (action.carried.item.has_value()) bytes += action.carried.item->size();
+  }
+  return bytes;
+}
+
+void WriteUnit::Order(CommitGroup& group) {
+  outcome_.status = CheckWanted(cancellation_);
+  if (!outcome_.status.ok() || (token_.has_value() && AnswerAgain(group))) return;
+  decisions_.reserve(actions_.size());
+  outcome_.results.resize(actions_.size());
+  bool transaction = mode_ == Mode::kTransaction;
+  bool apply = true;
+  bool all_applied = true;
+  uint64_t changes = 0;
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    const Decision& decision = decisions_.emplace_back(Decide(actions_[i], group));
+    outcome_.results[i].outcome = decision.outcome;
+    if (decision.outcome == Decision::Outcome::kError) outcome_.results[i].error = decision.error;
+    if (decision.outcome == Decision::Outcome::kConditionFailed &&
+        actions_[i].return_item_on_condition_failure && decision.old_item.has_value()) {
+      outcome_.results[i].item.emplace(*decision.old_item);
+    }
+    // The actions are on different items, so none sees another's effect and all can be decided first.
+    if (decision.outcome != Decision::Outcome::kApply) all_applied = false;
+    if (outcome_.capacity.wanted())
+      AddConsumedCapacity(actions_[i], decision, transaction, &outcome_.capacity);
+    bool refused = transaction ? decision.outcome != Decision::Outcome::kApply
+                               : decision.outcome == Decision::Outcome::kError;
+    if (refused) apply = false;
+    if (decision.changed) ++changes;
+  }
+  if (apply && transaction) apply = ImagesFit();
+  if (!apply) return;
+  // Before anything is appended: without its token the write must not be there either.
+  const bool remember = token_.has_value() && all_applied;
+  if (remember) outcome_.status = group.CheckRoomForRequest();
+  if (!outcome_.status.ok()) return;
+
+  uint64_t first = group.next_sequence();
+  uint64_t last = first + changes - 1;
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    if (decisions_[i].outcome != Decision::Outcome::kApply) continue;
+    outcome_.results[i].item = ReturnedAttributes(actions_[i], decisions_[i]);
+    if (!decisions_[i].changed) continue;
+    uint64_t own = group.next_sequence();
+    Append(actions_[i], decisions_[i], transaction ? first : own, transaction ? last : own, group);
+  }
+  if (remember) group.RememberRequest(token_->text, token_->fingerprint, outcome_.results[0].item);
+}
+
+bool WriteUnit::AnswerAgain(CommitGroup& group) {
+  absl::StatusOr<std::optional<AppliedRequest>> applied = group.FindRequest(token_->text);
+  if (!applied.ok()) {
+    outcome_.status = applied.status();
+  } else if (!applied->has_value()) {
+    return false;
+  } else if ((*applied)->fingerprint != token_->fingerprint) {
+    outcome_.status = TokenMismatchError(token_->text);
+  } else {
+    outcome_.results.resize(actions_.size());
+    // What was written was accounted for then; finding it again is a read.
+    if (outcome_.capacity.wanted()) {
+      for (const PreparedAction& action : actions_)
+        outcome_.capacity.AddTable(*action.table, ReadUnits(0, true));
+    }
+    // Only single writes return attributes.
+    outcome_.results[0].item = std::move((*applied)->attributes);
+  }
+  return true;
+}
+
+bool WriteUnit::ImagesFit() {
+  size_t bytes = 0;
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    if (!decisions_[i].changed ||
+        actions_[i].table->definition.stream_view_type() == v1::STREAM_VIEW_TYPE_KEYS_ONLY)
+      continue;
+    bytes += decisions_[i].old_item.value_or(std::string_view()).size();
+    if (decisions_[i].new_item.has_value()) bytes += decisions_[i].new_item->size();
+  }
+  if (bytes <= kMaxCommitImageBytes) return true;
+  outcome_.results[0].outcome = Decision::Outcome::kError;
+  outcome_.results[0].error =
+      MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                "nothing was written: the items of this transaction before and after it have " +
+                    std::to_string(bytes) + " bytes; where change records carry images at most " +
+                    std::to_string(kMaxCommitImageBytes) + " are allowed");
+  return false;
+}
+
+void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
+  if (!status.ok()) outcome_.status = status;
+  outcome_.change_sequence = change_sequence;
+  std::move(finish_)(std::move(outcome_));
+}
+
+void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
+  absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, unit->actions());
+  if (!read.ok()) return unit->Answer(read.status(), 0);
+  if (*read) return Submit(engine, std::move(unit));
+
+  WriteUnit* borrowed = unit.get();
+  IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
+    absl::Status read = CheckWanted(unit->cancellation());
+    if (read.ok()) read = ReadCarried(*view, ReadTier::kDisk, unit->actions()).status();
+    view.reset();
+    if (!read.ok()) return unit->Answer(read, 0);
+    Submit(engine, std::move(unit));
+  };
+  // A refused task is still ours, and the unit with it.
+  if (!engine.io().Submit(task)) borrowed->Answer(IoPoolFullError(), 0);
+}
+
+}  // namespace itemdb

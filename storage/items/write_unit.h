@@ -1,0 +1,76 @@
+// The commit unit of every item write: one action, a batch of independent ones, or a transaction.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "storage/engine/engine.h"
+#include "storage/items/request_token.h"
+#include "storage/items/write_action.h"
+
+namespace itemdb {
+
+class WriteUnit : public CommitUnit {
+ public:
+  enum class Mode {
+    // Each action by itself; a change record is its own commit. An action in error refuses all of them:
+    // nothing is written.
+    kIndependent,
+    // All actions or none; their change records are one commit.
+    kTransaction,
+  };
+  // What one action came to, for the reply. Owns what it shows.
+  struct Result {
+    Decision::Outcome outcome = Decision::Outcome::kApply;
+    absl::Status error;
+    // ReturnValues of an applied action, or the item that a condition failed on, as asked for.
+    std::optional<std::string> item;
+  };
+  // What the unit as a whole came to.
+  struct Outcome {
+    // OK whatever the results are, when the group is durable.
+    absl::Status status;
+    uint64_t change_sequence = 0;
+    // One an action when `status` is OK; otherwise of no meaning.
+    std::vector<Result> results;
+    CapacityMeter capacity;
+  };
+  using Finish = absl::AnyInvocable<void(Outcome outcome) &&>;
+
+  // `finish` is called exactly once.
+  // When `cancellation` says so before the unit's turn, nothing is written.
+  WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
+            CancellationPtr cancellation = nullptr);
+  // A request that was applied under this token already is answered as then, and not applied again.
+  void SetToken(std::optional<RequestToken> token) { token_ = std::move(token); }
+
+  size_t SizeBytes() const override;
+  void Order(CommitGroup& group) override;
+  void Answer(const absl::Status& status, uint64_t change_sequence) override;
+
+  void SetCapacityMeter(CapacityMeter capacity) { outcome_.capacity = std::move(capacity); }
+
+  std::vector<PreparedAction>& actions() { return actions_; }
+  const CancellationPtr& cancellation() const { return cancellation_; }
+
+ private:
+  // Whether `token_` was used before: then everything is said.
+  bool AnswerAgain(CommitGroup& group);
+  // A commit's change records are read together, so they must fit a reply. Refuses the unit when they do not.
+  bool ImagesFit();
+
+  const Mode mode_;
+  std::vector<PreparedAction> actions_;
+  std::vector<Decision> decisions_;
+  Outcome outcome_;
+  Finish finish_;
+  const CancellationPtr cancellation_;
+  std::optional<RequestToken> token_;
+};
+
+// Reads what `unit` is about to replace from `view`, on an I/O thread when the disk is needed, and submits
+// it. Whatever goes wrong is given to the unit's `finish`.
+void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit);
+
+}  // namespace itemdb

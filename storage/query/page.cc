@@ -1,0 +1,199 @@
+#include "storage/query/page.h"
+
+#include "itemdb/v1/data.pb.h"
+#include "storage/base/limits.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+static_assert(static_cast<int>(v1::QueryReply::kItemsFieldNumber) ==
+              static_cast<int>(v1::ScanReply::kItemsFieldNumber));
+
+// How much is evaluated between two looks at whether somebody still waits: a millisecond's work at most, even
+// with the dearest filter.
+constexpr int64_t kItemsBetweenLooks = 64;
+constexpr size_t kBytesBetweenLooks = 128 << 10;
+
+// Builds a page, possibly in several runs: first on the request's thread with what is in memory, then on an
+// I/O thread.
+class PageReader {
+ public:
+  enum class Progress {
+    kDone,
+    // More is to be read: from disk, or more items than this run was allowed.
+    kContinue,
+  };
+
+  PageReader(const Engine& engine, PreparedPage page, CancellationPtr cancellation)
+      : engine_(engine), page_(std::move(page)), cancellation_(std::move(cancellation)) {}
+
+  // Evaluates up to `max_items` items. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the page any more.
+  absl::StatusOr<Progress> Run(ReadTier tier, int64_t max_items) {
+    std::string lower = page_.range.lower;
+    std::string upper = page_.range.upper;
+    // The bounds must outlive the iterator, which keeps only pointers to them.
+    rocksdb::Slice lower_bound = lower;
+    rocksdb::Slice upper_bound = upper;
+    rocksdb::ReadOptions options;
+    options.snapshot = page_.view->snapshot();
+    options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
+    // Prefix filters only work for a forward seek inside the prefix.
+    options.total_order_seek = !page_.one_collection || !page_.forward;
+    if (!lower.empty()) options.iterate_lower_bound = &lower_bound;
+    if (!upper.empty()) options.iterate_upper_bound = &upper_bound;
+    std::unique_ptr<rocksdb::Iterator> it(
+        page_.view->store()->db()->NewIterator(options, page_.family().handle()));
+    if (!page_.forward) {
+      it->SeekToLast();
+    } else if (lower.empty()) {
+      it->SeekToFirst();
+    } else {
+      it->Seek(lower);
+    }
+
+    size_t look_at = bytes_;
+    for (int64_t i = 0; it->Valid(); ++i, page_.forward ? it->Next() : it->Prev()) {
+      if (i == max_items) return Progress::kContinue;
+      if (i % kItemsBetweenLooks == 0 || bytes_ >= look_at) {
+        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        look_at = bytes_ + kBytesBetweenLooks;
+      }
+      ITEMDB_ASSIGN_OR_RETURN(bool page_is_full, Evaluate(ToView(it->key()), ToView(it->value())));
+      if (page_is_full) return Progress::kDone;
+    }
+    if (it->status().IsIncomplete()) return Progress::kContinue;
+    if (!it->status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it->status());
+    return Progress::kDone;
+  }
+
+  Page Finish() {
+    result_.reply.set_change_sequence(page_.view->change_sequence());
+    result_.reply.set_count(count_);
+    result_.reply.set_scanned_count(scanned_);
+    // SEM-065: an index's reads are the index's alone.
+    double units = ReadUnits(bytes_, page_.consistent_read);
+    page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : 0);
+    if (page_.index != nullptr) page_.capacity.AddIndex(*page_.table, *page_.index, units);
+    page_.capacity.MoveInto(&result_.reply);
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status CheckGoesOn() const {
+    // A count of everything may take long, and the store is only reopened when no view holds it.
+    if (page_.count_all && engine_.IsFailed()) {
+      return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                       "the count was stopped: a write failed and the database is reopening", 1'000);
+    }
+    return CheckWanted(cancellation_);
+  }
+
+  // Takes one item or entry into the page. True when the page is full with it.
+  absl::StatusOr<bool> Evaluate(std::string_view key, std::string_view record) {
+    std::optional<StoredRecord> stored = DecodeRecord(page_.storage_id(), key, record);
+    if (!stored.has_value()) return DamagedRecordError(page_.Owner(), key);
+    if (page_.forward) {
+      page_.range.lower.assign(key);
+      page_.range.lower.push_back('\0');
+    } else {
+      page_.range.upper.assign(key);
+    }
+    ++scanned_;
+    bytes_ += stored->item_size;
+    ItemView item(stored->payload);
+    if (!page_.filter.has_value() || page_.filter->Evaluate(item)) {
+      ++count_;
+      if (!page_.count_only) AppendItem(item);
+    }
+    if (page_.count_all) return false;
+    if (scanned_ < page_.limit && bytes_ < kMaxPageBytes &&
+        result_.encoded_items.size() < kMaxEncodedPageBytes)
+      return false;
+    // A table without a sort key holds one item a collection: there is nothing to continue with.
+    bool only_item = page_.one_collection && page_.index == nullptr && page_.table->sort.empty();
+    if (!only_item) result_.reply.set_last_evaluated_key(EncodeLastEvaluatedKey(page_, item));
+    return true;
+  }
+
+  void AppendItem(ItemView item) {
+    if (!page_.projection.has_value()) {
+      wire::AppendBytesField(v1::QueryReply::kItemsFieldNumber, item.encoded(), &result_.encoded_items);
+      return;
+    }
+    projected_.clear();
+    page_.projection->Apply(item, &projected_);
+    wire::AppendBytesField(v1::QueryReply::kItemsFieldNumber, projected_, &result_.encoded_items);
+  }
+
+  const Engine& engine_;
+  PreparedPage page_;
+  const CancellationPtr cancellation_;
+  Page result_;
+  int64_t scanned_ = 0;
+  int64_t count_ = 0;
+  size_t bytes_ = 0;
+  std::string projected_;
+};
+
+}  // namespace
+
+namespace {
+
+// A page being read on I/O threads.
+struct Reading {
+  Reading(Engine& engine, std::unique_ptr<PageReader> reader, Done<Page> done)
+      : engine(engine), reader(std::move(reader)), done(std::move(done)) {}
+
+  Engine& engine;
+  std::unique_ptr<PageReader> reader;
+  Done<Page> done;
+
+  // Reads on. What is longer than a slice makes way for the reads that wait, and goes on after them.
+  static void Continue(std::shared_ptr<Reading> reading) {
+    IoPool::Task task = [reading] {
+      auto progress = reading->reader->Run(ReadTier::kDisk, kMaxItemsOnIoThread);
+      if (!progress.ok()) return std::move(reading->done)(progress.status());
+      if (*progress == PageReader::Progress::kContinue) return Continue(reading);
+      std::move(reading->done)(reading->reader->Finish());
+    };
+    if (!reading->engine.io().Submit(task)) std::move(reading->done)(IoPoolFullError());
+  }
+};
+
+// Reads the page on this thread as far as it is in memory, the rest on I/O threads.
+void Start(Engine& engine, PreparedPage prepared, Done<Page> done, CancellationPtr cancellation) {
+  auto reader = std::make_unique<PageReader>(engine, std::move(prepared), std::move(cancellation));
+  auto progress = reader->Run(ReadTier::kCacheOnly, kMaxItemsOnRequestThread);
+  if (!progress.ok()) return std::move(done)(progress.status());
+  if (*progress == PageReader::Progress::kDone) return std::move(done)(reader->Finish());
+  Reading::Continue(std::make_shared<Reading>(engine, std::move(reader), std::move(done)));
+}
+
+}  // namespace
+
+void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
+              const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto prepared = PreparePage(operation, *std::move(view), request);
+  if (!prepared.ok()) return std::move(done)(prepared.status());
+  if (!request.has_total_segments())
+    return Start(engine, *std::move(prepared), std::move(done), std::move(cancellation));
+
+  ScanSegments::Request wanted{.table = prepared->table,
+                               .index = prepared->index,
+                               .total_segments = request.total_segments(),
+                               .begins = !request.has_exclusive_start_key(),
+                               .cancellation = cancellation};
+  segments.Find(std::move(wanted), [&engine, page = *std::move(prepared), request, done = std::move(done),
+                                    cancellation = std::move(cancellation)](auto points) mutable {
+    if (!points.ok()) return std::move(done)(points.status());
+    absl::Status restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
+    if (!restricted.ok()) return std::move(done)(restricted);
+    Start(engine, std::move(page), std::move(done), std::move(cancellation));
+  });
+}
+
+}  // namespace itemdb

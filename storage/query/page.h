@@ -1,0 +1,15 @@
+// Reading one page of Query or Scan.
+#pragma once
+
+#include "storage/engine/engine.h"
+#include "storage/query/page_request.h"
+#include "storage/query/scan_segments.h"
+
+namespace itemdb {
+
+// Query and Scan behind Database's methods of the same names. Items that are in memory are read on the
+// calling thread, up to kMaxItemsOnRequestThread; the rest of the page on an I/O thread.
+void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
+              const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation);
+
+}  // namespace itemdb

@@ -1,0 +1,277 @@
+#include "storage/query/page_request.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/expressions/from_request.h"
+#include "storage/expressions/key_condition.h"
+#include "storage/indexes/index_entry.h"
+#include "storage/keys/key_codec.h"
+#include "storage/values/canonical.h"
+
+namespace itemdb {
+namespace {
+
+// The names of all attributes in the last evaluated key, sorted.
+std::vector<std::string> PositionAttributes(const PreparedPage& page) {
+  std::vector<std::string> names;
+  auto add = [&names](const std::vector<KeyAttribute>& attributes) {
+    for (const KeyAttribute& attribute : attributes) names.push_back(attribute.name);
+  };
+  add(page.table->partition);
+  add(page.table->sort);
+  if (page.index != nullptr) {
+    add(page.index->partition);
+    add(page.index->sort);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+bool Contains(const std::vector<KeyAttribute>& attributes, const std::string& name) {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&name](const KeyAttribute& a) { return a.name == name; });
+}
+
+// SEM-040, SEM-086: a Query's filter may not name key attributes of what is queried; those belong in the key
+// condition.
+absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const Condition& filter) {
+  const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
+  const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
+  for (const std::string& name : filter.TopLevelAttributes()) {
+    if (Contains(partition, name) || Contains(sort, name)) {
+      return ValidationError(
+          "Filter Expression can only contain non-primary key attributes: Primary key attribute: " + name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// SEM-037: an index can only be asked for what it holds.
+absl::Status CheckProjected(const PreparedPage& page) {
+  if (page.index == nullptr) return absl::OkStatus();
+  auto check = [&page](const std::vector<std::string>& names, const char* what) {
+    for (const std::string& name : names) {
+      if (page.index->Projects(name)) continue;
+      return ValidationError("One or more parameter values were invalid: Secondary index " +
+                             page.index->name + " does not project one or more " + what + " attributes: [" +
+                             name + "]");
+    }
+    return absl::OkStatus();
+  };
+  if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(check(page.filter->TopLevelAttributes(), "filter"));
+  if (page.projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(check(page.projection->TopLevelAttributes(), "projected"));
+  return absl::OkStatus();
+}
+
+// SEM-036: what the page contains.
+absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
+  const bool projects = page->projection.has_value();
+  switch (request.select()) {
+    case v1::SELECT_UNSPECIFIED:
+      break;
+    case v1::SELECT_SPECIFIC_ATTRIBUTES:
+      if (!projects)
+        return ValidationError(
+            "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+      break;
+    case v1::SELECT_ALL_ATTRIBUTES:
+      if (projects)
+        return ValidationError("Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES");
+      if (page->index != nullptr && page->index->projection != v1::PROJECTION_TYPE_ALL) {
+        return ValidationError(
+            "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "
+            "global "
+            "secondary index " +
+            page->index->name + " because its projection type is not ALL");
+      }
+      break;
+    case v1::SELECT_ALL_PROJECTED_ATTRIBUTES:
+      if (projects) {
+        return ValidationError(
+            "Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES");
+      }
+      if (page->index == nullptr)
+        return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given");
+      break;
+    case v1::SELECT_COUNT:
+      if (projects)
+        return ValidationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
+      page->count_only = true;
+      break;
+    default:
+      return ValidationError("Select " + std::to_string(request.select()) +
+                             " is unknown; it must be ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, "
+                             "SPECIFIC_ATTRIBUTES or COUNT");
+  }
+  if (request.count_all() && (!page->count_only || request.has_limit())) {
+    return ValidationError("count_all counts a whole range: it needs Select COUNT and takes no Limit");
+  }
+  page->count_all = request.count_all();
+  return absl::OkStatus();
+}
+
+// SEM-033.
+absl::Status CheckSegment(bool query, const wire::PageRequest& request) {
+  if (!request.has_segment() && !request.has_total_segments()) return absl::OkStatus();
+  if (query) return ValidationError("Query takes neither Segment nor TotalSegments; use Scan");
+  if (!request.has_total_segments())
+    return ValidationError(
+        "The TotalSegments parameter is required but was not present in the request when "
+        "Segment parameter is present");
+  if (!request.has_segment())
+    return ValidationError(
+        "The Segment parameter is required but was not present in the request when parameter "
+        "TotalSegments is present");
+  if (request.total_segments() < 1 || request.total_segments() > kMaxScanSegments) {
+    return ValidationError("TotalSegments must be 1 to " + std::to_string(kMaxScanSegments) + "; it is " +
+                           std::to_string(request.total_segments()));
+  }
+  if (request.segment() < 0 || request.segment() >= request.total_segments()) {
+    return ValidationError(
+        "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+        "Segment: " +
+        std::to_string(request.segment()) +
+        " is not less than TotalSegments: " + std::to_string(request.total_segments()));
+  }
+  return absl::OkStatus();
+}
+
+// Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
+// collection.
+absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view prefix, PreparedPage* page) {
+  ITEMDB_ASSIGN_OR_RETURN(std::string start, CanonicalizeItem(exclusive_start_key));
+  std::vector<std::string> expected = PositionAttributes(*page);
+  bool matches = ItemView(start).Count() == expected.size();
+  std::string listed;
+  for (const std::string& name : expected) {
+    matches = matches && ItemView(start).Find(name).has_value();
+    listed += (listed.empty() ? "" : ", ") + name;
+  }
+  if (!matches) {
+    return ValidationError(
+        "The provided starting key is invalid: it must consist of exactly these attributes: " + listed);
+  }
+  auto base_key = EncodePrimaryKey(*page->table, ItemView(start));
+  if (!base_key.ok())
+    return ValidationError("The provided starting key is invalid: " + MessageOf(base_key.status()));
+  std::string key = *base_key;
+  if (page->index != nullptr) {
+    auto entry = MakeIndexEntry(*page->index, ItemView(start), *base_key);
+    if (!entry.ok())
+      return ValidationError("The provided starting key is invalid: " + MessageOf(entry.status()));
+    key = (*entry)->key;
+  }
+  if (std::string_view(key).substr(0, prefix.size()) != prefix) {
+    return ValidationError(
+        "The provided starting key is outside query boundaries based on provided conditions");
+  }
+  bool below = key < page->range.lower;
+  bool above = !page->range.upper.empty() && key >= page->range.upper;
+  if (below || above) {
+    return ValidationError(prefix.empty()
+                               ? "The provided starting key is outside of the Segment it is given for"
+                               : "The provided starting key does not match the range key predicate");
+  }
+  if (page->forward) {
+    page->range.lower = key + '\0';  // No key is a prefix of another, so this is the next possible one.
+  } else {
+    page->range.upper = key;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string PreparedPage::Owner() const {
+  return index != nullptr ? "index " + index->name + " of table " + table->name : "table " + table->name;
+}
+
+absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
+                                         const wire::PageRequest& request) {
+  PreparedPage page;
+  page.view = std::move(view);
+  if (request.has_limit()) {
+    if (request.limit() < 1)
+      return ValidationError("Limit must be at least 1; it is " + std::to_string(request.limit()));
+    page.limit = request.limit();
+  }
+  page.forward = !request.has_scan_index_forward() || request.scan_index_forward();
+
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  page.capacity = CapacityMeter(request.return_consumed_capacity());
+  page.consistent_read = request.consistent_read();
+
+  bool query = operation == PageOperation::kQuery;
+  ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  if (query && request.key_condition_expression().empty()) {
+    return ValidationError(
+        "KeyConditionExpression must be specified: it selects the item collection to query");
+  }
+  if (!query && (!request.key_condition_expression().empty() || request.has_scan_index_forward())) {
+    return ValidationError("Scan takes neither KeyConditionExpression nor ScanIndexForward; use Query");
+  }
+  if (!request.filter_expression().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(
+        page.filter, Condition::Compile("FilterExpression", request.filter_expression(), placeholders));
+  }
+  if (!request.projection_expression().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(page.projection,
+                            Projection::Compile(request.projection_expression(), placeholders));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(page.table, page.view->catalog().Find(request.table_name()));
+  if (!request.index_name().empty()) {
+    page.index = page.table->FindIndex(request.index_name());
+    if (page.index == nullptr) {
+      return ValidationError("The table does not have the specified index: " + request.index_name() +
+                             " (table " + page.table->name + ")");
+    }
+  }
+
+  ITEMDB_RETURN_IF_ERROR(CheckSelect(request, &page));
+
+  std::string prefix;
+  if (query) {
+    const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
+    const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
+    ITEMDB_ASSIGN_OR_RETURN(
+        KeyConditionRange selected,
+        CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort));
+    page.range = std::move(selected.range);
+    prefix = std::move(selected.prefix);
+    page.one_collection = true;
+    if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, *page.filter));
+  }
+  ITEMDB_RETURN_IF_ERROR(
+      placeholders.CheckAllUsed(query || page.filter.has_value() || page.projection.has_value()));
+  ITEMDB_RETURN_IF_ERROR(CheckProjected(page));
+  if (request.has_exclusive_start_key()) {
+    if (query && page.index == nullptr && page.table->sort.empty()) {
+      return ValidationError(
+          "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
+          "most");
+    }
+    ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
+  }
+  return page;
+}
+
+absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& request, PreparedPage* page) {
+  page->range = segment;
+  if (!request.has_exclusive_start_key()) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), "", page));
+  return absl::OkStatus();
+}
+
+std::string EncodeLastEvaluatedKey(const PreparedPage& page, ItemView item) {
+  std::string key;
+  for (const std::string& name : PositionAttributes(page)) {
+    AppendAttribute(name, item.Find(name)->encoded(), &key);
+  }
+  return key;
+}
+
+}  // namespace itemdb

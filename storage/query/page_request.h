@@ -1,0 +1,60 @@
+// Query and Scan requests, checked and turned into a range of encoded keys.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "itemdb/wire/data.pb.h"
+#include "storage/catalog/capacity.h"
+#include "storage/engine/read_view.h"
+#include "storage/expressions/condition.h"
+#include "storage/expressions/projection.h"
+#include "storage/keys/key_range.h"
+
+namespace itemdb {
+
+// A page to be read. Immutable but for `range`, which shrinks as the page advances.
+struct PreparedPage {
+  std::shared_ptr<const ReadView> view;
+  std::shared_ptr<const Table> table;
+  // Null when the table itself is read; otherwise one of `table`'s.
+  const Index* index = nullptr;
+  // What is left to read.
+  KeyRange range;
+  // Whether every key of the range starts with the same first key value, so that prefix bloom filters apply.
+  bool one_collection = false;
+  bool forward = true;
+  // Items to evaluate at most.
+  int64_t limit = INT64_MAX;
+  std::optional<Condition> filter;
+  std::optional<Projection> projection;
+  // No items in the reply, only their number; and, with `count_all`, of the whole range and not of one page.
+  bool count_only = false;
+  bool count_all = false;
+  bool consistent_read = false;
+  CapacityMeter capacity;
+
+  const Family& family() const { return index != nullptr ? *index->family : *table->family; }
+  uint64_t storage_id() const { return index != nullptr ? index->storage_id : table->storage_id; }
+  // "table Order", "index OpenOrders of table Order".
+  std::string Owner() const;
+};
+
+enum class PageOperation { kQuery, kScan };
+
+// NOT_FOUND: no such table. INVALID_ARGUMENT: no such index, or anything else that is wrong with the request.
+absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
+                                         const wire::PageRequest& request);
+
+// Of a request with total_segments: narrows the page to the range of its segment, from the request's
+// ExclusiveStartKey on. INVALID_ARGUMENT: that key is outside.
+absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& request, PreparedPage* page);
+
+// The key that a page ends with and the next one starts from: the table's key attributes, and those of the
+// index that was read (SEM-032, SEM-085). `item` is the last item or entry of the page.
+std::string EncodeLastEvaluatedKey(const PreparedPage& page, ItemView item);
+
+}  // namespace itemdb

@@ -1,0 +1,241 @@
+#include "storage/query/scan_segments.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/engine/table_changes.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::chrono::hours kSplitsLastFor(1);
+// Up to here every record is visited: milliseconds, and exact. Beyond it sizes are estimated.
+constexpr int64_t kExactRecords = 50'000;
+// Halvings of a key range in the search for one split point: as many bits as decide between keys that share
+// their first bytes.
+constexpr int kMaxHalvings = 96;
+
+std::string EncodePoints(std::string_view key, const SplitPoints& points) {
+  std::string payload;
+  for (const std::string& point : points) wire::AppendBytesField(1, point, &payload);
+  return EncodeRecord(kCatalogStorageId, key, 0, payload);
+}
+
+std::optional<SplitPoints> DecodePoints(std::string_view key, std::string_view record) {
+  std::optional<StoredRecord> stored = DecodeRecord(kCatalogStorageId, key, record);
+  if (!stored.has_value()) return std::nullopt;
+  SplitPoints points;
+  std::string_view rest = stored->payload;
+  while (!rest.empty()) {
+    wire::Field field;
+    if (!wire::ConsumeField(&rest, &field)) return std::nullopt;
+    points.emplace_back(field.bytes);
+  }
+  return points;
+}
+
+// A string about half way between `lower` and `upper`, of which `lower` is the smaller; `lower` itself when
+// there is nothing between them that matters.
+std::string Middle(std::string_view lower, std::string_view upper) {
+  size_t shared = 0;
+  while (shared < lower.size() && shared < upper.size() && lower[shared] == upper[shared]) ++shared;
+  auto number = [shared](std::string_view key) {
+    unsigned __int128 value = 0;
+    for (size_t i = shared; i < shared + 15; ++i) value = value << 8 | (i < key.size() ? uint8_t(key[i]) : 0);
+    return value;
+  };
+  unsigned __int128 middle = (number(lower) + number(upper)) / 2;
+  if (middle <= number(lower)) return std::string(lower);
+  std::string key(lower.substr(0, shared));
+  for (int shift = 14 * 8; shift >= 0; shift -= 8) key.push_back(static_cast<char>(middle >> shift));
+  return key;
+}
+
+bool HasFamily(const Catalog& catalog, uint64_t storage_id) {
+  for (const auto& [name, table] : catalog.tables()) {
+    if (table->storage_id == storage_id) return true;
+    for (const Index& index : table->indexes) {
+      if (index.storage_id == storage_id) return true;
+    }
+  }
+  return false;
+}
+
+// Visits every record.
+absl::StatusOr<SplitPoints> SplitByNumber(rocksdb::Iterator& it, int32_t parts, int64_t records) {
+  SplitPoints points;
+  int64_t visited = 0;
+  for (it.SeekToFirst(); it.Valid(); it.Next(), ++visited) {
+    if (visited * parts >= records * static_cast<int64_t>(points.size() + 1))
+      points.push_back(it.key().ToString());
+    if (static_cast<int32_t>(points.size()) + 1 == parts) break;
+  }
+  if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
+  return points;
+}
+
+// Searches for the keys below which a half, a quarter, ... of the bytes lie.
+absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Family& family, rocksdb::Iterator& it,
+                                        int32_t parts, const CancellationPtr& cancellation) {
+  SplitPoints points;
+  it.SeekToLast();
+  if (!it.Valid()) return points;
+  const std::string last = it.key().ToString();
+  it.SeekToFirst();
+  if (!it.Valid()) return points;
+  const std::string first = it.key().ToString();
+  auto size_up_to = [&](const std::string& key) {
+    rocksdb::Range range(first, key);
+    uint64_t size = 0;
+    rocksdb::SizeApproximationOptions options;
+    options.include_memtables = true;
+    options.files_size_error_margin = 0.01;
+    (void)store.db()->GetApproximateSizes(options, family.handle(), &range, 1, &size);
+    return size;
+  };
+  const uint64_t total = size_up_to(last);
+  for (int32_t part = 1; part < parts; ++part) {
+    ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+    const uint64_t wanted = total / parts * part;
+    std::string lower = points.empty() ? first : points.back();
+    std::string upper = last;
+    for (int i = 0; i < kMaxHalvings; ++i) {
+      std::string middle = Middle(lower, upper);
+      if (middle == lower) break;
+      (size_up_to(middle) < wanted ? lower : upper) = std::move(middle);
+    }
+    // A key that is there; its records belong to the next segment.
+    it.Seek(upper);
+    if (!it.Valid()) break;
+    std::string point = it.key().ToString();
+    if (point > first && (points.empty() || point > points.back())) points.push_back(std::move(point));
+  }
+  if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
+  return points;
+}
+
+}  // namespace
+
+KeyRange SegmentRange(const SplitPoints& points, int32_t segment) {
+  const size_t i = static_cast<size_t>(segment);
+  // More segments than ranges: nothing is below the first key.
+  if (i > points.size()) return KeyRange{"", std::string(1, '\0')};
+  return KeyRange{i == 0 ? "" : points[i - 1], i == points.size() ? "" : points[i]};
+}
+
+absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Family& family, int32_t parts,
+                                               int64_t records, const CancellationPtr& cancellation) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  options.total_order_seek = true;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, family.handle()));
+  parts = std::min(parts, kMaxScanRanges);
+  if (records <= kExactRecords) return SplitByNumber(*it, parts, records);
+  return SplitBySize(*view.store(), family, *it, parts, cancellation);
+}
+
+std::shared_ptr<const SplitPoints> ScanSegments::Use(Id id, bool begins) {
+  MutexLock lock(mutex_);
+  auto known = known_.find(id);
+  auto now = std::chrono::steady_clock::now();
+  if (known == known_.end()) return nullptr;
+  if (begins && now - known->second.used > kSplitsLastFor) return nullptr;
+  known->second.used = now;
+  return known->second.points;
+}
+
+void ScanSegments::Keep(Id id, std::shared_ptr<const SplitPoints> points) {
+  MutexLock lock(mutex_);
+  known_[id] = Known{std::move(points), std::chrono::steady_clock::now()};
+}
+
+absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, const Request& request) {
+  if (auto points = Use(id, request.begins); points != nullptr) return points;  // Measured while this waited.
+  ITEMDB_RETURN_IF_ERROR(CheckWanted(request.cancellation));
+  const std::string key = SegmentsKey(id.first, id.second);
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+  bool known_for_too_long;
+  {
+    MutexLock lock(mutex_);
+    known_for_too_long = known_.erase(id) > 0;
+    // Of tables that are gone.
+    std::erase_if(known_,
+                  [&view](const auto& entry) { return !HasFamily(view->catalog(), entry.first.first); });
+  }
+  if (!known_for_too_long) {  // By a scan before the last restart, perhaps.
+    std::string record;
+    rocksdb::Status status =
+        view->store()->db()->Get(rocksdb::ReadOptions(), view->store()->catalog(), key, &record);
+    if (!status.ok() && !status.IsNotFound())
+      return FromRocksDB("cannot read the segments of a scan", status);
+    if (std::optional<SplitPoints> points; status.ok() && (points = DecodePoints(key, record)).has_value()) {
+      auto shared = std::make_shared<const SplitPoints>(*std::move(points));
+      Keep(id, shared);
+      return shared;
+    }
+  }
+  if (!request.begins) {
+    return ValidationError(
+        "The provided starting key is of a parallel scan that was not continued for too long: its segments "
+        "are no "
+        "longer known; begin the scan anew");
+  }
+  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(*view, id.first));
+  const Family& family = request.index != nullptr ? *request.index->family : *request.table->family;
+  ITEMDB_ASSIGN_OR_RETURN(SplitPoints points,
+                          MeasureSplitPoints(*view, family, id.second, counters.items, request.cancellation));
+  const std::vector<std::string> unused = UsedLongestAgo(*view, id);
+  ITEMDB_RETURN_IF_ERROR(CommitCatalogChange(engine_, [&](CommitGroup& group) {
+                           // Of a table deleted meanwhile nobody would ever remove them.
+                           if (!HasFamily(*group.catalog(), id.first)) return absl::OkStatus();
+                           group.PutCatalog(key, EncodePoints(key, points));
+                           for (const std::string& other : unused) group.DeleteCatalog(other);
+                           return absl::OkStatus();
+                         }).status());
+  auto shared = std::make_shared<const SplitPoints>(std::move(points));
+  Keep(id, shared);
+  MutexLock lock(mutex_);
+  std::erase_if(known_, [&unused](const auto& entry) {
+    return std::find(unused.begin(), unused.end(), SegmentsKey(entry.first.first, entry.first.second)) !=
+           unused.end();
+  });
+  return shared;
+}
+
+std::vector<std::string> ScanSegments::UsedLongestAgo(const ReadView& view, Id id) {
+  // Those of before the last restart count as never used.
+  std::vector<std::pair<std::chrono::steady_clock::time_point, std::string>> others;
+  const std::string own = SegmentsKey(id.first, id.second);
+  for (const std::string& other : SegmentsKeys(view, id.first)) {
+    if (other == own) continue;
+    MutexLock lock(mutex_);
+    auto known = std::find_if(known_.begin(), known_.end(), [&other](const auto& entry) {
+      return SegmentsKey(entry.first.first, entry.first.second) == other;
+    });
+    others.emplace_back(known == known_.end() ? std::chrono::steady_clock::time_point() : known->second.used,
+                        other);
+  }
+  std::sort(others.begin(), others.end());
+  std::vector<std::string> keys;
+  for (size_t i = 0; i + kMaxSplits <= others.size(); ++i) keys.push_back(others[i].second);
+  return keys;
+}
+
+void ScanSegments::Find(Request request, Done<std::shared_ptr<const SplitPoints>> found) {
+  // Beyond so many ranges more segments only are more empty ones.
+  const Id id(request.index != nullptr ? request.index->storage_id : request.table->storage_id,
+              std::min(request.total_segments, kMaxScanRanges));
+  if (auto points = Use(id, request.begins); points != nullptr) return std::move(found)(std::move(points));
+  auto shared_found = std::make_shared<decltype(found)>(std::move(found));
+  IoPool::Task task = [this, id, request = std::move(request), shared_found]() mutable {
+    auto points = Measure(id, request);
+    request.table.reset();
+    std::move (*shared_found)(std::move(points));
+  };
+  if (!engine_.SubmitDefinition(task)) std::move (*shared_found)(IoPoolFullError());
+}
+
+}  // namespace itemdb

@@ -1,0 +1,49 @@
+#include "storage/values/stored_record.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+constexpr size_t kChecksumBytes = 8;
+
+uint64_t Checksum(uint64_t storage_id, std::string_view key, uint64_t item_size, std::string_view payload) {
+  // Chained seeds instead of a streaming state: the inputs are short and this stays on XXH3's quick paths.
+  uint64_t seed = XXH3_64bits_withSeed(key.data(), key.size(), storage_id);
+  seed = XXH3_64bits_withSeed(&item_size, sizeof(item_size), seed);
+  return XXH3_64bits_withSeed(payload.data(), payload.size(), seed);
+}
+
+}  // namespace
+
+std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t item_size,
+                         std::string_view payload) {
+  std::string record;
+  record.reserve(1 + wire::VarintSize(item_size) + kChecksumBytes + payload.size());
+  record.push_back(kRecordFormatVersion);
+  wire::AppendVarint(item_size, &record);
+  uint64_t checksum = Checksum(storage_id, key, item_size, payload);
+  for (size_t i = 0; i < kChecksumBytes; ++i) record.push_back(static_cast<char>(checksum >> (8 * i)));
+  record.append(payload);
+  return record;
+}
+
+std::optional<StoredRecord> DecodeRecord(uint64_t storage_id, std::string_view key, std::string_view record) {
+  if (record.empty() || record[0] != kRecordFormatVersion) return std::nullopt;
+  record.remove_prefix(1);
+  StoredRecord decoded;
+  if (!wire::ConsumeVarint(&record, &decoded.item_size) || record.size() < kChecksumBytes)
+    return std::nullopt;
+  uint64_t checksum = 0;
+  for (size_t i = 0; i < kChecksumBytes; ++i) {
+    checksum |= static_cast<uint64_t>(static_cast<uint8_t>(record[i])) << (8 * i);
+  }
+  decoded.payload = record.substr(kChecksumBytes);
+  if (checksum != Checksum(storage_id, key, decoded.item_size, decoded.payload)) return std::nullopt;
+  return decoded;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,34 @@
+// The form of every value in RocksDB: a checksummed header before the payload.
+//
+//   +----------------+---------------------------+----------------+------------- - -
+//   | format version | item size, varint         | XXH3-64,       | payload
+//   | 1 byte = 01    | (SEM-002; 0 for no item)  | little-endian  | (encoded message)
+//   +----------------+---------------------------+----------------+------------- - -
+//
+// The checksum covers storage id, key, size and payload, so that a record that strayed to another family or
+// key is found as surely as a flipped bit. It is verified on every read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace itemdb {
+
+inline constexpr char kRecordFormatVersion = 1;
+
+struct StoredRecord {
+  uint64_t item_size = 0;
+  // Borrows from the bytes that were decoded.
+  std::string_view payload;
+};
+
+// The record of `payload` to be stored under `key` in the family `storage_id`.
+std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t item_size,
+                         std::string_view payload);
+
+// Nothing when the bytes are damaged, of another format version, or belong to another family or key.
+std::optional<StoredRecord> DecodeRecord(uint64_t storage_id, std::string_view key, std::string_view record);
+
+}  // namespace itemdb

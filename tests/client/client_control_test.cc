@@ -1,0 +1,245 @@
+// Tables, changes and administration through a client.
+#include <gtest/gtest.h>
+
+#include "itemdb/client.h"
+#include "tests/client/fake_daemon.h"
+
+namespace itemdb {
+namespace {
+
+class ClientControlTest : public testing::Test {
+ protected:
+  FakeDaemon daemon_;
+  Client client_ = *Client::Open({.endpoint = daemon_.endpoint()});
+};
+
+TableDefinition Example() {
+  return {.table_name = "Order",
+          .attribute_definitions = {{"PK", ScalarAttributeType::kString},
+                                    {"SK", ScalarAttributeType::kBinary},
+                                    {"shard", ScalarAttributeType::kNumber}},
+          .key_schema = {{"PK", KeyType::kHash}, {"SK", KeyType::kRange}},
+          .global_secondary_indexes = {{.index_name = "ByShard",
+                                        .key_schema = {{"shard", KeyType::kHash}, {"PK", KeyType::kRange}},
+                                        .projection = {.projection_type = ProjectionType::kInclude,
+                                                       .non_key_attributes = {"b", "a"}},
+                                        .provisioned_throughput = ProvisionedThroughput{3, 4}}},
+          .billing_mode = BillingMode::kProvisioned,
+          .provisioned_throughput = ProvisionedThroughput{5, 6},
+          .stream_view_type = StreamViewType::kNewAndOldImages};
+}
+
+TEST_F(ClientControlTest, TableDefinitionComesBackAsItWasAsked) {
+  daemon_.create_table = [](const v1::CreateTableRequest& request, v1::CreateTableReply* reply) {
+    reply->set_change_sequence(2);
+    *reply->mutable_table() = DescribedAs(request);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TableResult> result = client_.CreateTable(Example());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->change_sequence, 2u);
+  const TableDescription& table = result->table;
+  EXPECT_EQ(DescribeDifference(table.definition, Example()), "");
+  EXPECT_EQ(table.table_status, TableStatus::kActive);
+  EXPECT_EQ(table.storage_id, 12u);
+  EXPECT_EQ(table.creation_time, absl::FromUnixMillis(1'700'000'000'123));
+  EXPECT_EQ(table.item_count, 9);
+  ASSERT_EQ(table.indexes.size(), 1u);
+  EXPECT_EQ(table.indexes[0].item_count, 8);
+  EXPECT_EQ(table.indexes[0].index_status, TableStatus::kActive);
+}
+
+TEST(TableDefinitionDifference, NamesWhatDiffersAndIgnoresOrder) {
+  TableDefinition reordered = Example();
+  std::swap(reordered.attribute_definitions[0], reordered.attribute_definitions[2]);
+  reordered.global_secondary_indexes[0].projection.non_key_attributes = {"a", "b"};
+  EXPECT_EQ(DescribeDifference(Example(), reordered), "");
+
+  struct Case {
+    std::string expected;
+    std::function<void(TableDefinition&)> change;
+  };
+  const std::vector<Case> cases = {
+      {"named", [](TableDefinition& t) { t.table_name = "Other"; }},
+      {"key schema differs", [](TableDefinition& t) { t.key_schema.pop_back(); }},
+      {"attribute definitions",
+       [](TableDefinition& t) { t.attribute_definitions[0].attribute_type = ScalarAttributeType::kNumber; }},
+      {"index ByShard is only", [](TableDefinition& t) { t.global_secondary_indexes.clear(); }},
+      {"index New is only",
+       [](TableDefinition& t) {
+         t.global_secondary_indexes.push_back({.index_name = "New", .key_schema = {}});
+       }},
+      {"key schema of the index ByShard",
+       [](TableDefinition& t) { t.global_secondary_indexes[0].key_schema.pop_back(); }},
+      {"projection of the index ByShard",
+       [](TableDefinition& t) { t.global_secondary_indexes[0].projection.non_key_attributes.pop_back(); }},
+      {"billing mode", [](TableDefinition& t) { t.billing_mode = BillingMode::kPayPerRequest; }},
+      {"provisioned throughput differs",
+       [](TableDefinition& t) { t.provisioned_throughput->read_capacity_units = 1; }},
+      {"stream view type", [](TableDefinition& t) { t.stream_view_type = StreamViewType::kKeysOnly; }},
+  };
+  for (const Case& c : cases) {
+    TableDefinition changed = Example();
+    c.change(changed);
+    const std::string difference = DescribeDifference(Example(), changed);
+    EXPECT_NE(difference.find(c.expected), std::string::npos) << c.expected << ": " << difference;
+  }
+}
+
+TEST_F(ClientControlTest, ListTablesPages) {
+  daemon_.list_tables = [](const v1::ListTablesRequest& request, v1::ListTablesReply* reply) {
+    if (request.exclusive_start_table_name().empty()) {
+      reply->add_table_names("A");
+      reply->set_last_evaluated_table_name("A");
+    } else {
+      reply->add_table_names(request.exclusive_start_table_name() + std::to_string(request.limit()));
+    }
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<ListTablesResult> first = client_.ListTables();
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->last_evaluated_table_name, "A");
+  const absl::StatusOr<ListTablesResult> second =
+      client_.ListTables({.exclusive_start_table_name = "A", .limit = 5});
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->table_names, std::vector<std::string>{"A5"});
+  EXPECT_FALSE(second->last_evaluated_table_name.has_value());
+}
+
+TEST_F(ClientControlTest, DescribeAndDeleteNameTheTable) {
+  daemon_.describe_table = [](const v1::DescribeTableRequest& request, v1::DescribeTableReply* reply) {
+    reply->mutable_table()->set_table_name(request.table_name());
+    return grpc::Status::OK;
+  };
+  daemon_.delete_table = [](const v1::DeleteTableRequest& request, v1::DeleteTableReply*) {
+    return ErrorReply(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND", "no table " + request.table_name());
+  };
+  EXPECT_EQ(client_.DescribeTable("x")->table.definition.table_name, "x");
+  EXPECT_EQ(client_.DeleteTable("x").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ClientControlTest, ReadChangesKeepsImagesAndTableChanges) {
+  daemon_.read_changes = [](const v1::ReadChangesRequest& request, v1::ReadChangesReply* reply) {
+    reply->set_change_sequence(100);
+    v1::ChangeRecord* created = reply->add_records();
+    created->set_change_sequence(request.after_sequence() + 1);
+    created->set_kind(v1::CHANGE_KIND_CREATE_TABLE);
+    created->mutable_table()->set_table_name("t");
+    v1::ChangeRecord* modified = reply->add_records();
+    modified->set_change_sequence(request.after_sequence() + 2);
+    modified->set_commit_time_us(1'700'000'000'000'001);
+    modified->set_kind(v1::CHANGE_KIND_MODIFY);
+    modified->set_commit_first_sequence(2);
+    modified->set_commit_last_sequence(3);
+    modified->mutable_key();
+    v1::Attribute* attribute = modified->mutable_new_image()->add_attributes();
+    attribute->set_name("a");
+    attribute->mutable_value()->set_n(std::to_string(request.limit()));
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<ReadChangesResult> result = client_.ReadChanges({.after_sequence = 6, .limit = 50});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->change_sequence, 100u);
+  ASSERT_EQ(result->records.size(), 2u);
+  EXPECT_EQ(result->records[0].kind, ChangeKind::kCreateTable);
+  EXPECT_EQ(result->records[0].table->definition.table_name, "t");
+  EXPECT_FALSE(result->records[0].key.has_value());
+  const ChangeRecord& modified = result->records[1];
+  EXPECT_EQ(modified.change_sequence, 8u);
+  EXPECT_EQ(modified.commit_time, absl::FromUnixMicros(1'700'000'000'000'001));
+  EXPECT_EQ(modified.kind, ChangeKind::kModify);
+  EXPECT_EQ(modified.commit_first_sequence, 2u);
+  EXPECT_EQ(modified.commit_last_sequence, 3u);
+  EXPECT_TRUE(modified.key.has_value());
+  EXPECT_FALSE(modified.old_image.has_value());
+  EXPECT_EQ(*modified.new_image, (Item{{"a", 50}}));
+}
+
+TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
+  daemon_.get_status = [](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+    reply->set_change_sequence(1);
+    reply->set_version("2");
+    reply->set_database_id("3");
+    reply->set_durable(true);
+    reply->set_table_count(4);
+    v1::TableStatistics* table = reply->add_tables();
+    table->set_table_name("Product");
+    table->set_item_count(5);
+    table->set_item_bytes(6);
+    table->set_index_count(7);
+    reply->mutable_disk()->set_table_files(8);
+    reply->mutable_disk()->set_write_ahead_log(9);
+    reply->mutable_disk()->set_free(10);
+    reply->mutable_disk()->set_free_floor(11);
+    v1::MemoryUsage* memory = reply->mutable_memory();
+    memory->set_limit(12);
+    memory->set_resident(13);
+    memory->set_block_cache(14);
+    memory->set_block_cache_capacity(15);
+    memory->set_memtables(16);
+    memory->set_memtable_budget(17);
+    memory->set_table_readers(18);
+    memory->set_write_queue(19);
+    memory->set_write_queue_limit(20);
+    memory->set_calls(21);
+    memory->set_call_limit(22);
+    reply->set_start_time_us(23);
+    reply->set_durable_sequence(24);
+    reply->mutable_writes()->set_committed(25);
+    reply->mutable_writes()->set_commit_groups(26);
+    reply->mutable_writes()->set_refused(27);
+    reply->mutable_writes()->set_mean_commit_us(28);
+    return grpc::Status::OK;
+  };
+  daemon_.check_database = [](const v1::CheckDatabaseRequest& request, v1::CheckDatabaseReply* reply) {
+    reply->set_change_sequence(1);
+    reply->set_items_checked(2);
+    reply->set_index_entries_checked(3);
+    reply->set_change_records_checked(4);
+    reply->add_findings("in " + request.table_name());
+    reply->set_finding_count(500);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<DaemonStatus> status = client_.GetStatus();
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->version, "2");
+  EXPECT_EQ(status->database_id, "3");
+  EXPECT_TRUE(status->durable);
+  EXPECT_EQ(status->table_count, 4);
+  ASSERT_EQ(status->tables.size(), 1u);
+  EXPECT_EQ(status->tables[0].table_name, "Product");
+  EXPECT_EQ(status->tables[0].item_count, 5);
+  EXPECT_EQ(status->tables[0].item_bytes, 6);
+  EXPECT_EQ(status->tables[0].index_count, 7);
+  EXPECT_EQ(status->disk.table_files, 8);
+  EXPECT_EQ(status->disk.write_ahead_log, 9);
+  EXPECT_EQ(status->disk.free, 10);
+  EXPECT_EQ(status->disk.free_floor, 11);
+  EXPECT_EQ(status->memory.limit, 12);
+  EXPECT_EQ(status->memory.resident, 13);
+  EXPECT_EQ(status->memory.block_cache, 14);
+  EXPECT_EQ(status->memory.block_cache_capacity, 15);
+  EXPECT_EQ(status->memory.memtables, 16);
+  EXPECT_EQ(status->memory.memtable_budget, 17);
+  EXPECT_EQ(status->memory.table_readers, 18);
+  EXPECT_EQ(status->memory.write_queue, 19);
+  EXPECT_EQ(status->memory.write_queue_limit, 20);
+  EXPECT_EQ(status->memory.calls, 21);
+  EXPECT_EQ(status->memory.call_limit, 22);
+  EXPECT_EQ(status->start_time, absl::FromUnixMicros(23));
+  EXPECT_EQ(status->durable_sequence, 24u);
+  EXPECT_EQ(status->writes.committed, 25);
+  EXPECT_EQ(status->writes.commit_groups, 26);
+  EXPECT_EQ(status->writes.refused, 27);
+  EXPECT_EQ(status->writes.mean_commit_time, absl::Microseconds(28));
+  const absl::StatusOr<CheckDatabaseResult> check = client_.CheckDatabase("t");
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->items_checked, 2);
+  EXPECT_EQ(check->index_entries_checked, 3);
+  EXPECT_EQ(check->change_records_checked, 4);
+  EXPECT_EQ(check->findings, std::vector<std::string>{"in t"});
+  EXPECT_EQ(check->finding_count, 500);
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,161 @@
+// Query, Scan and the ranges over their pages.
+#include <gtest/gtest.h>
+
+#include "itemdb/client.h"
+#include "tests/client/fake_daemon.h"
+
+namespace itemdb {
+namespace {
+
+// Serves the numbers 0 to `count - 1` as items {"n": N}, `page_items` to a page, with an empty page after
+// each full one.
+class ClientPagesTest : public testing::Test {
+ protected:
+  template <typename Request, typename Reply>
+  grpc::Status ServePage(const Request& request, Reply* reply) {
+    ++calls_;
+    last_limit_ = request.has_limit() ? request.limit() : -1;
+    int next = 0;
+    bool empty = false;
+    if (request.has_exclusive_start_key()) {
+      for (const v1::Attribute& attribute : request.exclusive_start_key().attributes()) {
+        if (attribute.name() == "n") next = std::stoi(attribute.value().n()) + 1;
+        if (attribute.name() == "empty_page") empty = attribute.value().bool_();
+      }
+    }
+    if (fail_at_ >= 0 && next >= fail_at_)
+      return ErrorReply(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "damaged");
+    const int end = empty ? next : std::min(next + page_items_, count_);
+    for (int i = next; i < end; ++i) AddNumber("n", i, reply->add_items());
+    reply->set_count(end - next);
+    reply->set_scanned_count(end - next);
+    reply->set_change_sequence(5);
+    if (end < count_) {
+      v1::Item* key = reply->mutable_last_evaluated_key();
+      AddNumber("n", end - 1, key);
+      v1::Attribute* attribute = key->add_attributes();
+      attribute->set_name("empty_page");
+      attribute->mutable_value()->set_bool_(!empty);
+    }
+    return grpc::Status::OK;
+  }
+
+  static void AddNumber(const std::string& name, int number, v1::Item* item) {
+    v1::Attribute* attribute = item->add_attributes();
+    attribute->set_name(name);
+    attribute->mutable_value()->set_n(std::to_string(number));
+  }
+
+  void SetUp() override {
+    daemon_.query = [this](const v1::QueryRequest& q, v1::QueryReply* r) { return ServePage(q, r); };
+    daemon_.scan = [this](const v1::ScanRequest& q, v1::ScanReply* r) { return ServePage(q, r); };
+  }
+
+  std::vector<Item> Numbers(int from, int to) {
+    std::vector<Item> items;
+    for (int i = from; i < to; ++i) items.push_back({{"n", i}});
+    return items;
+  }
+
+  int count_ = 10;
+  int page_items_ = 3;
+  int fail_at_ = -1;
+  std::atomic<int> calls_ = 0;
+  std::atomic<int> last_limit_ = 0;
+  FakeDaemon daemon_;
+  Client client_ = *Client::Open({.endpoint = daemon_.endpoint()});
+};
+
+TEST_F(ClientPagesTest, QuerySendsEveryFieldAndReturnsThePage) {
+  v1::QueryRequest seen;
+  daemon_.query = [&](const v1::QueryRequest& request, v1::QueryReply* reply) {
+    seen = request;
+    return ServePage(request, reply);
+  };
+  const absl::StatusOr<ItemPage> page =
+      client_.Query({.table_name = "Order",
+                     .index_name = "OpenOrdersByDate",
+                     .key_condition_expression = "#s = :s",
+                     .filter_expression = "a = :a",
+                     .projection_expression = "b",
+                     .expression_attribute_names = {{"#s", "status"}},
+                     .expression_attribute_values = {{":s", "OPEN"}, {":a", 1}},
+                     .limit = 3,
+                     .exclusive_start_key = Item{{"n", 1}},
+                     .scan_index_forward = false});
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_EQ(page->items, Numbers(2, 5));
+  EXPECT_EQ(page->count, 3);
+  EXPECT_EQ(page->scanned_count, 3);
+  EXPECT_EQ(page->change_sequence, 5u);
+  EXPECT_EQ(*page->last_evaluated_key, (Item{{"n", 4}, {"empty_page", true}}));
+  EXPECT_EQ(seen.index_name(), "OpenOrdersByDate");
+  EXPECT_EQ(seen.key_condition_expression(), "#s = :s");
+  EXPECT_EQ(seen.filter_expression(), "a = :a");
+  EXPECT_EQ(seen.projection_expression(), "b");
+  EXPECT_EQ(seen.expression_attribute_values_size(), 2);
+  EXPECT_EQ(seen.limit(), 3);
+  EXPECT_FALSE(seen.scan_index_forward());
+}
+
+// SEM-030: only a missing last_evaluated_key ends a range; an empty page does not.
+TEST_F(ClientPagesTest, RangesGoThroughAllPagesForEveryPageSize) {
+  for (page_items_ = 1; page_items_ <= 11; ++page_items_) {
+    SCOPED_TRACE(page_items_);
+    const absl::StatusOr<std::vector<Item>> queried =
+        client_.QueryAll({.table_name = "t", .key_condition_expression = "k = k"}).ToVector();
+    ASSERT_TRUE(queried.ok()) << queried.status();
+    EXPECT_EQ(*queried, Numbers(0, 10));
+    std::vector<Item> scanned;
+    ItemRange range = client_.ScanAll({.table_name = "t", .limit = 2});
+    for (const Item& item : range) scanned.push_back(item);
+    EXPECT_TRUE(range.status().ok());
+    EXPECT_EQ(scanned, Numbers(0, 10));
+    EXPECT_EQ(last_limit_, 2);
+  }
+}
+
+TEST_F(ClientPagesTest, RangesFetchLazilyAndContinueFromAStartKey) {
+  page_items_ = 4;
+  ItemRange range = client_.ScanAll({.table_name = "t", .exclusive_start_key = Item{{"n", 3}}});
+  EXPECT_EQ(calls_, 0);
+  for (int i = 4; i < 8; ++i) {
+    const absl::StatusOr<std::optional<Item>> item = range.Next();
+    ASSERT_TRUE(item.ok());
+    EXPECT_EQ(**item, (Item{{"n", i}}));
+  }
+  EXPECT_EQ(calls_, 1);
+}
+
+TEST_F(ClientPagesTest, RangeSurvivesItsClient) {
+  std::optional<ItemRange> range;
+  {
+    Client client = *Client::Open({.endpoint = daemon_.endpoint()});
+    range.emplace(client.ScanAll({.table_name = "t"}));
+  }
+  const absl::StatusOr<std::vector<Item>> items = range->ToVector();
+  ASSERT_TRUE(items.ok()) << items.status();
+  EXPECT_EQ(items->size(), 10u);
+}
+
+TEST_F(ClientPagesTest, ErrorOnALaterPageEndsTheRangeAndStays) {
+  fail_at_ = 6;
+  ItemRange range = client_.QueryAll({.table_name = "t", .key_condition_expression = "k = k"});
+  std::vector<Item> seen;
+  for (const Item& item : range) seen.push_back(item);
+  EXPECT_EQ(seen, Numbers(0, 6));
+  EXPECT_EQ(range.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(range.Next().status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(range.ToVector().status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(ClientPagesTest, EmptyRangeEndsAtOnce) {
+  count_ = 0;
+  ItemRange range = client_.ScanAll({.table_name = "t"});
+  EXPECT_TRUE(range.begin() == range.end());
+  EXPECT_TRUE(range.status().ok());
+  EXPECT_FALSE(range.Next()->has_value());
+}
+
+}  // namespace
+}  // namespace itemdb

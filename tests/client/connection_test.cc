@@ -1,0 +1,274 @@
+// What happens to calls when there is no daemon, or it goes away.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "itemdb/client.h"
+#include "tests/client/fake_daemon.h"
+#include "tests/client/hang_up_daemon.h"
+
+namespace itemdb {
+namespace {
+
+// What one attempt says; retries are tested in retry_test.cc.
+Client OpenClient(const std::string& endpoint) {
+  absl::StatusOr<Client> client = Client::Open({.endpoint = endpoint, .retry = {.max_attempts = 1}});
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *client;
+}
+
+// A port that is taken and where nobody listens.
+class RefusingPort {
+ public:
+  RefusingPort() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+    socklen_t length = sizeof(address);
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length);
+    endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  ~RefusingPort() { close(socket_); }
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  const int socket_;
+  std::string endpoint_;
+};
+
+bool Mentions(const absl::Status& status, const std::string& text) {
+  return std::string(status.message()).find(text) != std::string::npos;
+}
+
+TEST(ClientConnection, RefusesEndpointsItCannotUse) {
+  for (const std::string endpoint : {"localhost", "127.0.0.1:", ":7420", "127.0.0.1:0", "127.0.0.1:65536",
+                                     "127.0.0.1:7420x", "unix:relative", "unix:", "http://127.0.0.1"}) {
+    SCOPED_TRACE(endpoint);
+    const absl::StatusOr<Client> client = Client::Open({.endpoint = endpoint});
+    ASSERT_FALSE(client.ok());
+    EXPECT_EQ(client.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_TRUE(Mentions(client.status(), endpoint));
+  }
+  EXPECT_FALSE(Client::Open({.endpoint = "127.0.0.1:7420", .timeout = absl::ZeroDuration()}).ok());
+  EXPECT_FALSE(Client::Open({.endpoint = "127.0.0.1:7420", .retry = {.max_attempts = 0}}).ok());
+  EXPECT_FALSE(
+      Client::Open({.endpoint = "127.0.0.1:7420", .retry = {.initial_backoff = absl::ZeroDuration()}}).ok());
+  EXPECT_EQ(OpenClient("unix:/run/itemdb/x.sock").endpoint(), "unix:/run/itemdb/x.sock");
+  EXPECT_FALSE(DefaultEndpoint().empty());
+}
+
+TEST(ClientConnection, RefusedConnectionIsUnavailableAndNamesTheEndpoint) {
+  const RefusingPort port;
+  const absl::Time start = absl::Now();
+  for (const std::string& endpoint :
+       {port.endpoint(), std::string("unix:/nonexistent-directory/itemd.sock")}) {
+    SCOPED_TRACE(endpoint);
+    Client client = OpenClient(endpoint);
+    for (int i = 0; i < 2; ++i) {
+      const absl::Status read = client.GetStatus().status();
+      EXPECT_EQ(read.code(), absl::StatusCode::kUnavailable);
+      EXPECT_EQ(ReasonOf(read), kReasonUnavailable);
+      EXPECT_TRUE(Mentions(read, endpoint)) << read;
+    }
+    // Nothing was sent, so a write is no less certain than a read.
+    const absl::Status write = client.PutItem({.table_name = "t", .item = {}}).status();
+    EXPECT_EQ(write.code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(ReasonOf(write), kReasonUnavailable);
+  }
+  // A refusal is told at once, not at the deadline of 30 s.
+  EXPECT_LT(absl::Now() - start, absl::Seconds(20));
+}
+
+// ERR-19.
+TEST(ClientConnection, LostConnectionAfterSendingAWriteIsAnUnknownOutcome) {
+  HangUpDaemon daemon;
+  Client client = OpenClient(daemon.endpoint());
+  const absl::Status status = client.PutItem({.table_name = "Product", .item = {{"a", 1}}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnknown) << status;
+  EXPECT_EQ(ReasonOf(status), kReasonWriteOutcomeUnknown);
+  EXPECT_TRUE(Mentions(status, daemon.endpoint()));
+}
+
+// ERR-19. HTTP/2's codes arrive as gRPC codes of all kinds, ENHANCE_YOUR_CALM as RESOURCE_EXHAUSTED.
+TEST(ClientConnection, WriteThatIsResetIsAnUnknownOutcomeWhateverTheCode) {
+  for (uint8_t http2_code = 0; http2_code <= 13; ++http2_code) {
+    SCOPED_TRACE(static_cast<int>(http2_code));
+    // INADEQUATE_SECURITY is PERMISSION_DENIED, and REFUSED_STREAM is repeated by gRPC itself.
+    if (http2_code == 7 || http2_code == 12) continue;
+    HangUpDaemon daemon(http2_code);
+    Client client = OpenClient(daemon.endpoint());
+    const absl::Status status = client.PutItem({.table_name = "Product", .item = {{"a", 1}}}).status();
+    EXPECT_EQ(ReasonOf(status), kReasonWriteOutcomeUnknown) << status;
+    EXPECT_TRUE(daemon.hung_up());
+  }
+}
+
+// ERR-19.
+TEST(ClientConnection, StatusWithoutDetailsIsNoVerdictOnAWriteUnlessItWasTurnedAway) {
+  grpc::Status answer;
+  FakeDaemon daemon;
+  daemon.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply*) { return answer; };
+  daemon.get_item = [&](const v1::GetItemRequest&, v1::GetItemReply*) { return answer; };
+  Client client = OpenClient(daemon.endpoint());
+  for (const grpc::StatusCode code :
+       {grpc::StatusCode::RESOURCE_EXHAUSTED, grpc::StatusCode::NOT_FOUND, grpc::StatusCode::OUT_OF_RANGE,
+        grpc::StatusCode::FAILED_PRECONDITION, grpc::StatusCode::ALREADY_EXISTS}) {
+    SCOPED_TRACE(code);
+    answer = grpc::Status(code, "from somewhere");
+    const absl::Status write = client.PutItem({.table_name = "t", .item = {}}).status();
+    EXPECT_EQ(write.code(), absl::StatusCode::kUnknown) << write;
+    EXPECT_EQ(ReasonOf(write), kReasonWriteOutcomeUnknown);
+    EXPECT_TRUE(Mentions(write, "from somewhere"));
+    const absl::Status read = client.GetItem({.table_name = "t", .key = {}}).status();
+    EXPECT_EQ(static_cast<int>(read.code()), static_cast<int>(code)) << read;
+  }
+  for (const grpc::StatusCode code :
+       {grpc::StatusCode::UNIMPLEMENTED, grpc::StatusCode::UNAUTHENTICATED,
+        grpc::StatusCode::PERMISSION_DENIED, grpc::StatusCode::INVALID_ARGUMENT}) {
+    SCOPED_TRACE(code);
+    answer = grpc::Status(code, "at the door");
+    const absl::Status write = client.PutItem({.table_name = "t", .item = {}}).status();
+    EXPECT_EQ(static_cast<int>(write.code()), static_cast<int>(code)) << write;
+  }
+}
+
+// A request that the daemon's gRPC finds too long was not applied; a write whose reply is too long was.
+TEST(ClientConnection, TellsATooLongRequestFromATooLongReply) {
+  v1::Data::Service never_reached;
+  int port = 0;
+  const std::unique_ptr<grpc::Server> strict =
+      grpc::ServerBuilder()
+          .SetMaxReceiveMessageSize(1'000)
+          .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port)
+          .RegisterService(&never_reached)
+          .BuildAndStart();
+  const absl::Status refused = OpenClient("127.0.0.1:" + std::to_string(port))
+                                   .PutItem({.table_name = "t", .item = {{"a", std::string(1'000, 'x')}}})
+                                   .status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
+  EXPECT_TRUE(Mentions(refused, "larger than max"));
+
+  FakeDaemon daemon;
+  daemon.put_item = [](const v1::PutItemRequest&, v1::PutItemReply* reply) {
+    v1::Attribute* attribute = reply->mutable_result()->mutable_attributes()->add_attributes();
+    attribute->set_name(std::string(18 << 20, 'x'));
+    return grpc::Status::OK;
+  };
+  const absl::Status applied =
+      OpenClient(daemon.endpoint()).PutItem({.table_name = "t", .item = {{"a", 1}}}).status();
+  EXPECT_EQ(ReasonOf(applied), kReasonWriteOutcomeUnknown) << applied;
+}
+
+TEST(ClientConnection, LostConnectionOnAReadIsUnavailable) {
+  HangUpDaemon daemon;
+  Client client = OpenClient(daemon.endpoint());
+  const absl::Status status = client.GetItem({.table_name = "Product", .key = {{"a", 1}}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_EQ(ReasonOf(status), kReasonUnavailable);
+}
+
+TEST(ClientConnection, DeadlineOnAWriteIsAnUnknownOutcomeAndOnAReadIsNot) {
+  absl::Notification release;
+  FakeDaemon daemon;
+  daemon.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply*) {
+    release.WaitForNotification();
+    return grpc::Status::OK;
+  };
+  daemon.get_item = [&](const v1::GetItemRequest&, v1::GetItemReply*) {
+    release.WaitForNotification();
+    return grpc::Status::OK;
+  };
+  Client client = OpenClient(daemon.endpoint());
+  const CallOptions soon{.timeout = absl::Milliseconds(200)};
+  const absl::Status write = client.PutItem({.table_name = "t", .item = {}}, soon).status();
+  EXPECT_EQ(write.code(), absl::StatusCode::kDeadlineExceeded) << write;
+  EXPECT_EQ(ReasonOf(write), kReasonWriteOutcomeUnknown);
+  const absl::Status read = client.GetItem({.table_name = "t", .key = {}}, soon).status();
+  EXPECT_EQ(read.code(), absl::StatusCode::kDeadlineExceeded) << read;
+  EXPECT_EQ(ReasonOf(read), kReasonDeadlineExceeded);
+  release.Notify();
+}
+
+TEST(ClientConnection, OneClientServesManyThreads) {
+  FakeDaemon daemon;
+  daemon.get_status = [](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+    reply->set_version("1");
+    return grpc::Status::OK;
+  };
+  Client client = OpenClient(daemon.endpoint());
+  std::vector<std::thread> threads;
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([client, &answered]() mutable {
+      for (int call = 0; call < 25; ++call) answered += client.GetStatus().ok() ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(answered, 100);
+}
+
+TEST(ClientConnection, ReconnectsToADaemonThatWasRestarted) {
+  char directory[] = "/tmp/itemdb-client-test-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string address = std::string("unix:") + directory + "/itemd.sock";
+  const auto start = [&] {
+    auto daemon = std::make_unique<FakeDaemon>(address);
+    daemon->get_status = [](const v1::GetStatusRequest&, v1::GetStatusReply*) { return grpc::Status::OK; };
+    return daemon;
+  };
+  std::unique_ptr<FakeDaemon> daemon = start();
+  Client client = *Client::Open({.endpoint = daemon->endpoint(), .retry = {.max_attempts = 100}});
+  EXPECT_TRUE(client.GetStatus().ok());
+  daemon.reset();
+  daemon = start();
+  const absl::Status status = client.GetStatus().status();
+  EXPECT_TRUE(status.ok()) << status;
+  daemon.reset();
+  std::filesystem::remove_all(directory);
+}
+
+TEST(ClientConnection, RefusesARequestTooLongForTheDaemonBeforeSendingIt) {
+  FakeDaemon daemon;
+  std::atomic<int> calls = 0;
+  daemon.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply* reply) {
+    ++calls;
+    reply->mutable_result();
+    return grpc::Status::OK;
+  };
+  Client client = OpenClient(daemon.endpoint());
+  EXPECT_TRUE(client.PutItem({.table_name = "t", .item = {{"a", std::string(16 << 20, 'x')}}}).ok());
+  const absl::Status status =
+      client.PutItem({.table_name = "t", .item = {{"a", std::string(17 << 20, 'x')}}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_EQ(ReasonOf(status), kReasonValidation);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(ClientConnection, TakesAReplyOf16MiB) {
+  FakeDaemon daemon;
+  daemon.get_item = [&](const v1::GetItemRequest&, v1::GetItemReply* reply) {
+    v1::Attribute* attribute = reply->mutable_item()->add_attributes();
+    attribute->set_name("a");
+    attribute->mutable_value()->set_s(std::string(16 << 20, 'x'));
+    return grpc::Status::OK;
+  };
+  Client client = OpenClient(daemon.endpoint());
+  const absl::StatusOr<GetItemResult> result = client.GetItem({.table_name = "t", .key = {}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->item->find_or_null("a")->string_or_null()->size(), size_t{16} << 20);
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,147 @@
+#include "tests/client/fake_daemon.h"
+
+namespace itemdb {
+namespace {
+
+template <typename Request, typename Reply>
+grpc::Status Answer(const FakeDaemon::Handler<Request, Reply>& handler, const Request* request,
+                    Reply* reply) {
+  if (!handler) return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "this test has no such handler");
+  return handler(*request, reply);
+}
+
+}  // namespace
+
+grpc::Status ErrorReply(grpc::StatusCode code, const std::string& reason, const std::string& message,
+                        int64_t retry_after_ms) {
+  v1::ErrorDetail detail;
+  detail.set_reason(reason);
+  detail.set_retry_after_ms(retry_after_ms);
+  return grpc::Status(code, message, detail.SerializeAsString());
+}
+
+v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
+  v1::TableDescription table;
+  table.set_table_name(request.table_name());
+  table.set_table_id("id");
+  table.set_storage_id(12);
+  table.set_table_status(v1::TABLE_STATUS_ACTIVE);
+  table.set_creation_time_ms(1'700'000'000'123);
+  *table.mutable_attribute_definitions() = request.attribute_definitions();
+  *table.mutable_key_schema() = request.key_schema();
+  for (const v1::GlobalSecondaryIndex& index : request.global_secondary_indexes()) {
+    v1::GlobalSecondaryIndexDescription* described = table.add_global_secondary_indexes();
+    described->set_index_name(index.index_name());
+    *described->mutable_key_schema() = index.key_schema();
+    *described->mutable_projection() = index.projection();
+    *described->mutable_provisioned_throughput() = index.provisioned_throughput();
+    described->set_index_status(v1::TABLE_STATUS_ACTIVE);
+    described->set_item_count(8);
+  }
+  table.set_billing_mode(request.billing_mode());
+  *table.mutable_provisioned_throughput() = request.provisioned_throughput();
+  table.set_stream_view_type(request.stream_view_type());
+  table.set_item_count(9);
+  table.set_table_size_bytes(1'000);
+  return table;
+}
+
+class FakeDaemon::Services {
+ public:
+  explicit Services(const FakeDaemon* fake) : data(fake), tables(fake), changes(fake), admin(fake) {}
+
+  using Context = grpc::ServerContext;
+
+  struct Data : v1::Data::Service {
+    explicit Data(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status PutItem(Context*, const v1::PutItemRequest* q, v1::PutItemReply* r) override {
+      return Answer(fake->put_item, q, r);
+    }
+    grpc::Status GetItem(Context*, const v1::GetItemRequest* q, v1::GetItemReply* r) override {
+      return Answer(fake->get_item, q, r);
+    }
+    grpc::Status UpdateItem(Context*, const v1::UpdateItemRequest* q, v1::UpdateItemReply* r) override {
+      return Answer(fake->update_item, q, r);
+    }
+    grpc::Status DeleteItem(Context*, const v1::DeleteItemRequest* q, v1::DeleteItemReply* r) override {
+      return Answer(fake->delete_item, q, r);
+    }
+    grpc::Status BatchWriteItem(Context*, const v1::BatchWriteItemRequest* q,
+                                v1::BatchWriteItemReply* r) override {
+      return Answer(fake->batch_write_item, q, r);
+    }
+    grpc::Status TransactWriteItems(Context*, const v1::TransactWriteItemsRequest* q,
+                                    v1::TransactWriteItemsReply* r) override {
+      return Answer(fake->transact_write_items, q, r);
+    }
+    grpc::Status Query(Context*, const v1::QueryRequest* q, v1::QueryReply* r) override {
+      return Answer(fake->query, q, r);
+    }
+    grpc::Status Scan(Context*, const v1::ScanRequest* q, v1::ScanReply* r) override {
+      return Answer(fake->scan, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
+  struct Tables : v1::Tables::Service {
+    explicit Tables(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status CreateTable(Context*, const v1::CreateTableRequest* q, v1::CreateTableReply* r) override {
+      return Answer(fake->create_table, q, r);
+    }
+    grpc::Status DescribeTable(Context*, const v1::DescribeTableRequest* q,
+                               v1::DescribeTableReply* r) override {
+      return Answer(fake->describe_table, q, r);
+    }
+    grpc::Status ListTables(Context*, const v1::ListTablesRequest* q, v1::ListTablesReply* r) override {
+      return Answer(fake->list_tables, q, r);
+    }
+    grpc::Status DeleteTable(Context*, const v1::DeleteTableRequest* q, v1::DeleteTableReply* r) override {
+      return Answer(fake->delete_table, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
+  struct Changes : v1::Changes::Service {
+    explicit Changes(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status ReadChanges(Context*, const v1::ReadChangesRequest* q, v1::ReadChangesReply* r) override {
+      return Answer(fake->read_changes, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
+  struct Admin : v1::Admin::Service {
+    explicit Admin(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status GetStatus(Context*, const v1::GetStatusRequest* q, v1::GetStatusReply* r) override {
+      return Answer(fake->get_status, q, r);
+    }
+    grpc::Status CheckDatabase(Context*, const v1::CheckDatabaseRequest* q,
+                               v1::CheckDatabaseReply* r) override {
+      return Answer(fake->check_database, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
+  Data data;
+  Tables tables;
+  Changes changes;
+  Admin admin;
+};
+
+FakeDaemon::FakeDaemon(const std::string& address, std::shared_ptr<grpc::ServerCredentials> credentials)
+    : services_(std::make_unique<Services>(this)) {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort(address, std::move(credentials), &port);
+  builder.SetMaxReceiveMessageSize(17 << 20);
+  builder.SetMaxSendMessageSize(-1);
+  builder.RegisterService(&services_->data);
+  builder.RegisterService(&services_->tables);
+  builder.RegisterService(&services_->changes);
+  builder.RegisterService(&services_->admin);
+  server_ = builder.BuildAndStart();
+  endpoint_ = address.starts_with("unix:") ? address : "127.0.0.1:" + std::to_string(port);
+}
+
+FakeDaemon::~FakeDaemon() { server_->Shutdown(); }
+
+}  // namespace itemdb

@@ -1,0 +1,69 @@
+// A gRPC server whose answers are written in the test.
+//
+//   FakeDaemon daemon;
+//   daemon.get_item = [](const v1::GetItemRequest& request, v1::GetItemReply* reply) { ...; return
+//   grpc::Status::OK; }; Client client = *Client::Open({.endpoint = daemon.endpoint()});
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <grpcpp/grpcpp.h>
+
+#include "itemdb/v1/admin.grpc.pb.h"
+#include "itemdb/v1/changes.grpc.pb.h"
+#include "itemdb/v1/data.grpc.pb.h"
+#include "itemdb/v1/errors.pb.h"
+#include "itemdb/v1/tables.grpc.pb.h"
+
+namespace itemdb {
+
+// A status as a daemon sends it, with an ErrorDetail.
+grpc::Status ErrorReply(grpc::StatusCode code, const std::string& reason, const std::string& message,
+                        int64_t retry_after_ms = 0);
+
+// What a daemon says about a table it was asked to create; without throughput it shows 0 and 0, as DynamoDB
+// does.
+v1::TableDescription DescribedAs(const v1::CreateTableRequest& request);
+
+// Listens on a port of 127.0.0.1 that the kernel chose, or on a unix socket. Handlers are set before the
+// first call and may run on several threads at once; an RPC without a handler is UNIMPLEMENTED.
+class FakeDaemon {
+ public:
+  template <typename Request, typename Reply>
+  using Handler = std::function<grpc::Status(const Request&, Reply*)>;
+
+  // `address` is "127.0.0.1:0" or "unix:/PATH".
+  explicit FakeDaemon(
+      const std::string& address = "127.0.0.1:0",
+      std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials());
+  ~FakeDaemon();
+
+  // "127.0.0.1:PORT" or "unix:/PATH".
+  const std::string& endpoint() const { return endpoint_; }
+
+  Handler<v1::PutItemRequest, v1::PutItemReply> put_item;
+  Handler<v1::GetItemRequest, v1::GetItemReply> get_item;
+  Handler<v1::UpdateItemRequest, v1::UpdateItemReply> update_item;
+  Handler<v1::DeleteItemRequest, v1::DeleteItemReply> delete_item;
+  Handler<v1::BatchWriteItemRequest, v1::BatchWriteItemReply> batch_write_item;
+  Handler<v1::TransactWriteItemsRequest, v1::TransactWriteItemsReply> transact_write_items;
+  Handler<v1::QueryRequest, v1::QueryReply> query;
+  Handler<v1::ScanRequest, v1::ScanReply> scan;
+  Handler<v1::CreateTableRequest, v1::CreateTableReply> create_table;
+  Handler<v1::DescribeTableRequest, v1::DescribeTableReply> describe_table;
+  Handler<v1::ListTablesRequest, v1::ListTablesReply> list_tables;
+  Handler<v1::DeleteTableRequest, v1::DeleteTableReply> delete_table;
+  Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
+  Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
+  Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;
+
+ private:
+  class Services;
+  std::unique_ptr<Services> services_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string endpoint_;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,152 @@
+// Structs as items and back; the examples of the header, as they stand there.
+#include "itemdb/item_traits.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/client/fake_daemon.h"
+
+struct Product {
+  std::string product_id;
+  int64_t stock = 0;
+  std::optional<std::string> note;
+};
+
+template <>
+struct itemdb::ItemTraits<Product> {
+  static itemdb::Item ToItem(const Product& product) {
+    return itemdb::ItemBuilder()
+        .With("product_id", product.product_id)
+        .With("stock", product.stock)
+        .With("note", product.note)  // Left out when it is empty.
+        .Build();
+  }
+  static absl::StatusOr<Product> FromItem(const itemdb::Item& item) {
+    Product product;
+    itemdb::ItemReader reader(item);
+    reader.Read("product_id", product.product_id).Read("stock", product.stock).Read("note", product.note);
+    return reader.Finish(std::move(product));
+  }
+};
+
+// Every kind of member.
+struct Everything {
+  std::string text;
+  bool flag = false;
+  int8_t small = 0;
+  uint32_t positive = 0;
+  itemdb::Number exact;
+  itemdb::Value any;
+  std::vector<std::string> list;
+  std::map<std::string, int> map;
+  std::vector<Product> products;
+  std::optional<Product> inner;
+};
+
+template <>
+struct itemdb::ItemTraits<Everything> {
+  static itemdb::Item ToItem(const Everything& e) {
+    return itemdb::ItemBuilder()
+        .With("text", e.text)
+        .With("flag", e.flag)
+        .With("small", e.small)
+        .With("positive", e.positive)
+        .With("exact", e.exact)
+        .With("any", e.any)
+        .With("list", e.list)
+        .With("map", e.map)
+        .With("products", e.products)
+        .With("inner", e.inner)
+        .With("literal", "kept")
+        .Build();
+  }
+  static absl::StatusOr<Everything> FromItem(const itemdb::Item& item) {
+    Everything e;
+    itemdb::ItemReader reader(item);
+    reader.Read("text", e.text).Read("flag", e.flag).Read("small", e.small).Read("positive", e.positive);
+    reader.Read("exact", e.exact).Read("any", e.any).Read("list", e.list).Read("map", e.map);
+    reader.Read("products", e.products).Read("inner", e.inner);
+    return reader.Finish(std::move(e));
+  }
+};
+
+namespace itemdb {
+namespace {
+
+TEST(ItemTraits, EveryKindOfMemberComesBack) {
+  const Everything everything{.text = "t",
+                              .flag = true,
+                              .small = -128,
+                              .positive = std::numeric_limits<uint32_t>::max(),
+                              .exact = *Number::Parse("12345678901234567890123456789012345.678"),
+                              .any = Value::NumberSet({1, 2}),
+                              .list = {"a", "b"},
+                              .map = {{"x", 1}},
+                              .products = {{.product_id = "p", .stock = 3, .note = std::nullopt}},
+                              .inner = Product{.product_id = "q", .stock = 4, .note = "n"}};
+  const Item item = ToItem(everything);
+  const absl::StatusOr<Everything> back = FromItem<Everything>(item);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(ToItem(*back), item);
+  EXPECT_EQ(back->exact, everything.exact);
+  EXPECT_EQ(back->inner->note, "n");
+  EXPECT_FALSE(back->products[0].note.has_value());
+  EXPECT_EQ(*item.find_or_null("literal")->string_or_null(), "kept");
+}
+
+TEST(ItemTraits, WhatDoesNotFitNamesTheAttribute) {
+  struct Case {
+    Item item;
+    std::string expected;
+  };
+  const Case cases[] = {
+      {{{"product_id", "p"}}, "attribute stock is missing"},
+      {{{"product_id", 5}, {"stock", 1}}, "attribute product_id is of type N, not S"},
+      {{{"product_id", "p"}, {"stock", *Number::Parse("1.5")}}, "attribute stock is 1.5"},
+      {{{"product_id", "p"}, {"stock", *Number::Parse("1e30")}}, "attribute stock is 1e30"},
+      {{{"product_id", "p"}, {"stock", 1}, {"note", true}}, "attribute note is of type BOOL, not S"},
+  };
+  for (const Case& c : cases) {
+    const absl::Status status = FromItem<Product>(c.item).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(ReasonOf(status), kReasonUnexpectedItem);
+    EXPECT_NE(std::string(status.message()).find(c.expected), std::string::npos) << status;
+  }
+  int8_t small = 0;
+  const Item item{{"n", 128}};
+  EXPECT_FALSE(ItemReader(item).Read("n", small).status().ok());
+}
+
+TEST(ItemTraits, TypedOperationsPutAndGet) {
+  FakeDaemon daemon;
+  v1::Item stored;
+  daemon.put_item = [&](const v1::PutItemRequest& request, v1::PutItemReply* reply) {
+    stored = request.item();
+    reply->mutable_result();
+    return grpc::Status::OK;
+  };
+  daemon.get_item = [&](const v1::GetItemRequest& request, v1::GetItemReply* reply) {
+    if (request.table_name() == "Product") *reply->mutable_item() = stored;
+    return grpc::Status::OK;
+  };
+  Client client = *Client::Open({.endpoint = daemon.endpoint()});
+  ASSERT_TRUE(PutItemAs(client, "Product", Product{.product_id = "p", .stock = 7, .note = {}}).ok());
+  const absl::StatusOr<std::optional<Product>> got =
+      GetItemAs<Product>(client, {.table_name = "Product", .key = {{"product_id", "p"}}});
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_TRUE(got->has_value());
+  EXPECT_EQ((*got)->stock, 7);
+  const absl::StatusOr<std::optional<Product>> none =
+      GetItemAs<Product>(client, {.table_name = "x", .key = {}});
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(none->has_value());
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,56 @@
+#include "daemon/address_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb {
+namespace {
+
+TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
+  testing::TemporaryDirectory directory;
+  std::string path = directory.path() + "/itemd.json";
+  std::ofstream(path) << "left over";
+  {
+    AddressFile file(path);
+    ASSERT_TRUE(file.Write({"127.0.0.1:4711", "unix:/tmp/s"}).ok());
+    std::ifstream in(path);
+    nlohmann::json json = nlohmann::json::parse(in);
+    EXPECT_EQ(json["grpc"], nlohmann::json::array({"127.0.0.1:4711", "unix:/tmp/s"}));
+    EXPECT_EQ(json["http"], nlohmann::json::array());
+    // The temporary file is gone: the name appeared by rename.
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// The next daemon may have been started with the same file before this one is gone.
+TEST(AddressFile, LeavesTheFileOfASuccessor) {
+  testing::TemporaryDirectory directory;
+  std::string path = directory.path() + "/itemd.json";
+  AddressFile successor(path);
+  {
+    AddressFile file(path);
+    ASSERT_TRUE(file.Write({"127.0.0.1:1"}).ok());
+    ASSERT_TRUE(successor.Write({"127.0.0.1:2"}).ok());
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST(AddressFile, NamesTheFileItCannotWrite) {
+  AddressFile file("/nowhere/itemd.json");
+  absl::Status status = file.Write({"127.0.0.1:1"});
+  EXPECT_NE(MessageOf(status).find("/nowhere/itemd.json: No such file"), std::string::npos) << status;
+}
+
+TEST(AddressFile, IsNotWrittenUnlessAskedFor) {
+  AddressFile file("");
+  EXPECT_TRUE(file.Write({"127.0.0.1:1"}).ok());
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,65 @@
+#include "daemon/call_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace itemdb {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(CallGate, RefusesCallsOnceClosed) {
+  CallGate gate;
+  EXPECT_TRUE(gate.TryEnter());
+  gate.Close();
+  EXPECT_FALSE(gate.TryEnter());
+  gate.Leave();
+  EXPECT_FALSE(gate.TryEnter());
+}
+
+TEST(CallGate, WaitsForCallsInside) {
+  CallGate gate;
+  ASSERT_TRUE(gate.TryEnter());
+  gate.Close();
+  EXPECT_FALSE(gate.WaitUntilEmpty(milliseconds(1)));
+  std::thread call([&] { gate.Leave(); });
+  gate.WaitUntilEmpty();
+  EXPECT_TRUE(gate.WaitUntilEmpty(milliseconds(0)));
+  call.join();
+}
+
+// The daemon destroys the gate right after waiting, while the last call may still be in Leave().
+TEST(CallGate, MayGoAsSoonAsItIsEmpty) {
+  for (int round = 0; round < 200; ++round) {
+    auto gate = std::make_unique<CallGate>();
+    std::vector<std::thread> calls;
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(gate->TryEnter());
+      calls.emplace_back([&gate] { gate->Leave(); });
+    }
+    gate->Close();
+    gate->WaitUntilEmpty();
+    CallGate* empty = gate.release();
+    delete empty;
+    for (std::thread& call : calls) call.join();
+  }
+}
+
+// The second SIGTERM: whoever waits, waits no longer; what is inside still has to leave.
+TEST(CallGate, HurryEndsThePatience) {
+  CallGate gate;
+  ASSERT_TRUE(gate.TryEnter());
+  gate.Close();
+  std::thread hurry([&gate] { gate.Hurry(); });
+  EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
+  hurry.join();
+  EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
+  gate.Leave();
+  EXPECT_TRUE(gate.WaitUntilEmpty(std::chrono::milliseconds(0)));
+  gate.WaitUntilEmpty();
+}
+
+}  // namespace
+}  // namespace itemdb

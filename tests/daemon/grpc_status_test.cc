@@ -1,0 +1,71 @@
+#include "daemon/grpc_status.h"
+
+#include <gtest/gtest.h>
+
+#include "itemdb/v1/errors.pb.h"
+#include "storage/base/status.h"
+
+namespace itemdb {
+namespace {
+
+v1::ErrorDetail DetailOf(const grpc::Status& status) {
+  v1::ErrorDetail detail;
+  EXPECT_TRUE(detail.ParseFromString(status.error_details()));
+  return detail;
+}
+
+TEST(GrpcStatus, KeepsCodeMessageAndReason) {
+  struct Row {
+    absl::Status status;
+    grpc::StatusCode code;
+    std::string reason;
+  };
+  const Row rows[] = {
+      {ValidationError("no"), grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION"},
+      {NotFoundError("no"), grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND"},
+      {DataLossError("no"), grpc::StatusCode::DATA_LOSS, "DATA_LOSS"},
+      {MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse, "no"),
+       grpc::StatusCode::ALREADY_EXISTS, "RESOURCE_IN_USE"},
+      {MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown, "no"), grpc::StatusCode::UNKNOWN,
+       "WRITE_OUTCOME_UNKNOWN"},
+      {MakeError(absl::StatusCode::kOutOfRange, kReasonChangesTrimmed, "no"), grpc::StatusCode::OUT_OF_RANGE,
+       "CHANGES_TRIMMED"},
+      {MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "no"), grpc::StatusCode::UNAVAILABLE,
+       "UNAVAILABLE"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.reason);
+    grpc::Status status = ToGrpcStatus(row.status);
+    EXPECT_EQ(status.error_code(), row.code);
+    EXPECT_EQ(status.error_message(), "no");
+    EXPECT_EQ(DetailOf(status).reason(), row.reason);
+  }
+}
+
+// The canonical codes are numbered alike; a slip in the switch would show here.
+TEST(GrpcStatus, MapsEveryCodeToItsNamesake) {
+  for (int code = 1; code <= 16; ++code) {
+    absl::Status status(static_cast<absl::StatusCode>(code), "x");
+    EXPECT_EQ(static_cast<int>(ToGrpcStatus(status).error_code()), code);
+    EXPECT_FALSE(DetailOf(ToGrpcStatus(status)).reason().empty());
+  }
+  EXPECT_TRUE(ToGrpcStatus(absl::OkStatus()).ok());
+}
+
+TEST(GrpcStatus, TellsWhenToTryAgain) {
+  absl::Status full = MakeError(absl::StatusCode::kResourceExhausted, kReasonQueueFull, "full", 250);
+  EXPECT_EQ(DetailOf(ToGrpcStatus(full)).retry_after_ms(), 250);
+}
+
+// A message may quote a name of 64 KiB; header blocks of more than 8 KiB make the peer drop the call.
+TEST(GrpcStatus, CutsLongMessagesBetweenCharacters) {
+  std::string message = "x";
+  while (message.size() < 70'000) message += "\u00e9";
+  std::string sent = ToGrpcStatus(ValidationError(message)).error_message();
+  EXPECT_LE(sent.size(), kMaxStatusMessageBytes);
+  EXPECT_GT(sent.size(), kMaxStatusMessageBytes - 8);
+  EXPECT_TRUE(sent.ends_with("\u00e9..."));
+}
+
+}  // namespace
+}  // namespace itemdb

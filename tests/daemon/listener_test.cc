@@ -1,0 +1,194 @@
+// Listening sockets without gRPC: the accepted descriptors come to the test.
+#include "daemon/listener.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spdlog/sinks/null_sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "storage/base/mutex.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+std::shared_ptr<spdlog::logger> NoLog() {
+  return std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
+}
+
+// What was accepted, in order.
+class Accepted {
+ public:
+  Listener::Accept Taker() {
+    return [this](int fd, int, bool tcp) {
+      MutexLock lock(mutex_);
+      connections_.emplace_back(fd);
+      last_was_tcp_ = tcp;
+      arrived_.NotifyAll();
+    };
+  }
+  // Waits until there were `count` in all.
+  bool Await(size_t count) {
+    MutexLock lock(mutex_);
+    while (connections_.size() < count) {
+      if (!arrived_.WaitFor(mutex_, std::chrono::seconds(60))) return false;
+    }
+    return true;
+  }
+  void Close(size_t index) {
+    MutexLock lock(mutex_);
+    connections_[index].Reset();
+  }
+  bool last_was_tcp() {
+    MutexLock lock(mutex_);
+    return last_was_tcp_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar arrived_;
+  std::vector<Descriptor> connections_ ABSL_GUARDED_BY(mutex_);
+  bool last_was_tcp_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+Descriptor ConnectTo(const std::string& name) {
+  const ListenAddress address = *ParseListenAddress(name);
+  const SocketAddress target = ToSocketAddress(address);
+  Descriptor socket(::socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(connect(socket.get(), target.get(), target.bytes), 0) << std::strerror(errno);
+  return socket;
+}
+
+// Waits until the other side has closed.
+bool AwaitClosed(const Descriptor& socket) {
+  pollfd event = {.fd = socket.get(), .events = POLLIN, .revents = 0};
+  char byte = 0;
+  return poll(&event, 1, 60'000) == 1 && read(socket.get(), &byte, 1) <= 0;
+}
+
+class ListenerTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Listener> Open(const std::vector<std::string>& names, unsigned permissions = 0660) {
+    std::vector<ListenAddress> addresses;
+    for (const std::string& name : names) addresses.push_back(*ParseListenAddress(name));
+    auto listener = Listener::Open(addresses, permissions);
+    EXPECT_TRUE(listener.ok()) << listener.status();
+    return *std::move(listener);
+  }
+
+  std::string OpenError(const std::vector<std::string>& names) {
+    std::vector<ListenAddress> addresses;
+    for (const std::string& name : names) addresses.push_back(*ParseListenAddress(name));
+    auto listener = Listener::Open(addresses, 0660);
+    EXPECT_TRUE(absl::IsUnavailable(listener.status()));
+    return MessageOf(listener.status());
+  }
+
+  testing::TemporaryDirectory directory_;
+  const std::string socket_ = directory_.path() + "/s";
+  Accepted accepted_;
+};
+
+TEST_F(ListenerTest, TellsPortsAndWhatAConnectionCameIn) {
+  auto listener = Open({"127.0.0.1:0", "[::1]:0", "unix:" + socket_});
+  ASSERT_EQ(listener->addresses().size(), 3u);
+  EXPECT_THAT(listener->addresses()[0], MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
+  EXPECT_THAT(listener->addresses()[1], MatchesRegex("\\[::1\\]:[1-9][0-9]*"));
+  listener->Start(10, accepted_.Taker(), NoLog());
+  Descriptor one = ConnectTo(listener->addresses()[0]);
+  ASSERT_TRUE(accepted_.Await(1));
+  EXPECT_TRUE(accepted_.last_was_tcp());
+  Descriptor two = ConnectTo(listener->addresses()[2]);
+  ASSERT_TRUE(accepted_.Await(2));
+  EXPECT_FALSE(accepted_.last_was_tcp());
+}
+
+TEST_F(ListenerTest, SaysWhyAnAddressFails) {
+  auto first = Open({"127.0.0.1:0"});
+  EXPECT_EQ(OpenError({first->addresses()[0]}),
+            "cannot listen on " + first->addresses()[0] + ": another process uses this address");
+  EXPECT_THAT(OpenError({"unix:/nowhere/at/all"}), HasSubstr("No such file"));
+  EXPECT_THAT(OpenError({"192.0.2.1:0"}), HasSubstr("cannot listen on 192.0.2.1:0: "));
+  // All or none: the file of the first is gone again.
+  EXPECT_THAT(OpenError({"unix:" + socket_, first->addresses()[0]}), HasSubstr("another process"));
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(ListenerTest, SocketFilesHaveTheirPermissionsAndGoAtTheEnd) {
+  auto listener = Open({"unix:" + socket_}, 0600);
+  struct stat info = {};
+  ASSERT_EQ(stat(socket_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  listener->Stop();
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+  // A file that somebody else has put there since is not ours.
+  listener = Open({"unix:" + socket_});
+  std::filesystem::remove(socket_);
+  std::ofstream(socket_) << "precious";
+  listener.reset();
+  EXPECT_TRUE(std::filesystem::exists(socket_));
+}
+
+// What gRPC closes is free again, without telling us.
+TEST_F(ListenerTest, ClosesConnectionsBeyondTheLimitUntilOthersEnd) {
+  auto listener = Open({"127.0.0.1:0"});
+  listener->Start(3, accepted_.Taker(), NoLog());
+  std::vector<Descriptor> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(ConnectTo(listener->addresses()[0]));
+  ASSERT_TRUE(accepted_.Await(3));
+  EXPECT_TRUE(AwaitClosed(ConnectTo(listener->addresses()[0])));
+  accepted_.Close(1);
+  // The limit is looked at anew every few milliseconds only: some may still be refused.
+  Descriptor again;
+  for (bool taken = false; !taken;) {
+    again = ConnectTo(listener->addresses()[0]);
+    pollfd event = {.fd = again.get(), .events = POLLIN, .revents = 0};
+    taken = poll(&event, 1, 50) == 0;
+  }
+  EXPECT_TRUE(accepted_.Await(4));
+  EXPECT_TRUE(AwaitClosed(ConnectTo(listener->addresses()[0])));
+}
+
+// gRPC's own acceptor stops for ever here.
+TEST_F(ListenerTest, GoesOnOnceThereAreFileDescriptorsAgain) {
+  auto listener = Open({"127.0.0.1:0"});
+  listener->Start(1'000, accepted_.Taker(), NoLog());
+  Descriptor waiting(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketAddress target = ToSocketAddress(*ParseListenAddress(listener->addresses()[0]));
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  // No number below the next one is free: none can be given out.
+  Descriptor next(dup(0));
+  rlimit none = {.rlim_cur = static_cast<rlim_t>(next.get()), .rlim_max = before.rlim_max};
+  next.Reset();
+  setrlimit(RLIMIT_NOFILE, &none);
+  EXPECT_EQ(connect(waiting.get(), target.get(), target.bytes), 0);
+  // Its backlog takes the connection; accepting it fails, once and again.
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(accepted_.Await(1));
+}
+
+TEST(OpenFileLimit, IsRaisedToTheHardOne) {
+  rlimit before = {};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit low = {.rlim_cur = 100, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &low);
+  EXPECT_EQ(RaiseOpenFileLimit(), before.rlim_max);
+  rlimit after = {};
+  getrlimit(RLIMIT_NOFILE, &after);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,394 @@
+// The configuration as a whole: where values come from, which one counts, what is refused and how.
+#include "daemon/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "absl/strings/str_format.h"
+#include "daemon/settings.h"
+#include "daemon/version.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+class OptionsTest : public ::testing::Test {
+ protected:
+  OptionsTest() { sources_.default_config_file = directory_.path() + "/itemd.toml"; }
+
+  ParsedOptions Parse(std::vector<std::string> arguments) const {
+    std::vector<const char*> argv = {"itemd"};
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    return ParseOptions(static_cast<int>(argv.size()), argv.data(), sources_);
+  }
+
+  // The configuration file that is read without being asked for.
+  void WriteConfig(const std::string& text) { std::ofstream(sources_.default_config_file) << text; }
+
+  const std::string& config_file() const { return sources_.default_config_file; }
+
+  testing::TemporaryDirectory directory_;
+  OptionSources sources_{.environment = {}, .default_config_file = "", .machine_memory_bytes = 8 * kGiB};
+};
+
+TEST_F(OptionsTest, HaveDefaults) {
+  ParsedOptions parsed = Parse({"--data-dir", "/data"});
+  ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
+  EXPECT_EQ(parsed.options->data_directory, "/data");
+  EXPECT_TRUE(parsed.options->durable());
+  EXPECT_FALSE(parsed.options->recover_last_good());
+  EXPECT_EQ(parsed.options->address_file, "");
+  EXPECT_EQ(parsed.options->memory_bytes, 2 * kGiB) << "a quarter of the machine";
+  EXPECT_EQ(parsed.options->log_level, "info");
+  EXPECT_EQ(parsed.options->shutdown_timeout, absl::Seconds(10));
+  EXPECT_EQ(parsed.options->socket_permissions, 0660u);
+  EXPECT_FALSE(parsed.options->tls());
+  ASSERT_FALSE(parsed.options->addresses.empty());
+  EXPECT_EQ(parsed.options->addresses.back().text, "127.0.0.1:7420");
+  EXPECT_EQ(parsed.config_file, "");
+}
+
+TEST_F(OptionsTest, AreAllReadFromFlags) {
+  ParsedOptions parsed = Parse({"--data-dir=/data",
+                                "--listen",
+                                "127.0.0.1:0",
+                                "--listen",
+                                "unix:/tmp/s",
+                                "--address-file",
+                                "/a.json",
+                                "--durability",
+                                "relaxed",
+                                "--recover=last-good",
+                                "--memory",
+                                "512MiB",
+                                "--log-level",
+                                "debug",
+                                "--log-format=json",
+                                "--slow-request",
+                                "250ms",
+                                "--socket-mode",
+                                "0600",
+                                "--max-connections",
+                                "7"});
+  ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
+  ASSERT_EQ(parsed.options->addresses.size(), 2u);
+  EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
+  EXPECT_EQ(parsed.options->addresses[1].socket_path, "/tmp/s");
+  EXPECT_EQ(parsed.options->address_file, "/a.json");
+  EXPECT_FALSE(parsed.options->durable());
+  EXPECT_TRUE(parsed.options->recover_last_good());
+  EXPECT_EQ(parsed.options->memory_bytes, kGiB / 2);
+  EXPECT_EQ(parsed.options->log_level, "debug");
+  EXPECT_EQ(parsed.options->log_format, "json");
+  EXPECT_EQ(parsed.options->slow_request, absl::Milliseconds(250));
+  EXPECT_EQ(parsed.options->socket_permissions, 0600u);
+  EXPECT_EQ(parsed.options->max_connections, 7);
+}
+
+// Each setting for itself: a file that sets three of them keeps those that nobody else sets.
+TEST_F(OptionsTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
+  WriteConfig(
+      "data-dir = '/file'\nlog-level = 'warn'\nmemory = '1GiB'\nlisten = ['127.0.0.1:1', '127.0.0.1:2']\n");
+  sources_.environment = {"ITEMD_LOG_LEVEL=error", "ITEMD_MEMORY=2GiB", "PATH=/bin",
+                          "ITEMD_LISTEN=127.0.0.1:3,unix:/s"};
+  ParsedOptions parsed = Parse({"--memory", "3GiB"});
+  ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
+  EXPECT_EQ(parsed.options->data_directory, "/file");
+  EXPECT_EQ(parsed.options->log_level, "error");
+  EXPECT_EQ(parsed.options->memory_bytes, 3 * kGiB);
+  EXPECT_THAT(parsed.options->listen, ElementsAre("127.0.0.1:3", "unix:/s"))
+      << "lists are replaced, not joined";
+  EXPECT_EQ(parsed.options->log_format, "text");
+  EXPECT_EQ(parsed.config_file, config_file());
+}
+
+TEST_F(OptionsTest, TheConfigurationFileIsNamedByFlagThenEnvironment) {
+  const std::string one = directory_.path() + "/one", two = directory_.path() + "/two";
+  std::ofstream(one) << "data-dir = '/one'\n";
+  std::ofstream(two) << "data-dir = '/two'\n";
+  WriteConfig("data-dir = '/default'\n");
+  EXPECT_EQ(Parse({}).options->data_directory, "/default");
+  sources_.environment = {"ITEMD_CONFIG=" + one};
+  EXPECT_EQ(Parse({}).options->data_directory, "/one");
+  EXPECT_EQ(Parse({"--config", two}).options->data_directory, "/two");
+}
+
+// A setting is one line of a table; no row of it can be forgotten in one of the three places.
+TEST_F(OptionsTest, EverySettingIsTakenFromFlagVariableAndFile) {
+  for (const Setting& setting : Settings()) {
+    SCOPED_TRACE(setting.key());
+    sources_.environment = {};
+    std::string text(setting.fallback);
+    if (setting.is_list()) text = "127.0.0.1:9";
+    if (text.empty()) text = "/some/path";
+    const std::string quoted =
+        setting.is_boolean() || text.find_first_not_of("0123456789") == std::string::npos ? text
+                                                                                          : "'" + text + "'";
+    const bool octal = setting.name == "socket-mode";
+    WriteConfig(setting.key() + " = " + (octal ? "'" + text + "'" : quoted) + "\n");
+    EXPECT_THAT(Parse({"--print-config"}).text, HasSubstr("# " + config_file() + ":1")) << Parse({}).text;
+    sources_.environment = {setting.variable() + "=" + text};
+    EXPECT_THAT(Parse({"--print-config"}).text,
+                HasSubstr(absl::StrFormat("# environment %s", setting.variable())));
+    EXPECT_THAT(Parse({"--print-config", setting.flag() + "=" + text}).text,
+                HasSubstr(absl::StrFormat("# flag %s", setting.flag())));
+    EXPECT_THAT(Parse({"--help"}).text, HasSubstr(setting.flag()));
+  }
+}
+
+TEST_F(OptionsTest, PrintConfigIsAConfigurationFileAgain) {
+  WriteConfig(
+      "data-dir = \"/with \\\"quotes\\\"\"\nlisten = ['127.0.0.1:1', 'unix:/s']\nmax-connections = 12\n");
+  sources_.environment = {"ITEMD_TLS_WITHOUT_CLIENT_CERTIFICATES=true"};
+  const ParsedOptions printed = Parse({"--print-config", "--slow-request", "2s"});
+  EXPECT_EQ(printed.exit_code, 0);
+  for (const Setting& setting : Settings()) EXPECT_THAT(printed.text, HasSubstr(setting.key()));
+  EXPECT_THAT(printed.text, HasSubstr("# default: 2GiB"));
+  WriteConfig(printed.text);
+  sources_.environment = {};
+  const ParsedOptions again = Parse({});
+  ASSERT_TRUE(again.options.has_value()) << again.text;
+  EXPECT_EQ(again.options->data_directory, "/with \"quotes\"");
+  EXPECT_THAT(again.options->listen, ElementsAre("127.0.0.1:1", "unix:/s"));
+  EXPECT_EQ(again.options->max_connections, 12);
+  EXPECT_EQ(again.options->slow_request, absl::Seconds(2));
+  EXPECT_TRUE(again.options->tls_without_client_certificates);
+}
+
+TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
+  const ParsedOptions good = Parse({"--data-dir", "/data", "--check-config"});
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(good.text, "the configuration is valid\n");
+  EXPECT_EQ(Parse({"--data-dir", "/data", "--check-config", "--memory", "1"}).exit_code, 64);
+  EXPECT_EQ(Parse({"--check-config"}).exit_code, 64) << "it would not start";
+}
+
+// A value that each type of setting refuses, by the name of the setting.
+struct BadValue {
+  std::string name;
+  std::string text;
+  std::string says;
+};
+
+std::vector<BadValue> BadValues() {
+  std::vector<BadValue> rows;
+  for (const Setting& setting : Settings()) {
+    rows.push_back({setting.key(), "", "missing"});
+    struct Add {
+      const Setting& setting;
+      std::vector<BadValue>& rows;
+      void operator()(std::string Options::*) const {
+        if (!setting.choices.empty()) rows.push_back({setting.key(), "loud", setting.allowed()});
+      }
+      void operator()(std::vector<std::string> Options::*) const {
+        rows.push_back({setting.key(), "nonsense", "HOST:PORT"});
+        rows.push_back({setting.key(), "127.0.0.1:70000", "65535"});
+        rows.push_back({setting.key(), std::string("unix:").append(200, '/'), "at most 107 bytes"});
+      }
+      void operator()(uint64_t Options::*) const {
+        rows.push_back({setting.key(), "lots", "512MiB"});
+        rows.push_back({setting.key(), "-1", "512MiB"});
+        rows.push_back({setting.key(), "1e9", "512MiB"});
+        rows.push_back({setting.key(), "12 parsecs", "512MiB"});
+        rows.push_back({setting.key(), "1KiB", setting.allowed()});
+        rows.push_back({setting.key(), "99999999999TiB", "512MiB"});
+        rows.push_back({setting.key(), "101%", "at most 100%"});
+      }
+      void operator()(int Options::*) const {
+        for (const char* text : {"many", "0", "-5", "1.5", "12x", "99999999999"}) {
+          rows.push_back({setting.key(), text, setting.allowed()});
+        }
+      }
+      void operator()(absl::Duration Options::*) const {
+        for (const char* text : {"soon", "10", "-1s", "inf", "1 s"})
+          rows.push_back({setting.key(), text, "10s"});
+        rows.push_back({setting.key(), "9999h", setting.allowed()});
+      }
+      void operator()(bool Options::*) const {
+        for (const char* text : {"perhaps", "TRUE", "2"})
+          rows.push_back({setting.key(), text, "true or false"});
+      }
+    };
+    std::visit(Add{setting, rows}, setting.field);
+  }
+  rows.push_back({"socket-mode", "rw-rw----", "octal"});
+  rows.push_back({"socket-mode", "0888", "octal"});
+  rows.push_back({"socket-mode", "0060", "octal"});
+  return rows;
+}
+
+void ExpectUsage(const ParsedOptions& parsed, const std::vector<std::string>& says) {
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 64);
+  for (const std::string& part : says) EXPECT_THAT(parsed.text, HasSubstr(part));
+  EXPECT_THAT(parsed.text, ::testing::EndsWith("Run itemd --help for the settings.\n"));
+  EXPECT_EQ(std::count(parsed.text.begin(), parsed.text.end(), '\n'), 2) << "one sentence: " << parsed.text;
+}
+
+TEST_F(OptionsTest, EveryFlagRefusesAWrongValue) {
+  for (const BadValue& row : BadValues()) {
+    SCOPED_TRACE(row.name + "=" + row.text);
+    // A flag without value is true; CLI11 has its own words for what such a flag does not take.
+    if (row.name == "tls-without-client-certificates") continue;
+    const ParsedOptions parsed = Parse({"--data-dir=/data", "--" + row.name + "=" + row.text});
+    const bool twice = row.name == "data-dir";
+    ExpectUsage(parsed, twice ? std::vector<std::string>{"--data-dir"}
+                              : std::vector<std::string>{"--" + row.name + ": ", row.text, row.says});
+  }
+  ExpectUsage(Parse({"--data-dir=/data", "--tls-without-client-certificates=perhaps"}),
+              {"--tls-without-client-certificates", "perhaps"});
+}
+
+TEST_F(OptionsTest, EveryVariableRefusesAWrongValue) {
+  for (const BadValue& row : BadValues()) {
+    SCOPED_TRACE(row.name + "=" + row.text);
+    const std::string variable = FindSetting(row.name)->variable();
+    sources_.environment = {variable + "=" + row.text};
+    ExpectUsage(Parse({}), {variable + ": ", row.text, row.says});
+  }
+}
+
+TEST_F(OptionsTest, EveryKeyRefusesAWrongValueNamingFileAndLine) {
+  for (const BadValue& row : BadValues()) {
+    SCOPED_TRACE(row.name + "=" + row.text);
+    if (FindSetting(row.name)->is_boolean()) continue;  // A text is of another type: the test below.
+    WriteConfig("# a comment\n\n" + row.name + " = '" + row.text + "'\n");
+    ExpectUsage(Parse({}), {config_file() + ":3: " + row.name + ": ", row.text, row.says});
+  }
+}
+
+// What TOML itself tells apart: no setting takes a date, a table or a fraction.
+TEST_F(OptionsTest, EveryKeyRefusesAValueOfAnotherType) {
+  for (const Setting& setting : Settings()) {
+    for (const char* value : {"1.5", "1979-05-27", "{ a = 1 }", "[1, 2]"}) {
+      SCOPED_TRACE(setting.key() + " = " + value);
+      WriteConfig("\n" + setting.key() + " = " + value + "\n");
+      ExpectUsage(Parse({}), {config_file() + ":2: " + setting.key() + ": ", " is ", "it takes "});
+    }
+    WriteConfig(setting.key() + (setting.is_boolean() ? " = 'true'\n" : " = true\n"));
+    ExpectUsage(Parse({}),
+                {config_file() + ":1: " + setting.key() + ": ",
+                 setting.is_boolean() ? "is a text: it takes true or false" : "is true or false: it takes "});
+  }
+  WriteConfig("log-level = 3");
+  ExpectUsage(Parse({}), {":1: log-level: 3 is a whole number: it takes one of debug, info, warn, error"});
+  WriteConfig("slow-request = 3");
+  ExpectUsage(Parse({}), {":1: slow-request: 3 is a whole number: it takes a duration"});
+}
+
+TEST_F(OptionsTest, NamesTheNearestMatch) {
+  ExpectUsage(Parse({"--data-dri", "/d"}), {"--data-dri is not a flag (did you mean --data-dir?)"});
+  ExpectUsage(Parse({"--data_dir=/d"}), {"--data_dir is not a flag (did you mean --data-dir?)"});
+  ExpectUsage(Parse({"--check-conf"}), {"(did you mean --check-config?)"});
+  ExpectUsage(Parse({"--data-dir", "/d", "--colour"}), {"--colour is not a flag\n"});
+  ExpectUsage(Parse({"--data-dir", "/d", "stray"}), {"stray: itemd takes no arguments"});
+  WriteConfig("\n\nlog_levl = 'info'\n");
+  ExpectUsage(Parse({}), {config_file() + ":3: log_levl is not a setting (did you mean log-level?)"});
+  WriteConfig("[tls]\ncert = 'x'\n");
+  ExpectUsage(Parse({}), {config_file() + ":1: table tls is not a setting"});
+  WriteConfig("");
+  sources_.environment = {"ITEMD_LOGLEVEL=debug"};
+  ExpectUsage(Parse({}), {"ITEMD_LOGLEVEL is not a setting (did you mean ITEMD_LOG_LEVEL?)"});
+}
+
+TEST_F(OptionsTest, RefusesWhatIsNotTomlNamingTheLine) {
+  WriteConfig("data-dir = '/d'\nlisten = [\n");
+  ExpectUsage(Parse({}), {config_file() + ":", "this is not TOML"});
+  WriteConfig("data-dir = '/d'\ndata-dir = '/e'\n");
+  ExpectUsage(Parse({}), {config_file() + ":2: this is not TOML"});
+}
+
+TEST_F(OptionsTest, AConfigurationFileThatCannotBeReadExitsWith74) {
+  for (const std::string& path : {std::string("/nonexistent/itemd.toml"), directory_.path()}) {
+    const ParsedOptions parsed = Parse({"--config", path});
+    EXPECT_EQ(parsed.exit_code, 74);
+    EXPECT_THAT(parsed.text, HasSubstr("the configuration file " + path + " cannot be read: "));
+  }
+  std::ofstream(config_file()) << std::string(2 << 20, '#');
+  EXPECT_THAT(Parse({}).text, HasSubstr("longer than 1048576 bytes"));
+  ExpectUsage(Parse({"--config", ""}), {"--config"});
+}
+
+TEST_F(OptionsTest, RefusesWhatContradictsItself) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const Row rows[] = {
+      {{}, "--data-dir is required"},
+      {{"--listen", "localhost:9", "--listen", "127.0.0.1:9"}, "--listen: 127.0.0.1:9 is given twice"},
+      {{"--listen", "0.0.0.0:9"},
+       "--listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS"},
+      {{"--listen", "[::]:9"}, "--listen: [::]:9 is refused"},
+      {{"--listen", "0.0.0.0:9", "--tls-cert", "c", "--tls-key", "k"}, "without --tls-client-ca everybody"},
+      {{"--tls-cert", "c"}, "--tls-cert: a certificate and its key belong together: --tls-key is missing"},
+      {{"--tls-key", "k"}, "--tls-key: a certificate and its key belong together: --tls-cert is missing"},
+      {{"--tls-client-ca", "c"}, "--tls-client-ca: without --tls-cert and --tls-key"},
+      {{"--tls-cert", "c", "--tls-key", "k", "--tls-client-ca", "a", "--tls-without-client-certificates"},
+       "--tls-without-client-certificates contradicts --tls-client-ca"},
+      {{"--data-dir", "/d", "--data-dir", "/e"}, "--data-dir"},
+      {{"--data-dir"}, "--data-dir"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.says);
+    ExpectUsage(Parse(row.arguments), {row.says});
+  }
+}
+
+// The example lists every setting as a comment; without the marks it is a configuration.
+TEST_F(OptionsTest, TheExampleInPackagingHasEverySetting) {
+  std::ifstream example(EXAMPLE_CONFIG_FILE);
+  std::string uncommented;
+  for (std::string line; std::getline(example, line);) {
+    const bool setting = line.starts_with("#") && !line.starts_with("# ") && line.size() > 1;
+    uncommented += (setting ? line.substr(1) : line) + "\n";
+  }
+  WriteConfig(uncommented);
+  const ParsedOptions printed = Parse({"--print-config"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.text;
+  for (const Setting& setting : Settings()) {
+    EXPECT_THAT(printed.text, HasSubstr(absl::StrFormat("%s = ", setting.key()))) << "missing in the example";
+    EXPECT_THAT(uncommented, HasSubstr(setting.key() + " = "));
+  }
+}
+
+TEST_F(OptionsTest, HelpTeachesAndListsTheExitCodes) {
+  ParsedOptions parsed = Parse({"--help"});
+  EXPECT_FALSE(parsed.options.has_value());
+  EXPECT_EQ(parsed.exit_code, 0);
+  for (const char* part :
+       {"--data-dir", "--config", "ITEMD_", "Examples:", "Exit codes:", "\n  65 ", "\n  69 ", "\n  74 "}) {
+    EXPECT_THAT(parsed.text, HasSubstr(part));
+  }
+}
+
+TEST_F(OptionsTest, VersionNamesTheProgram) {
+  ParsedOptions parsed = Parse({"--version"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_EQ(parsed.text, "itemd " + std::string(Version()) + "\n");
+}
+
+TEST(ExitCodes, TellDamageFromUseFromInputOutput) {
+  EXPECT_EQ(ExitCodeForOpen(DataLossError("a hole")), 65);
+  EXPECT_EQ(
+      ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign, "x")),
+      65);
+  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown, "x")), 65);
+  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse, "x")),
+            69);
+  EXPECT_EQ(ExitCodeForOpen(absl::InternalError("x")), 70);
+  EXPECT_EQ(ExitCodeForOpen(absl::PermissionDeniedError("x")), 74);
+  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull, "x")), 74);
+}
+
+}  // namespace
+}  // namespace itemdb

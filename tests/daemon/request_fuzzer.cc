@@ -1,0 +1,226 @@
+// Sends mutated request bytes through the path of a call: decode, database, encode. Run by `./dev fuzz`.
+//
+// An input is one byte that chooses the method and the bytes of its request. Beside what the sanitizers see,
+// it holds the database to three promises: every error has a reason and a message, every reply reads as the
+// published message, and index entries, counters and change log agree with the items whatever was written.
+// The database lives as long as the process, so a failing input may need those before it; the findings of the
+// check then tell what disagrees.
+#include <google/protobuf/stubs/logging.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "daemon/raw_call.h"
+#include "itemdb/v1/data.pb.h"
+#include "storage/base/check.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb {
+namespace {
+
+using testing::Item;
+using testing::N;
+using testing::S;
+using testing::TestDatabase;
+
+constexpr int kInputsPerCheck = 20'000;
+constexpr char kTable[] = "orders";
+
+struct World {
+  TestDatabase database;
+  int inputs = 0;
+
+  // The index has the attributes turned round, so that most writes move entries.
+  World() {
+    v1::CreateTableRequest request = testing::TableRequest(kTable);
+    request.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+    testing::AddIndex(&request, "by-x", {"x:N", "pk:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database.CreateTable(request);
+  }
+};
+
+World& TheWorld() {
+  static World world;
+  return world;
+}
+
+std::string Flatten(const grpc::ByteBuffer& bytes) {
+  grpc::Slice slice;
+  ITEMDB_CHECK(bytes.DumpToSingleSlice(&slice).ok());
+  return std::string(slice.begin(), slice.end());
+}
+
+template <typename Published, typename Reply>
+void CheckAnswer(absl::StatusOr<Reply> answer) {
+  if (!answer.ok()) {
+    ITEMDB_CHECK(!MessageOf(answer.status()).empty());
+    ITEMDB_CHECK(!ReasonOf(answer.status()).empty());
+    ITEMDB_CHECK(answer.status().code() != absl::StatusCode::kInternal);
+    ITEMDB_CHECK(answer.status().code() != absl::StatusCode::kDataLoss);
+    return;
+  }
+  grpc::ByteBuffer bytes;
+  if (!EncodeReply(*std::move(answer), &bytes).ok()) return;
+  Published published;
+  ITEMDB_CHECK(published.ParseFromString(Flatten(bytes)));
+}
+
+template <typename Published, typename Request, typename Reply>
+using Method = void (Database::*)(const Request&, Done<Reply>);
+
+template <typename Published, typename Request, typename Reply>
+void Call(Method<Published, Request, Reply> method, const std::string& bytes) {
+  grpc::Slice slice(bytes);
+  Request request;
+  if (!DecodeRequest(grpc::ByteBuffer(&slice, 1), request)) return;
+  CheckAnswer<Published>(testing::Await<Reply>(
+      [&](Done<Reply> done) { ((*TheWorld().database).*method)(request, std::move(done)); }));
+}
+
+using CallFunction = void (*)(const std::string& bytes);
+
+// The first byte of an input, modulo their number, is an index here: do not reorder, or a corpus loses its
+// meaning.
+const CallFunction kCalls[] = {
+    [](const std::string& bytes) { Call<v1::PutItemReply>(&Database::PutItem, bytes); },
+    [](const std::string& bytes) { Call<v1::UpdateItemReply>(&Database::UpdateItem, bytes); },
+    [](const std::string& bytes) { Call<v1::DeleteItemReply>(&Database::DeleteItem, bytes); },
+    [](const std::string& bytes) { Call<v1::BatchWriteItemReply>(&Database::BatchWriteItem, bytes); },
+    [](const std::string& bytes) { Call<v1::TransactWriteItemsReply>(&Database::TransactWriteItems, bytes); },
+    [](const std::string& bytes) { Call<v1::GetItemReply>(&Database::GetItem, bytes); },
+    [](const std::string& bytes) { Call<v1::QueryReply>(&Database::Query, bytes); },
+    [](const std::string& bytes) { Call<v1::ScanReply>(&Database::Scan, bytes); },
+    [](const std::string& bytes) { Call<v1::ReadChangesReply>(&Database::ReadChanges, bytes); },
+};
+
+// One plain request a method, for the mutations to start from.
+std::vector<std::string> Seeds() {
+  std::vector<std::string> seeds;
+  auto add = [&](const google::protobuf::Message& request) {
+    seeds.push_back(static_cast<char>(seeds.size()) + request.SerializeAsString());
+  };
+  v1::Item key = Item({{"pk", S("a")}, {"sk", S("1")}});
+  v1::Item item = Item({{"pk", S("a")}, {"sk", S("1")}, {"x", N("-2.5e3")}, {"s", S("text")}});
+  v1::AttributeValue* set = item.add_attributes()->mutable_value();
+  item.mutable_attributes(4)->set_name("l");
+  *set->mutable_l()->add_values() = S("in a list");
+  set->mutable_l()->add_values()->mutable_ns()->add_values("7");
+
+  v1::PutItemRequest put;
+  put.set_table_name(kTable);
+  *put.mutable_item() = item;
+  put.set_condition_expression(
+      "attribute_not_exists(pk) OR NOT (#x BETWEEN :a AND :b AND contains(l[0], :c))");
+  (*put.mutable_expression_attribute_names())["#x"] = "x";
+  (*put.mutable_expression_attribute_values())[":a"] = N("1");
+  (*put.mutable_expression_attribute_values())[":b"] = N("2");
+  (*put.mutable_expression_attribute_values())[":c"] = S("in");
+  put.set_return_values(v1::RETURN_VALUES_ALL_OLD);
+  add(put);
+
+  v1::UpdateItemRequest update;
+  update.set_table_name(kTable);
+  *update.mutable_key() = key;
+  update.set_update_expression(
+      "SET x = if_not_exists(x, :a) + :a, l = list_append(l, :l) REMOVE s ADD n :a DELETE t :t");
+  (*update.mutable_expression_attribute_values())[":a"] = N("1");
+  *(*update.mutable_expression_attribute_values())[":l"].mutable_l()->add_values() = S("new");
+  (*update.mutable_expression_attribute_values())[":t"].mutable_ss()->add_values("u");
+  update.set_return_values(v1::RETURN_VALUES_UPDATED_NEW);
+  add(update);
+
+  v1::DeleteItemRequest remove;
+  remove.set_table_name(kTable);
+  *remove.mutable_key() = key;
+  remove.set_condition_expression("size(s) > :a AND attribute_type(l, :t)");
+  (*remove.mutable_expression_attribute_values())[":a"] = N("3");
+  (*remove.mutable_expression_attribute_values())[":t"] = S("L");
+  remove.set_return_values_on_condition_check_failure(v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD);
+  add(remove);
+
+  v1::BatchWriteItemRequest batch;
+  v1::TableWriteRequests* writes = batch.add_request_items();
+  writes->set_table_name(kTable);
+  *writes->add_write_requests()->mutable_put_request()->mutable_item() = item;
+  *writes->add_write_requests()->mutable_delete_request()->mutable_key() =
+      Item({{"pk", S("b")}, {"sk", S("0")}});
+  add(batch);
+
+  v1::TransactWriteItemsRequest transaction;
+  v1::TransactUpdate* change = transaction.add_transact_items()->mutable_update();
+  change->set_table_name(kTable);
+  *change->mutable_key() = key;
+  change->set_update_expression("SET s = s, x = :v");
+  (*change->mutable_expression_attribute_values())[":v"] = N("9");
+  v1::ConditionCheck* check = transaction.add_transact_items()->mutable_condition_check();
+  check->set_table_name(kTable);
+  *check->mutable_key() = Item({{"pk", S("b")}, {"sk", S("0")}});
+  check->set_condition_expression("attribute_not_exists(pk)");
+  add(transaction);
+
+  v1::GetItemRequest get;
+  get.set_table_name(kTable);
+  *get.mutable_key() = key;
+  get.set_projection_expression("l[0], #s, x");
+  (*get.mutable_expression_attribute_names())["#s"] = "s";
+  add(get);
+
+  v1::QueryRequest query;
+  query.set_table_name(kTable);
+  query.set_key_condition_expression("pk = :p AND sk BETWEEN :a AND :b");
+  query.set_filter_expression("x IN (:a, :b)");
+  (*query.mutable_expression_attribute_values())[":p"] = S("a");
+  (*query.mutable_expression_attribute_values())[":a"] = S("0");
+  (*query.mutable_expression_attribute_values())[":b"] = S("2");
+  query.set_limit(2);
+  query.set_scan_index_forward(false);
+  *query.mutable_exclusive_start_key() = Item({{"pk", S("a")}, {"sk", S("2")}});
+  add(query);
+
+  v1::ScanRequest scan;
+  scan.set_table_name(kTable);
+  scan.set_index_name("by-x");
+  scan.set_limit(3);
+  add(scan);
+
+  v1::ReadChangesRequest changes;
+  changes.set_limit(5);
+  add(changes);
+  return seeds;
+}
+
+}  // namespace
+}  // namespace itemdb
+
+// libFuzzer's entry points. The seeds go into the corpus directory, the last argument, before it is read.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  google::protobuf::SetLogHandler(nullptr);
+  itemdb::TheWorld();
+  std::filesystem::path corpus((*argv)[*argc - 1]);
+  if (*argc < 2 || !std::filesystem::is_directory(corpus)) return 0;
+  int number = 0;
+  for (const std::string& seed : itemdb::Seeds()) {
+    std::ofstream(corpus / ("seed" + std::to_string(number++)), std::ios::binary) << seed;
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  if (bytes == 0) return 0;
+  itemdb::World& world = itemdb::TheWorld();
+  itemdb::kCalls[data[0] % std::size(itemdb::kCalls)](std::string(data + 1, data + bytes));
+  if (++world.inputs % itemdb::kInputsPerCheck == 0) {
+    auto check = itemdb::testing::Await<itemdb::v1::CheckDatabaseReply>([&](auto done) {
+      world.database->CheckDatabase(itemdb::v1::CheckDatabaseRequest(), std::move(done));
+    });
+    ITEMDB_CHECK(check.ok());
+    for (const std::string& finding : check->findings()) std::fprintf(stderr, "%s\n", finding.c_str());
+    ITEMDB_CHECK(check->finding_count() == 0);
+  }
+  return 0;
+}

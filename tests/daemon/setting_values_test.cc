@@ -1,0 +1,55 @@
+#include "daemon/setting_values.h"
+
+#include <gtest/gtest.h>
+
+namespace itemdb {
+namespace {
+
+TEST(SettingValues, SizesHaveUnits) {
+  struct Row {
+    const char* text;
+    uint64_t bytes;
+  };
+  for (const Row& row :
+       {Row{"0", 0}, Row{"17", 17}, Row{"17B", 17}, Row{"512MiB", 512ull << 20}, Row{"512M", 512ull << 20},
+        Row{"4 GiB", 4ull << 30}, Row{"1.5kib", 1536}, Row{"2GB", 2'000'000'000}, Row{"1T", 1ull << 40}}) {
+    SCOPED_TRACE(row.text);
+    ASSERT_TRUE(ParseSize(row.text).ok());
+    EXPECT_EQ(*ParseSize(row.text), row.bytes);
+  }
+  for (const char* text :
+       {"", "x", "-1", "+1", "1e3", "0x10", "1 2", "MiB", "1XB", "9999999999999999999", "1%", "nan", "."}) {
+    EXPECT_FALSE(ParseSize(text).ok()) << text;
+  }
+  EXPECT_EQ(*ParseSizeOrShare("25%", 1000), 250u);
+  EXPECT_EQ(*ParseSizeOrShare("7", 1000), 7u);
+  EXPECT_FALSE(ParseSizeOrShare("100.1%", 1000).ok());
+}
+
+TEST(SettingValues, SizesAreShownInTheLargestUnitThatFits) {
+  EXPECT_EQ(FormatSize(0), "0B");
+  EXPECT_EQ(FormatSize(1 << 20), "1MiB");
+  EXPECT_EQ(FormatSize((1 << 20) + (1 << 19)), "1.5MiB");
+  EXPECT_EQ(FormatSize(uint64_t{1} << 50), "1024TiB");
+}
+
+TEST(SettingValues, DurationsNeedAUnit) {
+  EXPECT_EQ(*ParseDuration("1m30s"), absl::Seconds(90));
+  EXPECT_EQ(*ParseDuration("0s"), absl::ZeroDuration());
+  for (const char* text : {"", "0", "10", "-1s", "inf", "s", "1 s"})
+    EXPECT_FALSE(ParseDuration(text).ok()) << text;
+}
+
+TEST(SettingValues, TheNearestNameIsNearEnough) {
+  const std::vector<std::string> names = {"log-level", "log-format", "memory", "tls-cert"};
+  EXPECT_EQ(NearestName("log_level", names), "log-level");
+  EXPECT_EQ(NearestName("LogLevel", names), "log-level");
+  EXPECT_EQ(NearestName("memroy", names), "memory");
+  EXPECT_EQ(NearestName("cert", names), "tls-cert");
+  EXPECT_EQ(NearestName("colour", names), "");
+  EXPECT_EQ(NearestName("", names), "");
+  EXPECT_EQ(NearestName(std::string(1 << 20, 'x'), names), "");
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,267 @@
+// What no client of ours would send, straight over gRPC: each call is refused with a status, a reason and a
+// sentence, changes nothing and leaves the daemon serving.
+#include "google/protobuf/text_format.h"
+#include "itemdb/v1/data.pb.h"
+#include "itemdb/v1/tables.pb.h"
+#include "tests/e2e/e2e_fixture.h"
+#include "tests/e2e/raw_client.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Row {
+  const char* method;  // Of the package itemdb.v1.
+  std::string request;
+  std::vector<std::string> says;
+  grpc::StatusCode code = grpc::StatusCode::INVALID_ARGUMENT;
+  const char* reason = "VALIDATION";
+};
+
+// The bytes of a message written as text.
+template <typename Message>
+std::string Bytes(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+  return message.SerializeAsString();
+}
+
+std::string Put(const std::string& item, const std::string& more = "") {
+  return Bytes<v1::PutItemRequest>("table_name: 'Product' item { " + item + " } " + more);
+}
+
+// The key attributes of a stock item, and one more attribute.
+std::string ItemWith(const std::string& value) {
+  return "attributes { name: 'product_id' value { s: 'p' } } attributes { name: 'warehouse_id' value { s: "
+         "'w' } } "
+         "attributes { name: 'v' " +
+         value + " }";
+}
+
+std::string Key(const std::string& id) {
+  return "{ attributes { name: 'product_id' value { s: '" + id +
+         "' } } attributes { name: 'warehouse_id' value { s: 'w' } } }";
+}
+
+// A length-delimited field around `bytes`.
+std::string Field(int number, const std::string& bytes) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  size_t length = bytes.size();
+  for (; length >= 0x80; length >>= 7) field.push_back(static_cast<char>(length | 0x80));
+  field.push_back(static_cast<char>(length));
+  return field + bytes;
+}
+
+class BadCallsTest : public E2eTest {
+ protected:
+  void SetUp() override {
+    E2eTest::SetUp();
+    LoadOrderEntry();
+  }
+
+  void ExpectRefused(const std::vector<Row>& rows) {
+    const uint64_t before = ChangeSequence();
+    const RawClient client(daemon_.endpoint());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      SCOPED_TRACE("row " + std::to_string(i) + ": " + row.method);
+      const RawReply reply = client.Call(std::string("itemdb.v1.") + row.method, row.request);
+      EXPECT_EQ(reply.status.error_code(), row.code) << reply.status.error_message();
+      EXPECT_EQ(reply.reason, row.reason);
+      const std::string message = reply.status.error_message();
+      // What is not offered gRPC answers by itself.
+      EXPECT_EQ(message.empty(), row.code == grpc::StatusCode::UNIMPLEMENTED);
+      EXPECT_LT(message.size(), 4'096u);
+      for (const std::string& part : row.says) EXPECT_THAT(message, HasSubstr(part));
+    }
+    EXPECT_EQ(ChangeSequence(), before);
+    ExpectCheckIsClean();
+  }
+};
+
+TEST_F(BadCallsTest, BytesThatAreNoRequest) {
+  std::vector<Row> rows;
+  for (const char* method :
+       {"Data/PutItem", "Data/GetItem", "Data/UpdateItem", "Data/DeleteItem", "Data/BatchWriteItem",
+        "Data/TransactWriteItems", "Data/Query", "Data/Scan", "Tables/CreateTable", "Tables/DescribeTable",
+        "Tables/ListTables", "Tables/DeleteTable", "Changes/ReadChanges", "Admin/GetStatus",
+        "Admin/CheckDatabase"}) {
+    // A field that ends after the message does, the group wire types, and text that is no UTF-8 (when there
+    // is a text field 1).
+    rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});
+    rows.push_back({method, "\x0b\x0b\x0b\x0b", {"request message", method}});
+  }
+  rows.push_back({"Data/GetItem", std::string("\x0a\x04\xff\xfe\xfd\xfc", 6), {}});
+  ExpectRefused(rows);
+}
+
+TEST_F(BadCallsTest, EmptyRequests) {
+  ExpectRefused({
+      {"Data/PutItem", "", {"TableName"}},
+      {"Data/GetItem", "", {"TableName"}},
+      {"Data/UpdateItem", "", {"TableName"}},
+      {"Data/DeleteItem", "", {"TableName"}},
+      {"Data/Query", "", {}},
+      {"Data/Scan", "", {"TableName"}},
+      {"Data/BatchWriteItem", "", {"1", "25"}},
+      {"Data/TransactWriteItems", "", {"1", "100"}},
+      {"Tables/CreateTable", "", {}},
+      {"Tables/DescribeTable", "", {"TableName"}},
+      {"Tables/DeleteTable", "", {"TableName"}},
+      {"Data/Query", Bytes<v1::QueryRequest>("table_name: 'Product'"), {"KeyConditionExpression"}},
+      {"Data/PutItem", Bytes<v1::PutItemRequest>("table_name: 'Product'"), {"product_id"}},
+      {"Data/GetItem", Bytes<v1::GetItemRequest>("table_name: 'Product'"), {"product_id, warehouse_id"}},
+  });
+}
+
+// What C++ types of a client cannot even express.
+TEST_F(BadCallsTest, ValuesThatAreNone) {
+  std::string deep = "s: 'x'";
+  for (int i = 0; i < 40; ++i) deep = "l { values { " + deep + " } }";
+  // Beyond what protobuf itself would read.
+  std::string deeper;
+  for (int i = 0; i < 5'000; ++i) deeper = Field(7, Field(1, deeper));
+  const std::string deeper_item = Field(1, Field(1, "v") + Field(2, deeper));
+  ExpectRefused({
+      {"Data/PutItem", Put(ItemWith("")), {"\"v\""}},
+      {"Data/PutItem", Put(ItemWith("value { }")), {"\"v\""}},
+      {"Data/PutItem", Put(ItemWith("value { null: false }")), {"\"v\"", "Null", "true"}},
+      {"Data/PutItem", Put(ItemWith("value { n: '' }")), {"\"v\""}},
+      {"Data/PutItem", Put(ItemWith("value { n: '0x10' }")), {"\"v\""}},
+      {"Data/PutItem", Put(ItemWith("value { n: '1e999999999999999999' }")), {"\"v\""}},
+      {"Data/PutItem", Put(ItemWith("value { ns { values: '1' values: '1.0' } }")), {"\"v\"", "duplicates"}},
+      {"Data/PutItem", Put(ItemWith("value { ss { } }")), {"\"v\"", "empty"}},
+      {"Data/PutItem", Put(ItemWith("value { l { values { } } }")), {"v[0]"}},
+      {"Data/PutItem", Put(ItemWith("value { m { attributes { value { s: 'x' } } } }")), {"attribute name"}},
+      {"Data/PutItem",
+       Put(ItemWith("value { s: 'x' }") + " attributes { name: 'v' value { s: 'y' } }"),
+       {"v"}},
+      {"Data/PutItem",
+       Put(ItemWith(
+           "value { m { attributes { name: 'd' value { n: '1' } } attributes { name: 'd' value { n: '2' } } "
+           "} }")),
+       {"d"}},
+      {"Data/PutItem", Put(ItemWith("value { " + deep + " }")), {"32"}},
+      {"Data/PutItem", Field(1, "Product") + Field(2, deeper_item), {}},
+      {"Data/PutItem",
+       Put("attributes { name: 'product_id' value { ss { values: 'p' } } } attributes { name: 'warehouse_id' "
+           "value "
+           "{ s: 'w' } }"),
+       {"product_id", "S", "SS"}},
+  });
+}
+
+TEST_F(BadCallsTest, EnumsAndLimits) {
+  ExpectRefused({
+      {"Data/PutItem",
+       Put(ItemWith("value { n: '1' }"), "return_values: RETURN_VALUES_ALL_NEW"),
+       {"NONE", "ALL_OLD"}},
+      {"Data/PutItem", Put(ItemWith("value { n: '1' }")) + "\x30\x63", {"ReturnValues", "99"}},
+      {"Data/PutItem",
+       Put(ItemWith("value { n: '1' }")) + "\x38\x63",
+       {"ReturnValuesOnConditionCheckFailure"}},
+      {"Data/Query",
+       Bytes<v1::QueryRequest>("table_name: 'Product' key_condition_expression: 'product_id = :p' limit: 0 "
+                               "expression_attribute_values { key: ':p' value { s: 'x' } }"),
+       {"Limit"}},
+      {"Data/Scan", Bytes<v1::ScanRequest>("table_name: 'Product' limit: -5"), {"Limit"}},
+      {"Tables/ListTables", Bytes<v1::ListTablesRequest>("limit: 101"), {"Limit", "100"}},
+      {"Tables/ListTables", Bytes<v1::ListTablesRequest>("limit: 0"), {"Limit"}},
+  });
+}
+
+// SEM-045 to SEM-048, SEM-054.
+TEST_F(BadCallsTest, BatchesAndTransactions) {
+  std::string puts;
+  std::string actions;
+  for (int i = 0; i <= 100; ++i) {
+    const std::string id = std::to_string(i);
+    if (i <= 25) puts += " write_requests { put_request { item " + Key(id) + " } }";
+    actions += " transact_items { put { table_name: 'Product' item " + Key(id) + " } }";
+  }
+  const auto batch = [](const std::string& writes) {
+    return Bytes<v1::BatchWriteItemRequest>("request_items { table_name: 'Product' " + writes + " }");
+  };
+  const auto transact = [](const std::string& items) { return Bytes<v1::TransactWriteItemsRequest>(items); };
+  // Four actions of 1.1 MB each: more than 4 MiB together, none an item too large by itself.
+  std::string large;
+  for (int i = 0; i < 12; ++i) {
+    large +=
+        " transact_items { put { table_name: 'Product' item { attributes { name: 'product_id' value { s: 'p" +
+        std::to_string(i) +
+        "' } } attributes { name: 'warehouse_id' value { s: 'w' } } attributes { name: 't' "
+        "value { s: '" +
+        std::string(380'000, 'x') + "' } } } } }";
+  }
+  ExpectRefused({
+      {"Data/BatchWriteItem", batch(puts), {"25"}},
+      {"Data/BatchWriteItem", batch(""), {}},
+      {"Data/BatchWriteItem", batch("write_requests { }"), {}},
+      {"Data/BatchWriteItem",
+       batch("write_requests { put_request { item " + Key("p") +
+             " } } write_requests { delete_request { key " + Key("p") + " } }"),
+       {"duplicates"}},
+      // One bad item refuses the whole batch (SEM-046).
+      {"Data/BatchWriteItem",
+       batch("write_requests { put_request { item " + Key("good") +
+             " } } write_requests { put_request { item { attributes { name: 'product_id' value { s: 'p' } } "
+             "} } }"),
+       {"warehouse_id"}},
+      {"Data/TransactWriteItems", transact(actions), {"100"}},
+      {"Data/TransactWriteItems", transact("transact_items { }"), {}},
+      {"Data/TransactWriteItems",
+       transact("transact_items { put { table_name: 'Product' item " + Key("p") +
+                " } } transact_items { delete { table_name: 'Product' key " + Key("p") + " } }"),
+       {"multiple operations on one item"}},
+      {"Data/TransactWriteItems",
+       transact("transact_items { condition_check { table_name: 'Product' key " + Key("p") + " } }"),
+       {"ConditionExpression"}},
+      {"Data/TransactWriteItems",
+       transact("transact_items { update { table_name: 'Product' key " + Key("p") + " } }"),
+       {"UpdateExpression"}},
+      {"Data/TransactWriteItems", transact(large), {"4194304"}},
+      {"Data/TransactWriteItems",
+       transact("transact_items { put { table_name: 'nope' item " + Key("p") + " } }"),
+       {"nope"},
+       grpc::StatusCode::NOT_FOUND,
+       "RESOURCE_NOT_FOUND"},
+  });
+}
+
+// SEM-001 for updates, which grow an item in place.
+TEST_F(BadCallsTest, AnUpdateThatMakesAnItemTooLarge) {
+  const std::string value = std::string(300'000, 'x');
+  const auto update = [&value](const char* name) {
+    return Bytes<v1::UpdateItemRequest>(
+        "table_name: 'Product' key " + Key("p") + " update_expression: 'SET " + name +
+        " = :v' expression_attribute_values { key: ':v' value { s: '" + value + "' } }");
+  };
+  ASSERT_TRUE(RawClient(daemon_.endpoint()).Call("itemdb.v1.Data/UpdateItem", update("a")).status.ok());
+  ExpectRefused({{"Data/UpdateItem", update("b"), {"Item size", "409600"}}});
+}
+
+TEST_F(BadCallsTest, UnknownMethodsAndServices) {
+  ExpectRefused({
+      {"Data/Frobnicate", "", {}, grpc::StatusCode::UNIMPLEMENTED, ""},
+      {"Nothing/PutItem", "", {}, grpc::StatusCode::UNIMPLEMENTED, ""},
+  });
+}
+
+// Fields of a newer client are ignored, as protobuf has it, except inside items: those are stored, and must
+// be what this version understands.
+TEST_F(BadCallsTest, UnknownFieldsOfARequestAreIgnored) {
+  const RawClient client(daemon_.endpoint());
+  const std::string unknown =
+      "\xfa\x3f\x03"
+      "new";  // Field 1023.
+  const std::string get = Bytes<v1::GetItemRequest>("table_name: 'Product' key " + Key("p")) + unknown;
+  EXPECT_TRUE(client.Call("itemdb.v1.Data/GetItem", get).status.ok());
+  ASSERT_TRUE(client.Call("itemdb.v1.Data/PutItem", Put(ItemWith("value { n: '1' }")) + unknown).status.ok());
+  const RawReply reply = client.Call("itemdb.v1.Data/GetItem",
+                                     Bytes<v1::GetItemRequest>("table_name: 'Product' key " + Key("p")));
+  EXPECT_EQ(reply.bytes.find("new"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

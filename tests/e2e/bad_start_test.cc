@@ -1,0 +1,282 @@
+// Starts that must be refused: the right exit code, one line that names what is wrong and what to do, and not
+// a byte changed in the data directory.
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tests/e2e/e2e_fixture.h"
+
+namespace itemdb::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Exit codes of itemd.
+constexpr int kUsage = 64;
+constexpr int kData = 65;
+constexpr int kUnavailable = 69;
+constexpr int kIo = 74;
+
+// Of every file in `directory`: its name there, and its length with a hash of its content.
+std::map<std::string, std::string> FilesOf(const std::string& directory) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) {
+      const std::string content = ReadFile(entry.path());
+      files[fs::relative(entry.path(), directory)] =
+          std::to_string(content.size()) + " bytes " + std::to_string(std::hash<std::string>()(content));
+    }
+  }
+  return files;
+}
+
+void WriteFile(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+class BadStartTest : public E2eTest {
+ protected:
+  // The last line of what was logged is an error, which contains all of `says`.
+  static void ExpectError(const CommandResult& result, int exit_code, const std::vector<std::string>& says) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_THAT(result.out, IsEmpty());
+    const size_t end = result.err.find_last_not_of('\n');
+    ASSERT_NE(end, std::string::npos);
+    const std::string last = result.err.substr(result.err.rfind('\n', end) + 1);
+    for (const std::string& part : says) EXPECT_THAT(result.err, HasSubstr(part));
+    // What is wrong with the configuration is found before there is a log.
+    const bool before_the_log = result.err.starts_with("itemd: ");
+    EXPECT_THAT(
+        last, exit_code == kUsage ? HasSubstr("--help") : HasSubstr(before_the_log ? "itemd: " : " error "));
+  }
+
+  std::string data() const { return daemon_.data_directory(); }
+
+  // The name of the one file of rocksdb/ that ends with `suffix`.
+  std::string RocksDbFile(const std::string& suffix) const {
+    std::string found;
+    for (const auto& entry : fs::directory_iterator(data() + "/rocksdb")) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(suffix)) found = "rocksdb/" + name;
+    }
+    EXPECT_FALSE(found.empty()) << suffix;
+    return found;
+  }
+};
+
+TEST_F(BadStartTest, CommandLines) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::vector<std::string> says;
+  };
+  const std::string dir = directory_.path() + "/other";
+  const Row rows[] = {
+      {{}, {"--data-dir", "required"}},
+      {{"--data-dir"}, {"--data-dir"}},
+      {{"--data-dir", ""}, {"--data-dir", "missing"}},
+      {{"--data-dir", dir, "--frob"}, {"--frob", "not a flag"}},
+      {{"--data-dri", dir}, {"did you mean --data-dir"}},
+      {{"--data-dir", dir, "stray"}, {"stray"}},
+      {{"--data-dir", dir, "--listen", "nonsense"}, {"--listen", "nonsense"}},
+      {{"--data-dir", dir, "--listen", "127.0.0.1"}, {"--listen", "127.0.0.1", "PORT"}},
+      {{"--data-dir", dir, "--listen", "127.0.0.1:65536"}, {"--listen", "65536", "65535"}},
+      {{"--data-dir", dir, "--listen", "0.0.0.0:0"}, {"--listen", "0.0.0.0", "TLS", "localhost"}},
+      {{"--data-dir", dir, "--listen", "example.com:7420"}, {"--listen", "example.com", "localhost"}},
+      {{"--data-dir", dir, "--listen", "unix:relative"}, {"--listen", "unix:relative"}},
+      {{"--data-dir", dir, "--listen", "unix:/" + std::string(200, 'x')}, {"--listen", "at most 107 bytes"}},
+      {{"--data-dir", dir, "--durability", "maybe"}, {"--durability", "maybe", "durable", "relaxed"}},
+      {{"--data-dir", dir, "--recover", "all"}, {"--recover", "all", "last-good"}},
+      {{"--data-dir", dir, "--log-level", "loud"}, {"--log-level", "loud", "debug", "error"}},
+      {{"--data-dir", dir, "--memory", "0"}, {"--memory", "128MiB"}},
+      {{"--data-dir", dir, "--config", ""}, {"--config"}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(::testing::PrintToString(row.arguments));
+    const CommandResult result = RunProgram(ITEMD_PROGRAM, row.arguments);
+    ExpectError(result, kUsage, row.says);
+  }
+  EXPECT_FALSE(fs::exists(dir)) << "a refused command line makes no directory";
+}
+
+TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
+  const auto start = [](const std::string& directory) {
+    return RunProgram(ITEMD_PROGRAM, {"--data-dir", directory, "--listen", "127.0.0.1:0"});
+  };
+  const std::string foreign = directory_.path() + "/foreign";
+  fs::create_directory(foreign);
+  WriteFile(foreign + "/letter.txt", "Dear sir");
+  const auto before = FilesOf(foreign);
+  ExpectError(start(foreign), kData, {foreign, "letter.txt", "empty directory"});
+  auto after = FilesOf(foreign);
+  after.erase("LOCK");  // Empty, and all there is of itemd.
+  EXPECT_EQ(after, before);
+
+  const std::string file = directory_.path() + "/file";
+  WriteFile(file, "not a directory");
+  ExpectError(start(file), kIo, {file});
+  EXPECT_EQ(ReadFile(file), "not a directory");
+  ExpectError(start("/proc/itemdb"), kIo, {"/proc/itemdb"});
+}
+
+// tests/daemon has every wrong value; here, that the process ends as it should and touches nothing.
+TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
+  const std::string dir = directory_.path() + "/other";
+  const std::string file = directory_.path() + "/itemd.toml";
+  WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsage, {file + ":2: memory", "lots", "512MiB"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsage, {file + ":2: memory"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file + ".missing"}), kIo,
+              {file + ".missing", "No such file"});
+  const std::vector<std::string> good = {"--data-dir", dir, "--check-config"};
+  EXPECT_EQ(RunProgram(ITEMD_PROGRAM, good).exit_code, 0);
+
+  const auto with_tls = [&dir](const std::string& certificate, const std::string& key) {
+    return RunProgram(ITEMD_PROGRAM, {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
+  };
+  WriteFile(file, "hello");
+  ExpectError(with_tls(file, file), kUsage, {"--tls-cert: " + file + " holds no certificate"});
+  ExpectError(with_tls("/nonexistent/cert.pem", file), kIo,
+              {"--tls-cert: /nonexistent/cert.pem", "No such file"});
+  ExpectError(with_tls(directory_.path(), file), kIo, {"--tls-cert: " + directory_.path(), "directory"});
+  EXPECT_FALSE(fs::exists(dir));
+}
+
+// On a file system of its own, which takes the right to mount one.
+TEST_F(BadStartTest, AFullDisk) {
+  const std::string disk = directory_.path() + "/disk";
+  fs::create_directory(disk);
+  if (mount("none", disk.c_str(), "tmpfs", 0, "size=1M") != 0)
+    GTEST_SKIP() << "may not mount a file system here";
+  WriteFile(disk + "/fill", std::string(2 << 20, 'x'));
+  const CommandResult result =
+      RunProgram(ITEMD_PROGRAM, {"--data-dir", disk + "/data", "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(umount(disk.c_str()), 0);
+  ExpectError(result, kIo, {"cannot write " + disk + "/data", "No space left on device"});
+}
+
+TEST_F(BadStartTest, ASecondDaemonOnTheSameDirectory) {
+  LoadOrderEntry();
+  const std::string address_file = directory_.path() + "/second.json";
+  const CommandResult second = RunProgram(
+      ITEMD_PROGRAM, {"--data-dir", data(), "--listen", "127.0.0.1:0", "--address-file", address_file});
+  ExpectError(second, kUnavailable, {data(), "in use"});
+  EXPECT_FALSE(fs::exists(address_file));
+  // The first goes on.
+  EXPECT_EQ(Document({"order-entry", "load"})["kept"], 27);
+  ExpectCheckIsClean();
+}
+
+TEST_F(BadStartTest, OccupiedAddresses) {
+  const std::string other = directory_.path() + "/other";
+  const std::string socket = "unix:" + directory_.path() + "/itemd.sock";
+  const auto start = [&other](const std::string& address) {
+    return RunProgram(ITEMD_PROGRAM, {"--data-dir", other, "--listen", address});
+  };
+  ExpectError(start(daemon_.endpoint()), kUnavailable, {daemon_.endpoint(), "another process"});
+  ExpectError(start("unix:/nonexistent/itemd.sock"), kUnavailable, {"/nonexistent/itemd.sock"});
+  ExpectError(start("unix:" + daemon_.address_file()), kUnavailable, {daemon_.address_file()});
+  EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
+
+  // A socket in use is not taken away from whoever serves it.
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  daemon_.set_listen({socket});
+  ASSERT_TRUE(daemon_.Start().ok());
+  ExpectError(start(socket), kUnavailable, {directory_.path() + "/itemd.sock", "another process"});
+  EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
+  // One good address does not help the other, and the database is closed again.
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--data-dir", other, "--listen", "127.0.0.1:0", "--listen", socket}),
+              kUnavailable, {"itemd.sock"});
+}
+
+TEST_F(BadStartTest, AnAddressFileThatCannotBeWritten) {
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--data-dir", directory_.path() + "/other", "--listen",
+                                         "127.0.0.1:0", "--address-file", "/nonexistent/itemd.json"}),
+              kIo, {"/nonexistent/itemd.json"});
+}
+
+// FormatKnown, AckMeansDurable: whatever is damaged, missing or cut is found at the start, named, left as it
+// is, and told how to go on from. --recover=last-good then opens it and what is left is consistent.
+TEST_F(BadStartTest, DamagedDataDirectories) {
+  LoadOrderEntry();
+  // At a stop the witness says what is in the log; while it runs, what was there up to a second ago.
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::string good = directory_.path() + "/good";
+  fs::copy(data(), good, fs::copy_options::recursive);
+  const std::string log = RocksDbFile(".log");
+  const std::string log_bytes = ReadFile(data() + "/" + log);
+
+  // A byte of `file` flipped.
+  const auto flip = [this](const std::string& file, size_t offset) {
+    std::string bytes = ReadFile(data() + "/" + file);
+    ASSERT_LT(offset, bytes.size());
+    bytes[offset] ^= 0x10;
+    WriteFile(data() + "/" + file, bytes);
+  };
+  struct Row {
+    const char* name;
+    std::function<void()> damage;
+    std::vector<std::string> says;
+    // Whether --recover=last-good may open what is left.
+    bool recovers;
+  };
+  const Row rows[] = {
+      {"log deleted",
+       [&] { fs::remove(data() + "/" + log); },
+       {"rocksdb", "31", "--recover=last-good"},
+       false},
+      {"log cut in half",
+       [&] { WriteFile(data() + "/" + log, log_bytes.substr(0, log_bytes.size() / 2)); },
+       {"WITNESS", "31", "--recover=last-good"},
+       true},
+      {"log flipped in the middle",
+       [&] { flip(log, log_bytes.size() / 2); },
+       {"31", "--recover=last-good"},
+       true},
+      {"witness deleted", [&] { fs::remove(data() + "/WITNESS"); }, {"WITNESS", "missing"}, true},
+      {"witness flipped", [&] { flip("WITNESS", 60); }, {"WITNESS", "damaged"}, true},
+      {"witness empty", [&] { WriteFile(data() + "/WITNESS", ""); }, {"WITNESS", "damaged"}, true},
+      {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, false},
+      {"CURRENT overwritten", [&] { WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); }, {"rocksdb"}, false},
+      {"rocksdb deleted", [&] { fs::remove_all(data() + "/rocksdb"); }, {"rocksdb", "31"}, false},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    fs::remove_all(data());
+    fs::copy(good, data(), fs::copy_options::recursive);
+    row.damage();
+    const auto before = FilesOf(data());
+    ExpectError(daemon_.RunToEnd(), kData, row.says);
+    EXPECT_EQ(FilesOf(data()), before) << "a refused directory is left as it was";
+    // Asking again gives the same answer.
+    ExpectError(daemon_.RunToEnd(), kData, row.says);
+
+    absl::Status recovered = daemon_.Start({"--recover", "last-good"});
+    if (row.recovers) {
+      ASSERT_TRUE(recovered.ok()) << recovered;
+    }
+    if (recovered.ok()) {
+      ExpectCheckIsClean();
+      // It is a database like any other: it takes what is missing, and starts without the flag.
+      const CommandResult load = Itemctl({"order-entry", "load"});
+      EXPECT_EQ(load.exit_code, 0) << load.err;
+      ExpectCheckIsClean();
+      KillAndRestart();
+      EXPECT_EQ(Lines({"order-entry", "open-orders", "2025-01-01", "2026-12-31"}).size(), 3u);
+      daemon_.Kill();
+    }
+  }
+  // What was not damaged opens as if nothing had been.
+  fs::remove_all(data());
+  fs::rename(good, data());
+  ASSERT_TRUE(daemon_.Start().ok());
+  EXPECT_EQ(Document({"order-entry", "load"})["kept"], 27);
+  ExpectCheckIsClean();
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

@@ -1,0 +1,217 @@
+// Figures about itemd under pressure. A program, not a test: what it prints depends on the machine.
+//
+//   daemon_pressure memory [--memory 256MiB] [--callers 64] [--seconds 20]
+//       Resident memory while callers write, read and query items of 300 KB.
+//   daemon_pressure connections [--count 1000] [--callers 4] [--seconds 5] [--rounds 3]
+//       Latency of GetItem without and with that many idle and slow connections, in turn.
+//
+// Databases are made in $TMPDIR, else in /var/tmp, and removed.
+#include <stdlib.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "itemdb/client.h"
+#include "storage/base/check.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/e2e/slow_peers.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::string memory = "256MiB";
+  int callers = 0;
+  int seconds = 0;
+  int count = 1'000;
+  int rounds = 3;
+};
+
+constexpr char kTable[] = "pressure";
+
+// A started daemon with a table of partition key `id` and sort key `n`.
+class Bench {
+ public:
+  explicit Bench(const std::vector<std::string>& daemon_arguments) : daemon_(directory_) {
+    absl::Status started = daemon_.Start(daemon_arguments);
+    if (!started.ok()) std::fprintf(stderr, "%s\n", std::string(started.message()).c_str());
+    ITEMDB_CHECK(started.ok());
+    ITEMDB_CHECK(Open()
+                     .CreateTable({.table_name = kTable,
+                                   .attribute_definitions = {{"id", ScalarAttributeType::kString},
+                                                             {"n", ScalarAttributeType::kString}},
+                                   .key_schema = {{"id", KeyType::kHash}, {"n", KeyType::kRange}}})
+                     .ok());
+  }
+  ~Bench() {
+    if (daemon_.Terminate() != 0) std::fprintf(stderr, "itemd did not end well:\n%s", daemon_.log().c_str());
+    std::filesystem::remove_all(directory_);
+  }
+
+  Client Open() const {
+    absl::StatusOr<Client> client = Client::Open({.endpoint = daemon_.endpoint()});
+    ITEMDB_CHECK(client.ok());
+    return *std::move(client);
+  }
+  uint16_t port() const {
+    return static_cast<uint16_t>(std::stoi(daemon_.endpoint().substr(daemon_.endpoint().rfind(':') + 1)));
+  }
+  // A line of /proc/PID/status in KiB.
+  int64_t KibOf(const std::string& name) const {
+    const std::string status = ReadFile("/proc/" + std::to_string(daemon_.pid()) + "/status");
+    const size_t line = status.find(name + ":");
+    return line == std::string::npos ? 0 : std::stoll(status.substr(line + name.size() + 1));
+  }
+
+ private:
+  static std::string MakeDirectory() {
+    const char* parent = getenv("TMPDIR");
+    std::string path = std::string(parent == nullptr ? "/var/tmp" : parent) + "/daemon-pressure-XXXXXX";
+    ITEMDB_CHECK(mkdtemp(path.data()) != nullptr);
+    return path;
+  }
+
+  const std::string directory_ = MakeDirectory();
+  DaemonProcess daemon_;
+};
+
+// Text that does not compress.
+std::string Noise(std::mt19937_64& random, size_t bytes) {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  std::string text(bytes, ' ');
+  for (char& c : text) c = kLetters[random() & 63];
+  return text;
+}
+
+void Memory(const Arguments& arguments) {
+  Bench bench({"--memory", arguments.memory});
+  std::printf("memory %s, idle RSS %.1f MiB\n", arguments.memory.c_str(), bench.KibOf("VmRSS") / 1024.0);
+  std::atomic<bool> stop = false;
+  std::atomic<int64_t> writes = 0, reads = 0, pages = 0, refused = 0, failed = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < arguments.callers; ++caller) {
+    callers.emplace_back([&, caller] {
+      Client client = bench.Open();
+      std::mt19937_64 random(caller);
+      const auto count = [&](const absl::Status& status, std::atomic<int64_t>& done) {
+        std::atomic<int64_t>& counter = status.ok()                         ? done
+                                        : absl::IsResourceExhausted(status) ? refused
+                                                                            : failed;
+        ++counter;
+      };
+      const std::string noise = Noise(random, 1 << 20);
+      for (int i = 0; !stop; ++i) {
+        const std::string id = std::to_string(random() % 16), n = std::to_string(random() % 100);
+        const std::string text = noise.substr(random() % 700'000, 300'000);
+        count(client.PutItem({.table_name = kTable, .item = {{"id", id}, {"n", n}, {"text", text}}}).status(),
+              writes);
+        count(client.GetItem({.table_name = kTable, .key = {{"id", id}, {"n", n}}}).status(), reads);
+        count(client
+                  .Query({.table_name = kTable,
+                          .key_condition_expression = "id = :id",
+                          .expression_attribute_values = {{":id", id}}})
+                  .status(),
+              pages);
+      }
+    });
+  }
+  for (int second = 1; second <= arguments.seconds; ++second) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (second % 5 == 0) std::printf("  after %2d s RSS %.1f MiB\n", second, bench.KibOf("VmRSS") / 1024.0);
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  std::printf(
+      "  %d callers, %d s: %ld puts and %ld gets of 300 KB, %ld pages of 1 MiB; %ld refused, %ld failed\n",
+      arguments.callers, arguments.seconds, writes.load(), reads.load(), pages.load(), refused.load(),
+      failed.load());
+  std::printf("  highest RSS %.1f MiB\n", bench.KibOf("VmHWM") / 1024.0);
+  absl::StatusOr<DaemonStatus> status = bench.Open().GetStatus();
+  ITEMDB_CHECK(status.ok());
+  const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  std::printf("  block cache %.1f of %.1f MiB, memtables %.1f of %.1f MiB, calls limited to %.1f MiB\n",
+              mib(status->memory.block_cache), mib(status->memory.block_cache_capacity),
+              mib(status->memory.memtables), mib(status->memory.memtable_budget),
+              mib(status->memory.call_limit));
+}
+
+struct Latency {
+  double p50_us, p99_us, per_second;
+};
+
+Latency MeasureGets(const Bench& bench, const Arguments& arguments) {
+  std::atomic<bool> stop = false;
+  std::vector<std::vector<double>> taken(arguments.callers);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < arguments.callers; ++caller) {
+    callers.emplace_back([&, caller] {
+      Client client = bench.Open();
+      while (!stop) {
+        const Clock::time_point start = Clock::now();
+        ITEMDB_CHECK(client.GetItem({.table_name = kTable, .key = {{"id", "a"}, {"n", "1"}}}).ok());
+        taken[caller].push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(arguments.seconds));
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  std::vector<double> all;
+  for (const std::vector<double>& one : taken) all.insert(all.end(), one.begin(), one.end());
+  std::sort(all.begin(), all.end());
+  return {all[all.size() / 2], all[all.size() * 99 / 100],
+          static_cast<double>(all.size()) / arguments.seconds};
+}
+
+void Connections(const Arguments& arguments) {
+  Bench bench({});
+  ITEMDB_CHECK(
+      bench.Open().PutItem({.table_name = kTable, .item = {{"id", "a"}, {"n", "1"}, {"x", "y"}}}).ok());
+  std::vector<double> ratios;
+  for (int round = 0; round < arguments.rounds; ++round) {
+    const Latency without = MeasureGets(bench, arguments);
+    SlowPeers peers(bench.port(), arguments.count);
+    const Latency with = MeasureGets(bench, arguments);
+    std::printf(
+        "round %d: without p50 %.0f us p99 %.0f us %.0f/s; with %d slow connections p50 %.0f us p99 %.0f us "
+        "%.0f/s (itemd closed %ld, RSS %.1f MiB); p99 ratio %.2f\n",
+        round + 1, without.p50_us, without.p99_us, without.per_second, arguments.count, with.p50_us,
+        with.p99_us, with.per_second, peers.closed_by_server(), bench.KibOf("VmRSS") / 1024.0,
+        with.p99_us / without.p99_us);
+    ratios.push_back(with.p99_us / without.p99_us);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  std::printf("median p99 ratio %.2f\n", ratios[ratios.size() / 2]);
+}
+
+}  // namespace
+}  // namespace itemdb::e2e
+
+int main(int argc, char** argv) {
+  using namespace itemdb::e2e;
+  Arguments arguments;
+  CLI::App app("Figures about itemd under pressure");
+  app.require_subcommand(1);
+  CLI::App* memory = app.add_subcommand("memory", "Resident memory under large items");
+  memory->add_option("--memory", arguments.memory);
+  CLI::App* connections = app.add_subcommand("connections", "Latency beside slow connections");
+  connections->add_option("--count", arguments.count)->check(CLI::Range(1, 10'000));
+  connections->add_option("--rounds", arguments.rounds)->check(CLI::Range(1, 100));
+  for (CLI::App* command : {memory, connections}) {
+    command->add_option("--callers", arguments.callers)->check(CLI::Range(1, 1'000));
+    command->add_option("--seconds", arguments.seconds)->check(CLI::Range(1, 3'600));
+  }
+  CLI11_PARSE(app, argc, argv);
+  if (arguments.callers == 0) arguments.callers = memory->parsed() ? 64 : 4;
+  if (arguments.seconds == 0) arguments.seconds = memory->parsed() ? 20 : 5;
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  memory->parsed() ? Memory(arguments) : Connections(arguments);
+}

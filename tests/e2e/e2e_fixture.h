@@ -1,0 +1,98 @@
+// What the end-to-end tests share: itemd on an empty directory, itemctl as a process, the client library.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "itemdb/client.h"
+#include "tests/e2e/child_process.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::e2e {
+
+using Json = nlohmann::json;
+
+class E2eTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  void TearDown() override {
+    if (HasFailure()) std::fprintf(stderr, "itemd logged:\n%s", daemon_.log().c_str());
+  }
+
+  // itemctl against the daemon, unless the arguments begin with an --endpoint of their own.
+  CommandResult Itemctl(std::vector<std::string> arguments, const std::string& input = "") const {
+    if (arguments.empty() || arguments.front() != "--endpoint") {
+      arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
+    }
+    return RunProgram(ITEMCTL_PROGRAM, arguments, input);
+  }
+
+  // What itemctl prints one a line (`-o jsonl`), when it succeeds; otherwise the test fails.
+  std::vector<Json> Lines(const std::vector<std::string>& arguments, const std::string& input = "") const {
+    const CommandResult result = Itemctl(arguments, input);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return ParseLines(result.out);
+  }
+
+  // The same for commands that print exactly one document.
+  Json Document(const std::vector<std::string>& arguments, const std::string& input = "") const {
+    std::vector<Json> lines = Lines(arguments, input);
+    EXPECT_EQ(lines.size(), 1u);
+    return lines.empty() ? Json() : lines.front();
+  }
+
+  static std::vector<Json> ParseLines(const std::string& text) {
+    std::vector<Json> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+      lines.push_back(Json::parse(line, nullptr, false));
+      EXPECT_FALSE(lines.back().is_discarded()) << line;
+    }
+    return lines;
+  }
+
+  // A new client of the daemon as it runs now.
+  Client OpenClient() const {
+    absl::StatusOr<Client> client = Client::Open({.endpoint = daemon_.endpoint()});
+    EXPECT_TRUE(client.ok()) << client.status();
+    return *std::move(client);
+  }
+
+  // Number of the last change.
+  uint64_t ChangeSequence() const {
+    Client client = OpenClient();
+    absl::StatusOr<DaemonStatus> status = client.GetStatus();
+    EXPECT_TRUE(status.ok()) << status.status();
+    return status.ok() ? status->change_sequence : 0;
+  }
+
+  // Kills itemd and starts it on the same data.
+  void KillAndRestart() {
+    daemon_.Kill();
+    absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  void LoadOrderEntry() { ASSERT_EQ(Itemctl({"order-entry", "load"}).exit_code, 0); }
+
+  // Items, index entries and change log agree.
+  void ExpectCheckIsClean() const {
+    const CommandResult check = Itemctl({"check"});
+    EXPECT_EQ(check.exit_code, 0) << check.err << check.out;
+  }
+
+  testing::TemporaryDirectory directory_;
+  DaemonProcess daemon_{directory_.path()};
+};
+
+}  // namespace itemdb::e2e

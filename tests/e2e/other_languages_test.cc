@@ -1,0 +1,190 @@
+// Replies as another language's generated classes see them: a Python client makes every call, and what it
+// parses equals what C++ parses, and both know every byte. The daemon writes items into replies by hand; this
+// is what shows that they are messages of the published contract.
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/escaping.h"
+#include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/changes.pb.h"
+#include "itemdb/v1/data.pb.h"
+#include "itemdb/v1/tables.pb.h"
+#include "tests/e2e/e2e_fixture.h"
+#include "tests/e2e/raw_client.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using google::protobuf::Message;
+
+constexpr char kPython[] = "/usr/bin/python3";
+
+std::string ToHex(const std::string& bytes) { return std::string(absl::BytesToHexString(bytes)); }
+
+struct Call {
+  std::string method;
+  std::string request;
+  std::shared_ptr<Message> reply;  // Parsed by C++; null for an error.
+  RawReply raw;
+};
+
+class OtherLanguagesTest : public E2eTest {
+ protected:
+  void SetUp() override {
+    if (RunProgram(kPython, {"-c", "import grpc, google.protobuf"}).exit_code != 0) {
+      GTEST_SKIP() << "needs python3-grpcio and python3-protobuf";
+    }
+    E2eTest::SetUp();
+    LoadOrderEntry();
+    raw_ = std::make_unique<RawClient>(daemon_.endpoint());
+  }
+
+  // Makes a call from C++ and keeps it for Python to make too. None may change anything.
+  template <typename Request, typename Reply>
+  void Add(const std::string& method, const std::string& request_text) {
+    Request request;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(request_text, &request)) << request_text;
+    Call call{
+        .method = "itemdb.v1." + method, .request = request.SerializeAsString(), .reply = nullptr, .raw = {}};
+    call.raw = raw_->Call(call.method, call.request);
+    if (call.raw.status.ok()) {
+      auto reply = std::make_shared<Reply>();
+      ASSERT_TRUE(reply->ParseFromString(call.raw.bytes)) << method;
+      call.reply = reply;
+    }
+    calls_.push_back(std::move(call));
+  }
+
+  static std::string AsJson(const google::protobuf::Message& message) {
+    std::string json;
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = true;
+    EXPECT_TRUE(google::protobuf::util::MessageToJsonString(message, &json, options).ok());
+    return json;
+  }
+
+  // Lets Python make all calls, and compares.
+  void CompareWithPython() {
+    std::string input;
+    for (const Call& call : calls_) input += call.method + " " + ToHex(call.request) + "\n";
+    const CommandResult python =
+        RunProgram(kPython, {PYTHON_CLIENT, PYTHON_MESSAGES, daemon_.endpoint()}, input);
+    ASSERT_EQ(python.exit_code, 0) << python.err;
+    const std::vector<Json> lines = ParseLines(python.out);
+    ASSERT_EQ(lines.size(), calls_.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const Call& call = calls_[i];
+      SCOPED_TRACE(call.method + " (call " + std::to_string(i) + ")");
+      if (call.reply == nullptr) {
+        EXPECT_EQ(lines[i]["code"], static_cast<int>(call.raw.status.error_code()));
+        EXPECT_EQ(lines[i]["message"], call.raw.status.error_message());
+        EXPECT_EQ(lines[i]["reason"], call.raw.reason);
+        continue;
+      }
+      // A daemon's figures are others each time it is asked: only that Python can read them counts.
+      if (call.method == "itemdb.v1.Admin/GetStatus") {
+        EXPECT_TRUE(lines[i].contains("json")) << lines[i];
+        EXPECT_EQ(lines[i]["json"].size(), Json::parse(AsJson(*call.reply)).size());
+        continue;
+      }
+      // Nothing of the reply is unknown to C++ or Python, and both write the same bytes from what they read.
+      // (Those on the wire may have their fields in another order.)
+      const std::string cpp = call.reply->SerializeAsString();
+      call.reply->DiscardUnknownFields();
+      EXPECT_EQ(call.reply->ByteSizeLong(), call.raw.bytes.size());
+      EXPECT_TRUE(lines[i]["bytes"] == ToHex(cpp)) << lines[i]["bytes"] << "\n" << ToHex(cpp);
+      // And the same meaning.
+      EXPECT_EQ(lines[i]["json"], Json::parse(AsJson(*call.reply)));
+    }
+  }
+
+  std::unique_ptr<RawClient> raw_;
+  std::vector<Call> calls_;
+};
+
+// Items of all ten types, in every place where a reply carries one.
+TEST_F(OtherLanguagesTest, PythonAndCppReadTheSameReplies) {
+  const std::string key =
+      "{ attributes { name: 'product_id' value { s: 'p' } } attributes { name: 'warehouse_id' value { s: 'w' "
+      "} } }";
+  const std::string every_type = R"({
+      attributes { name: 'product_id' value { s: 'p' } } attributes { name: 'warehouse_id' value { s: 'w' } }
+      attributes { name: 'n' value { n: '-12345678901234567890123456789012345678' } }
+      attributes { name: 'b' value { b: '\000\377\200' } } attributes { name: 'empty' value { s: '' } }
+      attributes { name: 'ss' value { ss { values: 'b' values: 'a' } } }
+      attributes { name: 'ns' value { ns { values: '10' values: '9.50' } } }
+      attributes { name: 'bs' value { bs { values: '\001' values: '' } } }
+      attributes { name: 'l' value { l { values { s: 'x' } values { l { } } values { null: true } } } }
+      attributes { name: 'm' value { m { attributes { name: 'k' value { m { } } } } } }
+      attributes { name: 't' value { bool: true } } attributes { name: 'f' value { bool: false } }
+      attributes { name: 'null' value { null: true } } attributes { name: '\303\251' value { s: '\346\227\245' } } })";
+  const std::string put =
+      "table_name: 'Product' item " + every_type + " return_values: RETURN_VALUES_ALL_OLD";
+  v1::PutItemRequest first;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(put, &first));
+  ASSERT_TRUE(raw_->Call("itemdb.v1.Data/PutItem", first.SerializeAsString()).status.ok());
+  const uint64_t before = ChangeSequence();
+
+  // Writes that change nothing leave no change, so both languages get the same reply.
+  Add<v1::PutItemRequest, v1::PutItemReply>("Data/PutItem", put);
+  Add<v1::PutItemRequest, v1::PutItemReply>("Data/PutItem",
+                                            "table_name: 'Product' item " + key +
+                                                " condition_expression: 'attribute_not_exists(product_id)' "
+                                                "return_values_on_condition_check_failure: "
+                                                "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD");
+  Add<v1::UpdateItemRequest, v1::UpdateItemReply>(
+      "Data/UpdateItem", "table_name: 'Product' key " + key +
+                             " update_expression: 'REMOVE nothing' return_values: RETURN_VALUES_ALL_NEW");
+  Add<v1::DeleteItemRequest, v1::DeleteItemReply>(
+      "Data/DeleteItem",
+      "table_name: 'Product' key { attributes { name: 'product_id' value { s: 'no' } } attributes "
+      "{ name: 'warehouse_id' value { s: 'no' } } } return_values: RETURN_VALUES_ALL_OLD");
+  Add<v1::BatchWriteItemRequest, v1::BatchWriteItemReply>(
+      "Data/BatchWriteItem",
+      "request_items { table_name: 'Product' write_requests { put_request { item " + every_type + " } } }");
+  Add<v1::TransactWriteItemsRequest, v1::TransactWriteItemsReply>(
+      "Data/TransactWriteItems", "transact_items { put { table_name: 'Product' item " + every_type + " } }");
+  Add<v1::TransactWriteItemsRequest, v1::TransactWriteItemsReply>(
+      "Data/TransactWriteItems", "transact_items { condition_check { table_name: 'Product' key " + key +
+                                     " condition_expression: 'attribute_not_exists(product_id)' "
+                                     "return_values_on_condition_check_failure: "
+                                     "RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD } }");
+  Add<v1::GetItemRequest, v1::GetItemReply>("Data/GetItem", "table_name: 'Product' key " + key);
+  Add<v1::GetItemRequest, v1::GetItemReply>(
+      "Data/GetItem", "table_name: 'Product' projection_expression: 'l[1], m.k, bs' key " + key);
+  Add<v1::GetItemRequest, v1::GetItemReply>(
+      "Data/GetItem", "table_name: 'Product' projection_expression: 'absent' key " + key);
+  Add<v1::GetItemRequest, v1::GetItemReply>(
+      "Data/GetItem",
+      "table_name: 'Employee' key { attributes { name: 'employee_id' value { s: 'nobody' } } }");
+  Add<v1::QueryRequest, v1::QueryReply>("Data/Query",
+                                        "table_name: 'Order' index_name: 'OrderByAccountRep' "
+                                        "key_condition_expression: 'account_rep_id = :r' limit: 2 "
+                                        "expression_attribute_values { key: ':r' value { s: 'rep_001' } }");
+  Add<v1::QueryRequest, v1::QueryReply>(
+      "Data/Query",
+      "table_name: 'Product' key_condition_expression: 'product_id = :p' scan_index_forward: false "
+      "expression_attribute_values { key: ':p' value { s: 'prod_100' } }");
+  for (const char* table : {"Employee", "Customer", "Order", "Product"}) {
+    Add<v1::ScanRequest, v1::ScanReply>("Data/Scan", "table_name: '" + std::string(table) + "'");
+    Add<v1::ScanRequest, v1::ScanReply>("Data/Scan", "limit: 1 table_name: '" + std::string(table) + "'");
+    Add<v1::DescribeTableRequest, v1::DescribeTableReply>("Tables/DescribeTable",
+                                                          "table_name: '" + std::string(table) + "'");
+  }
+  Add<v1::ListTablesRequest, v1::ListTablesReply>("Tables/ListTables", "limit: 3");
+  Add<v1::ReadChangesRequest, v1::ReadChangesReply>("Changes/ReadChanges", "");
+  Add<v1::GetStatusRequest, v1::GetStatusReply>("Admin/GetStatus", "");
+  Add<v1::CheckDatabaseRequest, v1::CheckDatabaseReply>("Admin/CheckDatabase", "");
+  for (const Call& call : calls_) EXPECT_TRUE(call.raw.status.ok()) << call.raw.status.error_message();
+
+  // Errors.
+  Add<v1::GetItemRequest, v1::GetItemReply>("Data/GetItem", "table_name: 'nope' key " + key);
+  Add<v1::GetItemRequest, v1::GetItemReply>("Data/GetItem", "table_name: 'Product'");
+  Add<v1::ReadChangesRequest, v1::ReadChangesReply>("Changes/ReadChanges", "limit: 1001");
+
+  CompareWithPython();
+  EXPECT_EQ(ChangeSequence(), before);
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

@@ -1,0 +1,44 @@
+// Stands between a client and itemd, passes every call on unchanged and writes down its method: what a
+// program really asks for, seen from outside.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/raw_client.h"
+
+namespace itemdb::e2e {
+
+// Thread-safe.
+class RecordingProxy {
+ public:
+  // Serves on a port of the kernel's choice, see endpoint().
+  explicit RecordingProxy(const std::string& daemon_endpoint);
+  ~RecordingProxy();
+  RecordingProxy(const RecordingProxy&) = delete;
+  RecordingProxy& operator=(const RecordingProxy&) = delete;
+
+  const std::string& endpoint() const { return endpoint_; }
+
+  // The methods called since the last time, in order, without their package: "Data/GetItem".
+  std::vector<std::string> TakeCalls();
+
+ private:
+  class Service;
+
+  void Record(const std::string& method);
+
+  RawClient daemon_;
+  std::mutex mutex_;
+  std::vector<std::string> calls_;  // Guarded by mutex_.
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string endpoint_;
+};
+
+}  // namespace itemdb::e2e

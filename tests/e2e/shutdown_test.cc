@@ -1,0 +1,130 @@
+// How itemd begins and ends towards those who watch it: health, the service manager, callers in flight.
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstdlib>
+#include <future>
+#include <thread>
+
+#include "tests/e2e/e2e_fixture.h"
+#include "tests/e2e/raw_client.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+class ShutdownTest : public E2eTest {
+ protected:
+  // A table that takes a while to check.
+  void FillWithLargeItems() {
+    Client client = OpenClient();
+    ASSERT_TRUE(client
+                    .CreateTable({.table_name = "large",
+                                  .attribute_definitions = {{"id", ScalarAttributeType::kString}},
+                                  .key_schema = {{"id", KeyType::kHash}}})
+                    .ok());
+    for (int batch = 0; batch < 16; ++batch) {
+      BatchWriteItemRequest request;
+      for (int i = 0; i < 25; ++i) {
+        request.writes.push_back(
+            BatchPut{.table_name = "large",
+                     .item = {{"id", std::to_string(batch * 25 + i)}, {"text", std::string(400'000, 'x')}}});
+      }
+      ASSERT_TRUE(client.BatchWriteItem(request).ok());
+    }
+  }
+
+  // A check of the database that has arrived at the daemon.
+  std::future<absl::StatusOr<CheckDatabaseResult>> CheckInFlight() {
+    Client client = OpenClient();
+    EXPECT_TRUE(client.GetStatus().ok());
+    auto check = std::async(std::launch::async, [client]() mutable { return client.CheckDatabase(); });
+    EXPECT_TRUE(client.GetStatus().ok());
+    return check;
+  }
+};
+
+// What is still running after --shutdown-timeout is cancelled, and the end is clean.
+TEST_F(ShutdownTest, CancelsWhatTakesLongerThanTheShutdownTimeout) {
+  FillWithLargeItems();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  bool cancelled = false;
+  for (int attempt = 0; attempt < 20 && !cancelled; ++attempt) {
+    ASSERT_TRUE(daemon_.Start({"--shutdown-timeout", "0s"}).ok());
+    auto check = CheckInFlight();
+    EXPECT_EQ(daemon_.Terminate(), 0);
+    cancelled = !check.get().ok();
+  }
+  EXPECT_TRUE(cancelled);
+  ASSERT_TRUE(daemon_.Start().ok());
+  ExpectCheckIsClean();
+}
+
+TEST_F(ShutdownTest, ASecondSignalEndsFasterAndJustAsCleanly) {
+  FillWithLargeItems();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  bool cancelled = false;
+  for (int attempt = 0; attempt < 20 && !cancelled; ++attempt) {
+    ASSERT_TRUE(daemon_.Start({"--shutdown-timeout", "10m"}).ok());
+    auto check = CheckInFlight();
+    daemon_.Signal(SIGTERM);
+    daemon_.Signal(SIGINT);
+    EXPECT_EQ(daemon_.Wait(), 0);
+    cancelled = !check.get().ok();
+  }
+  EXPECT_TRUE(cancelled);
+  EXPECT_THAT(daemon_.log(), HasSubstr("stopping at once"));
+  EXPECT_THAT(daemon_.log(), HasSubstr("stopped change_sequence=401"));
+  ASSERT_TRUE(daemon_.Start().ok());
+  ExpectCheckIsClean();
+}
+
+// A balancer that asks must hear it before calls are refused. The watch is a stream: its second message says
+// NOT_SERVING ("\x08\x02"); the check that is in flight is answered after it.
+TEST_F(ShutdownTest, HealthTurnsNotServingFirst) {
+  FillWithLargeItems();
+  bool seen = false;
+  for (int attempt = 0; attempt < 10 && !seen; ++attempt) {
+    if (!daemon_.running()) {
+      ASSERT_TRUE(daemon_.Start().ok());
+    }
+    auto check = CheckInFlight();
+    daemon_.Signal(SIGTERM);
+    const RawClient client(daemon_.endpoint());
+    while (check.wait_for(std::chrono::seconds(0)) == std::future_status::timeout && !seen) {
+      const RawReply health = client.Call("grpc.health.v1.Health/Check", "");
+      seen = health.status.ok() && health.bytes == "\x08\x02";
+    }
+    EXPECT_THAT(check.get().status().code(), AnyOf(absl::StatusCode::kOk, absl::StatusCode::kUnavailable));
+    EXPECT_EQ(daemon_.Wait(), 0);
+  }
+  EXPECT_TRUE(seen);
+}
+
+// systemd's protocol for Type=notify: datagrams to the socket in NOTIFY_SOCKET.
+TEST_F(ShutdownTest, TellsTheServiceManagerWhenItServesAndWhenItStops) {
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  const std::string path = directory_.path() + "/notify";
+  Descriptor manager(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(manager.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  absl::Status started = daemon_.Start();
+  unsetenv("NOTIFY_SOCKET");
+  ASSERT_TRUE(started.ok()) << started;
+  char text[64] = {};
+  ASSERT_GT(recv(manager.get(), text, sizeof(text) - 1, 0), 0);
+  EXPECT_STREQ(text, "READY=1");
+  EXPECT_EQ(daemon_.Terminate(), 0);
+  char last[64] = {};
+  ASSERT_GT(recv(manager.get(), last, sizeof(last) - 1, MSG_DONTWAIT), 0);
+  EXPECT_STREQ(last, "STOPPING=1");
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Installs into a temporary prefix, builds program/ against it with CMake and with pkg-config, moves the prefix and runs
+# both on the fake and on the installed daemon. Prints sizes and build times.
+#
+#   install_test.sh BUILD_DIRECTORY C++_COMPILER
+set -euo pipefail
+build=$1 compiler=$2
+program=$(cd "$(dirname "$0")/program" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/itemdb-install-XXXXXX")
+daemon=
+finish() {
+  if [[ -n $daemon ]]; then kill "$daemon" 2>/dev/null || true; wait "$daemon" 2>/dev/null || true; fi
+  rm -rf "$work"
+}
+trap finish EXIT
+seconds() { # COMMAND...: runs it and prints the seconds it took.
+  local start=$EPOCHREALTIME
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+  awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'
+}
+
+cmake --install "$build" --prefix "$work/first" >/dev/null
+# Nothing may depend on where it was installed first.
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+libraries=$(dirname "$(find "$prefix" -name libitemdb_client.so)")
+export LD_LIBRARY_PATH=$libraries
+
+cp --dereference "$libraries/libitemdb_client.so" "$work/stripped.so"
+strip "$work/stripped.so"
+echo "libitemdb_client.so, stripped: $(stat -c %s "$work/stripped.so") bytes"
+if (($(stat -c %s "$work/stripped.so") > 2 * 1024 * 1024)); then echo "that is more than 2 MiB" >&2; exit 1; fi
+foreign=$(nm -DC --defined-only "$work/stripped.so" | awk '$2 == "T"' | grep -vE ' (itemdb::|_init|_fini)' || true)
+if [[ -n $foreign ]]; then echo "it offers more than its own names: $foreign" >&2; exit 1; fi
+if nm -DC --defined-only "$work/stripped.so" | grep -E 'itemdb::v1::|itemdb::wire::'; then
+  echo "its messages are to be hidden" >&2; exit 1
+fi
+if grep -rlE '#include [<"](grpc|google/protobuf)|pb\.h' "$prefix/include"; then
+  echo "public headers are not to name gRPC or protobuf" >&2; exit 1
+fi
+
+echo "configured with CMake: $(seconds cmake -G Ninja -S "$program" -B "$work/by-cmake" -DCMAKE_CXX_COMPILER="$compiler" \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix") s"
+echo "built with CMake: $(seconds cmake --build "$work/by-cmake") s"
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+# shellcheck disable=SC2046  # The flags are words.
+echo "built with pkg-config: $(seconds "$compiler" -std=c++20 -O2 "$program/outside.cc" -o "$work/by-pkg-config" \
+  $(pkg-config --cflags --libs itemdb-testing)) s"
+
+expect_hello() { # COMMAND...
+  local said
+  said=$("$@")
+  if [[ $said != hello ]]; then echo "$* said \"$said\"" >&2; return 1; fi
+}
+# Several times: the program ends right after its last future, when threads of the library are still about.
+for ((i = 0; i < 10; ++i)); do expect_hello "$work/by-cmake/outside"; done
+expect_hello "$work/by-pkg-config"
+
+mkdir "$work/data"
+"$prefix/bin/itemd" --data-dir "$work/data" --listen 127.0.0.1:0 --address-file "$work/address" 2>"$work/itemd.log" &
+daemon=$!
+for ((i = 0; i < 600; ++i)); do
+  [[ -e $work/address ]] && break
+  kill -0 "$daemon" 2>/dev/null || { cat "$work/itemd.log" >&2; exit 1; }
+  sleep 0.1
+done
+endpoint=$(grep -o '127.0.0.1:[0-9]*' "$work/address" | head -1)
+expect_hello "$work/by-cmake/outside" "$endpoint"
+"$prefix/bin/itemctl" --endpoint "$endpoint" item get Greeting '{"id": "world"}' | grep -q hello
+echo "ran on the fake and on the installed itemd"

@@ -1,0 +1,92 @@
+"""Runs what the README tells a newcomer to type: every `sh` block in order, in one shell, and the C++ program.
+
+Only what could disturb others is replaced: the port, and paths in /tmp. A block is a promise; a command that
+fails, fails the test and is named.
+
+    readme_test.py REPOSITORY BUILD_DIRECTORY
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+SECONDS = 900
+
+
+def blocks(text, language):
+    return re.findall(r"^```" + language + r"\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Session:
+    """A shell in the repository, and everything it starts."""
+
+    def __init__(self, repository, scratch):
+        self.repository, self.scratch, self.port = repository, scratch, free_port()
+
+    def localize(self, text):
+        return text.replace("/tmp/", self.scratch + "/").replace("7420", str(self.port))
+
+    def run(self, script):
+        environment = dict(os.environ, ITEMCTL_ENDPOINT=f"127.0.0.1:{self.port}", PAGER="cat")
+        # A file, because a daemon that a failed block leaves behind would keep a pipe open.
+        with tempfile.TemporaryFile("w+") as output:
+            shell = subprocess.Popen(
+                ["bash", "-c", script], cwd=self.repository, env=environment, start_new_session=True,
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            try:
+                failure = shell.wait(timeout=SECONDS) and f"exit code {shell.returncode}: the last command above"
+            except subprocess.TimeoutExpired:
+                failure = f"the commands did not end within {SECONDS} s"
+            finally:
+                try:
+                    os.killpg(shell.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            output.seek(0)
+            print(output.read())
+        if failure:
+            sys.exit(f"FAILED: {failure}")
+
+
+def main():
+    repository, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    text = (repository / "README.md").read_text()
+    commands, programs = blocks(text, "sh"), blocks(text, "cpp")
+    if len(commands) < 4 or not programs:
+        sys.exit("README.md has lost its examples")
+
+    with tempfile.TemporaryDirectory(prefix="readme-") as scratch:
+        session = Session(repository, scratch)
+        # The program queries what the commands have put, so it runs before the daemon is stopped.
+        source = pathlib.Path(scratch) / "program.cc"
+        source.write_text(session.localize(programs[0]))
+        prefix = f"{scratch}/prefix"
+        compile_and_run = f"""
+cmake --install {shlex.quote(str(build))} --prefix {prefix} >/dev/null
+export PKG_CONFIG_PATH=$(dirname $(find {prefix} -name 'itemdb*.pc' | head -1))
+g++ -std=c++20 {source} -o {scratch}/program $(pkg-config --cflags --libs itemdb) \\
+    -Wl,-rpath,$(pkg-config --variable=libdir itemdb)
+{scratch}/program | tee {scratch}/program.out
+grep -q '^1 items at change' {scratch}/program.out
+"""
+        script = "set -euo pipefail\nset -x\n" + session.localize("\n".join(commands))
+        stop = "kill %1\n"
+        if script.count(stop) != 1:
+            sys.exit("README.md must stop its daemon once, with `kill %1`")
+        session.run(script.replace(stop, compile_and_run + stop + "wait %1\n"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+#include "tests/storage/database/random_reads.h"
+
+#include <algorithm>
+
+#include "itemdb/v1/data.pb.h"
+
+namespace itemdb::testing {
+namespace {
+
+class ReadChecker {
+ public:
+  explicit ReadChecker(SideBySide& both) : both_(both) {}
+
+  void GetItem() {
+    const TableModel& table = both_.AnyTable();
+    ModelItem key = both_.random.Key(table);
+    wire::GetItemRequest request;
+    request.set_table_name(table.name());
+    request.set_key(both_.random.EncodeForRequest(key));
+    auto reply =
+        Await<wire::GetItemReply>([&](auto done) { both_.database->GetItem(request, std::move(done)); });
+    if (!table.IsExactKey(key)) return ExpectInvalid(reply.status());
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    const ModelItem* item = table.Find(key);
+    ExpectItem(*reply, item == nullptr ? std::nullopt : std::optional(EncodeItem(*item)));
+    EXPECT_EQ(reply->change_sequence(), both_.log.size());
+  }
+
+  // A Query or Scan with everything random, followed to its end.
+  void QueryOrScan(bool query) {
+    const TableModel& table = both_.AnyTable();
+    int which = both_.random.Pick(-1, static_cast<int>(table.indexes().size()) - 1);
+    const ModelIndex* index = which < 0 ? nullptr : &table.indexes()[static_cast<size_t>(which)];
+    wire::PageRequest request = PageRequestFor(table, index);
+    ModelPageRequest expected;
+    RequestNames names;
+    bool valid = true;
+    Predicate selects = [](const ModelItem&) { return true; };
+    if (query) {
+      RandomKeyCondition condition = both_.random.KeyCondition(table, index, &names);
+      request.set_key_condition_expression(condition.text);
+      selects = condition.selects;
+      valid = condition.valid;
+      if (both_.random.Chance(0.7)) request.set_scan_index_forward(both_.random.Chance(0.4));
+    }
+    // Mostly what may be named, sometimes anything.
+    std::vector<std::string> attributes = both_.random.Attributes(table);
+    std::erase_if(attributes,
+                  [&](const std::string& name) { return index != nullptr && !index->Projects(name); });
+    if (both_.random.Chance(0.1)) attributes = both_.random.Attributes(table);
+    std::vector<std::string> filterable = attributes;
+    if (query && both_.random.Chance(0.9)) {
+      for (const auto* part : {&table.Partition(index), &table.Sort(index)}) {
+        for (const std::string& name : *part) std::erase(filterable, name);
+      }
+    }
+    if (!filterable.empty() && both_.random.Chance(0.4)) {
+      RandomCondition filter = both_.random.Condition(table, filterable, &names);
+      request.set_filter_expression(filter.text);
+      expected.filter = filter.holds;
+      for (const std::string& name : filter.names) {
+        if (index != nullptr && !index->Projects(name)) valid = false;  // SEM-037
+        for (const auto* part : {&table.Partition(index), &table.Sort(index)}) {
+          if (query && std::find(part->begin(), part->end(), name) != part->end()) valid = false;  // SEM-040
+        }
+      }
+    }
+    if (both_.random.Chance(0.3)) {
+      std::string text;
+      for (int i = both_.random.Pick(1, 4); i > 0; --i) {
+        std::string name = both_.random.OneOf(attributes);
+        if (!expected.projection.insert(name).second) continue;
+        text += (text.empty() ? "" : ", ") + names.Name(name);
+        if (index != nullptr && !index->Projects(name)) valid = false;
+      }
+      request.set_projection_expression(text);
+    }
+    names.SetOn(&request);
+    if (both_.random.Chance(0.6)) {
+      expected.limit = both_.random.Pick(1, 12);
+      request.set_limit(*expected.limit);
+    }
+    SCOPED_TRACE("page " + request.ShortDebugString());
+    bool forward = !request.has_scan_index_forward() || request.scan_index_forward();
+    std::vector<ModelEntry> selected = Select(table, index, selects, forward);
+    if (valid && both_.random.Chance(0.15))
+      return StartAnywhere(query, table, index, request, selects, forward, selected, expected);
+    if (!valid) return ExpectInvalid(Read(query, request).status());
+    Walk(query, table, index, request, selected, expected);
+  }
+
+  static wire::PageRequest PageRequestFor(const TableModel& table, const ModelIndex* index) {
+    wire::PageRequest request;
+    request.set_table_name(table.name());
+    if (index != nullptr) request.set_index_name(index->name);
+    return request;
+  }
+
+  static std::vector<ModelEntry> Select(const TableModel& table, const ModelIndex* index,
+                                        const Predicate& selects, bool forward) {
+    std::vector<ModelEntry> selected;
+    for (ModelEntry& entry : table.Entries(index)) {
+      if (selects(entry.item)) selected.push_back(std::move(entry));
+    }
+    if (!forward) std::reverse(selected.begin(), selected.end());
+    return selected;
+  }
+
+  absl::StatusOr<Page> Read(bool query, const wire::PageRequest& request) {
+    return query ? both_.database.Query(request) : both_.database.Scan(request);
+  }
+
+  // Follows LastEvaluatedKey to the end; every page must be the model's.
+  void Walk(bool query, const TableModel& table, const ModelIndex* index, wire::PageRequest request,
+            const std::vector<ModelEntry>& selected, const ModelPageRequest& expected) {
+    size_t position = 0;
+    for (bool more = true; more;) {
+      ModelPage page = ReadModelPage(selected, position, expected);
+      // One item a collection: there is nothing to continue with.
+      if (query && index == nullptr && table.key_names().size() == 1) page.last_evaluated.reset();
+      std::optional<ModelItem> last_key;
+      if (page.last_evaluated.has_value()) {
+        const ModelItem& last = selected[*page.last_evaluated].item;
+        last_key.emplace();
+        for (const std::string& name : table.PositionNames(index)) last_key->emplace(name, last.at(name));
+        position = *page.last_evaluated + 1;
+      }
+      ExpectPage(Read(query, request), page, last_key);
+      if (::testing::Test::HasFailure()) return;
+      more = last_key.has_value();
+      if (more) request.set_exclusive_start_key(both_.random.EncodeForRequest(*last_key));
+    }
+  }
+
+  void ExpectPage(const absl::StatusOr<Page>& actual, const ModelPage& page,
+                  const std::optional<ModelItem>& last_key) {
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    v1::QueryReply items;
+    for (const ModelItem& item : page.items) *items.add_items() = ToMessage(item);
+    EXPECT_TRUE(actual->encoded_items == items.SerializeAsString())
+        << "expected " << items.ShortDebugString() << "\nactual "
+        << ::testing::PrintToString(ShowItems(*actual));
+    EXPECT_EQ(actual->reply.count(), static_cast<int>(page.items.size()));
+    EXPECT_EQ(actual->reply.scanned_count(), page.scanned);
+    EXPECT_EQ(actual->reply.has_last_evaluated_key(), last_key.has_value());
+    EXPECT_EQ(actual->reply.last_evaluated_key(), Encoded(last_key).value_or(""));
+    EXPECT_EQ(actual->reply.change_sequence(), both_.log.size());
+  }
+
+  // One page from a start key that need not be that of an item (SEM-032).
+  void StartAnywhere(bool query, const TableModel& table, const ModelIndex* index, wire::PageRequest request,
+                     const Predicate& selects, bool forward, const std::vector<ModelEntry>& selected,
+                     const ModelPageRequest& expected) {
+    ModelItem start;
+    if (!selected.empty() && both_.random.Chance(0.8)) start = both_.random.OneOf(selected).item;
+    ModelItem start_key;
+    for (const std::string& name : table.PositionNames(index)) {
+      bool near = start.contains(name) && both_.random.Chance(0.7);
+      start_key.emplace(name, near ? start[name] : both_.random.KeyValue(table.KeyType(name)));
+    }
+    request.set_exclusive_start_key(both_.random.EncodeForRequest(start_key));
+    SCOPED_TRACE("start " + ToMessage(start_key).ShortDebugString());
+    bool no_start = query && index == nullptr && table.key_names().size() == 1;
+    if (no_start || !selects(start_key)) return ExpectInvalid(Read(query, request).status());
+    size_t position = 0;
+    ModelKey start_position = table.PositionKey(index, start_key);
+    auto is_after = [&](const ModelEntry& entry) {
+      return forward ? ModelKeyLess()(start_position, entry.key) : ModelKeyLess()(entry.key, start_position);
+    };
+    while (position < selected.size() && !is_after(selected[position])) ++position;
+    Walk(query, table, index, request,
+         {selected.begin() + static_cast<std::ptrdiff_t>(position), selected.end()}, expected);
+  }
+
+  void VerifyAllPages(const TableModel& table, const ModelIndex* index) {
+    std::vector<ModelEntry> all = table.Entries(index);
+    ModelPageRequest expected;
+    auto walk_all = [&](bool query, const wire::PageRequest& request,
+                        const std::vector<ModelEntry>& selected) {
+      int size = static_cast<int>(selected.size());
+      for (int limit = 1; limit <= size + 1 && !::testing::Test::HasFailure(); ++limit) {
+        SCOPED_TRACE("page size " + std::to_string(limit));
+        expected.limit = limit;
+        wire::PageRequest limited = request;
+        limited.set_limit(limit);
+        Walk(query, table, index, limited, selected, expected);
+      }
+    };
+    walk_all(false, PageRequestFor(table, index), all);
+
+    const auto& partition = table.Partition(index);
+    for (size_t begin = 0, end = 0; begin < all.size() && !::testing::Test::HasFailure(); begin = end) {
+      RequestNames names;
+      std::string condition;
+      for (size_t i = 0; i < partition.size(); ++i) {
+        condition +=
+            (i == 0 ? "" : " AND ") + names.Name(partition[i]) + " = " + names.Value(all[begin].key[i]);
+      }
+      auto same_partition = [&](const ModelEntry& entry) {
+        for (size_t i = 0; i < partition.size(); ++i) {
+          if (!SameValue(entry.key[i], all[begin].key[i])) return false;
+        }
+        return true;
+      };
+      while (end < all.size() && same_partition(all[end])) ++end;
+      std::vector<ModelEntry> collection(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         all.begin() + static_cast<std::ptrdiff_t>(end));
+      wire::PageRequest request = PageRequestFor(table, index);
+      request.set_key_condition_expression(condition);
+      names.SetOn(&request);
+      SCOPED_TRACE("collection " + request.ShortDebugString());
+      walk_all(true, request, collection);
+      request.set_scan_index_forward(false);
+      std::reverse(collection.begin(), collection.end());
+      walk_all(true, request, collection);
+    }
+  }
+
+ private:
+  SideBySide& both_;
+};
+
+}  // namespace
+
+void RandomRead(SideBySide& both, RandomReadKind kind) {
+  ReadChecker checker(both);
+  if (kind == RandomReadKind::kGetItem) return checker.GetItem();
+  checker.QueryOrScan(kind == RandomReadKind::kQuery);
+}
+
+void ExpectAllPages(SideBySide& both, const TableModel& table, const ModelIndex* index) {
+  ReadChecker(both).VerifyAllPages(table, index);
+}
+
+}  // namespace itemdb::testing

@@ -1,0 +1,101 @@
+// Random tables, items and expressions, each expression together with what it means.
+//
+// Values come from small pools, so that keys collide, conditions are often true and index entries tie; the
+// pools hold what is awkward for encoded keys: zero bytes, FF bytes, prefixes of one another, negative
+// numbers. A few of the requests are wrong on purpose.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/storage/database/table_model.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+// What a condition says of an item; a missing item has no attributes.
+using Predicate = std::function<bool(const ModelItem&)>;
+
+struct RandomCondition {
+  std::string text;
+  Predicate holds;
+  // Top-level attributes it names.
+  std::set<std::string> names;
+};
+
+struct RandomUpdate {
+  std::string text;  // Empty: no update expression.
+  // The new attributes, nothing when the update does not fit the item.
+  std::function<std::optional<ModelItem>(const ModelItem& old_item)> apply;
+  std::set<std::string> names;
+  // False when it has clauses and all of them are REMOVE or DELETE (EXP-33).
+  bool creates_item = true;
+};
+
+struct RandomKeyCondition {
+  std::string text;
+  Predicate selects;
+  // False: it does not fit the key schema and must be refused.
+  bool valid = true;
+};
+
+// The placeholders of one request.
+class RequestNames {
+ public:
+  std::string Name(const std::string& attribute);
+  std::string Value(const v1::AttributeValue& value);
+  template <typename Request>
+  void SetOn(Request* request) const {
+    for (const std::string& name : names_) SetName(request, "#" + name, name);
+    for (size_t i = 0; i < values_.size(); ++i) SetValue(request, ":v" + std::to_string(i), values_[i]);
+  }
+
+ private:
+  std::set<std::string> names_;
+  std::vector<v1::AttributeValue> values_;
+};
+
+class RandomRequests {
+ public:
+  explicit RandomRequests(uint64_t seed) : random_(seed) {}
+
+  bool Chance(double probability) { return std::bernoulli_distribution(probability)(random_); }
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  template <typename T>
+  const T& OneOf(const std::vector<T>& choices) {
+    return choices[static_cast<size_t>(Pick(0, static_cast<int>(choices.size()) - 1))];
+  }
+
+  // A table with 1 to 4 indexes of every shape; the first has 2 partition and 2 sort attributes.
+  v1::CreateTableRequest Table(const std::string& name);
+  // A value of `type` for a key: small pools, the first values more often than the last.
+  v1::AttributeValue KeyValue(char type);
+  // The primary key of one of the table's items, or of none; rarely no valid key.
+  ModelItem Key(const TableModel& table);
+  // An item to put; rarely with a key attribute of the wrong type, or empty.
+  ModelItem NewItem(const TableModel& table);
+  // On some of `attributes`.
+  RandomCondition Condition(const TableModel& table, const std::vector<std::string>& attributes,
+                            RequestNames* names);
+  RandomUpdate Update(const TableModel& table, RequestNames* names);
+  RandomKeyCondition KeyCondition(const TableModel& table, const ModelIndex* index, RequestNames* names);
+  // Attributes that items may have, key attributes included.
+  std::vector<std::string> Attributes(const TableModel& table) const;
+  // `item` encoded in one of the ways a client might.
+  std::string EncodeForRequest(const ModelItem& item);
+
+ private:
+  v1::AttributeValue AnyValue();
+  v1::AttributeValue ValueFor(const TableModel& table, const std::string& attribute);
+  RandomCondition Atom(const TableModel& table, const std::vector<std::string>& attributes,
+                       RequestNames* names);
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace itemdb::testing

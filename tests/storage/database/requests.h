@@ -1,0 +1,52 @@
+// Requests in a line each, for the tests of this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+// A refusal of the request itself whose message contains `text`.
+MATCHER_P(IsInvalid, text, "is INVALID_ARGUMENT with a message containing '" + std::string(text) + "'") {
+  const absl::Status& status = arg;
+  *result_listener << status.ToString();
+  return absl::IsInvalidArgument(status) && ReasonOf(status) == kReasonValidation &&
+         MessageOf(status).find(text) != std::string::npos;
+}
+
+MATCHER(IsTableNotFound, "") {
+  const absl::Status& status = arg;
+  *result_listener << status.ToString();
+  return absl::IsNotFound(status) && ReasonOf(status) == kReasonResourceNotFound;
+}
+
+// A put (of an item) or a delete or condition check (of a key).
+wire::WriteItemRequest WriteRequest(const std::string& table, Attributes key_or_item);
+wire::WriteItemRequest UpdateRequest(const std::string& table, Attributes key, const std::string& expression,
+                                     Attributes values = {});
+// `request` with a condition, and the item wanted when it is false.
+wire::WriteItemRequest If(wire::WriteItemRequest request, const std::string& condition,
+                          Attributes values = {});
+wire::PageRequest QueryRequest(const std::string& table, const std::string& condition, Attributes values);
+wire::PageRequest ScanRequest(const std::string& table);
+
+absl::StatusOr<wire::WriteItemReply> PutItem(TestDatabase& database, const wire::WriteItemRequest& request);
+absl::StatusOr<wire::WriteItemReply> DeleteItem(TestDatabase& database,
+                                                const wire::WriteItemRequest& request);
+absl::StatusOr<wire::GetItemReply> GetItem(TestDatabase& database, const wire::GetItemRequest& request);
+absl::StatusOr<wire::BatchWriteItemReply> BatchWrite(TestDatabase& database,
+                                                     const wire::BatchWriteItemRequest& request);
+absl::StatusOr<v1::CreateTableReply> CreateTable(TestDatabase& database,
+                                                 const v1::CreateTableRequest& request);
+absl::StatusOr<v1::DeleteTableReply> DeleteTable(TestDatabase& database, const std::string& table);
+v1::TableDescription Describe(TestDatabase& database, const std::string& table);
+// The whole change log.
+std::vector<v1::ChangeRecord> Changes(TestDatabase& database);
+// The items of every page, shown; `pages` counts them.
+std::vector<std::string> QueryAll(TestDatabase& database, wire::PageRequest request, int* pages = nullptr);
+std::vector<std::string> ScanAll(TestDatabase& database, wire::PageRequest request, int* pages = nullptr);
+
+}  // namespace itemdb::testing

@@ -1,0 +1,191 @@
+// Parallel scans (SEM-033): segments are disjoint, complete, and stay what they were while a scan is in use.
+
+#include "storage/query/scan_segments.h"
+
+#include <set>
+
+#include "storage/base/limits.h"
+#include "storage/engine/table_changes.h"
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+class ScanSegmentsTest : public ::testing::Test {
+ protected:
+  ScanSegmentsTest() {
+    auto things = TableRequest("Things");
+    AddIndex(&things, "ByParity", {"parity:S", "n:N"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
+    database_.CreateTable(things);
+  }
+
+  void Fill(int from, int to, size_t bytes = 10) {
+    for (int i = from; i < to;) {
+      wire::BatchWriteItemRequest batch;
+      auto* table = batch.add_request_items();
+      table->set_table_name("Things");
+      for (int in_batch = 0; in_batch < 25 && i < to; ++in_batch, ++i) {
+        table->add_write_requests()->mutable_put_request()->set_item(
+            Encode({{"pk", S("customer-" + std::to_string(i * 7919 % 100'000))},
+                    {"sk", S("s")},
+                    {"n", N(std::to_string(i))},
+                    {"parity", S(i % 2 == 0 ? "even" : "odd")},
+                    {"text", S(std::string(bytes, 'x'))}}));
+      }
+      ASSERT_TRUE(BatchWrite(database_, batch).ok());
+    }
+  }
+  wire::PageRequest Segment(int segment, int total, const std::string& index = "") {
+    wire::PageRequest request = ScanRequest("Things");
+    request.set_index_name(index);
+    request.set_segment(segment);
+    request.set_total_segments(total);
+    request.set_limit(100);
+    return request;
+  }
+  absl::StatusOr<Page> Scan(const wire::PageRequest& request) {
+    return Await<Page>([&](auto done) { database_->Scan(request, std::move(done)); });
+  }
+  // How many items each segment has; fails unless all of them together are every item once.
+  std::vector<size_t> Sizes(int total, size_t items, const std::string& index = "") {
+    std::vector<size_t> sizes;
+    std::multiset<std::string> all;
+    for (int segment = 0; segment < total; ++segment) {
+      auto found = ScanAll(database_, Segment(segment, total, index));
+      sizes.push_back(found.size());
+      all.insert(found.begin(), found.end());
+    }
+    EXPECT_EQ(all.size(), items);
+    EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), items);
+    return sizes;
+  }
+
+  TestDatabase database_;
+};
+
+TEST_F(ScanSegmentsTest, AreDisjointCompleteAndOfAboutTheSameSize) {
+  Fill(0, 2'000);
+  for (int total : {1, 2, 3, 7, 16}) {
+    SCOPED_TRACE(total);
+    for (size_t size : Sizes(total, 2'000)) {
+      EXPECT_GE(size, 2'000u / total / 2);
+      EXPECT_LE(size, 2'000u / total * 2);
+    }
+  }
+  for (size_t size : Sizes(4, 2'000, "ByParity")) EXPECT_GE(size, 250u);
+}
+
+TEST_F(ScanSegmentsTest, MayBeMoreThanThereAreItems) {
+  EXPECT_THAT(Sizes(3, 0), ::testing::ElementsAre(0, 0, 0));
+  Fill(0, 5);
+  EXPECT_EQ(Sizes(50, 5).size(), 50u);
+}
+
+TEST_F(ScanSegmentsTest, BeyondTheRangesOfATableAreEmpty) {
+  Fill(0, 50);
+  EXPECT_EQ(ScanAll(database_, Segment(999'999, 1'000'000)).size(), 0u);
+  size_t items = 0;
+  for (int segment = 0; segment < 2'000; ++segment)
+    items += ScanAll(database_, Segment(segment, 1'000'000)).size();
+  EXPECT_EQ(items, 50u);
+}
+
+// Items that come while a scan is in use fall into its segments, whose borders do not move; not by a restart
+// either.
+TEST_F(ScanSegmentsTest, StayWhatTheyAreWhileItemsComeAndTheDatabaseRestarts) {
+  Fill(0, 1'000);
+  std::set<std::string> first_half;
+  for (const std::string& item : ScanAll(database_, Segment(0, 2))) first_half.insert(item);
+  // Everything new comes before the old items, so measured anew the border would move.
+  for (int i = 0; i < 1'000; ++i) {
+    ASSERT_TRUE(database_.Put("Things", {{"pk", S("a" + std::to_string(i))}, {"sk", S("s")}}).ok());
+  }
+  database_.Reopen();
+  std::set<std::string> now;
+  for (const std::string& item : ScanAll(database_, Segment(0, 2))) now.insert(item);
+  EXPECT_EQ(now.size(), first_half.size() + 1'000);
+  EXPECT_EQ(Sizes(2, 2'000)[0], now.size());
+}
+
+TEST_F(ScanSegmentsTest, RefuseAKeyOfAnotherSegment) {
+  Fill(0, 1'000);
+  auto page = Scan(Segment(1, 2));
+  ASSERT_TRUE(page.ok()) << page.status();
+  auto other = Segment(0, 2);
+  other.set_exclusive_start_key(page->reply.last_evaluated_key());
+  EXPECT_THAT(Scan(other).status(), IsInvalid("outside of the Segment"));
+}
+
+TEST_F(ScanSegmentsTest, AreChecked) {
+  auto with = [this](std::optional<int> segment, std::optional<int> total) {
+    auto request = ScanRequest("Things");
+    if (segment.has_value()) request.set_segment(*segment);
+    if (total.has_value()) request.set_total_segments(*total);
+    return Scan(request).status();
+  };
+  EXPECT_THAT(with(0, std::nullopt), IsInvalid("TotalSegments parameter is required"));
+  EXPECT_THAT(with(std::nullopt, 2), IsInvalid("Segment parameter is required"));
+  EXPECT_THAT(with(0, 0), IsInvalid("TotalSegments must be 1 to 1000000"));
+  EXPECT_THAT(with(0, 1'000'001), IsInvalid("TotalSegments must be 1 to 1000000"));
+  EXPECT_THAT(with(2, 2), IsInvalid("Segment: 2 is not less than TotalSegments: 2"));
+  EXPECT_THAT(with(-1, 2), IsInvalid("zero-based"));
+  EXPECT_TRUE(with(1, 2).ok());
+  auto query = QueryRequest("Things", "pk = :p", {{":p", S("p")}});
+  query.set_segment(0);
+  query.set_total_segments(1);
+  EXPECT_THAT(Await<Page>([&](auto done) { database_->Query(query, std::move(done)); }).status(),
+              IsInvalid("use Scan"));
+}
+
+// In the catalog, too, where they would pile up.
+TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
+  Fill(0, 100);
+  for (int total = 1; total <= 40; ++total) ASSERT_TRUE(Scan(Segment(0, total)).ok());
+  const uint64_t storage_id = Describe(database_, "Things").storage_id();
+  database_.Close();
+  auto stored = [&] {
+    auto engine = Engine::Open(database_.options());
+    EXPECT_TRUE(engine.ok()) << engine.status();
+    auto keys = SegmentsKeys(**(*engine)->View(), storage_id);
+    return std::set<std::string>(keys.begin(), keys.end());
+  };
+  auto keys = stored();
+  EXPECT_EQ(keys.size(), kMaxSplits);
+  EXPECT_TRUE(keys.contains(SegmentsKey(storage_id, 40)));
+  EXPECT_FALSE(keys.contains(SegmentsKey(storage_id, 1)));
+  database_.Reopen();
+  ASSERT_TRUE(DeleteTable(database_, "Things").ok());
+  database_.Close();
+  EXPECT_TRUE(stored().empty());
+}
+
+// Beyond 50,000 records sizes are estimated. Keys here share long prefixes, and a tenth of the items has half
+// of the bytes.
+TEST_F(ScanSegmentsTest, OfLargeTablesAreSplitBySize) {
+  Fill(0, 9'000, 20);
+  Fill(9'000, 10'000, 400);
+  database_.Reopen();
+  database_.Close();
+  auto engine = Engine::Open(database_.options());
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  auto view = *(*engine)->View();
+  auto table = *view->catalog().Find("Things");
+  auto points = MeasureSplitPoints(*view, *table->family, 4, /*records=*/1'000'000);
+  ASSERT_TRUE(points.ok()) << points.status();
+  ASSERT_EQ(points->size(), 3u);
+  EXPECT_TRUE(std::is_sorted(points->begin(), points->end()));
+  std::vector<int> sizes(4);
+  rocksdb::ReadOptions options;
+  options.total_order_seek = true;
+  std::unique_ptr<rocksdb::Iterator> it(view->store()->db()->NewIterator(options, table->family->handle()));
+  int items = 0;
+  for (it->SeekToFirst(); it->Valid(); it->Next(), ++items) {
+    size_t part = std::upper_bound(points->begin(), points->end(), it->key().ToString()) - points->begin();
+    ++sizes[part];
+  }
+  EXPECT_EQ(items, 10'000);
+  for (int size : sizes) EXPECT_GT(size, 500) << ::testing::PrintToString(sizes);
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,0 +1,171 @@
+// BatchGetItem and TransactGetItems (SEM-043, SEM-044, SEM-056).
+
+#include "storage/base/limits.h"
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class SeveralReads : public ::testing::Test {
+ protected:
+  SeveralReads() {
+    database_.CreateTable(TableRequest("Things"));
+    database_.CreateTable(TableRequest("Others"));
+  }
+  void Put(const std::string& table, const std::string& sk, size_t bytes = 1) {
+    auto put = PutItem(
+        database_, WriteRequest(table, {{"pk", S("p")}, {"sk", S(sk)}, {"a", S(std::string(bytes, 'a'))}}));
+    ASSERT_TRUE(put.ok()) << put.status();
+  }
+  static std::string Key(const std::string& sk) { return Encode({{"pk", S("p")}, {"sk", S(sk)}}); }
+  absl::StatusOr<wire::BatchGetItemReply> BatchGet(const wire::BatchGetItemRequest& request) {
+    return Await<wire::BatchGetItemReply>(
+        [&](auto done) { database_->BatchGetItem(request, std::move(done)); });
+  }
+  absl::StatusOr<wire::TransactGetItemsReply> TransactGet(const wire::TransactGetItemsRequest& request) {
+    return Await<wire::TransactGetItemsReply>(
+        [&](auto done) { database_->TransactGetItems(request, std::move(done)); });
+  }
+  static std::vector<std::string> Shown(const wire::TableItems& table) {
+    std::vector<std::string> items;
+    for (const std::string& item : table.items()) items.push_back(Show(item));
+    return items;
+  }
+
+  TestDatabase database_;
+};
+
+TEST_F(SeveralReads, BatchReturnsWhatIsThereByTable) {
+  Put("Things", "1");
+  Put("Things", "2");
+  Put("Others", "1");
+  wire::BatchGetItemRequest request;
+  auto* things = request.add_request_items();
+  things->set_table_name("Things");
+  for (const char* sk : {"2", "missing", "1"}) things->add_keys(Key(sk));
+  auto* others = request.add_request_items();
+  others->set_table_name("Others");
+  others->add_keys(Key("1"));
+  others->set_projection_expression("a");
+  auto reply = BatchGet(request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->change_sequence(), 5u);
+  ASSERT_EQ(reply->responses_size(), 2);
+  EXPECT_EQ(reply->responses(0).table_name(), "Things");
+  EXPECT_THAT(Shown(reply->responses(0)), ElementsAre("a=a pk=p sk=2", "a=a pk=p sk=1"));
+  EXPECT_THAT(Shown(reply->responses(1)), ElementsAre("a=a"));
+  EXPECT_EQ(reply->unprocessed_keys_size(), 0);
+}
+
+// Every key comes back, as an item or as one to ask for again, and asking again ends.
+TEST_F(SeveralReads, BatchReturnsWhatDoesNotFitAsUnprocessedKeys) {
+  for (int i = 0; i < 10; ++i) Put("Things", std::to_string(i), 1'000);
+  Put("Others", "1", 1'000);
+  wire::BatchGetItemRequest request;
+  request.set_max_reply_bytes(3'000);
+  auto* things = request.add_request_items();
+  things->set_table_name("Things");
+  things->set_projection_expression("#s");
+  auto* name = things->add_expression_attribute_names();
+  name->set_name("#s");
+  name->set_value("sk");
+  for (int i = 0; i < 10; ++i) things->add_keys(Key(std::to_string(i)));
+  auto* others = request.add_request_items();
+  others->set_table_name("Others");
+  others->add_keys(Key("1"));
+  others->set_consistent_read(true);
+
+  auto projected = BatchGet(request);
+  ASSERT_TRUE(projected.ok()) << projected.status();
+  EXPECT_EQ(projected->responses(0).items_size(), 10) << "what counts is what the reply carries";
+
+  request.mutable_request_items(0)->clear_projection_expression();
+  request.mutable_request_items(0)->clear_expression_attribute_names();
+  int items = 0;
+  int rounds = 0;
+  while (request.request_items_size() > 0) {
+    ASSERT_LT(++rounds, 6);
+    auto reply = BatchGet(request);
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    for (const auto& table : reply->responses()) items += table.items_size();
+    ASSERT_EQ(reply->unprocessed_keys_size() > 0, items < 11);
+    if (rounds == 1) {
+      EXPECT_EQ(items, 3);
+      EXPECT_TRUE(reply->unprocessed_keys(1).consistent_read());
+    }
+    *request.mutable_request_items() = reply->unprocessed_keys();
+  }
+  EXPECT_EQ(items, 11);
+}
+
+TEST_F(SeveralReads, BatchIsCheckedAsAWhole) {
+  wire::BatchGetItemRequest request;
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("1 to 100"));
+  auto* things = request.add_request_items();
+  things->set_table_name("Things");
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("is empty"));
+  things->add_keys(Key("1"));
+  things->add_keys(Key("1"));
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("Provided list of item keys contains duplicates"));
+  things->clear_keys();
+  for (int i = 0; i < kMaxBatchGets; ++i) things->add_keys(Key(std::to_string(i)));
+  EXPECT_TRUE(BatchGet(request).ok());
+  things->add_keys(Key("one more"));
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("this one has 101"));
+  things->clear_keys();
+  things->add_keys(Key("1"));
+  *request.add_request_items() = *things;
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("named twice"));
+  request.mutable_request_items(1)->set_table_name("Missing");
+  EXPECT_THAT(BatchGet(request).status(), IsTableNotFound());
+  request.mutable_request_items()->RemoveLast();
+  request.set_max_reply_bytes(0);
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("max_reply_bytes must be 1 to 16777216"));
+  request.clear_max_reply_bytes();
+  things = request.mutable_request_items(0);
+  things->set_keys(0, Encode({{"pk", S("p")}}));
+  EXPECT_THAT(BatchGet(request).status(), IsInvalid("key"));
+}
+
+TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {
+  Put("Things", "1");
+  Put("Others", "2");
+  wire::TransactGetItemsRequest request;
+  for (const auto& [table, sk] : {std::pair{"Others", "2"}, {"Things", "missing"}, {"Things", "1"}}) {
+    auto* get = request.add_transact_items();
+    get->set_table_name(table);
+    get->set_key(Key(sk));
+  }
+  request.mutable_transact_items(2)->set_projection_expression("sk");
+  auto reply = TransactGet(request);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  ASSERT_EQ(reply->responses_size(), 3);
+  EXPECT_EQ(Show(reply->responses(0).item()), "a=a pk=p sk=2");
+  EXPECT_FALSE(reply->responses(1).has_item());
+  EXPECT_EQ(Show(reply->responses(2).item()), "sk=1");
+  EXPECT_EQ(reply->change_sequence(), 4u);
+}
+
+TEST_F(SeveralReads, TransactionIsBoundedInNumberAndBytes) {
+  wire::TransactGetItemsRequest request;
+  EXPECT_THAT(TransactGet(request).status(), IsInvalid("1 to 100 gets"));
+  for (int i = 0; i < 11; ++i) {
+    Put("Things", std::to_string(i), 400'000);
+    auto* get = request.add_transact_items();
+    get->set_table_name("Things");
+    get->set_key(Key(std::to_string(i)));
+  }
+  EXPECT_THAT(TransactGet(request).status(), IsInvalid("4194304 bytes"));
+  request.mutable_transact_items()->RemoveLast();
+  EXPECT_TRUE(TransactGet(request).ok());
+  *request.add_transact_items() = request.transact_items(0);
+  EXPECT_THAT(TransactGet(request).status(), IsInvalid("multiple operations on one item"));
+  request.mutable_transact_items(10)->set_table_name("Missing");
+  EXPECT_THAT(TransactGet(request).status(), IsTableNotFound());
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,0 +1,53 @@
+// A database and plain maps that must agree, and what the checks of both have in common.
+#pragma once
+
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "itemdb/v1/changes.pb.h"
+#include "tests/storage/database/random_requests.h"
+#include "tests/storage/database/table_model.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+struct SideBySide {
+  SideBySide(uint64_t seed, auto options)
+      : random(seed), directory(), database(options(directory.path() + "/data", random)) {}
+
+  TableModel& AnyTable() {
+    auto table = tables.begin();
+    std::advance(table, random.Pick(0, static_cast<int>(tables.size()) - 1));
+    return table->second;
+  }
+
+  RandomRequests random;
+  TemporaryDirectory directory;
+  TestDatabase database;
+  std::map<std::string, TableModel> tables;
+  // What the change log must be, without times; the last change has its size as sequence.
+  std::vector<v1::ChangeRecord> log;
+};
+
+inline std::optional<std::string> Encoded(const std::optional<ModelItem>& item) {
+  if (!item.has_value()) return std::nullopt;
+  return EncodeItem(*item);
+}
+
+// That a reply's optional item is `item`.
+template <typename Message>
+void ExpectItem(const Message& message, const std::optional<std::string>& item) {
+  EXPECT_EQ(message.has_item(), item.has_value());
+  EXPECT_EQ(message.item(), item.value_or(""));
+}
+
+inline void ExpectInvalid(const absl::Status& status) {
+  EXPECT_EQ(ReasonOf(status), kReasonValidation) << status;
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+}
+
+}  // namespace itemdb::testing

@@ -1,0 +1,43 @@
+// GetStatus: the database in figures.
+
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+TEST(Status, CountsWhatIsStoredAndWritten) {
+  TestDatabase database;
+  database.CreateTable(TableRequest("Empty"));
+  auto things = TableRequest("Things");
+  AddIndex(&things, "ByDate", {"date:S"}, 1, v1::PROJECTION_TYPE_ALL);
+  database.CreateTable(things);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(
+        PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(std::to_string(i))}})).ok());
+  }
+  v1::GetStatusReply status = database->GetStatus();
+  EXPECT_EQ(status.change_sequence(), 5u);
+  EXPECT_EQ(status.durable_sequence(), 5u);
+  EXPECT_TRUE(status.durable());
+  ASSERT_EQ(status.tables_size(), 2);
+  EXPECT_EQ(status.tables(0).table_name(), "Empty");
+  EXPECT_EQ(status.tables(0).item_count(), 0);
+  EXPECT_EQ(status.tables(1).table_name(), "Things");
+  EXPECT_EQ(status.tables(1).item_count(), 3);
+  EXPECT_EQ(status.tables(1).item_bytes(), 3 * 6);
+  EXPECT_EQ(status.tables(1).index_count(), 1);
+  EXPECT_EQ(status.writes().committed(), 5);
+  EXPECT_EQ(status.writes().commit_groups(), 5);
+  EXPECT_EQ(status.writes().refused(), 0);
+  EXPECT_GT(status.disk().write_ahead_log(), 0);
+  EXPECT_GT(status.disk().free(), 0);
+  EXPECT_GT(status.memory().memtables(), 0);
+  EXPECT_EQ(status.memory().memtable_budget(), static_cast<int64_t>(database.options().memtable_bytes));
+  EXPECT_EQ(status.memory().block_cache_capacity(),
+            static_cast<int64_t>(database.options().block_cache_bytes));
+  EXPECT_EQ(status.memory().write_queue(), 0);
+  EXPECT_EQ(status.memory().write_queue_limit(), static_cast<int64_t>(database.options().max_queue_bytes));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

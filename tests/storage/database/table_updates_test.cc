@@ -1,0 +1,193 @@
+// UpdateTable, deletion protection and tags (SEM-094, SEM-095, OP-05, OP-06, OP-08, OP-09).
+
+#include <thread>
+
+#include "storage/base/limits.h"
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+class TableUpdates : public ::testing::Test {
+ protected:
+  TableUpdates() {
+    auto things = TableRequest("Things");
+    AddIndex(&things, "ByGroup", {"grp:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(things);
+    request_.set_table_name("Things");
+    tags_.set_table_name("Things");
+  }
+  absl::StatusOr<v1::UpdateTableReply> Update(const v1::UpdateTableRequest& request) {
+    return Await<v1::UpdateTableReply>([&](auto done) { database_->UpdateTable(request, std::move(done)); });
+  }
+  absl::Status Tag(const std::vector<std::pair<std::string, std::string>>& tags) {
+    tags_.clear_tags();
+    for (const auto& [key, value] : tags) {
+      auto* tag = tags_.add_tags();
+      tag->set_key(key);
+      tag->set_value(value);
+    }
+    return Await<v1::TagTableReply>([&](auto done) { database_->TagTable(tags_, std::move(done)); }).status();
+  }
+  absl::Status Untag(const std::vector<std::string>& keys) {
+    v1::UntagTableRequest request;
+    request.set_table_name("Things");
+    for (const std::string& key : keys) request.add_tag_keys(key);
+    return Await<v1::UntagTableReply>([&](auto done) { database_->UntagTable(request, std::move(done)); })
+        .status();
+  }
+  std::string Tags() {
+    std::string shown;
+    const v1::TableDescription table = Describe(database_, "Things");
+    for (const auto& tag : table.tags()) shown += tag.key() + "=" + tag.value() + " ";
+    return shown;
+  }
+  absl::StatusOr<wire::WriteItemReply> Put(const std::string& sk) {
+    return PutItem(database_, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"grp", S("g")}}));
+  }
+
+  TestDatabase database_;
+  v1::UpdateTableRequest request_;
+  v1::TagTableRequest tags_;
+};
+
+TEST_F(TableUpdates, KeepItemsEntriesAndIds) {
+  ASSERT_TRUE(Put("1").ok());
+  v1::TableDescription before = Describe(database_, "Things");
+  request_.set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+  request_.mutable_provisioned_throughput()->set_read_capacity_units(5);
+  request_.mutable_provisioned_throughput()->set_write_capacity_units(6);
+  auto* index = request_.add_global_secondary_index_throughputs();
+  index->set_index_name("ByGroup");
+  *index->mutable_provisioned_throughput() = request_.provisioned_throughput();
+  auto updated = Update(request_);
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  EXPECT_EQ(updated->table().provisioned_throughput().write_capacity_units(), 6);
+  EXPECT_EQ(updated->table().item_count(), 1);
+  ASSERT_TRUE(Put("2").ok());
+  database_.Reopen();
+  v1::TableDescription after = Describe(database_, "Things");
+  EXPECT_EQ(after.billing_mode(), v1::BILLING_MODE_PROVISIONED);
+  EXPECT_EQ(after.table_id(), before.table_id());
+  EXPECT_EQ(after.storage_id(), before.storage_id());
+  EXPECT_EQ(after.item_count(), 2);
+  EXPECT_EQ(after.global_secondary_indexes(0).item_count(), 2);
+  EXPECT_EQ(after.global_secondary_indexes(0).provisioned_throughput().read_capacity_units(), 5);
+  auto changes = Changes(database_);
+  EXPECT_EQ(changes[2].kind(), v1::CHANGE_KIND_UPDATE_TABLE);
+  EXPECT_EQ(changes[2].table().provisioned_throughput().read_capacity_units(), 5);
+  database_.CheckIsClean();
+
+  v1::UpdateTableRequest back;
+  back.set_table_name("Things");
+  back.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
+  ASSERT_TRUE(Update(back).ok());
+  EXPECT_FALSE(Describe(database_, "Things").has_provisioned_throughput());
+  EXPECT_FALSE(Describe(database_, "Things").global_secondary_indexes(0).has_provisioned_throughput());
+}
+
+TEST_F(TableUpdates, AreChecked) {
+  EXPECT_THAT(Update(request_).status(), IsInvalid("at least one of BillingMode"));
+  request_.set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+  EXPECT_THAT(Update(request_).status(), IsInvalid("ProvisionedThroughput of table Things must be given"));
+  request_.mutable_provisioned_throughput()->set_read_capacity_units(1);
+  EXPECT_THAT(Update(request_).status(), IsInvalid("at least 1"));
+  request_.mutable_provisioned_throughput()->set_write_capacity_units(1);
+  EXPECT_THAT(Update(request_).status(), IsInvalid("ProvisionedThroughput of index ByGroup must be given"));
+  request_.set_billing_mode(v1::BILLING_MODE_UNSPECIFIED);
+  EXPECT_THAT(Update(request_).status(), IsInvalid("PAY_PER_REQUEST"));
+  request_.clear_provisioned_throughput();
+  request_.add_global_secondary_index_throughputs()->set_index_name("Missing");
+  EXPECT_THAT(Update(request_).status(), IsInvalid("does not have the specified index: Missing"));
+  request_.clear_global_secondary_index_throughputs();
+  request_.set_billing_mode(static_cast<v1::BillingMode>(9));
+  EXPECT_THAT(Update(request_).status(), IsInvalid("BillingMode must be"));
+  request_.set_table_name("Missing");
+  EXPECT_THAT(Update(request_).status(), IsTableNotFound());
+}
+
+TEST_F(TableUpdates, ChangeWhichImagesChangeRecordsCarryFromThenOn) {
+  ASSERT_TRUE(Put("1").ok());
+  request_.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_IMAGE);
+  ASSERT_TRUE(Update(request_).ok());
+  ASSERT_TRUE(Put("2").ok());
+  auto changes = Changes(database_);
+  EXPECT_FALSE(changes[1].has_new_image());
+  EXPECT_TRUE(changes[3].has_new_image());
+}
+
+TEST_F(TableUpdates, ProtectATableFromDeletion) {
+  request_.set_deletion_protection_enabled(true);
+  ASSERT_TRUE(Update(request_).ok());
+  EXPECT_THAT(DeleteTable(database_, "Things").status(), IsInvalid("protected against deletion"));
+  database_.Reopen();
+  EXPECT_THAT(DeleteTable(database_, "Things").status(), IsInvalid("protected against deletion"));
+  EXPECT_TRUE(Put("1").ok());
+  request_.set_deletion_protection_enabled(false);
+  ASSERT_TRUE(Update(request_).ok());
+  EXPECT_TRUE(DeleteTable(database_, "Things").ok());
+
+  auto other = TableRequest("Other");
+  other.set_deletion_protection_enabled(true);
+  database_.CreateTable(other);
+  EXPECT_THAT(DeleteTable(database_, "Other").status(), IsInvalid("protected against deletion"));
+}
+
+// A write that was prepared before the change and has its turn after it is decided by the new definition.
+TEST_F(TableUpdates, GoOnBesideWritesNoneOfWhichFails) {
+  std::vector<std::thread> writers;
+  std::atomic<bool> stop = false;
+  std::atomic<int> written = 0;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; !stop; ++i) {
+        auto put = Put(std::to_string(writer) + "-" + std::to_string(i));
+        ASSERT_TRUE(put.ok()) << put.status();
+        ++written;
+      }
+    });
+  }
+  for (int i = 0; i < 50; ++i) {
+    request_.set_stream_view_type(i % 2 == 0 ? v1::STREAM_VIEW_TYPE_NEW_IMAGE
+                                             : v1::STREAM_VIEW_TYPE_KEYS_ONLY);
+    ASSERT_TRUE(Update(request_).ok());
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(Describe(database_, "Things").item_count(), written);
+  database_.CheckIsClean();
+}
+
+TEST_F(TableUpdates, TagsAreAddedReplacedRemovedAndKept) {
+  ASSERT_TRUE(Tag({{"team", "orders"}, {"env", ""}}).ok());
+  ASSERT_TRUE(Tag({{"team", "sales"}}).ok());
+  EXPECT_EQ(Tags(), "env= team=sales ");
+  ASSERT_TRUE(Untag({"env", "missing"}).ok());
+  database_.Reopen();
+  EXPECT_EQ(Tags(), "team=sales ");
+}
+
+TEST_F(TableUpdates, TagsAreBoundedInNumberAndLength) {
+  EXPECT_THAT(Tag({}), IsInvalid("at least one tag"));
+  EXPECT_THAT(Untag({}), IsInvalid("at least one tag"));
+  EXPECT_THAT(Tag({{"", "v"}}), IsInvalid("1 to 128 characters"));
+  std::string umlauts;
+  for (size_t i = 0; i < kMaxTagKeyCharacters; ++i) umlauts += "\xC3\xA4";
+  EXPECT_TRUE(Tag({{umlauts, std::string(kMaxTagValueCharacters, 'v')}}).ok());
+  EXPECT_THAT(Tag({{umlauts + "a", "v"}}), IsInvalid("one has 129"));
+  EXPECT_THAT(Tag({{"k", std::string(257, 'v')}}), IsInvalid("257 characters"));
+  EXPECT_THAT(Tag({{"k", "1"}, {"k", "2"}}), IsInvalid("given twice"));
+  std::vector<std::pair<std::string, std::string>> many;
+  for (int i = 0; i < kMaxTags; ++i) many.emplace_back("k" + std::to_string(i), "v");
+  EXPECT_THAT(Tag(many), IsInvalid("would have 51 tags"));
+  many.pop_back();
+  EXPECT_TRUE(Tag(many).ok());
+}
+
+TEST_F(TableUpdates, LimitsAreTheServicesDefaults) {
+  EXPECT_EQ(database_->DescribeLimits().account_max_read_capacity_units(), 80'000);
+  EXPECT_EQ(database_->DescribeLimits().table_max_write_capacity_units(), 40'000);
+}
+
+}  // namespace
+}  // namespace itemdb::testing

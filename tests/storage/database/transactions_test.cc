@@ -1,0 +1,246 @@
+// TransactWriteItems: all or nothing, and why not.
+
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Transactions : public ::testing::Test {
+ protected:
+  Transactions() {
+    auto table = TableRequest("Things");
+    AddIndex(&table, "Kinds", {"kind:S"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
+    database_.CreateTable(table);
+    database_.CreateTable(TableRequest("Others", /*sorted=*/false));
+  }
+
+  static wire::WriteItemRequest Thing(const std::string& pk, v1::AttributeValue a) {
+    return WriteRequest("Things", {{"pk", S(pk)}, {"sk", S("s")}, {"a", std::move(a)}});
+  }
+  static wire::WriteItemRequest Key(const std::string& pk) {
+    return WriteRequest("Things", {{"pk", S(pk)}, {"sk", S("s")}});
+  }
+  void AddPut(wire::WriteItemRequest request) {
+    *request_.add_transact_items()->mutable_put() = std::move(request);
+  }
+  void AddUpdate(wire::WriteItemRequest request) {
+    *request_.add_transact_items()->mutable_update() = std::move(request);
+  }
+  void AddDelete(wire::WriteItemRequest request) {
+    *request_.add_transact_items()->mutable_delete_() = std::move(request);
+  }
+  void AddCheck(wire::WriteItemRequest request) {
+    *request_.add_transact_items()->mutable_condition_check() = std::move(request);
+  }
+  absl::StatusOr<wire::TransactWriteItemsReply> Run() { return database_.Transact(request_); }
+  // The reasons' codes, with the item behind a colon when there is one.
+  static std::vector<std::string> Reasons(const absl::StatusOr<wire::TransactWriteItemsReply>& reply) {
+    std::vector<std::string> reasons;
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    if (!reply.ok()) return reasons;
+    EXPECT_TRUE(reply->has_cancelled());
+    for (const auto& reason : reply->cancelled().reasons()) {
+      std::string text =
+          v1::CancellationCode_Name(reason.code()).substr(std::string("CANCELLATION_CODE_").size());
+      EXPECT_EQ(reason.message().empty(), reason.code() == v1::CANCELLATION_CODE_NONE);
+      reasons.push_back(reason.has_item() ? text + ": " + Show(reason.item()) : text);
+    }
+    return reasons;
+  }
+  std::vector<std::string> Things() { return ScanAll(database_, ScanRequest("Things")); }
+
+  TestDatabase database_;
+  wire::TransactWriteItemsRequest request_;
+};
+
+TEST_F(Transactions, ApplyAllTheirActionsAsOneCommit) {  // SEM-047, SEM-107
+  ASSERT_TRUE(PutItem(database_, Thing("gone", N("1"))).ok());
+  ASSERT_TRUE(PutItem(database_, Thing("checked", N("1"))).ok());
+  AddPut(Thing("new", N("1")));
+  AddCheck(If(Key("checked"), "a = :one", {{":one", N("1.0")}}));
+  AddUpdate(UpdateRequest("Others", {{"pk", S("o")}}, "SET b = :v", {{":v", S("x")}}));
+  AddPut(Thing("checked2", N("1")));
+  AddDelete(Key("gone"));
+  AddDelete(Key("never"));
+  auto reply = Run();
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_TRUE(reply->has_committed());
+  EXPECT_EQ(reply->change_sequence(), 8u);
+  EXPECT_THAT(Things(), ElementsAre("a=1 pk=checked sk=s", "a=1 pk=checked2 sk=s", "a=1 pk=new sk=s"));
+  EXPECT_EQ(database_.Get("Others", {{"pk", S("o")}}), "b=x pk=o");
+  // Four actions changed something: their records follow one another and name the commit's first and last.
+  auto changes = Changes(database_);
+  ASSERT_THAT(changes, SizeIs(8));
+  for (size_t i = 4; i < 8; ++i) {
+    EXPECT_EQ(changes[i].change_sequence(), i + 1);
+    EXPECT_EQ(changes[i].commit_first_sequence(), 5u);
+    EXPECT_EQ(changes[i].commit_last_sequence(), 8u);
+    EXPECT_EQ(changes[i].commit_time_us(), changes[4].commit_time_us());
+  }
+  EXPECT_EQ(Show(changes[4].key()), "pk=new sk=s");
+  EXPECT_EQ(Show(changes[5].key()), "pk=o");
+  EXPECT_EQ(Show(changes[6].key()), "pk=checked2 sk=s");
+  EXPECT_EQ(changes[7].kind(), v1::CHANGE_KIND_REMOVE);
+  database_.CheckIsClean();
+}
+
+TEST_F(Transactions, ApplyNothingWhenOneActionCannotBe) {  // SEM-047, SEM-051, SEM-054
+  ASSERT_TRUE(PutItem(database_, Thing("a", N("1"))).ok());
+  ASSERT_TRUE(PutItem(database_, Thing("b", S("text"))).ok());
+  AddPut(Thing("new", N("1")));
+  AddPut(If(Thing("a", N("2")), "attribute_not_exists(pk)"));
+  AddDelete(If(Key("none"), "attribute_exists(pk)"));
+  AddUpdate(
+      UpdateRequest("Things", {{"pk", S("b")}, {"sk", S("s")}}, "SET a = a + :one", {{":one", N("1")}}));
+  AddUpdate(UpdateRequest("Things", {{"pk", S("c")}, {"sk", S("s")}}, "SET a = b"));
+  AddCheck(If(Key("d"), "a = :v", {{":v", N("1")}}));
+  auto reply = Run();
+  EXPECT_THAT(Reasons(reply),
+              ElementsAre("NONE", "CONDITIONAL_CHECK_FAILED: a=1 pk=a sk=s", "CONDITIONAL_CHECK_FAILED",
+                          "VALIDATION_ERROR", "NONE", "CONDITIONAL_CHECK_FAILED"));
+  EXPECT_THAT(reply->cancelled().reasons(3).message(), ::testing::HasSubstr("incorrect data type"));
+  EXPECT_EQ(reply->change_sequence(), 4u);
+  EXPECT_THAT(Things(), ElementsAre("a=1 pk=a sk=s", "a=text pk=b sk=s"));
+  EXPECT_THAT(Changes(database_), SizeIs(4));
+  EXPECT_EQ(Describe(database_, "Things").item_count(), 2);
+  // The item is shown only when asked for.
+  request_.mutable_transact_items(1)->mutable_put()->clear_return_values_on_condition_check_failure();
+  EXPECT_THAT(Reasons(Run())[1], "CONDITIONAL_CHECK_FAILED");
+  database_.CheckIsClean();
+}
+
+TEST_F(Transactions, ReportOnlyTheFirstValidationError) {  // SEM-051, SEM-005, SEM-070
+  AddPut(WriteRequest("Things", {{"pk", S("a")}, {"sk", S("s")}, {"kind", S("k")}}));
+  AddPut(WriteRequest("Things", {{"pk", S("b")}, {"sk", S("s")}, {"kind", N("1")}}));
+  AddPut(WriteRequest("Things", {{"pk", S("c")}, {"sk", S("s")}, {"kind", S("")}}));
+  auto reply = Run();
+  EXPECT_THAT(Reasons(reply), ElementsAre("NONE", "VALIDATION_ERROR", "NONE"));
+  EXPECT_THAT(reply->cancelled().reasons(1).message(),
+              ::testing::HasSubstr("Type mismatch for Index Key kind"));
+  EXPECT_THAT(Things(), IsEmpty());
+}
+
+TEST_F(Transactions, CancelWhenAnUpdatedItemGetsTooLarge) {  // SEM-005
+  ASSERT_TRUE(PutItem(database_, Thing("a", S(std::string(300'000, 'x')))).ok());
+  AddPut(Thing("b", N("1")));
+  AddUpdate(UpdateRequest("Things", {{"pk", S("a")}, {"sk", S("s")}}, "SET b = a"));
+  EXPECT_THAT(Reasons(Run()), ElementsAre("NONE", "VALIDATION_ERROR"));
+  EXPECT_THAT(Things(), SizeIs(1));
+}
+
+TEST_F(Transactions, SeeTheStateBeforeThem) {  // SEM-049
+  ASSERT_TRUE(PutItem(database_, Thing("a", N("1"))).ok());
+  ASSERT_TRUE(PutItem(database_, Thing("b", N("2"))).ok());
+  AddUpdate(
+      If(UpdateRequest("Things", {{"pk", S("a")}, {"sk", S("s")}}, "SET a = a - :one", {{":one", N("1")}}),
+         "a >= :one"));
+  AddUpdate(
+      UpdateRequest("Things", {{"pk", S("b")}, {"sk", S("s")}}, "SET a = a + :one", {{":one", N("1")}}));
+  ASSERT_TRUE(Run()->has_committed());
+  EXPECT_THAT(Things(), ElementsAre("a=0 pk=a sk=s", "a=3 pk=b sk=s"));
+  EXPECT_THAT(Reasons(Run()), ElementsAre("CONDITIONAL_CHECK_FAILED: a=0 pk=a sk=s", "NONE"));
+  EXPECT_THAT(Things(), ElementsAre("a=0 pk=a sk=s", "a=3 pk=b sk=s"));
+}
+
+TEST_F(Transactions, WithoutAnyChangeLeaveNoRecord) {  // SEM-102
+  ASSERT_TRUE(PutItem(database_, Thing("a", N("1"))).ok());
+  AddPut(Thing("a", N("1.0")));
+  AddDelete(Key("none"));
+  AddCheck(If(Key("b"), "attribute_not_exists(pk)"));
+  auto reply = Run();
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_TRUE(reply->has_committed());
+  EXPECT_THAT(Changes(database_), SizeIs(3));
+}
+
+TEST_F(Transactions, TakeOneToAHundredActions) {  // SEM-047
+  EXPECT_THAT(Run().status(), IsInvalid("1 to 100"));
+  for (int i = 0; i < 100; ++i) AddPut(Thing(std::to_string(i), N("1")));
+  ASSERT_TRUE(Run()->has_committed());
+  EXPECT_THAT(Things(), SizeIs(100));
+  AddPut(Thing("100", N("1")));
+  EXPECT_THAT(Run().status(), IsInvalid("1 to 100"));
+}
+
+TEST_F(Transactions, MayBeFourMebibytesLong) {  // SEM-047
+  for (int i = 0; i < 11; ++i) AddPut(Thing(std::to_string(i), S(std::string(380'000, 'x'))));
+  size_t room = (4 << 20) - request_.ByteSizeLong();
+  std::string* item = request_.mutable_transact_items(0)->mutable_put()->mutable_key_or_item();
+  *item = Encode({{"pk", S("0")}, {"sk", S("s")}, {"a", S(std::string(380'000 + room, 'x'))}});
+  ASSERT_EQ(request_.ByteSizeLong(), size_t{4 << 20});
+  ASSERT_TRUE(Run()->has_committed());
+  *item = Encode({{"pk", S("0")}, {"sk", S("s")}, {"a", S(std::string(380'001 + room, 'x'))}});
+  EXPECT_THAT(Run().status(), IsInvalid("4194304"));
+}
+
+TEST_F(Transactions, HaveOneActionForAnItem) {  // SEM-048, SEM-013
+  auto numbers = TableRequest("Numbers", /*sorted=*/false);
+  numbers.mutable_attribute_definitions(0)->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_N);
+  database_.CreateTable(numbers);
+  AddPut(WriteRequest("Numbers", {{"pk", N("1000")}}));
+  AddCheck(If(WriteRequest("Numbers", {{"pk", N("1e3")}}), "attribute_exists(pk)"));
+  EXPECT_THAT(Run().status(),
+              IsInvalid("Transaction request cannot include multiple operations on one item"));
+  // The same key in another table is another item.
+  request_.Clear();
+  AddPut(WriteRequest("Others", {{"pk", S("k")}}));
+  auto third = TableRequest("Third", /*sorted=*/false);
+  database_.CreateTable(third);
+  AddPut(WriteRequest("Third", {{"pk", S("k")}}));
+  EXPECT_TRUE(Run()->has_committed());
+}
+
+TEST_F(Transactions, AreRefusedWhenAnActionIsMalformed) {  // SEM-053, SEM-054
+  struct Row {
+    const char* name;
+    std::function<void()> add;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"nothing", [&] { request_.add_transact_items(); }, "Put, Update, Delete or ConditionCheck"},
+      {"check without condition", [&] { AddCheck(Key("x")); }, "ConditionCheck needs a ConditionExpression"},
+      {"update without expression", [&] { AddUpdate(Key("x")); }, "UpdateExpression"},
+      {"syntax",
+       [&] {
+         AddPut(If(Thing("x", N("1")), "a = = :v", {{":v", N("1")}}));
+       },
+       ""},
+      {"unused placeholder",
+       [&] {
+         AddPut(If(Thing("x", N("1")), "attribute_exists(a)", {{":v", N("1")}}));
+       },
+       ":v"},
+      {"undefined placeholder", [&] { AddCheck(If(Key("x"), "a = :v")); }, ":v"},
+      {"item too large", [&] { AddPut(Thing("x", S(std::string(409'600, 'x')))); }, "Item size has exceeded"},
+      {"empty key", [&] { AddPut(Thing("", N("1"))); }, "pk"},
+      {"no key",
+       [&] {
+         AddDelete(WriteRequest("Things", {{"pk", S("x")}}));
+       },
+       "schema"},
+      {"key updated",
+       [&] {
+         AddUpdate(UpdateRequest("Things", {{"pk", S("x")}, {"sk", S("s")}}, "REMOVE sk"));
+       },
+       "part of the key"},
+      {"bad number", [&] { AddPut(Thing("x", N("1x"))); }, ""}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    request_.Clear();
+    AddPut(Thing("fine", N("1")));
+    row.add();
+    EXPECT_THAT(Run().status(), IsInvalid(row.message));
+  }
+  request_.Clear();
+  AddPut(Thing("fine", N("1")));
+  AddPut(WriteRequest("Nothing", {{"pk", S("x")}}));
+  EXPECT_THAT(Run().status(), IsTableNotFound());
+  EXPECT_THAT(Things(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace itemdb::testing

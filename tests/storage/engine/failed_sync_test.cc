@@ -1,0 +1,337 @@
+// Disks that fail, fill up or are slow while the database runs. It must say exactly what it does not know,
+// come back by itself, and never number two changes alike.
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/storage/engine/gate_file_system.h"
+#include "tests/storage/engine/order_workload.h"
+#include "tests/support/power_loss_file_system.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+namespace {
+
+using Operation = InjectedFault::Operation;
+using ::testing::HasSubstr;
+
+bool IsLog(const std::string& path) { return path.ends_with(".log"); }
+
+// Tries until `attempt` answers true; fails the test when it does not within 30 seconds. What is waited for
+// happens on the database's own threads, some of it once a second, and nothing announces it.
+template <typename Attempt>
+void Poll(const char* what, Attempt attempt) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!attempt()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "waited in vain for: " << what;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+// A database on a disk that can fail.
+class FailingDiskTest : public ::testing::Test {
+ protected:
+  FailingDiskTest() {
+    std::filesystem::create_directory(root_);
+    PowerOn();
+  }
+
+  void PowerOn() {
+    disk_.reset();
+    disk_ = std::make_shared<PowerLossFileSystem>(root_);
+    disk_->SetFreeSpace(200 << 20);  // Too little for a ballast.
+  }
+
+  DatabaseOptions Options() {
+    DatabaseOptions options = TestDatabase::DefaultOptions(root_ + "/data");
+    options.file_system = disk_;
+    return options;
+  }
+
+  // Opens the database; on failure null, and the test fails.
+  std::unique_ptr<Database> Open(const DatabaseOptions& options) {
+    auto opened = Database::Open(options);
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+
+  static absl::StatusOr<v1::CreateTableReply> CreateTable(Database& database,
+                                                          const v1::CreateTableRequest& request) {
+    return Await<v1::CreateTableReply>([&](auto done) { database.CreateTable(request, std::move(done)); });
+  }
+
+  static wire::WriteItemRequest PutRequest(const std::string& pk) {
+    wire::WriteItemRequest request;
+    request.set_table_name("Plain");
+    request.set_key_or_item(Encode({{"pk", S(pk)}, {"sk", S("#")}}));
+    return request;
+  }
+  static absl::StatusOr<wire::WriteItemReply> Put(Database& database, const std::string& pk) {
+    return Await<wire::WriteItemReply>([&](auto done) { database.PutItem(PutRequest(pk), std::move(done)); });
+  }
+  static bool Has(Database& database, const std::string& pk) {
+    wire::GetItemRequest request;
+    request.set_table_name("Plain");
+    request.set_key(Encode({{"pk", S(pk)}, {"sk", S("#")}}));
+    auto reply = Await<wire::GetItemReply>([&](auto done) { database.GetItem(request, std::move(done)); });
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    return reply.ok() && reply->has_item();
+  }
+
+  TemporaryDirectory directory_;
+  const std::string root_ = directory_.path() + "/disk";
+  std::shared_ptr<PowerLossFileSystem> disk_;
+};
+
+// ---- operations that fail ----
+
+struct FailureCase {
+  std::string name;
+  Operation operation;
+  std::string file;  // The end of the file's name, or a part of it.
+  int times = 1;
+  bool no_space = false;
+  // Whether writers must have seen a write of unknown outcome.
+  bool expect_unknown = true;
+
+  friend std::ostream& operator<<(std::ostream& out, const FailureCase& failure) {
+    return out << failure.name;
+  }
+};
+
+class FailedOperationTest : public FailingDiskTest, public ::testing::WithParamInterface<FailureCase> {
+ protected:
+  // Every writer steps until one of its writes is not acknowledged, or `steps` times.
+  static void Write(Database& database, std::vector<OrderWriter>& writers, int steps) {
+    std::vector<std::thread> threads;
+    for (OrderWriter& writer : writers) {
+      threads.emplace_back([&writer, &database, steps] {
+        for (int step = 0; step < steps && writer.Step(database); ++step) {
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+TEST_P(FailedOperationTest, IsSurvivedInProcess) {
+  const FailureCase& failure = GetParam();
+  DatabaseOptions options = Options();
+  options.memtable_bytes = 1 << 20;  // Flushes, and new logs, are part of what is to fail.
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, OrderTableRequest()).ok());
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  std::vector<OrderWriter> writers;
+  for (int i = 0; i < 3; ++i)
+    writers.push_back(OrderWriter({.seed = 7, .number = i, .max_padding_bytes = 8'000}));
+  Write(*database, writers, 10);
+
+  InjectedFault fault;
+  fault.operation = failure.operation;
+  fault.matches = [file = failure.file](const std::string& path) {
+    return path.find(file) != std::string::npos;
+  };
+  fault.times = failure.times;
+  if (failure.no_space) fault.status = rocksdb::IOStatus::NoSpace("injected full disk");
+  disk_->Inject(fault);
+  Poll("the fault to be met", [&] {
+    Write(*database, writers, 20);
+    // Nothing is taken on between a failure and the reopening, so what is acknowledged now comes after it.
+    // What became of the writes of unknown outcome must be learnt before their items are written again.
+    Poll("the database to serve again", [&] { return Put(*database, "ping").ok(); });
+    ExpectExplained(writers, ReadOrders(*database));
+    return HasFailure() || disk_->faults_left() == 0;
+  });
+  int64_t unknown = 0;
+  for (const OrderWriter& writer : writers) unknown += writer.unknown_writes();
+  if (failure.expect_unknown) {
+    EXPECT_GT(unknown, 0);
+  }
+
+  // Life goes on, and what was seen after the failure survives a power cut.
+  Write(*database, writers, 10);
+  Poll("the database to serve", [&] { return Put(*database, "ping").ok(); });
+  ExpectExplained(writers, ReadOrders(*database));
+  Write(*database, writers, 5);
+  database.reset();
+  disk_->LoseUnsynced(1);
+  PowerOn();
+  database = Open(Options());
+  ASSERT_NE(database, nullptr);
+  ExpectExplained(writers, ReadOrders(*database));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Failures, FailedOperationTest,
+    ::testing::Values(FailureCase{"SyncOfTheLog", Operation::kSync, ".log"},
+                      FailureCase{"SyncOfTheLogSeveralTimes", Operation::kSync, ".log", 3},
+                      FailureCase{"AppendToTheLog", Operation::kAppend, ".log"},
+                      FailureCase{"AppendToTheLogOnAFullDisk", Operation::kAppend, ".log", 2, true},
+                      FailureCase{"CreationOfALog", Operation::kCreateFile, ".log"},
+                      FailureCase{"SyncOfATableFile", Operation::kSync, ".sst"},
+                      FailureCase{"CreationOfATableFileOnAFullDisk", Operation::kCreateFile, ".sst", 2, true},
+                      FailureCase{"SyncOfTheManifest", Operation::kSync, "MANIFEST"},
+                      FailureCase{"ReplacementOfTheWitness", Operation::kRename, "WITNESS", 1, false, false}),
+    [](const auto& info) { return info.param.name; });
+
+using FailedSyncTest = FailingDiskTest;
+
+// The write is in the log and not durable: visible to nobody now, and there after reopening (RocksDB replays
+// what it can read). Its number must be neither lost nor used twice.
+TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {
+  std::unique_ptr<Database> database = Open(Options());
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  auto before = Put(*database, "before");
+  ASSERT_TRUE(before.ok());
+  disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
+  auto failed = Put(*database, "failed");
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.status().code(), absl::StatusCode::kUnknown) << failed.status();
+  EXPECT_EQ(ReasonOf(failed.status()), kReasonWriteOutcomeUnknown);
+  EXPECT_THAT(MessageOf(failed.status()), HasSubstr("may or may not"));
+
+  absl::StatusOr<wire::WriteItemReply> after;
+  Poll("a write to be acknowledged", [&] {
+    after = Put(*database, "after");
+    if (after.ok()) return true;
+    EXPECT_EQ(ReasonOf(after.status()), kReasonUnavailable);
+    EXPECT_GT(RetryAfterMsOf(after.status()), 0);
+    return false;
+  });
+  bool reappeared = Has(*database, "failed");
+  EXPECT_EQ(after->change_sequence(), before->change_sequence() + (reappeared ? 2 : 1));
+  ReadOrders(*database);  // The log is dense; the check finds nothing.
+}
+
+// While families for tables to come are being made, the store they belong to must be given up: the reopening
+// waits for everything that holds it.
+TEST_F(FailedSyncTest, ReopensAlthoughColumnFamiliesAreBeingMade) {
+  auto gate = std::make_shared<GateFileSystem>(
+      disk_, [](const std::string& path) { return path.find("MANIFEST") != std::string::npos; });
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  // Answered before new spare families replace those that the table took.
+  std::promise<void> created;
+  database->CreateTable(TableRequest("Plain"), [&](absl::StatusOr<v1::CreateTableReply> reply) {
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    gate->Shut();
+    created.set_value();
+  });
+  created.get_future().wait();
+  gate->AwaitWaiting();
+  disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
+  auto failing = std::async(std::launch::async, [&] { return Put(*database, "failing"); });
+  gate->Open();
+  EXPECT_EQ(ReasonOf(failing.get().status()), kReasonWriteOutcomeUnknown);
+  Poll("a write to be acknowledged", [&] { return Put(*database, "after").ok(); });
+  // Ids were not mixed up either: there are families for more tables than were spare.
+  for (int i = 0; i < 12; ++i) {
+    auto table = CreateTable(*database, TableRequest("More-" + std::to_string(i)));
+    EXPECT_TRUE(table.ok()) << table.status();
+  }
+  ReadOrders(*database);
+}
+
+// ---- a full disk ----
+
+using FullDiskTest = FailingDiskTest;
+
+TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
+  DatabaseOptions options = Options();
+  options.free_space_floor_bytes = 100 << 20;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(Put(*database, "first").ok());
+
+  disk_->SetFreeSpace(50 << 20);
+  int accepted = 0;
+  absl::Status refusal;
+  Poll("a refusal", [&] {
+    auto reply = Put(*database, "while-filling-" + std::to_string(accepted));
+    if (!reply.ok()) refusal = reply.status();
+    accepted += reply.ok() ? 1 : 0;
+    return !reply.ok();
+  });
+  EXPECT_EQ(refusal.code(), absl::StatusCode::kResourceExhausted) << refusal;
+  EXPECT_EQ(ReasonOf(refusal), kReasonDiskFull);
+  EXPECT_GT(RetryAfterMsOf(refusal), 0);
+  uint64_t sequence = database->GetStatus().change_sequence();
+  uint64_t operations = disk_->operations();
+  EXPECT_EQ(ReasonOf(Put(*database, "refused").status()), kReasonDiskFull);
+  EXPECT_EQ(disk_->operations(), operations);
+  EXPECT_EQ(ReasonOf(CreateTable(*database, TableRequest("Refused")).status()), kReasonDiskFull);
+  EXPECT_FALSE(Has(*database, "refused"));  // Reads go on.
+  EXPECT_TRUE(Has(*database, "first"));
+  EXPECT_EQ(database->GetStatus().change_sequence(), sequence);
+
+  disk_->SetFreeSpace(200 << 20);
+  absl::StatusOr<wire::WriteItemReply> taken;
+  Poll("a write to be taken again", [&] {
+    taken = Put(*database, "again");
+    return taken.ok();
+  });
+  EXPECT_EQ(taken->change_sequence(), sequence + 1);
+  EXPECT_EQ(ReadOrders(*database).last_sequence, sequence + 1);
+}
+
+// ---- a slow disk ----
+
+using SlowDiskTest = FailingDiskTest;
+
+// One put is held up in its sync and the pipeline with it; what comes meanwhile queues until the queue is
+// full.
+TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
+  auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  options.max_queue_bytes = 20'000;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+
+  gate->Shut();
+  int syncs = gate->syncs();
+  auto held_up = std::async(std::launch::async, [&] { return Put(*database, "held-up"); });
+  gate->AwaitWaiting();
+  EXPECT_FALSE(Has(*database, "held-up")) << "what is not durable must not be seen";
+
+  std::vector<std::future<absl::StatusOr<wire::WriteItemReply>>> queued;
+  absl::Status refusal;
+  for (int i = 0; refusal.ok() && i < 1'000; ++i) {
+    auto answer = std::make_shared<std::promise<absl::StatusOr<wire::WriteItemReply>>>();
+    auto future = answer->get_future();
+    database->PutItem(
+        PutRequest("queued-" + std::to_string(i)),
+        [answer](absl::StatusOr<wire::WriteItemReply> reply) { answer->set_value(std::move(reply)); });
+    if (future.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+      refusal = future.get().status();  // Refused while the disk stands still, so at once.
+    } else {
+      queued.push_back(std::move(future));
+    }
+  }
+  EXPECT_EQ(refusal.code(), absl::StatusCode::kResourceExhausted) << refusal;
+  EXPECT_EQ(ReasonOf(refusal), kReasonQueueFull);
+  EXPECT_GT(RetryAfterMsOf(refusal), 0);
+  EXPECT_GT(queued.size(), 5u);
+
+  gate->Open();
+  EXPECT_TRUE(held_up.get().ok());
+  for (auto& answer : queued) EXPECT_TRUE(answer.get().ok());
+  EXPECT_EQ(gate->syncs(), syncs + 2) << "all that was queued is one commit group with one sync";
+  for (size_t i = 0; i < queued.size(); ++i) EXPECT_TRUE(Has(*database, "queued-" + std::to_string(i)));
+  EXPECT_FALSE(Has(*database, "queued-" + std::to_string(queued.size())));
+  EXPECT_EQ(ReadOrders(*database).last_sequence, 2 + queued.size());
+  EXPECT_TRUE(Put(*database, "afterwards").ok());
+}
+
+}  // namespace
+}  // namespace itemdb::testing

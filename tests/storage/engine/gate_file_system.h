@@ -1,0 +1,86 @@
+// A file system whose syncs can be held up: for tests of what happens while the disk is slow.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rocksdb/file_system.h"
+#include "storage/base/mutex.h"
+
+namespace itemdb::testing {
+
+// Passes everything through to `base`. While the gate is shut, syncs of files that match wait. Thread-safe.
+class GateFileSystem : public rocksdb::FileSystemWrapper {
+ public:
+  // `matches` chooses the files by path.
+  GateFileSystem(std::shared_ptr<rocksdb::FileSystem> base,
+                 std::function<bool(const std::string& path)> matches)
+      : FileSystemWrapper(std::move(base)), matches_(std::move(matches)) {}
+
+  void Shut() {
+    MutexLock lock(mutex_);
+    shut_ = true;
+  }
+  void Open() {
+    MutexLock lock(mutex_);
+    shut_ = false;
+    changed_.NotifyAll();
+  }
+  // Waits until a sync waits at the gate.
+  void AwaitWaiting() {
+    MutexLock lock(mutex_);
+    while (waiting_ == 0) changed_.Wait(mutex_);
+  }
+  // Matching syncs so far, those waiting included.
+  int syncs() const {
+    MutexLock lock(mutex_);
+    return syncs_;
+  }
+
+  static const char* kClassName() { return "GateFileSystem"; }
+  const char* Name() const override { return kClassName(); }
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* dbg) override {
+    rocksdb::IOStatus status = target()->NewWritableFile(path, options, result, dbg);
+    if (status.ok() && matches_(path)) *result = std::make_unique<File>(std::move(*result), *this);
+    return status;
+  }
+
+ private:
+  class File : public rocksdb::FSWritableFileOwnerWrapper {
+   public:
+    File(std::unique_ptr<rocksdb::FSWritableFile> target, GateFileSystem& gate)
+        : FSWritableFileOwnerWrapper(std::move(target)), gate_(gate) {}
+    rocksdb::IOStatus Sync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* dbg) override {
+      gate_.Pass();
+      return FSWritableFileOwnerWrapper::Sync(options, dbg);
+    }
+    rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options, rocksdb::IODebugContext* dbg) override {
+      gate_.Pass();
+      return FSWritableFileOwnerWrapper::Fsync(options, dbg);
+    }
+
+   private:
+    GateFileSystem& gate_;
+  };
+
+  void Pass() {
+    MutexLock lock(mutex_);
+    ++syncs_;
+    ++waiting_;
+    changed_.NotifyAll();
+    while (shut_) changed_.Wait(mutex_);
+    --waiting_;
+  }
+
+  const std::function<bool(const std::string& path)> matches_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
+  int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+  int syncs_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace itemdb::testing

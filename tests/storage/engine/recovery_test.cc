@@ -1,0 +1,734 @@
+// Damaged and foreign data directories: what is refused, in which words, that refusing changes nothing, and
+// what recover_last_good makes of it. Invariants AckMeansDurable and FormatKnown.
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "storage/engine/witness.h"
+#include "tests/storage/engine/order_workload.h"
+#include "tests/support/power_loss_file_system.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_database.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace itemdb::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+constexpr int kItems = 40;
+
+std::string ReadFile(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void WriteFile(const fs::path& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+// The size of a file is cut to, or a byte of it is flipped.
+void Cut(const fs::path& path, uint64_t size) { fs::resize_file(path, size); }
+void Flip(const fs::path& path, uint64_t offset) {
+  std::string content = ReadFile(path);
+  content.at(offset) = static_cast<char>(content[offset] ^ 0x20);
+  WriteFile(path, content);
+}
+
+// Every file below `directory` but LOCK, which exists while somebody looks.
+std::map<std::string, std::string> Contents(const fs::path& directory) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.path().filename() == "LOCK") continue;
+    contents[fs::relative(entry.path(), directory)] =
+        entry.is_regular_file() ? ReadFile(entry.path()) : "(directory)";
+  }
+  return contents;
+}
+
+// RocksDB's write-ahead logs with something in them, oldest first.
+std::vector<fs::path> Logs(const fs::path& data) {
+  std::vector<fs::path> logs;
+  for (const auto& entry : fs::directory_iterator(data / "rocksdb")) {
+    if (entry.path().extension() == ".log" && entry.file_size() > 0) logs.push_back(entry.path());
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+// The real file system without syncs, for nothing here looks at what a power cut leaves, and with too little
+// free space for a ballast, which would be 32 MiB in every copy.
+class QuickDisk : public rocksdb::FileSystemWrapper {
+ public:
+  QuickDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  static const char* kClassName() { return "QuickDisk"; }
+  const char* Name() const override { return kClassName(); }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext* dbg) override {
+    rocksdb::IOStatus status = target()->NewWritableFile(path, options, result, dbg);
+    if (status.ok()) *result = std::make_unique<File>(std::move(*result));
+    return status;
+  }
+  rocksdb::IOStatus NewDirectory(const std::string& path, const rocksdb::IOOptions& options,
+                                 std::unique_ptr<rocksdb::FSDirectory>* result,
+                                 rocksdb::IODebugContext* dbg) override {
+    rocksdb::IOStatus status = target()->NewDirectory(path, options, result, dbg);
+    if (status.ok()) *result = std::make_unique<Directory>();
+    return status;
+  }
+  rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, uint64_t* bytes,
+                                 rocksdb::IODebugContext*) override {
+    *bytes = 200 << 20;
+    return rocksdb::IOStatus::OK();
+  }
+
+ private:
+  struct File : rocksdb::FSWritableFileOwnerWrapper {
+    using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+    rocksdb::IOStatus Sync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+      return rocksdb::IOStatus::OK();
+    }
+    rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+      return rocksdb::IOStatus::OK();
+    }
+  };
+  struct Directory : rocksdb::FSDirectory {
+    rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+      return rocksdb::IOStatus::OK();
+    }
+  };
+};
+
+class RecoveryTest : public ::testing::Test {
+ protected:
+  RecoveryTest() { fs::create_directory(root_); }
+
+  DatabaseOptions Options(bool recover_last_good = false) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(data_);
+    options.file_system = std::make_shared<QuickDisk>();
+    options.recover_last_good = recover_last_good;
+    return options;
+  }
+
+  static absl::StatusOr<wire::WriteItemReply> Put(Database& database, int number, size_t padding = 0,
+                                                  const std::string& token = "") {
+    wire::WriteItemRequest request;
+    request.set_client_request_token(token);
+    request.set_table_name(kOrderTable);
+    request.set_key_or_item(Encode({{"pk", S("order-" + std::to_string(number))},
+                                    {"sk", S("#")},
+                                    {"customer", S("customer-" + std::to_string(number % 3))},
+                                    {"date", S("2025-10-01")},
+                                    {"rep", S("rep-1")},
+                                    {"status", S("OPEN")},
+                                    {"shard", N(std::to_string(number % 5))},
+                                    {"total", N(std::to_string(number))},
+                                    {"padding", S(std::string(padding, 'p'))}}));
+    return Await<wire::WriteItemReply>([&](auto done) { database.PutItem(request, std::move(done)); });
+  }
+
+  // A closed database in data_: the table is change 1, order-1 change 2, and so on; all of it in one log.
+  void MakeDatabase() {
+    auto database = Database::Open(Options());
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(CreateTable(**database).ok());
+    for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
+    last_sequence_ = 1 + kItems;
+    items_ = kItems;
+    database->reset();
+    ASSERT_EQ(Logs(data_).size(), 1u);
+    ASSERT_EQ(ReadWitnessFile().sequence, last_sequence_);
+  }
+
+  // The same with at least two logs.
+  void MakeDatabaseWithTwoLogs() {
+    DatabaseOptions options = Options();
+    options.memtable_bytes = 1 << 20;
+    auto database = Database::Open(options);
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(CreateTable(**database).ok());
+    items_ = 0;
+    while (Logs(data_).size() < 2) {
+      ASSERT_LT(items_, 2'000) << "no new log was begun";
+      ASSERT_TRUE(Put(**database, ++items_, 2'000).ok());
+    }
+    // The next sync is what makes the closed log known to the manifest.
+    ASSERT_TRUE(Put(**database, ++items_).ok());
+    last_sequence_ = 1 + items_;
+    database->reset();
+    ASSERT_GE(Logs(data_).size(), 2u);
+  }
+
+  // The same with two logs, the older of which is needed for items but no longer for change records: those
+  // carry two images of a large item, so their buffer is the first to be full and is written to a table file
+  // alone.
+  void MakeDatabaseWithChangeRecordsInTableFiles() {
+    DatabaseOptions options = Options();
+    options.memtable_bytes = 4 << 20;
+    auto database = Database::Open(options);
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(CreateTable(**database).ok());
+    int puts = 0;
+    while (Logs(data_).size() < 2) {
+      ASSERT_LT(puts, 2'000) << "no new log was begun";
+      ASSERT_TRUE(Put(**database, 1 + puts % 5, 20'000 + puts).ok());
+      ++puts;
+    }
+    ASSERT_TRUE(Put(**database, 6).ok());  // Makes the closed log known to the manifest.
+    items_ = 6;
+    last_sequence_ = 2 + puts;
+    while (!HasTableFile()) std::this_thread::yield();
+    database->reset();
+    ASSERT_EQ(Logs(data_).size(), 2u);
+  }
+  bool HasTableFile() const {
+    for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb")) {
+      if (entry.path().extension() == ".sst") return true;
+    }
+    return false;
+  }
+
+  static absl::StatusOr<v1::CreateTableReply> CreateTable(Database& database) {
+    return Await<v1::CreateTableReply>(
+        [&](auto done) { database.CreateTable(OrderTableRequest(), std::move(done)); });
+  }
+
+  // Returns when the definitions thread has nothing to do, so that RocksDB's files stand still.
+  static void AwaitDefinitions(Database& database) {
+    EXPECT_EQ(ReasonOf(CreateTable(database).status()), kReasonResourceInUse);
+  }
+
+  Witness ReadWitnessFile() {
+    auto witness = ReadWitness(rocksdb::Env::Default(), data_);
+    EXPECT_TRUE(witness.ok() && witness->has_value());
+    return witness.ok() && witness->has_value() ? **witness : Witness();
+  }
+
+  // An ordinary open is refused with `code`, `reason` and a message that fits, and the directory is as
+  // before.
+  template <typename Matcher>
+  void ExpectRefused(absl::StatusCode code, std::string_view reason, Matcher message,
+                     bool recover_last_good = false) {
+    std::map<std::string, std::string> before = Contents(data_);
+    auto opened = Database::Open(Options(recover_last_good));
+    ASSERT_FALSE(opened.ok()) << "a damaged directory was opened";
+    EXPECT_EQ(opened.status().code(), code) << opened.status();
+    EXPECT_EQ(ReasonOf(opened.status()), reason);
+    EXPECT_THAT(MessageOf(opened.status()), AllOf(HasSubstr(data_), message));
+    std::map<std::string, std::string> after = Contents(data_);
+    EXPECT_TRUE(before == after) << "refusing changed the directory";
+  }
+  template <typename Matcher>
+  void ExpectDataLoss(Matcher message) {
+    ExpectRefused(absl::StatusCode::kDataLoss, kReasonDataLoss,
+                  AllOf(message, HasSubstr("--recover=last-good")));
+  }
+
+  // recover_last_good opens it; numbers go on above all that were used, and from then on all is ordinary.
+  // Returns how many of the items are left.
+  int ExpectRecovers() {
+    int left = -1;
+    {
+      auto opened = Database::Open(Options(/*recover_last_good=*/true));
+      EXPECT_TRUE(opened.ok()) << opened.status();
+      if (!opened.ok()) return left;
+      uint64_t start = (*opened)->GetStatus().change_sequence() + 1;
+      EXPECT_GT(start, last_sequence_);
+      left = static_cast<int>(ReadOrders(**opened, start).rows.size());
+      ExpectTrimmed(**opened);
+      auto put = Put(**opened, 100'000);
+      EXPECT_TRUE(put.ok()) << put.status();
+      EXPECT_EQ(put.ok() ? put->change_sequence() : 0, start);
+      last_sequence_ = start;
+    }
+    auto opened = Database::Open(Options());
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    if (!opened.ok()) return left;
+    StoredOrders stored = ReadOrders(**opened, last_sequence_);
+    EXPECT_EQ(stored.last_sequence, last_sequence_);
+    EXPECT_EQ(stored.rows.size(), static_cast<size_t>(left) + 1);
+    EXPECT_TRUE(stored.rows.contains({"order-100000", "#"}));
+    return left;
+  }
+
+  // Recovers, and says whether the order table is still known.
+  bool TableSurvives() {
+    auto opened = Database::Open(Options(/*recover_last_good=*/true));
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    return opened.ok() && (*opened)->GetStatus().table_count() == 1;
+  }
+
+  // Recovers a directory that has lost the order table's definition and makes the table anew.
+  void ExpectNewTableIsEmpty() {
+    auto opened = Database::Open(Options(/*recover_last_good=*/true));
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    auto created = CreateTable(**opened);
+    ASSERT_TRUE(created.ok()) << created.status();
+    EXPECT_GT(created->change_sequence(), last_sequence_);
+    for (int reopened = 0; reopened < 2; ++reopened) {
+      StoredOrders stored = ReadOrders(**opened, created->change_sequence());
+      EXPECT_TRUE(stored.has_table);
+      EXPECT_EQ(stored.rows.size(), 0u);
+      opened->reset();
+      opened = Database::Open(Options());
+      ASSERT_TRUE(opened.ok()) << opened.status();
+    }
+  }
+
+  // Readers of changes that are gone must learn it.
+  static void ExpectTrimmed(Database& database) {
+    auto page = Await<v1::ReadChangesReply>([&](auto done) { database.ReadChanges({}, std::move(done)); });
+    EXPECT_EQ(ReasonOf(page.status()), kReasonChangesTrimmed) << page.status();
+  }
+
+  // Puts a copy of what the directory was aside and back.
+  void Save() {
+    fs::remove_all(saved_);
+    fs::copy(data_, saved_, fs::copy_options::recursive);
+  }
+  void Restore() {
+    fs::remove_all(data_);
+    fs::copy(saved_, data_, fs::copy_options::recursive);
+  }
+
+  TemporaryDirectory directory_;
+  const std::string root_ = directory_.path() + "/disk";
+  const std::string data_ = root_ + "/data";
+  const std::string saved_ = directory_.path() + "/saved";
+  uint64_t last_sequence_ = 0;
+  int items_ = 0;
+};
+
+// ---- the log ----
+
+TEST_F(RecoveryTest, FlippedByteInTheLogIsRefusedWhereverItIs) {
+  MakeDatabase();
+  Save();
+  const uint64_t size = fs::file_size(Logs(data_)[0]);
+  for (uint64_t i = 0; i < 16; ++i) {
+    uint64_t offset = i == 15 ? size - 1 : i * size / 15;
+    SCOPED_TRACE("byte " + std::to_string(offset) + " of " + std::to_string(size));
+    Flip(Logs(data_)[0], offset);
+    ExpectDataLoss(HasSubstr(std::to_string(last_sequence_)));
+    if (HasFailure()) return;
+    if (i % 5 == 2) {
+      int left = ExpectRecovers();
+      EXPECT_LT(left, items_);
+      EXPECT_GE(left, i == 12 ? items_ / 2 : 0);  // What stands before the damage is kept.
+    }
+    last_sequence_ = 1 + kItems;
+    Restore();
+  }
+}
+
+TEST_F(RecoveryTest, CutLogIsRefused) {
+  MakeDatabase();
+  Save();
+  const uint64_t size = fs::file_size(Logs(data_)[0]);
+  for (uint64_t cut : {size / 3, size * 2 / 3, size - 200, size - 1}) {
+    SCOPED_TRACE("cut to " + std::to_string(cut) + " of " + std::to_string(size));
+    Cut(Logs(data_)[0], cut);
+    ExpectDataLoss(AllOf(HasSubstr("change " + std::to_string(last_sequence_)), HasSubstr(".log")));
+    if (HasFailure()) return;
+    int left = ExpectRecovers();
+    EXPECT_LT(left, items_);
+    EXPECT_GE(left, cut == size - 1 ? items_ - 1 : 0);  // What stands before the cut is kept.
+    last_sequence_ = 1 + kItems;
+    Restore();
+  }
+}
+
+TEST_F(RecoveryTest, DeletedLogIsRefused) {
+  MakeDatabase();
+  fs::remove(Logs(data_)[0]);
+  ExpectDataLoss(AnyOf(HasSubstr("change " + std::to_string(last_sequence_)), HasSubstr("log")));
+  // With the log went the table: nothing is left, but what there is is sound.
+  EXPECT_FALSE(TableSurvives());
+  ExpectNewTableIsEmpty();
+}
+
+TEST_F(RecoveryTest, CutOlderLogIsRefused) {
+  MakeDatabaseWithTwoLogs();
+  Save();
+  const uint64_t last_sequence = last_sequence_;
+  const uint64_t size = fs::file_size(Logs(data_)[0]);
+  for (uint64_t cut : {size / 2, size - 1'000, size - 1}) {
+    SCOPED_TRACE("cut to " + std::to_string(cut) + " of " + std::to_string(size));
+    Cut(Logs(data_)[0], cut);
+    ExpectDataLoss(AnyOf(HasSubstr("log"), HasSubstr("WAL")));
+    if (HasFailure()) return;
+    EXPECT_LT(ExpectRecovers(), items_);
+    last_sequence_ = last_sequence;
+    Restore();
+  }
+  fs::remove(Logs(data_)[0]);
+  ExpectDataLoss(AnyOf(HasSubstr("log"), HasSubstr("WAL")));
+}
+
+// The change records are all there, to the last one, and some of the items are not: nothing but the log's
+// length tells.
+TEST_F(RecoveryTest, CutLogIsRefusedEvenWhenNoChangeRecordIsMissing) {
+  MakeDatabaseWithChangeRecordsInTableFiles();
+  Save();
+  const uint64_t last_sequence = last_sequence_;
+  const uint64_t size = fs::file_size(Logs(data_)[0]);
+  for (uint64_t cut : {uint64_t{0}, size / 2, size - 1}) {
+    SCOPED_TRACE("cut to " + std::to_string(cut) + " of " + std::to_string(size));
+    Cut(data_ + "/rocksdb/" + Logs(data_)[0].filename().string(), cut);
+    ExpectDataLoss(HasSubstr("WAL"));
+    if (HasFailure()) return;
+    if (cut > 0) {
+      EXPECT_LE(ExpectRecovers(), items_);
+    }
+    last_sequence_ = last_sequence;
+    Restore();
+  }
+  fs::remove(Logs(data_)[0]);
+  ExpectDataLoss(HasSubstr("WAL"));
+}
+
+// There are older logs, and the newest is gone.
+TEST_F(RecoveryTest, DeletedNewestLogIsRefused) {
+  MakeDatabaseWithTwoLogs();
+  fs::remove(Logs(data_).back());
+  ExpectDataLoss(HasSubstr("change " + std::to_string(last_sequence_)));
+  EXPECT_LT(ExpectRecovers(), items_);
+}
+
+// The process dies while it appends to the log: nobody was told that the write is there.
+TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
+  auto database = Database::Open(Options());
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE(CreateTable(**database).ok());
+  for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
+  uint64_t acknowledged = fs::file_size(Logs(data_)[0]);
+  ASSERT_TRUE(Put(**database, kItems + 1, 3'000).ok());
+  std::string log = ReadFile(Logs(data_)[0]);
+  std::string log_name = Logs(data_)[0].filename();
+  // An image of the directory as it was in the middle of the last append: RocksDB's files change no more.
+  AwaitDefinitions(**database);
+  Witness witness = ReadWitnessFile();
+  fs::create_directory(saved_);
+  fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
+  database->reset();
+
+  witness.sequence = 1 + kItems;
+  for (uint64_t size :
+       {acknowledged, acknowledged + 1, acknowledged + 7, (acknowledged + log.size()) / 2, log.size() - 1}) {
+    SCOPED_TRACE("log of " + std::to_string(size) + " bytes, acknowledged " + std::to_string(acknowledged));
+    Restore();
+    ASSERT_TRUE(WriteWitness(rocksdb::Env::Default(), data_, witness).ok());
+    WriteFile(data_ + "/rocksdb/" + log_name, log.substr(0, size));
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    StoredOrders stored = ReadOrders(**opened);
+    EXPECT_EQ(stored.last_sequence, 1u + kItems);
+    EXPECT_EQ(stored.rows.size(), static_cast<size_t>(kItems));
+    auto next = Put(**opened, kItems + 1);
+    ASSERT_TRUE(next.ok()) << next.status();
+    EXPECT_EQ(next->change_sequence(), 2u + kItems);
+  }
+}
+
+// A copy made while the database is open is what kill -9 leaves: everything is in it.
+TEST_F(RecoveryTest, KilledProcessLosesNothing) {
+  auto database = Database::Open(Options());
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE(CreateTable(**database).ok());
+  for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
+  AwaitDefinitions(**database);
+  Witness witness = ReadWitnessFile();
+  fs::create_directory(saved_);
+  fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
+  database->reset();
+  Restore();
+  ASSERT_TRUE(WriteWitness(rocksdb::Env::Default(), data_, witness).ok());
+  auto opened = Database::Open(Options());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(kItems));
+}
+
+// ---- the directory ----
+
+TEST_F(RecoveryTest, DeletedStoreIsRefused) {
+  MakeDatabase();
+  fs::remove_all(data_ + "/rocksdb");
+  auto message =
+      AllOf(HasSubstr("/rocksdb"), HasSubstr(std::to_string(last_sequence_)), HasSubstr("restore a backup"));
+  ExpectRefused(absl::StatusCode::kDataLoss, kReasonDataLoss, message);
+  // There is nothing to recover.
+  ExpectRefused(absl::StatusCode::kDataLoss, kReasonDataLoss, message, /*recover_last_good=*/true);
+}
+
+TEST_F(RecoveryTest, StoreReplacedByAnOlderCopyIsRefused) {
+  MakeDatabase();
+  Save();
+  {
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    for (int i = 1; i <= 5; ++i) ASSERT_TRUE(Put(**opened, items_ + i).ok());
+    last_sequence_ += 5;
+  }
+  fs::remove_all(data_ + "/rocksdb");
+  fs::copy(saved_ + "/rocksdb", data_ + "/rocksdb", fs::copy_options::recursive);
+  ExpectDataLoss(AllOf(HasSubstr("change " + std::to_string(last_sequence_ - 5)),
+                       HasSubstr("change " + std::to_string(last_sequence_))));
+  EXPECT_EQ(ExpectRecovers(), items_);
+}
+
+TEST_F(RecoveryTest, MissingTableFileIsRefused) {
+  MakeDatabase();
+  {
+    ASSERT_TRUE(Database::Open(Options()).ok());
+  }  // Writes what it replayed to table files, one for each family.
+  Save();
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb")) {
+    if (entry.path().extension() == ".sst") files.push_back(entry.path().stem());
+  }
+  ASSERT_GT(files.size(), 5u);
+  int all_left = 0, tables_lost = 0;
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file + ".sst is missing");
+    last_sequence_ = 1 + kItems;
+    Restore();
+    fs::remove(data_ + "/rocksdb/" + file + ".sst");
+    ExpectDataLoss(HasSubstr(file));
+    if (HasFailure()) return;
+    bool has_table = TableSurvives();
+    Restore();
+    fs::remove(data_ + "/rocksdb/" + file + ".sst");
+    if (has_table) {
+      if (ExpectRecovers() == items_) ++all_left;
+    } else {
+      ++tables_lost;
+      ExpectNewTableIsEmpty();  // Its items are still there: they must not appear in it.
+    }
+  }
+  EXPECT_GT(all_left, 0) << "indexes, counters and change records can be done without";
+  EXPECT_EQ(tables_lost, 1) << "the catalog cannot";
+}
+
+// Dropping a table's families cannot be lost with the log, the record that says so can.
+TEST_F(RecoveryTest, LostDeletionOfATableDoesNotStandInTheWay) {
+  MakeDatabase();
+  {
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ASSERT_TRUE(Put(**opened, items_ + 1).ok());
+    v1::CreateTableRequest other = TableRequest("Other");
+    AddIndex(&other, "ByDate", {"date:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    ASSERT_TRUE(
+        Await<v1::CreateTableReply>([&](auto done) { (*opened)->CreateTable(other, std::move(done)); }).ok());
+    v1::DeleteTableRequest request;
+    request.set_table_name("Other");
+    ASSERT_TRUE(Await<v1::DeleteTableReply>([&](auto done) {
+                  (*opened)->DeleteTable(request, std::move(done));
+                }).ok());
+    last_sequence_ += 3;
+    items_ += 1;
+  }
+  ASSERT_EQ(Logs(data_).size(), 1u);
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) - 1);
+  ExpectDataLoss(HasSubstr("change " + std::to_string(last_sequence_)));
+  EXPECT_EQ(ExpectRecovers(), items_);
+  auto opened = Database::Open(Options());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ((*opened)->GetStatus().table_count(), 1);
+}
+
+// What a token stands for may be among what is lost, so the request must be taken for a new one.
+TEST_F(RecoveryTest, WithLossesForgetsClientRequestTokens) {
+  MakeDatabase();
+  {
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ASSERT_TRUE(Put(**opened, 500, 0, "token").ok());
+    wire::WriteItemRequest remove;
+    remove.set_table_name(kOrderTable);
+    remove.set_key_or_item(Encode({{"pk", S("order-500")}, {"sk", S("#")}}));
+    ASSERT_TRUE(
+        Await<wire::WriteItemReply>([&](auto done) { (*opened)->DeleteItem(remove, std::move(done)); }).ok());
+    ASSERT_TRUE(Put(**opened, 500, 0, "token").ok());  // Applied before, so not again.
+    EXPECT_EQ((*opened)->GetStatus().change_sequence(), last_sequence_ + 2);
+    ASSERT_TRUE(Put(**opened, ++items_).ok());
+  }
+  last_sequence_ += 3;
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) - 1);
+  EXPECT_EQ(ExpectRecovers(), items_ - 1);
+  auto opened = Database::Open(Options());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  auto again = Put(**opened, 500, 0, "token");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->change_sequence(), last_sequence_ + 1);
+  auto check =
+      Await<v1::CheckDatabaseReply>([&](auto done) { (*opened)->CheckDatabase({}, std::move(done)); });
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_EQ(check->finding_count(), 0) << check->DebugString();
+}
+
+TEST_F(RecoveryTest, ForeignDirectoryIsRefused) {
+  for (bool recover_last_good : {false, true}) {
+    fs::remove_all(data_);
+    fs::create_directories(data_ + "/photographs");
+    WriteFile(data_ + "/photographs/1.jpeg", "not ours");
+    ExpectRefused(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                  HasSubstr("photographs"), recover_last_good);
+  }
+}
+
+TEST_F(RecoveryTest, EmptyAndMissingDirectoriesBecomeDatabases) {
+  for (bool exists : {false, true}) {
+    fs::remove_all(data_);
+    if (exists) fs::create_directory(data_);
+    auto opened = Database::Open(Options());
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    EXPECT_EQ((*opened)->GetStatus().change_sequence(), 0u);
+  }
+}
+
+TEST_F(RecoveryTest, SecondOpenIsRefusedAndTheFirstGoesOn) {
+  auto first = Database::Open(Options());
+  ASSERT_TRUE(first.ok()) << first.status();
+  for (bool recover_last_good : {false, true}) {
+    auto second = Database::Open(Options(recover_last_good));
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition) << second.status();
+    EXPECT_EQ(ReasonOf(second.status()), kReasonDataDirectoryInUse);
+    EXPECT_THAT(MessageOf(second.status()), AllOf(HasSubstr(data_), HasSubstr("in use")));
+  }
+  ASSERT_TRUE(CreateTable(**first).ok());
+  EXPECT_TRUE(Put(**first, 1).ok());
+  first->reset();
+  EXPECT_TRUE(Database::Open(Options()).ok());
+}
+
+// ---- the witness ----
+
+TEST_F(RecoveryTest, UnknownFormatIsRefusedWhateverIsAsked) {  // FormatKnown
+  MakeDatabase();
+  std::string text = "itemdb database\nformat 2\nwhat else it says we cannot know\n";
+  char checksum[32];
+  std::snprintf(checksum, sizeof(checksum), "checksum %016llx\n",
+                static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
+  WriteFile(data_ + "/WITNESS", text + checksum);
+  for (bool recover_last_good : {false, true}) {
+    ExpectRefused(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                  AllOf(HasSubstr("version 2"), HasSubstr("version 1")), recover_last_good);
+  }
+}
+
+TEST_F(RecoveryTest, MissingWitnessIsRefused) {
+  MakeDatabase();
+  fs::remove(data_ + "/WITNESS");
+  ExpectDataLoss(HasSubstr("WITNESS"));
+  EXPECT_EQ(ExpectRecovers(), items_);
+}
+
+TEST_F(RecoveryTest, DamagedWitnessIsRefused) {
+  MakeDatabase();
+  Save();
+  const std::string whole = ReadFile(data_ + "/WITNESS");
+  const uint64_t last_sequence = last_sequence_;
+  for (size_t i = 0; i < whole.size(); i += 7) {
+    SCOPED_TRACE("byte " + std::to_string(i));
+    Flip(data_ + "/WITNESS", i);
+    ExpectDataLoss(HasSubstr("WITNESS"));
+    WriteFile(data_ + "/WITNESS", whole.substr(0, i));
+    ExpectDataLoss(HasSubstr("WITNESS"));
+    if (HasFailure()) return;
+    WriteFile(data_ + "/WITNESS", whole);
+  }
+  for (const std::string& content :
+       {std::string(), std::string(1'000'000, 'x'), whole + whole, std::string(200, '\0')}) {
+    WriteFile(data_ + "/WITNESS", content);
+    ExpectDataLoss(HasSubstr("WITNESS"));
+    EXPECT_EQ(ExpectRecovers(), items_);
+    last_sequence_ = last_sequence;
+    Restore();
+  }
+}
+
+// A power cut leaves the file that was to replace the witness.
+TEST_F(RecoveryTest, HalfWrittenNextWitnessDoesNotMatter) {
+  MakeDatabase();
+  WriteFile(data_ + "/WITNESS.next", "itemdb data");
+  auto opened = Database::Open(Options());
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(items_));
+}
+
+// ---- a recovery that is interrupted ----
+
+// The power fails at many a moment of a recovery with losses. Afterwards the directory is refused as before
+// or opens as recovered; never does it open with half of it.
+class InterruptedRecoveryTest : public RecoveryTest {
+ protected:
+  void InterruptEverywhere() {
+    Save();
+    const uint64_t last_sequence = last_sequence_;
+    bool completed = false;
+    int opened_after_interruption = 0;
+    for (uint64_t operations = 0; !completed; operations += kStep) {
+      ASSERT_LT(operations, 2'000u);
+      SCOPED_TRACE("power cut after " + std::to_string(operations) + " operations");
+      last_sequence_ = last_sequence;
+      Restore();
+      {
+        auto disk = std::make_shared<PowerLossFileSystem>(root_);
+        disk->SetFreeSpace(200 << 20);
+        disk->CutPowerAfter(operations);
+        DatabaseOptions options = Options(/*recover_last_good=*/true);
+        options.file_system = disk;
+        completed = Database::Open(options).ok();
+        options.file_system.reset();
+        disk->LoseUnsynced(operations);
+      }
+      auto ordinary = Database::Open(Options());
+      if (ordinary.ok()) {
+        ++opened_after_interruption;
+        uint64_t start = (*ordinary)->GetStatus().change_sequence() + 1;
+        EXPECT_GT(start, last_sequence);
+        StoredOrders stored = ReadOrders(**ordinary, start);
+        EXPECT_LE(stored.rows.size(), static_cast<size_t>(items_));
+        ExpectTrimmed(**ordinary);
+      } else {
+        EXPECT_EQ(ReasonOf(ordinary.status()), kReasonDataLoss) << ordinary.status();
+        EXPECT_LE(ExpectRecovers(), items_);
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(opened_after_interruption, 0);
+  }
+
+ private:
+  // Operations of the disk from one interruption to the next.
+  static constexpr uint64_t kStep = 7;
+};
+
+TEST_F(InterruptedRecoveryTest, OfACutLogIsRepeatedOrComplete) {
+  MakeDatabaseWithTwoLogs();
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
+  InterruptEverywhere();
+}
+
+TEST_F(InterruptedRecoveryTest, OfAStoreThatLacksNoChangeRecordIsRepeatedOrComplete) {
+  MakeDatabaseWithChangeRecordsInTableFiles();
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
+  InterruptEverywhere();
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,0 +1,28 @@
+// Items and values in a short notation, so that tests read as requests and answers:
+//
+//   {id: 'a', n: -1.5, b: b'xyz', ss: <'p', 'q'>, ns: <1, 2>, bs: <b'x'>, l: [1, [true]], m: {k: null}}
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/expressions/placeholders.h"
+#include "storage/values/value_view.h"
+
+namespace itemdb {
+
+// The canonical encoding of a value or an item. The text must be right: a mistake in a test aborts it.
+std::string Value(std::string_view notation);
+std::string Item(std::string_view notation);
+
+// Back to notation, in canonical order.
+std::string Show(ValueView value);
+std::string ShowItem(std::string_view item);
+
+// Names as they are, values in notation: MakePlaceholders({{"#n", "name"}, {":v", "[1, 2]"}}).
+using PlaceholderTexts = std::vector<std::pair<std::string, std::string>>;
+Placeholders MakePlaceholders(const PlaceholderTexts& texts);
+
+}  // namespace itemdb

@@ -1,0 +1,28 @@
+// The seed of a property test: printed when the test fails, taken from the environment to repeat it.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+namespace itemdb {
+
+// ITEMDB_TEST_SEED if set, else a new one per process. Use as
+//   const uint64_t seed = TestSeed();
+//   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
+//   std::mt19937_64 random(seed);
+inline uint64_t TestSeed() {
+  static const uint64_t seed = [] {
+    const char* given = std::getenv("ITEMDB_TEST_SEED");
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : uint64_t{std::random_device{}()};
+  }();
+  return seed;
+}
+
+// Uniform in [low, high].
+inline int64_t Pick(std::mt19937_64& random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+
+}  // namespace itemdb

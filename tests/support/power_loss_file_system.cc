@@ -1,0 +1,381 @@
+#include "tests/support/power_loss_file_system.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+namespace itemdb::testing {
+namespace {
+
+using rocksdb::DataVerificationInfo;
+using rocksdb::DirFsyncOptions;
+using rocksdb::FileOptions;
+using rocksdb::FileSystem;
+using rocksdb::FSDirectory;
+using rocksdb::FSRandomRWFile;
+using rocksdb::FSWritableFile;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+using Operation = InjectedFault::Operation;
+
+// RocksDB joins paths with a slash whether or not there is one.
+std::string Normal(const std::string& path) {
+  std::string normal = std::filesystem::path(path).lexically_normal().string();
+  if (normal.size() > 1 && normal.back() == '/') normal.pop_back();
+  return normal;
+}
+
+}  // namespace
+
+class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  WritableFile(std::unique_ptr<FSWritableFile> target, PowerLossFileSystem& disk, std::string path,
+               std::shared_ptr<UnsyncedFile> file)
+      : FSWritableFileOwnerWrapper(std::move(target)),
+        disk_(disk),
+        path_(std::move(path)),
+        file_(std::move(file)) {}
+
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    MutexLock lock(disk_.mutex_);
+    IOStatus status = disk_.Admit(Operation::kAppend, path_);
+    if (status.ok()) status = target()->Append(data, options, dbg);
+    if (status.ok()) file_->size += data.size();
+    return status;
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const DataVerificationInfo& /*checksum*/,
+                  IODebugContext* dbg) override {
+    return Append(data, options, dbg);
+  }
+  // Direct I/O only, which starts each write at the end of the file or overwrites the padding of the last
+  // one.
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* dbg) override {
+    MutexLock lock(disk_.mutex_);
+    IOStatus status = disk_.Admit(Operation::kAppend, path_);
+    if (!status.ok()) return status;
+    disk_.state_.BeforeOverwrite(path_, offset, data.size());
+    status = target()->PositionedAppend(data, offset, options, dbg);
+    if (status.ok()) file_->size = std::max<uint64_t>(file_->size, offset + data.size());
+    return status;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const DataVerificationInfo& /*checksum*/, IODebugContext* dbg) override {
+    return PositionedAppend(data, offset, options, dbg);
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
+    MutexLock lock(disk_.mutex_);
+    if (size == file_->size) return target()->Truncate(size, options, dbg);
+    IOStatus status = disk_.Admit(std::nullopt, path_);
+    if (!status.ok()) return status;
+    disk_.state_.BeforeTruncate(path_, size);
+    return target()->Truncate(size, options, dbg);
+  }
+  IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return disk_.SyncFile(path_, file_);
+  }
+  IOStatus Fsync(const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return disk_.SyncFile(path_, file_);
+  }
+  IOStatus RangeSync(uint64_t /*offset*/, uint64_t /*bytes*/, const IOOptions& /*options*/,
+                     IODebugContext* /*dbg*/) override {
+    return IOStatus::OK();
+  }
+
+ private:
+  PowerLossFileSystem& disk_;
+  // Where the file was opened; used for faults, and to read what an overwrite replaces.
+  const std::string path_;
+  // Its fields are guarded by disk_.mutex_.
+  const std::shared_ptr<UnsyncedFile> file_;
+};
+
+class PowerLossFileSystem::RandomRWFile : public rocksdb::FSRandomRWFileOwnerWrapper {
+ public:
+  RandomRWFile(std::unique_ptr<FSRandomRWFile> target, PowerLossFileSystem& disk, std::string path,
+               std::shared_ptr<UnsyncedFile> file)
+      : FSRandomRWFileOwnerWrapper(std::move(target)),
+        disk_(disk),
+        path_(std::move(path)),
+        file_(std::move(file)) {}
+
+  IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    MutexLock lock(disk_.mutex_);
+    IOStatus status = disk_.Admit(Operation::kAppend, path_);
+    if (!status.ok()) return status;
+    disk_.state_.BeforeOverwrite(path_, offset, data.size());
+    status = FSRandomRWFileOwnerWrapper::Write(offset, data, options, dbg);
+    if (status.ok()) file_->size = std::max<uint64_t>(file_->size, offset + data.size());
+    return status;
+  }
+  IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return disk_.SyncFile(path_, file_);
+  }
+  IOStatus Fsync(const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return disk_.SyncFile(path_, file_);
+  }
+
+ private:
+  PowerLossFileSystem& disk_;
+  const std::string path_;
+  const std::shared_ptr<UnsyncedFile> file_;
+};
+
+class PowerLossFileSystem::Directory : public rocksdb::FSDirectoryWrapper {
+ public:
+  Directory(std::unique_ptr<FSDirectory> target, PowerLossFileSystem& disk, std::string path)
+      : FSDirectoryWrapper(std::move(target)), disk_(disk), path_(std::move(path)) {}
+
+  IOStatus Fsync(const IOOptions& /*options*/, IODebugContext* /*dbg*/) override {
+    return disk_.SyncDirectory(path_);
+  }
+  IOStatus FsyncWithDirOptions(const IOOptions& /*options*/, IODebugContext* /*dbg*/,
+                               const DirFsyncOptions& /*reason*/) override {
+    return disk_.SyncDirectory(path_);
+  }
+
+ private:
+  PowerLossFileSystem& disk_;
+  const std::string path_;
+};
+
+PowerLossFileSystem::PowerLossFileSystem(const std::string& root, std::shared_ptr<FileSystem> base)
+    : FileSystemWrapper(std::move(base)), root_(Normal(root)), state_(root_) {}
+
+PowerLossFileSystem::~PowerLossFileSystem() = default;
+
+void PowerLossFileSystem::CutPowerAfter(uint64_t operations) {
+  MutexLock lock(mutex_);
+  cut_at_operation_ = operations_ + operations;
+}
+
+uint64_t PowerLossFileSystem::operations() const {
+  MutexLock lock(mutex_);
+  return operations_;
+}
+
+bool PowerLossFileSystem::power_is_cut() const {
+  MutexLock lock(mutex_);
+  return power_is_cut_;
+}
+
+PowerLossReport PowerLossFileSystem::LoseUnsynced(uint64_t seed) {
+  MutexLock lock(mutex_);
+  power_is_cut_ = true;
+  std::mt19937_64 random(seed);
+  return state_.ForgetUnsynced(random);
+}
+
+void PowerLossFileSystem::Inject(InjectedFault fault) {
+  MutexLock lock(mutex_);
+  faults_.push_back(std::move(fault));
+}
+
+int PowerLossFileSystem::faults_left() const {
+  MutexLock lock(mutex_);
+  return static_cast<int>(faults_.size());
+}
+
+void PowerLossFileSystem::SetFreeSpace(std::optional<uint64_t> bytes) {
+  MutexLock lock(mutex_);
+  free_space_ = bytes;
+}
+
+IOStatus PowerLossFileSystem::Admit(std::optional<Operation> operation, const std::string& path) {
+  if (cut_at_operation_.has_value() && operations_ >= *cut_at_operation_) power_is_cut_ = true;
+  if (power_is_cut_) return IOStatus::IOError("the power is cut", path);
+  for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
+    if (operation != fault->operation || (fault->matches && !fault->matches(path))) continue;
+    IOStatus status = fault->status;
+    if (--fault->times <= 0) faults_.erase(fault);
+    return status;
+  }
+  ++operations_;
+  return IOStatus::OK();
+}
+
+bool PowerLossFileSystem::Covers(const std::string& path) const {
+  return path == root_ || (path.starts_with(root_) && path[root_.size()] == '/');
+}
+
+IOStatus PowerLossFileSystem::SyncFile(const std::string& path, const std::shared_ptr<UnsyncedFile>& file) {
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kSync, path);
+  if (status.ok()) {
+    state_.SyncFile(file);
+  } else {
+    file->sync_failed = true;
+  }
+  return status;
+}
+
+IOStatus PowerLossFileSystem::SyncDirectory(const std::string& path) {
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kSyncDirectory, path);
+  if (status.ok()) state_.SyncDirectory(path);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::NewWritableFile(const std::string& name, const FileOptions& options,
+                                              std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->NewWritableFile(path, options, result, dbg);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kCreateFile, path);
+  if (!status.ok()) return status;
+  bool exists = target_->FileExists(path, options.io_options, dbg).ok();
+  if (exists) state_.BeforeTruncate(path, 0);
+  std::unique_ptr<FSWritableFile> file;
+  status = target_->NewWritableFile(path, options, &file, dbg);
+  if (!status.ok()) return status;
+  *result = std::make_unique<WritableFile>(std::move(file), *this, path,
+                                           exists ? state_.Find(path) : state_.CreateFile(path));
+  return status;
+}
+
+IOStatus PowerLossFileSystem::ReopenWritableFile(const std::string& name, const FileOptions& options,
+                                                 std::unique_ptr<FSWritableFile>* result,
+                                                 IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->ReopenWritableFile(path, options, result, dbg);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kCreateFile, path);
+  if (!status.ok()) return status;
+  bool exists = target_->FileExists(path, options.io_options, dbg).ok();
+  std::unique_ptr<FSWritableFile> file;
+  status = target_->ReopenWritableFile(path, options, &file, dbg);
+  if (!status.ok()) return status;
+  *result = std::make_unique<WritableFile>(std::move(file), *this, path,
+                                           exists ? state_.Find(path) : state_.CreateFile(path));
+  return status;
+}
+
+IOStatus PowerLossFileSystem::ReuseWritableFile(const std::string& path, const std::string& old_path,
+                                                const FileOptions& options,
+                                                std::unique_ptr<FSWritableFile>* result,
+                                                IODebugContext* dbg) {
+  // The general form, a rename and NewWritableFile, so that both are recorded.
+  return FileSystem::ReuseWritableFile(path, old_path, options, result, dbg);
+}
+
+IOStatus PowerLossFileSystem::NewRandomRWFile(const std::string& name, const FileOptions& options,
+                                              std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->NewRandomRWFile(path, options, result, dbg);
+  MutexLock lock(mutex_);
+  std::unique_ptr<FSRandomRWFile> file;
+  IOStatus status = target_->NewRandomRWFile(path, options, &file, dbg);
+  if (!status.ok()) return status;
+  *result = std::make_unique<RandomRWFile>(std::move(file), *this, path, state_.Find(path));
+  return status;
+}
+
+IOStatus PowerLossFileSystem::NewMemoryMappedFileBuffer(
+    const std::string& /*path*/, std::unique_ptr<rocksdb::MemoryMappedFileBuffer>* /*result*/) {
+  return IOStatus::NotSupported("memory-mapped writes are not recorded");
+}
+
+IOStatus PowerLossFileSystem::NewDirectory(const std::string& name, const IOOptions& options,
+                                           std::unique_ptr<FSDirectory>* result, IODebugContext* dbg) {
+  std::string path = Normal(name);
+  std::unique_ptr<FSDirectory> directory;
+  IOStatus status = target_->NewDirectory(path, options, &directory, dbg);
+  if (!status.ok()) return status;
+  if (Covers(path)) {
+    *result = std::make_unique<Directory>(std::move(directory), *this, path);
+  } else {
+    *result = std::move(directory);
+  }
+  return status;
+}
+
+IOStatus PowerLossFileSystem::DeleteFile(const std::string& name, const IOOptions& options,
+                                         IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->DeleteFile(path, options, dbg);
+  MutexLock lock(mutex_);
+  IOStatus status = target_->FileExists(path, options, dbg);
+  if (!status.ok()) return target_->DeleteFile(path, options, dbg);
+  status = Admit(Operation::kDelete, path);
+  if (!status.ok()) return status;
+  std::string kept = state_.KeepAside(path);
+  status = target_->DeleteFile(path, options, dbg);
+  if (status.ok()) state_.DeleteFile(path, kept);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::RenameFile(const std::string& from_name, const std::string& to_name,
+                                         const IOOptions& options, IODebugContext* dbg) {
+  std::string from = Normal(from_name);
+  std::string to = Normal(to_name);
+  if (!Covers(from) && !Covers(to)) return target_->RenameFile(from, to, options, dbg);
+  if (Covers(from) != Covers(to))
+    return IOStatus::NotSupported("renamed across the border of the root", from);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kRename, to);
+  if (!status.ok()) return status;
+  std::string kept = state_.KeepAside(to);
+  status = target_->RenameFile(from, to, options, dbg);
+  if (status.ok()) state_.RenameFile(from, to, kept);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::LinkFile(const std::string& from_name, const std::string& to_name,
+                                       const IOOptions& options, IODebugContext* dbg) {
+  std::string from = Normal(from_name);
+  std::string to = Normal(to_name);
+  if (!Covers(from) && !Covers(to)) return target_->LinkFile(from, to, options, dbg);
+  // RocksDB copies the file instead when linking is not supported.
+  if (Covers(from) != Covers(to)) return IOStatus::NotSupported("linked across the border of the root", from);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(Operation::kCreateFile, to);
+  if (status.ok()) status = target_->LinkFile(from, to, options, dbg);
+  if (status.ok()) state_.LinkFile(from, to);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::CreateDir(const std::string& name, const IOOptions& options,
+                                        IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->CreateDir(path, options, dbg);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(std::nullopt, path);
+  if (status.ok()) status = target_->CreateDir(path, options, dbg);
+  if (status.ok()) state_.CreateDirectory(path);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::CreateDirIfMissing(const std::string& name, const IOOptions& options,
+                                                 IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (target_->FileExists(path, options, dbg).ok()) return target_->CreateDirIfMissing(path, options, dbg);
+  return CreateDir(path, options, dbg);
+}
+
+IOStatus PowerLossFileSystem::DeleteDir(const std::string& name, const IOOptions& options,
+                                        IODebugContext* dbg) {
+  std::string path = Normal(name);
+  if (!Covers(path)) return target_->DeleteDir(path, options, dbg);
+  MutexLock lock(mutex_);
+  IOStatus status = Admit(std::nullopt, path);
+  if (status.ok()) status = target_->DeleteDir(path, options, dbg);
+  if (status.ok()) state_.DeleteDirectory(path);
+  return status;
+}
+
+IOStatus PowerLossFileSystem::GetFreeSpace(const std::string& path, const IOOptions& options, uint64_t* bytes,
+                                           IODebugContext* dbg) {
+  {
+    MutexLock lock(mutex_);
+    if (free_space_.has_value()) {
+      *bytes = *free_space_;
+      return IOStatus::OK();
+    }
+  }
+  return target_->GetFreeSpace(path, options, bytes, dbg);
+}
+
+}  // namespace itemdb::testing

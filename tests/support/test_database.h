@@ -1,0 +1,102 @@
+// TestDatabase: a database in a temporary directory, driven synchronously.
+#pragma once
+
+#include <future>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "itemdb/v1/item.pb.h"
+#include "spdlog/sinks/null_sink.h"
+#include "spdlog/spdlog.h"
+#include "storage/database.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::testing {
+
+// Runs an asynchronous operation and waits for its answer:
+//   Await<wire::GetItemReply>([&](auto done) { database.GetItem(request, std::move(done)); })
+template <typename Reply, typename Start>
+absl::StatusOr<Reply> Await(Start start) {
+  std::promise<absl::StatusOr<Reply>> promise;
+  auto future = promise.get_future();
+  start(Done<Reply>([&promise](absl::StatusOr<Reply> reply) { promise.set_value(std::move(reply)); }));
+  return future.get();
+}
+
+// Attribute values and items, in the order given.
+v1::AttributeValue S(std::string text);
+v1::AttributeValue N(std::string number);
+v1::AttributeValue B(std::string bytes);
+using Attributes = std::initializer_list<std::pair<std::string, v1::AttributeValue>>;
+v1::Item Item(Attributes attributes);
+// Encoded items as the wire messages carry them.
+std::string Encode(Attributes attributes);
+// A reply's item as "name=value name=value", for comparing and reading.
+std::string Show(const std::string& encoded_item);
+std::string Show(const v1::Item& item);
+// The items of a page, shown.
+std::vector<std::string> ShowItems(const Page& page);
+
+// Owns its directory unless one is given with the options.
+class TestDatabase {
+ public:
+  TestDatabase();
+  explicit TestDatabase(DatabaseOptions options);
+
+  // Small buffers, a silent log, no free-space floor.
+  static DatabaseOptions DefaultOptions(std::string directory);
+
+  Database& operator*() { return *database_; }
+  Database* operator->() { return database_.get(); }
+  const DatabaseOptions& options() const { return options_; }
+  // Closes and opens again; fails the test when that does not work.
+  void Reopen();
+  void Close() { database_.reset(); }
+
+  // Operations that must succeed, by name.
+  void CreateTable(const v1::CreateTableRequest& request);
+  absl::StatusOr<wire::WriteItemReply> Put(const std::string& table, Attributes item,
+                                           const std::string& condition = "");
+  absl::StatusOr<wire::WriteItemReply> Update(const wire::WriteItemRequest& request);
+  absl::StatusOr<wire::WriteItemReply> Delete(const std::string& table, Attributes key);
+  // The item shown, "" when there is none.
+  std::string Get(const std::string& table, Attributes key);
+  absl::StatusOr<wire::TransactWriteItemsReply> Transact(const wire::TransactWriteItemsRequest& request);
+  absl::StatusOr<Page> Query(const wire::PageRequest& request);
+  absl::StatusOr<Page> Scan(const wire::PageRequest& request);
+  absl::StatusOr<v1::ReadChangesReply> ReadChanges(uint64_t after);
+  // Fails the test on any finding.
+  void CheckIsClean();
+
+ private:
+  TemporaryDirectory directory_;
+  DatabaseOptions options_;
+  std::unique_ptr<Database> database_;
+};
+
+// `name` with the string keys pk and, when `sorted`, sk, and no index; add to it.
+v1::CreateTableRequest TableRequest(const std::string& name, bool sorted = true);
+// Adds an index; attributes are "name:type" like "status:S", those before `partition_count` are the partition
+// key.
+void AddIndex(v1::CreateTableRequest* table, const std::string& name,
+              std::initializer_list<std::string> attributes, int partition_count,
+              v1::ProjectionType projection, std::initializer_list<std::string> included = {});
+
+// Sets `:name` or `#name` of a request.
+template <typename Request>
+void SetValue(Request* request, const std::string& name, const v1::AttributeValue& value) {
+  auto* entry = request->add_expression_attribute_values();
+  entry->set_name(name);
+  entry->set_value(value.SerializeAsString());
+}
+template <typename Request>
+void SetName(Request* request, const std::string& name, const std::string& value) {
+  auto* entry = request->add_expression_attribute_names();
+  entry->set_name(name);
+  entry->set_value(value);
+}
+
+}  // namespace itemdb::testing

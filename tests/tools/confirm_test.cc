@@ -1,0 +1,96 @@
+#include "tools/confirm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/tools/itemctl_fixture.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Confirmation : public ItemctlTest {
+ protected:
+  void SetUp() override {
+    daemon_.describe_table = [](const auto&, v1::DescribeTableReply* reply) {
+      reply->mutable_table()->set_table_name("T");
+      reply->mutable_table()->set_item_count(5);
+      return grpc::Status::OK;
+    };
+    daemon_.get_item = [](const auto&, v1::GetItemReply* reply) {
+      *reply->mutable_item() = ItemWithId("a");
+      return grpc::Status::OK;
+    };
+  }
+
+  // With somebody at the terminal who answers `answer`.
+  Outcome Asked(std::vector<std::string> arguments, const std::string& answer) {
+    arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
+    std::istringstream in(answer);
+    std::ostringstream out;
+    std::ostringstream err;
+    const ExitCode code = RunItemctl(
+        arguments, {.in = in, .out = out, .err = err, .in_is_terminal = true, .err_is_terminal = true});
+    return {.exit_code = static_cast<int>(code), .out = out.str(), .err = err.str()};
+  }
+};
+
+// The daemon refuses every call without a handler, and these have none for DeleteTable and DeleteItem: exit
+// code 2 shows that nothing was sent, 1 that the deletion was.
+constexpr int kNotSent = 2;
+constexpr int kSent = 1;
+
+TEST_F(Confirmation, OfATableIsNeededFromSomebody) {
+  const std::vector<std::string> command = {"table", "delete", "T"};
+  EXPECT_EQ(Call(command).exit_code, kNotSent);
+  EXPECT_THAT(Call(command).err, HasSubstr("this would delete the table T with 5 items"));
+  EXPECT_THAT(Call(command).err, HasSubstr("--yes is needed"));
+  EXPECT_EQ(Call({"table", "delete", "T", "--yes"}).exit_code, kSent);
+  EXPECT_EQ(Asked({"table", "delete", "T", "-y"}, "").exit_code, kSent);
+  for (const char* answer : {"n\n", "\n", "", "Yesterday\n", "no"}) {
+    SCOPED_TRACE(answer);
+    const Outcome outcome = Asked(command, answer);
+    EXPECT_EQ(outcome.exit_code, kNotSent);
+    EXPECT_THAT(outcome.err, HasSubstr("Go on? [y/N] "));
+    EXPECT_THAT(outcome.err, HasSubstr("nothing was deleted"));
+  }
+  for (const char* answer : {"y\n", "Y\n", " yes \n", "y"})
+    EXPECT_EQ(Asked(command, answer).exit_code, kSent) << answer;
+}
+
+// A script that deletes single items goes on working.
+TEST_F(Confirmation, OfAnItemIsAskedForOnATerminalOnly) {
+  const std::vector<std::string> command = {"item", "delete", "T", R"({"id": "a"})"};
+  EXPECT_EQ(Call(command).exit_code, kSent);
+  const Outcome refused = Asked(command, "n\n");
+  EXPECT_EQ(refused.exit_code, kNotSent);
+  EXPECT_THAT(refused.err, HasSubstr(R"(delete from the table T the item {"id": "a"}. Go on?)"));
+  EXPECT_EQ(Asked(command, "y\n").exit_code, kSent);
+}
+
+TEST_F(Confirmation, DryRunsShowAndDoNothing) {
+  Outcome outcome = Call({"table", "delete", "T", "--dry-run", "--yes"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "dry run: this would delete the table T with 5 items (0 bytes) and 0 indexes\n");
+  EXPECT_THAT(outcome.out, HasSubstr("\"TableName\": \"T\""));
+  outcome = Call({"item", "delete", "T", R"({"id": "a"})", "--dry-run"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "{\"id\": \"a\"}\n");
+  // A false condition is one in a dry run too.
+  v1::TransactWriteItemsRequest seen;
+  daemon_.transact_write_items = [&seen](const v1::TransactWriteItemsRequest& request, auto* reply) {
+    seen = request;
+    reply->mutable_cancelled()->add_reasons()->set_code(v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED);
+    return grpc::Status::OK;
+  };
+  outcome = Call({"item", "delete", "T", R"({"id": "a"})", "--dry-run", "--condition", "size(x) > y"});
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+  ASSERT_EQ(seen.transact_items_size(), 1);
+  EXPECT_TRUE(seen.transact_items(0).has_condition_check());
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,132 @@
+// Endpoints that are no itemd: one clear sentence and exit code 5, for each kind of stranger.
+#include "tools/endpoint_probe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/tools/itemctl_fixture.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Takes connections on a loopback port and answers each first message with `answer`; empty: with nothing at
+// all.
+class Stranger {
+ public:
+  enum class Manner { kAnswer, kClose, kSilent };
+
+  explicit Stranger(Manner manner, std::string answer = "") : manner_(manner), answer_(std::move(answer)) {
+    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(listener_, 16), 0);
+    socklen_t size = sizeof(address);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+    // A silent one need not even accept.
+    if (manner_ != Manner::kSilent) server_ = std::thread([this] { Serve(); });
+  }
+
+  ~Stranger() {
+    shutdown(listener_, SHUT_RDWR);
+    if (server_.joinable()) server_.join();
+    close(listener_);
+  }
+
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  void Serve() {
+    while (true) {
+      const int connection = accept(listener_, nullptr, nullptr);
+      if (connection < 0) return;
+      char bytes[1024];
+      if (recv(connection, bytes, sizeof(bytes), 0) > 0 && manner_ == Manner::kAnswer) {
+        send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+      }
+      close(connection);
+    }
+  }
+
+  const Manner manner_;
+  const std::string answer_;
+  int listener_ = -1;
+  std::string endpoint_;
+  std::thread server_;
+};
+
+constexpr char kHttpAnswer[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+const std::string kTlsAlert("\x15\x03\x01\x00\x02\x02\x46", 7);
+
+TEST(EndpointProbe, TellsStrangersApart) {
+  std::string nobody;
+  { nobody = Stranger(Stranger::Manner::kSilent).endpoint(); }
+  EXPECT_EQ(ProbeEndpoint(nobody), Listener::kNone) << "it has gone";
+  const Stranger http(Stranger::Manner::kAnswer, kHttpAnswer);
+  EXPECT_EQ(ProbeEndpoint(http.endpoint()), Listener::kHttp1);
+  const Stranger tls(Stranger::Manner::kAnswer, kTlsAlert);
+  EXPECT_EQ(ProbeEndpoint(tls.endpoint()), Listener::kTls);
+  const Stranger closing(Stranger::Manner::kClose);
+  EXPECT_EQ(ProbeEndpoint(closing.endpoint()), Listener::kOther);
+  const Stranger other(Stranger::Manner::kAnswer, "220 mail.example ESMTP\r\n");
+  EXPECT_EQ(ProbeEndpoint(other.endpoint()), Listener::kOther);
+  const Stranger silent(Stranger::Manner::kSilent);
+  EXPECT_EQ(ProbeEndpoint(silent.endpoint()), Listener::kSilent);
+  FakeDaemon daemon;
+  EXPECT_EQ(ProbeEndpoint(daemon.endpoint()), Listener::kHttp2);
+  EXPECT_EQ(ProbeEndpoint("no.such.host.invalid:1"), Listener::kNone);
+  EXPECT_EQ(ProbeEndpoint("unix:/nonexistent"), Listener::kNone);
+  EXPECT_EQ(ProbeEndpoint("unix:/" + std::string(200, 'x')), Listener::kNone);
+}
+
+TEST(EndpointProbe, SaysWhatListensThere) {
+  const Stranger http(Stranger::Manner::kAnswer, kHttpAnswer);
+  const Stranger tls(Stranger::Manner::kAnswer, kTlsAlert);
+  const Stranger closing(Stranger::Manner::kClose);
+  const Stranger silent(Stranger::Manner::kSilent);
+  struct Row {
+    const Stranger& stranger;
+    std::string says;
+  };
+  const Row rows[] = {{http, "what listens there is a web server"},
+                      {tls, "what listens there expects TLS; name its authority with --tls-ca"},
+                      {closing, "closes the connection or speaks another protocol"},
+                      {silent, "takes the connection and then says nothing"}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.says);
+    const Outcome outcome = RunTool({"--endpoint", row.stranger.endpoint(), "--timeout", "2", "status"});
+    EXPECT_EQ(outcome.exit_code, 5);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "itemctl: no itemd answers at " + row.stranger.endpoint() + ": " +
+                               outcome.err.substr(outcome.err.find("what listens")));
+    EXPECT_THAT(outcome.err, HasSubstr(row.says));
+  }
+}
+
+TEST(EndpointProbe, SaysWhenTlsIsTooMuch) {
+  FakeDaemon daemon;
+  const Outcome outcome = RunTool({"--endpoint", daemon.endpoint(), "--tls", "--timeout", "5", "status"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.err, HasSubstr("speaks no TLS; leave the --tls options out"));
+}
+
+TEST(TlsOptions, FilesThatAreNoneAreNamed) {
+  for (const char* option : {"--tls-ca", "--tls-cert", "--tls-key"}) {
+    SCOPED_TRACE(option);
+    const Outcome outcome = RunTool({"--endpoint", "127.0.0.1:1", option, "/nonexistent/file", "status"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("/nonexistent/"));
+  }
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,99 @@
+// Help that teaches: every command has two examples, and every example does what it says against a real
+// daemon, typed into a real shell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "tests/e2e/child_process.h"
+#include "tests/tools/real_daemon.h"
+#include "tools/command_table.h"
+#include "tools/help.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Calls `visit` for every command that can be run.
+void ForEachCommand(const CommandTable& table, const CLI::App& below,
+                    const std::function<void(const CLI::App&)>& visit) {
+  for (const CLI::App* command : CommandsOf(below)) {
+    if (CommandsOf(*command).empty()) {
+      visit(*command);
+    } else {
+      ForEachCommand(table, *command, visit);
+    }
+  }
+}
+
+TEST(Examples, EveryCommandHasTwoAndShowsThem) {
+  const CommandTable table;
+  int commands = 0;
+  ForEachCommand(table, table.root(), [&](const CLI::App& command) {
+    SCOPED_TRACE(PathOf(command));
+    ++commands;
+    const CommandSpec& spec = table.SpecOf(&command);
+    EXPECT_EQ(spec.examples.size(), 2u);
+    EXPECT_FALSE(spec.summary.empty());
+    EXPECT_FALSE(spec.summary.ends_with(".")) << "help adds the full stop";
+    const std::string help = HelpText(table, command);
+    for (const Example& example : spec.examples) {
+      EXPECT_THAT(help, HasSubstr(example.line));
+      EXPECT_THAT(example.line, HasSubstr("itemctl "));
+      EXPECT_FALSE(example.what.empty());
+    }
+  });
+  EXPECT_GE(commands, 35);
+}
+
+// Units and bounds stand in the sentence, and what is not required says what it is otherwise.
+TEST(Examples, EveryOptionSaysItsDefault) {
+  const CommandTable table;
+  const auto check = [&](const CLI::App& command) {
+    for (const CLI::Option* option : OptionsOf(command)) {
+      SCOPED_TRACE(PathOf(command) + " " + SyntaxOf(*option));
+      EXPECT_FALSE(option->get_description().empty());
+      if (ValueNameOf(*option).empty()) continue;
+      EXPECT_EQ(ValueNameOf(*option).find("TEXT"), std::string::npos) << "a name that says what it is";
+      EXPECT_EQ(ValueNameOf(*option).find("INT"), std::string::npos) << "a name that says what it is";
+      if (!option->get_required()) {
+        EXPECT_THAT(option->get_description(), HasSubstr("Default: "));
+      }
+    }
+    for (const CLI::Option* argument : ArgumentsOf(command))
+      EXPECT_FALSE(argument->get_description().empty());
+  };
+  check(table.root());
+  ForEachCommand(table, table.root(), check);
+}
+
+TEST(Examples, AllSucceedAgainstARealDaemon) {
+  const std::filesystem::path directory = std::filesystem::path(ITEMCTL_PROGRAM).parent_path();
+  const std::string path = directory.string() + ":" + std::getenv("PATH");
+  const CommandTable table;
+  int examples = 0;
+  ForEachCommand(table, table.root(), [&](const CLI::App& command) {
+    // What one example writes is not there for those of the next command.
+    const RealDaemon daemon;
+    for (const Example& example : table.SpecOf(&command).examples) {
+      SCOPED_TRACE(example.line);
+      // So that a table can be created twice.
+      if (PathOf(command) == "table create") {
+        daemon.Call({"table", "delete", "--yes", "books"});
+      }
+      const e2e::CommandResult result = e2e::RunProgram(
+          "/usr/bin/env", {"-C", daemon.directory(), "PATH=" + path, "ITEMCTL_ENDPOINT=" + daemon.endpoint(),
+                           "bash", "-o", "pipefail", "-c", example.line});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      ++examples;
+    }
+  });
+  EXPECT_GE(examples, 70);
+}
+
+}  // namespace
+}  // namespace itemdb::tools

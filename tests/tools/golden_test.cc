@@ -1,0 +1,263 @@
+// The output contract: every command, in every form of output, when it succeeds and when it fails, word for
+// word.
+//
+// golden/COMMAND.txt holds six runs. After a change that is meant, write the files anew and read the
+// difference:
+//
+//   ITEMDB_WRITE_GOLDEN=1 build/release/bin/tools_test --gtest_filter='Golden.*'
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "itemdb/order_entry.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/tools/real_daemon.h"
+#include "tools/command_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+struct Case {
+  // As in PathOf.
+  std::string command;
+  // What follows the command, when it succeeds and when it fails.
+  Arguments success;
+  Arguments failure;
+  std::string input = "";
+  std::string failing_input = "";
+  // The data is another afterwards, so the next run needs new data.
+  bool writes = false;
+  // Figures differ from run to run; only the shape of what is printed is compared.
+  bool varies = false;
+  // Against a daemon whose figures are always the same.
+  bool fake = false;
+};
+
+grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+  reply->set_version("1.2.3");
+  reply->set_database_id("00000000-0000-0000-0000-000000000000");
+  reply->set_durable(true);
+  reply->set_change_sequence(1'234'567);
+  reply->set_durable_sequence(1'234'500);
+  reply->set_table_count(2);
+  for (const char* name : {"Order", "music"}) {
+    v1::TableStatistics* table = reply->add_tables();
+    table->set_table_name(name);
+    table->set_item_count(1'000);
+    table->set_item_bytes(65'536);
+    table->set_index_count(4);
+  }
+  reply->mutable_disk()->set_table_files(3'000'000);
+  reply->mutable_disk()->set_write_ahead_log(65'536);
+  reply->mutable_disk()->set_free(int64_t{40} << 30);
+  reply->mutable_disk()->set_free_floor(int64_t{256} << 20);
+  v1::MemoryUsage* memory = reply->mutable_memory();
+  memory->set_limit(int64_t{1} << 30);
+  memory->set_resident(50'000'000);
+  memory->set_block_cache(8 << 20);
+  memory->set_block_cache_capacity(512 << 20);
+  memory->set_memtables(1'000);
+  memory->set_memtable_budget(256 << 20);
+  memory->set_table_readers(12'345);
+  memory->set_write_queue(0);
+  memory->set_write_queue_limit(64 << 20);
+  memory->set_calls(17);
+  memory->set_call_limit(128 << 20);
+  reply->mutable_writes()->set_committed(20'000);
+  reply->mutable_writes()->set_commit_groups(1'500);
+  reply->mutable_writes()->set_refused(3);
+  reply->mutable_writes()->set_mean_commit_us(250);
+  return grpc::Status::OK;
+}
+
+const char kBach[] = R"({"artist": "Bach", "song": "Air"})";
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases = {
+      {"table create", {"-f", "-"}, {"-f", "-"}, kBooksDocument, R"({"TableName": "books"})", true},
+      {"table list", {}, {"music"}},
+      {"table describe", {"Order"}, {"Ordr"}},
+      {"table delete", {"music", "--yes"}, {"music"}, "", "", true},
+      {"item get", {"music", kBach}, {"music", R"({"artist": "Bach", "song": "?"})"}},
+      {"item put",
+       {"music", R"({"artist": "Bach", "song": "Air", "rating": 4})", "--return-values", "ALL_OLD"},
+       {"music", R"({"artist": "Bach"})"},
+       "",
+       "",
+       true},
+      {"item update",
+       {"music", kBach, "--update", "ADD plays :n", "--values", R"({":n": 1})", "--return-values", "ALL_NEW"},
+       {"music", kBach, "--update", "REMOVE rating", "--condition", "attribute_not_exists(artist)",
+        "--return-values-on-condition-check-failure", "ALL_OLD"},
+       "",
+       "",
+       true},
+      {"item delete",
+       {"music", kBach, "--return-values", "ALL_OLD"},
+       {"music", kBach, "--condition", "attribute_not_exists(artist)"},
+       "",
+       "",
+       true},
+      {"query",
+       {"Product", "--key-condition", "product_id = :p", "--values", R"({":p": "prod_100"})"},
+       {"Product", "--key-condition", "category = :p", "--values", R"({":p": "prod_100"})"}},
+      {"scan", {"Employee", "--limit", "2"}, {"Employe"}},
+      {"order-entry load", {}, {"again"}},
+      {"order-entry all", {}, {"again"}},
+      {"order-entry place-order",
+       {"ord_900", "cust_001", "--date", "2026-02-01", "--rep", "rep_001", "--line", "prod_100", "wh_sea",
+        "2", "25.00"},
+       {"ord_901", "cust_001", "--date", "2026-02-01", "--rep", "rep_001", "--line", "prod_100", "wh_sea",
+        "2000", "25.00"},
+       "",
+       "",
+       true},
+      {"order-entry close-order", {"ord_002"}, {"ord_001"}, "", "", true},
+      {"order-entry move-stock",
+       {"prod_100", "wh_sea", "wh_pdx", "5"},
+       {"prod_100", "wh_sea", "wh_pdx", "5000"},
+       "",
+       "",
+       true},
+      {"order-entry restock", {"prod_100", "wh_sea", "5"}, {"prod_999", "wh_sea", "5"}, "", "", true},
+      {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
+      {"check", {}, {"--table", "musik"}},
+      {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
+      {"latency", {"--samples", "3", "--interval", "0"}, {"--table", "musik"}, "", "", false, true},
+      {"generate",
+       {"--orders", "2", "--products", "3", "--employees", "1"},
+       {"--orders", "many"},
+       "",
+       "",
+       true,
+       true},
+      {"shell",
+       {},
+       {},
+       "table list\n\\d music\nscan music --limit 1\n",
+       "table lst\n\\nonsense\nscan musik\n"},
+      {"completion", {"bash"}, {"fish"}},
+  };
+  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
+    // A look-up by key finds nobody; of the others, more arguments than there are parameters fail.
+    Arguments failure(pattern.parameters.size(), "nobody");
+    if (pattern.operation != "GetItem") failure.emplace_back("more");
+    cases.push_back({"order-entry " + std::string(pattern.name), {}, failure});
+  }
+  return cases;
+}
+
+// Replaces what no two runs have in common.
+std::string Stable(std::string text, const std::string& endpoint, bool varies) {
+  const auto replace = [&text](const char* pattern, const char* by) {
+    text = std::regex_replace(text, std::regex(pattern), by);
+  };
+  for (size_t at; (at = text.find(endpoint)) != std::string::npos;) {
+    text.replace(at, endpoint.size(), "ENDPOINT");
+  }
+  replace("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID");
+  replace("(\"StorageId\"|\"table_storage_id\"): [0-9]+", "$1: ID");
+  replace("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "TIME");
+  if (varies) {
+    replace("\\b[0-9]+([,.][0-9]+)*( ([KMGT]i)?B\\b| (d|h|min|s)\\b)*", "N");
+    replace("-{2,}", "--");
+    replace(" +", " ");
+  }
+  return text;
+}
+
+std::string Words(const Arguments& arguments) {
+  std::string line;
+  for (const std::string& argument : arguments) {
+    const bool plain = !argument.empty() && argument.find_first_of(" \"\\") == std::string::npos;
+    line += plain ? " " + argument : " '" + argument + "'";
+  }
+  return line;
+}
+
+// Runs one case six times, as its file has it.
+std::string Transcript(const Case& each, const RealDaemon* shared) {
+  std::string transcript;
+  for (const bool fails : {false, true}) {
+    for (const char* format : {"table", "json", "jsonl"}) {
+      // What fails writes nothing.
+      const bool writes = each.writes && !fails;
+      const std::unique_ptr<RealDaemon> own = writes ? std::make_unique<RealDaemon>() : nullptr;
+      const RealDaemon& daemon = writes ? *own : *shared;
+      Arguments arguments = {"-o", format};
+      for (size_t start = 0; start < each.command.size();) {
+        const size_t end = std::min(each.command.find(' ', start), each.command.size());
+        arguments.push_back(each.command.substr(start, end - start));
+        start = end + 1;
+      }
+      const Arguments& more = fails ? each.failure : each.success;
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      FakeDaemon fake;
+      fake.get_status = FixedStatus;
+      const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
+      Arguments with_endpoint = {"--endpoint", endpoint};
+      with_endpoint.insert(with_endpoint.end(), arguments.begin(), arguments.end());
+      const Outcome outcome = RunTool(with_endpoint, fails ? each.failing_input : each.input);
+      EXPECT_EQ(outcome.exit_code != 0, fails) << Words(arguments) << "\n" << outcome.err;
+      transcript +=
+          "$ itemctl" + Words(arguments) + "\n" + Stable(outcome.out, endpoint, each.varies && !fails);
+      if (!outcome.err.empty())
+        transcript += "--- stderr\n" + Stable(outcome.err, endpoint, each.varies && !fails);
+      transcript += "--- exit code " + std::to_string(outcome.exit_code) + "\n\n";
+    }
+  }
+  return transcript;
+}
+
+std::string GoldenPath(const std::string& command) {
+  std::string name = command;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return GOLDEN_DIRECTORY "/" + name + ".txt";
+}
+
+TEST(Golden, EveryCommandPrintsWhatItsFileSays) {
+  const bool write = std::getenv("ITEMDB_WRITE_GOLDEN") != nullptr;
+  const RealDaemon shared;
+  for (const Case& each : Cases()) {
+    SCOPED_TRACE(each.command);
+    const std::string transcript = Transcript(each, &shared);
+    const std::string path = GoldenPath(each.command);
+    if (write) {
+      std::ofstream(path) << transcript;
+    } else {
+      EXPECT_EQ(transcript, e2e::ReadFile(path)) << path;
+    }
+  }
+}
+
+void AddPaths(const CLI::App& below, std::set<std::string>* paths) {
+  for (const CLI::App* command : CommandsOf(below)) {
+    if (CommandsOf(*command).empty()) {
+      paths->insert(PathOf(*command));
+    } else {
+      AddPaths(*command, paths);
+    }
+  }
+}
+
+TEST(Golden, NoCommandIsLeftOut) {
+  const CommandTable table;
+  std::set<std::string> commands;
+  AddPaths(table.root(), &commands);
+  std::set<std::string> covered;
+  for (const Case& each : Cases()) covered.insert(each.command);
+  EXPECT_EQ(covered, commands);
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,38 @@
+#include "tools/nearest.h"
+
+#include <gtest/gtest.h>
+
+namespace itemdb::tools {
+namespace {
+
+TEST(Nearest, FindsMistypedNames) {
+  struct Row {
+    std::string text;
+    std::vector<std::string> candidates;
+    std::string nearest;
+  };
+  const Row rows[] = {
+      {"tabel", {"item", "table"}, "table"},    // Neighbours swapped: one mistake, not two.
+      {"ordr", {"Order", "Product"}, "Order"},  // Case counts for nothing.
+      {"describ", {"delete", "describe"}, "describe"},
+      {"desc", {"delete", "describe"}, "describe"},  // How it begins.
+      {"--limti", {"--limit", "--index"}, "--limit"},
+      {"zebra", {"table", "item"}, ""},
+      {"x", {"y"}, ""},
+      {"", {"y"}, ""},
+      {"jsn", {"json", "jsonl"}, "json"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.text);
+    EXPECT_EQ(Nearest(row.text, row.candidates), row.nearest);
+  }
+  EXPECT_EQ(Nearest(std::string(100'000, 'a'), {std::string(100'000, 'b')}), "");
+}
+
+TEST(Nearest, IsPutAfterAMessage) {
+  EXPECT_EQ(DidYouMean("tabel", {"table"}), "; did you mean \"table\"?");
+  EXPECT_EQ(DidYouMean("zebra", {"table"}), "");
+}
+
+}  // namespace
+}  // namespace itemdb::tools

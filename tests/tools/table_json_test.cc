@@ -1,0 +1,179 @@
+#include "tools/table_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/time/civil_time.h"
+#include "tools/exit_codes.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// SEED-053, letter for letter.
+constexpr char kEcommerce[] = R"({
+"TableName": "ecommerce",
+"KeySchema": [
+{ "AttributeName": "PK", "KeyType": "HASH" },
+{ "AttributeName": "SK", "KeyType": "RANGE" }
+],
+"AttributeDefinitions": [
+{ "AttributeName": "PK", "AttributeType": "S" },
+{ "AttributeName": "SK", "AttributeType": "S" }
+],
+"ProvisionedThroughput": {
+"ReadCapacityUnits": 5,
+"WriteCapacityUnits": 5
+}
+})";
+
+std::string MessageFor(std::string_view text) {
+  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(text);
+  if (definition.ok()) return "(read)";
+  EXPECT_EQ(ExitCodeOf(definition.status()), ExitCode::kUsage);
+  return std::string(definition.status().message());
+}
+
+// The document of SEED-053 with `from` replaced.
+std::string MessageWith(const std::string& from, const std::string& to) {
+  std::string text = kEcommerce;
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return MessageFor(text.replace(at, from.size(), to));
+}
+
+TEST(TableJson, AcceptsTheEcommerceTableUnchanged) {
+  absl::StatusOr<TableDefinition> table = ParseTableDefinition(kEcommerce);
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->table_name, "ecommerce");
+  EXPECT_THAT(table->key_schema,
+              ElementsAre(KeySchemaElement{"PK", KeyType::kHash}, KeySchemaElement{"SK", KeyType::kRange}));
+  EXPECT_THAT(table->attribute_definitions,
+              ElementsAre(AttributeDefinition{"PK", ScalarAttributeType::kString},
+                          AttributeDefinition{"SK", ScalarAttributeType::kString}));
+  EXPECT_EQ(table->billing_mode, BillingMode::kProvisioned);  // SEM-093
+  EXPECT_EQ(table->provisioned_throughput,
+            (ProvisionedThroughput{.read_capacity_units = 5, .write_capacity_units = 5}));
+  EXPECT_TRUE(table->global_secondary_indexes.empty());
+  EXPECT_EQ(table->stream_view_type, StreamViewType::kKeysOnly);
+}
+
+TEST(TableJson, ReadsIndexesAndStreams) {
+  absl::StatusOr<TableDefinition> table = ParseTableDefinition(R"({
+    "TableName": "Order", "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "PK", "AttributeType": "B"},
+                             {"AttributeName": "shard", "AttributeType": "N"}],
+    "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+    "GlobalSecondaryIndexes": [
+      {"IndexName": "ByShard",
+       "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "shard", "KeyType": "HASH"}],
+       "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "b"]}},
+      {"IndexName": "All", "KeySchema": [{"AttributeName": "shard", "KeyType": "HASH"}],
+       "Projection": {"ProjectionType": "ALL"},
+       "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}}],
+    "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"}})");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->billing_mode, BillingMode::kPayPerRequest);
+  EXPECT_FALSE(table->provisioned_throughput.has_value());
+  EXPECT_EQ(table->stream_view_type, StreamViewType::kNewAndOldImages);
+  EXPECT_THAT(
+      table->global_secondary_indexes,
+      ElementsAre(GlobalSecondaryIndex{.index_name = "ByShard",
+                                       .key_schema = {{"PK", KeyType::kHash}, {"shard", KeyType::kHash}},
+                                       .projection = {ProjectionType::kInclude, {"a", "b"}}},
+                  GlobalSecondaryIndex{.index_name = "All",
+                                       .key_schema = {{"shard", KeyType::kHash}},
+                                       .projection = {ProjectionType::kAll},
+                                       .provisioned_throughput = ProvisionedThroughput{
+                                           .read_capacity_units = 1, .write_capacity_units = 2}}));
+}
+
+TEST(TableJson, RefusesUnknownMembersByName) {
+  EXPECT_THAT(
+      MessageWith("\"TableName\"", "\"Foo\": 1, \"TableName\""),
+      AllOf(HasSubstr("unknown member \"Foo\";"), HasSubstr("allowed are TableName, AttributeDefinitions")));
+  EXPECT_THAT(MessageWith("\"KeyType\": \"RANGE\"", "\"KeyType\": \"RANGE\", \"Order\": 1"),
+              HasSubstr("unknown member \"Order\" in KeySchema[1]; allowed are AttributeName, KeyType"));
+  EXPECT_THAT(MessageWith("\"ReadCapacityUnits\": 5,", "\"ReadCapacityUnits\": 5, \"Burst\": 1,"),
+              HasSubstr("unknown member \"Burst\" in ProvisionedThroughput; allowed are ReadCapacityUnits"));
+}
+
+TEST(TableJson, SaysWhichMembersOfAwsAreNotOffered) {
+  for (const char* name :
+       {"LocalSecondaryIndexes", "Tags", "TableClass", "SSESpecification", "DeletionProtectionEnabled",
+        "OnDemandThroughput", "WarmThroughput", "ResourcePolicy", "VectorIndexes", "GlobalTableSourceArn",
+        "GlobalTableSettingsReplicationMode"}) {
+    SCOPED_TRACE(name);
+    const std::string member(name);
+    EXPECT_THAT(MessageWith("\"TableName\"", "\"" + member + "\": [], \"TableName\""),
+                AllOf(HasSubstr(member + ": "), ::testing::Not(HasSubstr("unknown member"))));
+  }
+}
+
+TEST(TableJson, NamesWhatIsMissingOrMistyped) {
+  EXPECT_THAT(MessageFor("{}"), HasSubstr("TableName is missing"));
+  EXPECT_THAT(MessageFor("[]"), HasSubstr("the document must be an object, not an array"));
+  EXPECT_THAT(MessageFor("{\n\"TableName\" 1}"), HasSubstr("malformed JSON at line 2, column 13"));
+  EXPECT_THAT(MessageWith("\"ecommerce\"", "5"), HasSubstr("TableName must be a string, not a number"));
+  EXPECT_THAT(MessageWith("\"HASH\"", "\"hash\""),
+              HasSubstr("KeySchema[0].KeyType is \"hash\"; allowed are HASH, RANGE"));
+  EXPECT_THAT(MessageWith("\"AttributeType\": \"S\" },", "\"AttributeType\": \"SS\" },"),
+              HasSubstr("AttributeDefinitions[0].AttributeType is \"SS\"; allowed are S, N, B"));
+  EXPECT_THAT(
+      MessageWith("\"WriteCapacityUnits\": 5", "\"WriteCapacityUnits\": 5.5"),
+      HasSubstr("ProvisionedThroughput.WriteCapacityUnits must be a whole number of 64 bits, not 5.5"));
+  EXPECT_THAT(MessageWith(",\n\"WriteCapacityUnits\": 5", ""),
+              HasSubstr("ProvisionedThroughput.WriteCapacityUnits is missing"));
+  EXPECT_THAT(MessageWith("{ \"AttributeName\": \"SK\", \"KeyType\": \"RANGE\" }", "7"),
+              HasSubstr("KeySchema[1] must be an object, not a number"));
+}
+
+TEST(TableJson, RefusesAViewTypeForADisabledStream) {
+  EXPECT_THAT(MessageWith("\"TableName\"", R"("StreamSpecification": {"StreamEnabled": false}, "TableName")"),
+              "(read)");
+  EXPECT_THAT(
+      MessageWith(
+          "\"TableName\"",
+          R"("StreamSpecification": {"StreamEnabled": false, "StreamViewType": "KEYS_ONLY"}, "TableName")"),
+      HasSubstr("StreamSpecification.StreamViewType is allowed only with StreamEnabled true"));
+}
+
+TEST(TableJson, WritesADescription) {
+  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(kEcommerce);
+  ASSERT_TRUE(definition.ok());
+  TableDescription table;
+  table.definition = *definition;
+  table.table_status = TableStatus::kActive;
+  table.table_id = "id-1";
+  table.storage_id = 7;
+  table.creation_time = absl::FromCivil(absl::CivilSecond(2026, 1, 2, 3, 4, 5), absl::UTCTimeZone());
+  table.item_count = 4;
+  table.table_size_bytes = 321;
+  IndexDescription index;
+  index.definition = {.index_name = "I1",
+                      .key_schema = {{"SK", KeyType::kHash}},
+                      .projection = {ProjectionType::kInclude, {"x"}}};
+  index.index_status = TableStatus::kActive;
+  index.item_count = 2;
+  index.index_size_bytes = 30;
+  table.indexes.push_back(index);
+  EXPECT_EQ(
+      OneLine(TableToJson(table)),
+      R"({"TableName": "ecommerce", "TableStatus": "ACTIVE", "TableId": "id-1", "StorageId": 7, )"
+      R"("CreationDateTime": "2026-01-02T03:04:05.000Z", "AttributeDefinitions": [{"AttributeName": "PK", )"
+      R"("AttributeType": "S"}, {"AttributeName": "SK", "AttributeType": "S"}], "KeySchema": [{"AttributeName": "PK", )"
+      R"("KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}], "BillingModeSummary": {"BillingMode": )"
+      R"("PROVISIONED"}, "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}, )"
+      R"("GlobalSecondaryIndexes": [{"IndexName": "I1", "IndexStatus": "ACTIVE", "KeySchema": [{"AttributeName": "SK", )"
+      R"("KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}, "ItemCount": 2, )"
+      R"("IndexSizeBytes": 30}], "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
+      R"("ItemCount": 4, "TableSizeBytes": 321})");
+}
+
+}  // namespace
+}  // namespace itemdb::tools

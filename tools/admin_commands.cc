@@ -1,0 +1,199 @@
+#include "tools/admin_commands.h"
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "tools/checks.h"
+#include "tools/command_table.h"
+#include "tools/exit_codes.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/table_json.h"
+#include "tools/text_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+std::string_view NameOf(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kInsert:
+      return "INSERT";
+    case ChangeKind::kModify:
+      return "MODIFY";
+    case ChangeKind::kRemove:
+      return "REMOVE";
+    case ChangeKind::kCreateTable:
+      return "CREATE_TABLE";
+    case ChangeKind::kDeleteTable:
+      return "DELETE_TABLE";
+    case ChangeKind::kUnknown:
+      return "UNKNOWN";
+  }
+  return "UNKNOWN";
+}
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
+}
+
+JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
+  JsonValue object = JsonValue::Object()
+                         .Add("change_sequence", JsonValue::Number(record.change_sequence))
+                         .Add("commit_time", JsonValue::String(TimeText(record.commit_time)))
+                         .Add("table_storage_id", JsonValue::Number(record.table_storage_id))
+                         .Add("kind", JsonValue::String(std::string(NameOf(record.kind))))
+                         .Add("commit_first_sequence", JsonValue::Number(record.commit_first_sequence))
+                         .Add("commit_last_sequence", JsonValue::Number(record.commit_last_sequence));
+  if (record.key.has_value()) object.Add("key", ItemToJson(*record.key, form));
+  if (record.old_image.has_value()) object.Add("old_image", ItemToJson(*record.old_image, form));
+  if (record.new_image.has_value()) object.Add("new_image", ItemToJson(*record.new_image, form));
+  if (record.table.has_value()) object.Add("table", TableToJson(*record.table));
+  return object;
+}
+
+// Writes change records page by page in the three forms; like ItemWriter, which is for items.
+class RecordWriter {
+ public:
+  RecordWriter(Context& context, ItemForm form) : context_(context), form_(form) {}
+
+  void WritePage(const std::vector<ChangeRecord>& records) {
+    TextTable table({"sequence", "commit time", "table", "kind", "key / table name"});
+    for (const ChangeRecord& record : records) {
+      switch (context_.format()) {
+        case OutputFormat::kTable:
+          table.AddRow({absl::StrCat(record.change_sequence), TimeText(record.commit_time),
+                        absl::StrCat(record.table_storage_id), std::string(NameOf(record.kind)),
+                        record.table.has_value() ? record.table->definition.table_name
+                        : record.key.has_value() ? OneLine(ItemToJson(*record.key, form_))
+                                                 : ""});
+          break;
+        case OutputFormat::kJson:
+          context_.out() << (written_ == 0 ? "{\n  \"records\": [\n    " : ",\n    ")
+                         << Indented(RecordToJson(record, form_), 2);
+          break;
+        case OutputFormat::kJsonLines:
+          PrintDocument(RecordToJson(record, form_), context_.format(), context_.out());
+          break;
+      }
+      ++written_;
+    }
+    if (!table.empty()) context_.Print(table);
+  }
+
+  void Finish(uint64_t change_sequence) {
+    if (context_.format() != OutputFormat::kJson) return;
+    context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]")
+                   << ",\n  \"change_sequence\": " << change_sequence << "\n}\n";
+  }
+
+ private:
+  Context& context_;
+  ItemForm form_;
+  size_t written_ = 0;
+};
+
+void PrintCheck(const CheckDatabaseResult& result, Context& context) {
+  if (context.format() == OutputFormat::kTable) {
+    TextTable table({"items checked", "index entries checked", "change records checked", "findings"});
+    table.AddRow({absl::StrCat(result.items_checked), absl::StrCat(result.index_entries_checked),
+                  absl::StrCat(result.change_records_checked), absl::StrCat(result.finding_count)});
+    context.Print(table);
+    for (const std::string& finding : result.findings) context.out() << "finding: " << finding << '\n';
+    return;
+  }
+  JsonValue findings = JsonValue::Array();
+  for (const std::string& finding : result.findings) findings.elements.push_back(JsonValue::String(finding));
+  PrintDocument(JsonValue::Object()
+                    .Add("change_sequence", JsonValue::Number(result.change_sequence))
+                    .Add("items_checked", JsonValue::Number(result.items_checked))
+                    .Add("index_entries_checked", JsonValue::Number(result.index_entries_checked))
+                    .Add("change_records_checked", JsonValue::Number(result.change_records_checked))
+                    .Add("finding_count", JsonValue::Number(result.finding_count))
+                    .Add("findings", std::move(findings)),
+                context.format(), context.out());
+}
+
+}  // namespace
+
+absl::Status RunCheck(Context& context, const CheckOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  Progress progress(
+      ProgressStream(context),
+      {.doing = options.table_name.empty() ? "checking the database" : "checking " + options.table_name});
+  absl::StatusOr<CheckDatabaseResult> result =
+      client->CheckDatabase(options.table_name, context.ExplicitTimeout());
+  progress.Finish();
+  if (!result.ok()) return result.status();
+  PrintCheck(*result, context);
+  if (result->finding_count == 0) return absl::OkStatus();
+  return ToolError(ExitCode::kFindings,
+                   absl::StrFormat("the check found %d disagreements; the first: %s", result->finding_count,
+                                   result->findings.empty() ? "not named" : result->findings.front()));
+}
+
+absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  ReadChangesRequest request{.after_sequence = options.after_sequence, .limit = options.limit};
+  std::optional<uint64_t> until;
+  do {
+    absl::StatusOr<ReadChangesResult> page = client->ReadChanges(request, context.Call());
+    if (!page.ok()) return page.status();
+    if (!until.has_value()) until = page->change_sequence;
+    writer.WritePage(page->records);
+    if (page->records.empty()) break;
+    request.after_sequence = page->records.back().change_sequence;
+    if (context.session().interrupted()) return absl::CancelledError("interrupted");
+  } while (!options.limit.has_value() && request.after_sequence < *until && context.out().good());
+  writer.Finish(*until);
+  return absl::OkStatus();
+}
+
+void RegisterAdminCommands(CommandTable& table) {
+  auto check = std::make_shared<CheckOptions>();
+  CLI::App* command = table.Add(
+      &table.root(),
+      {.name = "check",
+       .summary = "Verify that items, index entries, counters and change log agree",
+       .details = "Reads everything in one state, while reads and writes go on. Without --timeout it may "
+                  "take an hour. "
+                  "Ends with exit code 7 when something does not agree.",
+       .examples = {{"itemctl check", "the whole database"},
+                    {"itemctl check --table Order -o json", "one table, with all findings as JSON"}}},
+      [check](Context& context) { return RunCheck(context, *check); });
+  command->add_option("--table", check->table_name, "Only this table. Default: all")
+      ->type_name(std::string(kTableName));
+
+  CLI::App* group = table.AddGroup({.name = "changes", .summary = "The change log"});
+  auto read = std::make_shared<ChangesReadOptions>();
+  command =
+      table.Add(group,
+                {.name = "read",
+                 .summary = "Print change records in commit order",
+                 .details = "All that there are when the command starts, unless --limit asks for one page.",
+                 .examples = {{"itemctl changes read", "everything that is kept"},
+                              {"itemctl changes read --after 20 --limit 10", "a page after a change"}}},
+                [read](Context& context) { return RunChangesRead(context, *read); });
+  command
+      ->add_option("--after", read->after_sequence,
+                   "Only records with a greater change sequence, 0 or more. Default: 0")
+      ->check(WholeNumberFrom(0))
+      ->type_name("SEQUENCE");
+  command
+      ->add_option(
+          "--limit", read->limit,
+          "One page of this many records, 1 to 1000; the last commit is never split. Default: all pages")
+      ->check(PositiveInt32())
+      ->type_name("RECORDS");
+  command->add_flag("--typed", read->typed, "Print DynamoDB JSON");
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,20 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tools/itemctl.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  // What goes wrong is said in one sentence, by us; gRPC would log it as well. A value of the user's own
+  // stays.
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
+  itemdb::tools::Streams streams{.in = std::cin,
+                                 .out = std::cout,
+                                 .err = std::cerr,
+                                 .in_is_terminal = isatty(STDIN_FILENO) == 1,
+                                 .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+                                 .err_is_terminal = isatty(STDERR_FILENO) == 1};
+  return static_cast<int>(itemdb::tools::RunItemctl({argv + (argc > 0 ? 1 : 0), argv + argc}, streams));
+}

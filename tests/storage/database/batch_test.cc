@@ -41,7 +41,7 @@ class Batch : public ::testing::Test {
   wire::BatchWriteItemRequest request_;
 };
 
-TEST_F(Batch, PutsAndDeletesInSeveralTables) {  // SEM-045, SEM-046
+TEST_F(Batch, PutsAndDeletesInSeveralTables) {  // SEM-045, SEM-046, OP-20
   ASSERT_TRUE(database_.Put("Things", {{"pk", S("old")}, {"sk", S("s")}, {"rate", N("1")}}).ok());
   Put("Things", {{"pk", S("a")}, {"sk", S("s")}, {"rate", N("2")}});
   Put("Numbers", {{"pk", N("1")}});

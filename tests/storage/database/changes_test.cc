@@ -127,7 +127,7 @@ TEST_F(ChangeLog, PagesNeverSplitACommit) {
   for (int limit : {0, -1, 1001}) EXPECT_THAT(Read(0, limit).status(), IsInvalid("1 to 1000"));
 }
 
-TEST_F(ChangeLog, APageEndsAtAMebibyte) {
+TEST_F(ChangeLog, APageEndsAtAMebibyte) {  // SEM-105
   auto table = TableRequest("Things", false);
   table.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
   database_.CreateTable(table);

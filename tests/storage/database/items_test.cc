@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Items, APutItemIsReadBack) {
+TEST(Items, APutItemIsReadBack) {  // OP-13, OP-14
   TestDatabase database;
   database.CreateTable(TableRequest("Order"));
   auto reply = database.Put("Order", {{"sk", S("a")}, {"pk", S("o1")}, {"total", N("25.00")}});

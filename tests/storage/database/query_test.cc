@@ -135,7 +135,7 @@ TEST_F(Query, LimitCountsItemsBeforeTheFilter) {  // SEM-029, SEM-030
 }
 
 // Longer pages are continued on another thread: nothing may be lost or repeated there.
-TEST_F(Query, PagesOfThousandsOfItemsAreWhole) {  // SEM-035
+TEST_F(Query, PagesOfThousandsOfItemsAreWhole) {  // SEM-035, OP-17
   constexpr int kItems = 1200;
   std::vector<std::string> forward;
   for (int i = 0; i < kItems; ++i) {

@@ -44,7 +44,7 @@ TEST_F(Scan, OfAnEmptyTableIsOneEmptyPage) {
   EXPECT_EQ(page->reply.change_sequence(), 1u);
 }
 
-TEST_F(Scan, ShowsEveryItemOnceForEveryPageSize) {  // SEM-034
+TEST_F(Scan, ShowsEveryItemOnceForEveryPageSize) {  // SEM-034, OP-18
   constexpr int kItems = 600;
   Fill(kItems);
   auto whole = ScanAll(database_, ScanRequest("Things"));

@@ -38,7 +38,7 @@ class SeveralReads : public ::testing::Test {
   TestDatabase database_;
 };
 
-TEST_F(SeveralReads, BatchReturnsWhatIsThereByTable) {
+TEST_F(SeveralReads, BatchReturnsWhatIsThereByTable) {  // OP-19
   Put("Things", "1");
   Put("Things", "2");
   Put("Others", "1");
@@ -130,7 +130,7 @@ TEST_F(SeveralReads, BatchIsCheckedAsAWhole) {
   EXPECT_THAT(BatchGet(request).status(), IsInvalid("key"));
 }
 
-TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {
+TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {  // OP-22
   Put("Things", "1");
   Put("Others", "2");
   wire::TransactGetItemsRequest request;

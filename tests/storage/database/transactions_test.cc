@@ -57,7 +57,7 @@ class Transactions : public ::testing::Test {
   wire::TransactWriteItemsRequest request_;
 };
 
-TEST_F(Transactions, ApplyAllTheirActionsAsOneCommit) {  // SEM-047, SEM-107
+TEST_F(Transactions, ApplyAllTheirActionsAsOneCommit) {  // SEM-047, SEM-107, OP-21
   ASSERT_TRUE(PutItem(database_, Thing("gone", N("1"))).ok());
   ASSERT_TRUE(PutItem(database_, Thing("checked", N("1"))).ok());
   AddPut(Thing("new", N("1")));

@@ -355,7 +355,7 @@ TEST_F(Writes, GetItemAnswersWithoutAnItemWhenThereIsNone) {  // SEM-042, EXP-34
   EXPECT_EQ(Show(reply->item()), "a=1 sk=s");
 }
 
-TEST_F(Writes, AnUpdateOfAMissingItemCreatesIt) {  // EXP-27, EXP-33
+TEST_F(Writes, AnUpdateOfAMissingItemCreatesIt) {  // EXP-27, EXP-33, OP-15
   struct Row {
     const char* expression;
     const char* item;
@@ -394,7 +394,7 @@ TEST_F(Writes, KeyAttributesCannotBeUpdated) {  // EXP-32
 }
 
 // SEM-102: equal by value, whatever the order and the writing.
-TEST_F(Writes, AWriteThatChangesNothingLeavesNoChangeRecord) {
+TEST_F(Writes, AWriteThatChangesNothingLeavesNoChangeRecord) {  // OP-16
   v1::AttributeValue set, same_set, map, same_map;
   for (const char* text : {"1", "2.5"}) set.mutable_ns()->add_values(text);
   for (const char* text : {"2.50", "1e0"}) same_set.mutable_ns()->add_values(text);
@@ -435,7 +435,7 @@ TEST_F(Writes, AWriteThatChangesNothingLeavesNoChangeRecord) {
   database_.CheckIsClean();
 }
 
-TEST_F(Writes, AMissingTableIsNotFound) {  // SEM-039
+TEST_F(Writes, AMissingTableIsNotFound) {  // SEM-039, ERR-02
   auto request = WriteRequest("Nothing", {{"pk", S("p")}});
   EXPECT_THAT(PutItem(database_, request).status(), IsTableNotFound());
   EXPECT_THAT(DeleteItem(database_, request).status(), IsTableNotFound());
@@ -449,7 +449,7 @@ TEST_F(Writes, AMissingTableIsNotFound) {  // SEM-039
               IsTableNotFound());
 }
 
-TEST_F(Writes, BytesThatAreNoItemAreRefused) {
+TEST_F(Writes, BytesThatAreNoItemAreRefused) {  // ERR-01
   for (const std::string& bytes :
        {std::string("\x0a\x05zz", 4), std::string("\xff\xff\xff"), std::string("\x0a\x03\x0a\x01x", 5)}) {
     wire::WriteItemRequest request;

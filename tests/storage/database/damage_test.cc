@@ -1,0 +1,228 @@
+// What happens when stored bytes are not what was written: reads say so and name the place, the check finds
+// every difference. The damage is done to the files of a closed database, through RocksDB itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/values/item_size.h"
+#include "storage/values/stored_record.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// The column families of a closed database.
+class Families {
+ public:
+  explicit Families(const std::string& data_directory) {
+    const std::string path = data_directory + "/rocksdb";
+    std::vector<std::string> names;
+    rocksdb::DBOptions options;
+    Check(rocksdb::DB::ListColumnFamilies(options, path, &names));
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    Check(rocksdb::DB::Open(options, path, descriptors, &handles, &db));
+    db_.reset(db);
+    for (size_t i = 0; i < names.size(); ++i) families_[names[i]] = handles[i];
+  }
+  ~Families() {
+    for (const auto& [name, handle] : families_) Check(db_->DestroyColumnFamilyHandle(handle));
+  }
+
+  // A family of a table or index, in key order.
+  std::map<std::string, std::string> All(uint64_t storage_id) {
+    std::map<std::string, std::string> all;
+    std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), Handle(storage_id)));
+    for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
+    return all;
+  }
+  void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
+    Check(db_->Put(rocksdb::WriteOptions(), Handle(storage_id), key, value));
+  }
+  void Delete(uint64_t storage_id, const std::string& key) {
+    Check(db_->Delete(rocksdb::WriteOptions(), Handle(storage_id), key));
+  }
+
+ private:
+  static void Check(const rocksdb::Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
+
+  rocksdb::ColumnFamilyHandle* Handle(uint64_t storage_id) {
+    char name[32];
+    std::snprintf(name, sizeof(name), "s%06llu", static_cast<unsigned long long>(storage_id));
+    return families_.at(name);
+  }
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::map<std::string, rocksdb::ColumnFamilyHandle*> families_;
+};
+
+class Damage : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    v1::CreateTableRequest table = TableRequest("Things");
+    AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(table);
+    for (const char* sk : {"a", "b", "c"}) {
+      auto put = database_.Put("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"status", S("open")}});
+      ASSERT_TRUE(put.ok()) << put.status();
+    }
+    v1::DescribeTableRequest request;
+    request.set_table_name("Things");
+    auto described = database_->DescribeTable(request);
+    ASSERT_TRUE(described.ok()) << described.status();
+    table_ = described->table().storage_id();
+    index_ = described->table().global_secondary_indexes(0).storage_id();
+  }
+
+  void Do(const std::function<void(Families&)>& damage) {
+    database_.Close();
+    {
+      Families families(database_.options().data_directory);
+      damage(families);
+    }
+    database_.Reopen();
+  }
+
+  std::vector<std::string> Findings() {
+    auto reply = Await<v1::CheckDatabaseReply>(
+        [&](auto done) { database_->CheckDatabase(v1::CheckDatabaseRequest(), std::move(done)); });
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    if (!reply.ok()) return {};
+    EXPECT_EQ(reply->finding_count(), reply->findings_size());
+    return {reply->findings().begin(), reply->findings().end()};
+  }
+
+  absl::StatusOr<wire::GetItemReply> Get(const std::string& sk) {
+    wire::GetItemRequest request;
+    request.set_table_name("Things");
+    request.set_key(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
+    return Await<wire::GetItemReply>([&](auto done) { database_->GetItem(request, std::move(done)); });
+  }
+
+  TestDatabase database_;
+  uint64_t table_ = 0;
+  uint64_t index_ = 0;
+};
+
+std::string Flipped(std::string record, size_t byte) {
+  record[byte] ^= 0x10;
+  return record;
+}
+
+TEST_F(Damage, OfAnItemIsReportedByEveryReadThatMeetsItAndByNoOther) {  // ERR-20
+  std::string key;
+  Do([&](Families& families) {
+    auto second = std::next(families.All(table_).begin());
+    key = second->first;
+    families.Put(table_, key, Flipped(second->second, second->second.size() - 1));
+  });
+  const auto is_named = AllOf(HasSubstr("table Things"), HasSubstr("62"), HasSubstr("damaged"));
+
+  auto got = Get("b");
+  EXPECT_EQ(got.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ReasonOf(got.status()), kReasonDataLoss);
+  EXPECT_THAT(MessageOf(got.status()), is_named);
+  EXPECT_EQ(database_.Get("Things", {{"pk", S("p")}, {"sk", S("a")}}), "pk=p sk=a status=open");
+
+  wire::PageRequest scan;
+  scan.set_table_name("Things");
+  EXPECT_THAT(MessageOf(database_.Scan(scan).status()), is_named);
+  scan.set_limit(1);
+  EXPECT_TRUE(database_.Scan(scan).ok());
+  wire::PageRequest query;
+  query.set_table_name("Things");
+  query.set_key_condition_expression("pk = :p AND sk >= :b");
+  SetValue(&query, ":p", S("p"));
+  SetValue(&query, ":b", S("b"));
+  EXPECT_THAT(MessageOf(database_.Query(query).status()), is_named);
+
+  // A write that would have to read it is refused and changes nothing; its index entry could not be found.
+  auto put = database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}});
+  EXPECT_EQ(put.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(MessageOf(put.status()), is_named);
+  EXPECT_EQ(Get("b").status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(Damage, IsFoundWhereverInARecordItIs) {  // ERR-20
+  std::vector<std::string> names;
+  for (int i = 100; i < 200; ++i) {
+    names.push_back(std::to_string(i));
+    ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S(names.back())}}).ok());
+  }
+  size_t damaged = 0;
+  Do([&](Families& families) {
+    for (const auto& [key, record] : families.All(table_)) {  // Digits come before letters.
+      if (damaged == record.size()) break;
+      families.Put(table_, key, Flipped(record, damaged++));
+    }
+  });
+  ASSERT_GT(damaged, 20u);
+  ASSERT_LT(damaged, names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(Get(names[i]).status().code(),
+              i < damaged ? absl::StatusCode::kDataLoss : absl::StatusCode::kOk)
+        << i;
+  }
+}
+
+TEST_F(Damage, ByARecordThatStrayedToAnotherKeyIsFound) {  // ERR-20
+  Do([&](Families& families) {
+    auto all = families.All(table_);
+    families.Put(table_, all.begin()->first, all.rbegin()->second);
+  });
+  EXPECT_EQ(Get("a").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(Get("c").ok());
+}
+
+TEST_F(Damage, OfIndexesIsFoundByTheCheckEntryByEntry) {
+  EXPECT_THAT(Findings(), IsEmpty());
+  Do([&](Families& families) {
+    auto entries = families.All(index_);
+    ASSERT_EQ(entries.size(), 3u);
+    auto entry = entries.begin();
+    families.Delete(index_, entry->first);
+    ++entry;
+    const std::string other = Encode({{"pk", S("p")}, {"sk", S("b")}, {"status", S("closed")}});
+    families.Put(index_, entry->first,
+                 EncodeRecord(index_, entry->first, ItemSizeBytes(ItemView(other)), other));
+    ++entry;
+    const std::string nobody = entry->first + "x";
+    const std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
+    families.Put(index_, nobody, EncodeRecord(index_, nobody, 1, payload));
+  });
+  EXPECT_THAT(Findings(),
+              UnorderedElementsAre(AllOf(HasSubstr("index ByStatus"), HasSubstr("is missing")),
+                                   AllOf(HasSubstr("index ByStatus"), HasSubstr("is stale")),
+                                   AllOf(HasSubstr("index ByStatus"), HasSubstr("belongs to no item")),
+                                   AllOf(HasSubstr("index ByStatus"), HasSubstr("counted 3 items"))));
+}
+
+TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
+  Do([&](Families& families) {
+    const std::string gone = families.All(table_).rbegin()->first;
+    families.Delete(table_, gone);
+    for (const auto& [key, record] : families.All(index_))
+      if (key.ends_with(gone)) families.Delete(index_, key);
+  });
+  EXPECT_THAT(Findings(),
+              UnorderedElementsAre(
+                  AllOf(HasSubstr("table Things"), HasSubstr("counted 2 items"), HasSubstr("recorded are 3")),
+                  AllOf(HasSubstr("index ByStatus"), HasSubstr("recorded are 3"))));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

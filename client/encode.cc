@@ -125,6 +125,7 @@ absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOpti
 
 absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const CallOptions& options) {
   v1::TransactWriteItemsRequest message;
+  message.set_large(request.large);
   for (const TransactAction& action : request.actions) {
     absl::Status status =
         std::visit([&](const auto& a) { return ActionToProto(a, message.add_transact_items()); }, action);

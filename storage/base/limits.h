@@ -63,8 +63,8 @@ inline constexpr size_t kMaxPageBytes = 1 << 20;
 inline constexpr int kMaxBatchGets = 100;
 inline constexpr int kMaxBatchGetBytes = 16 << 20;
 inline constexpr size_t kDefaultBatchGetBytes = 3 << 20;
-// Segments of a parallel scan (SEM-033); key ranges a table is split into for them, and for how many numbers of
-// segments at a time. More ranges than there are threads to scan them bring nothing.
+// Segments of a parallel scan (SEM-033); key ranges a table is split into for them, and for how many numbers
+// of segments at a time. More ranges than there are threads to scan them bring nothing.
 inline constexpr int32_t kMaxScanSegments = 1'000'000;
 inline constexpr int32_t kMaxScanRanges = 1'024;
 inline constexpr size_t kMaxSplits = 16;
@@ -72,9 +72,19 @@ inline constexpr size_t kMaxSplits = 16;
 inline constexpr int kMaxBatchWrites = 25;
 inline constexpr int kMaxTransactActions = 100;
 inline constexpr size_t kMaxTransactBytes = 4 << 20;
-// Items before and after a transaction, where change records carry them: records of one commit are read
-// together and must fit a reply. Our own bound: the service limits the request only.
+// Actions of a transaction that asks for more than the service allows (`large`, SEM-057); its request, or the
+// items it gets, may be as long as a message. Our own bound: the writer orders some hundred thousand actions
+// a second, and every other write waits meanwhile.
+inline constexpr int kMaxLargeTransactActions = 10'000;
+// What such a transaction reads and makes, index entries included: all of it is in memory, and in one RocksDB
+// write, at once. A request of any length within this leaves room for what it replaces and three copies in
+// indexes.
+inline constexpr size_t kMaxLargeTransactItemBytes = 64 << 20;
+// Items before and after a transaction, where change records carry them; and the keys and envelopes of its
+// change records. Records of one commit are read together and must fit a reply, after up to a page of others.
+// Our own bounds: the service limits the request only.
 inline constexpr size_t kMaxCommitImageBytes = 12 << 20;
+inline constexpr size_t kMaxCommitKeyBytes = 3 << 20;
 // A client request token: its characters, how long it is remembered (SEM-050), and how many are at most, so
 // that they cannot fill the disk: 8,000 new ones a second for all that time.
 inline constexpr size_t kMaxRequestTokenBytes = 36;
@@ -103,8 +113,8 @@ inline constexpr size_t kMaxCommitGroupBytes = 4 << 20;
 // Items read for a page on the thread that carries the request; longer pages move to an I/O thread so that
 // one page cannot hold up other requests.
 inline constexpr int kMaxItemsOnRequestThread = 256;
-// Items evaluated by an I/O thread before the page makes way for other reads: some ten milliseconds' work. Only
-// counts of whole ranges and pages of tiny items are longer.
+// Items evaluated by an I/O thread before the page makes way for other reads: some ten milliseconds' work.
+// Only counts of whole ranges and pages of tiny items are longer.
 inline constexpr int kMaxItemsOnIoThread = 20'000;
 // Reads waiting for an I/O thread.
 inline constexpr size_t kMaxIoQueue = 4'096;

@@ -1,13 +1,16 @@
 #include "storage/items/point_reads.h"
 
+#include "storage/base/limits.h"
 #include "storage/values/canonical.h"
 
 namespace itemdb {
 namespace {
 
-// Goes on from `*next`. False when the next item has to wait for the disk.
+// Goes on from `*next`. False when the next item has to wait for the disk, or they are too many to be read on
+// the request's thread.
 absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
   for (; *next < reads.reads.size(); ++*next) {
+    if (tier == ReadTier::kCacheOnly && *next == kMaxItemsOnRequestThread) return false;
     ITEMDB_RETURN_IF_ERROR(CheckWanted(reads.cancellation));
     const PointRead& read = reads.reads[*next];
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(*reads.view, *read.table, read.key, tier));

@@ -33,7 +33,8 @@ struct PointReadResult {
 
 // Reads one after the other until all are read or `take` has had enough; then `done`. `take(i, result)` gets
 // the result of the i-th read and returns whether to go on. Both run on the calling thread as long as
-// everything is in memory, then on an I/O thread. `done` gets the first error, which ends the reading, or OK.
+// everything is in memory and up to kMaxItemsOnRequestThread, then on an I/O thread. `done` gets the first
+// error, which ends the reading, or OK.
 struct PointReads {
   std::shared_ptr<const ReadView> view;
   std::vector<PointRead> reads;

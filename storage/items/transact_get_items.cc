@@ -1,4 +1,4 @@
-// TransactGetItems: up to 100 items of any tables, in request order. Every read here is of one state, so what
+// TransactGetItems: several items of any tables, in request order. Every read here is of one state, so what
 // sets it apart from BatchGetItem is that it answers all or nothing.
 
 #include <set>
@@ -14,9 +14,10 @@ namespace {
 
 absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
                                                const wire::TransactGetItemsRequest& request) {
+  const int max_count = request.large() ? kMaxLargeTransactActions : kMaxTransactActions;
   int count = request.transact_items_size();
-  if (count < 1 || count > kMaxTransactActions) {
-    return ValidationError("a transaction must contain 1 to " + std::to_string(kMaxTransactActions) +
+  if (count < 1 || count > max_count) {
+    return ValidationError("a transaction must contain 1 to " + std::to_string(max_count) +
                            " gets; this one has " + std::to_string(count));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
@@ -48,6 +49,7 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
   if (!reads.ok()) return std::move(done)(reads.status());
 
   struct Reading {
+    size_t max_bytes = kMaxTransactBytes;
     wire::TransactGetItemsReply reply;
     CapacityMeter capacity;
     size_t bytes = 0;
@@ -55,6 +57,7 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
     size_t encoded_bytes = 0;
   };
   auto reading = std::make_shared<Reading>();
+  if (request.large()) reading->max_bytes = kMaxBatchGetBytes;
   reading->reply.set_change_sequence((*view)->change_sequence());
   reading->capacity = CapacityMeter(request.return_consumed_capacity());
   std::vector<std::shared_ptr<const Table>> tables;
@@ -70,13 +73,13 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
     if (result.item.has_value()) reading->encoded_bytes += result.item->size();
     auto* response = reading->reply.add_responses();
     if (result.item.has_value()) response->set_item(*std::move(result.item));
-    return reading->bytes <= kMaxTransactBytes && reading->encoded_bytes <= kMaxBatchGetBytes;
+    return reading->bytes <= reading->max_bytes && reading->encoded_bytes <= kMaxBatchGetBytes;
   };
   point_reads.done = [reading, done = std::move(done)](absl::Status status) mutable {
     if (!status.ok()) return std::move(done)(std::move(status));
-    if (reading->bytes > kMaxTransactBytes) {
+    if (reading->bytes > reading->max_bytes) {
       return std::move(done)(ValidationError("the items of the transaction are together more than " +
-                                             std::to_string(kMaxTransactBytes) + " bytes"));
+                                             std::to_string(reading->max_bytes) + " bytes"));
     }
     if (reading->encoded_bytes > kMaxBatchGetBytes) {
       return std::move(done)(ValidationError("the items of the transaction are together more than " +

@@ -33,13 +33,15 @@ absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem
 
 absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::TransactWriteItemsRequest& request,
                                                                const Catalog& catalog) {
+  const int max_count = request.large() ? kMaxLargeTransactActions : kMaxTransactActions;
+  const size_t max_bytes = request.large() ? kMaxMessageBytes : kMaxTransactBytes;
   int count = request.transact_items_size();
-  if (count < 1 || count > kMaxTransactActions) {
-    return ValidationError("a transaction must contain 1 to " + std::to_string(kMaxTransactActions) +
+  if (count < 1 || count > max_count) {
+    return ValidationError("a transaction must contain 1 to " + std::to_string(max_count) +
                            " actions; this one has " + std::to_string(count));
   }
-  if (size_t bytes = request.ByteSizeLong(); bytes > kMaxTransactBytes) {
-    return ValidationError("a transaction may be at most " + std::to_string(kMaxTransactBytes) +
+  if (size_t bytes = request.ByteSizeLong(); bytes > max_bytes) {
+    return ValidationError("a transaction may be at most " + std::to_string(max_bytes) +
                            " bytes long; this one has " + std::to_string(bytes));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
@@ -107,6 +109,7 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, *std::move(actions),
                                           std::move(finish), std::move(cancellation));
   unit->SetToken(*std::move(token));
+  if (request.large()) unit->SetMaxItemBytes(kMaxLargeTransactItemBytes);
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   ReadAndSubmit(engine, *std::move(view), std::move(unit));
 }

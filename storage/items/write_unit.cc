@@ -10,11 +10,40 @@ namespace {
 // What a prepared action weighs in the queue besides its item: descriptors, compiled expressions, callback.
 constexpr size_t kActionOverheadBytes = 512;
 
+// What a change record holds besides key and images, as read back: sequences, times, kind, lengths.
+constexpr size_t kRecordOverheadBytes = 64;
+
+absl::Status LimitExceeded(const std::string& message) {
+  return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                   "nothing was written: " + message);
+}
+
+absl::Status CheckItemBytes(size_t bytes, size_t max_bytes) {
+  if (bytes <= max_bytes) return absl::OkStatus();
+  return LimitExceeded(
+      "the items of this transaction before and after it, with their index entries, have more than " +
+      std::to_string(max_bytes) + " bytes");
+}
+
+// What a decision keeps in memory and writes.
+size_t ItemBytes(const Decision& decision) {
+  size_t bytes = decision.old_item.value_or(std::string_view()).size();
+  if (decision.new_item.has_value()) bytes += decision.new_item->size();
+  for (const Decision::EntryChange& entry : decision.entry_changes) {
+    if (entry.old_entry.has_value()) bytes += entry.old_entry->item.size();
+    if (entry.new_entry.has_value()) bytes += entry.new_entry->item.size();
+  }
+  return bytes;
+}
+
 // Reads the items of all actions. False when one of them has to wait for the disk.
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, std::vector<PreparedAction>& actions) {
-  for (PreparedAction& action : actions) {
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, WriteUnit& unit) {
+  size_t bytes = 0;
+  for (PreparedAction& action : unit.actions()) {
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
     if (lookup.would_block) return false;
+    if (lookup.item.has_value()) bytes += lookup.item->size();
+    ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, unit.max_item_bytes()));
     action.carried.item = std::move(lookup.item);
     action.carried.group = view.group();
   }
@@ -54,6 +83,7 @@ void WriteUnit::Order(CommitGroup& group) {
   bool apply = true;
   bool all_applied = true;
   uint64_t changes = 0;
+  size_t item_bytes = 0;
   for (size_t i = 0; i < actions_.size(); ++i) {
     const Decision& decision = decisions_.emplace_back(Decide(actions_[i], group));
     outcome_.results[i].outcome = decision.outcome;
@@ -70,9 +100,13 @@ void WriteUnit::Order(CommitGroup& group) {
                                : decision.outcome == Decision::Outcome::kError;
     if (refused) apply = false;
     if (decision.changed) ++changes;
+    item_bytes += ItemBytes(decision);
+    outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
+    if (!outcome_.status.ok()) return;
   }
-  if (apply && transaction) apply = ImagesFit();
   if (!apply) return;
+  if (transaction) outcome_.status = CheckRecordsFit();
+  if (!outcome_.status.ok()) return;
   // Before anything is appended: without its token the write must not be there either.
   const bool remember = token_.has_value() && all_applied;
   if (remember) outcome_.status = group.CheckRoomForRequest();
@@ -111,23 +145,30 @@ bool WriteUnit::AnswerAgain(CommitGroup& group) {
   return true;
 }
 
-bool WriteUnit::ImagesFit() {
-  size_t bytes = 0;
+absl::Status WriteUnit::CheckRecordsFit() const {
+  size_t image_bytes = 0;
+  size_t key_bytes = 0;
   for (size_t i = 0; i < actions_.size(); ++i) {
-    if (!decisions_[i].changed ||
-        actions_[i].table->definition.stream_view_type() == v1::STREAM_VIEW_TYPE_KEYS_ONLY)
-      continue;
-    bytes += decisions_[i].old_item.value_or(std::string_view()).size();
-    if (decisions_[i].new_item.has_value()) bytes += decisions_[i].new_item->size();
+    const Decision& decision = decisions_[i];
+    if (!decision.changed) continue;
+    const Table& table = *actions_[i].table;
+    ItemView item(decision.new_item.has_value() ? *decision.new_item : *decision.old_item);
+    key_bytes += ExtractPrimaryKey(table, item).size() + kRecordOverheadBytes;
+    if (table.definition.stream_view_type() == v1::STREAM_VIEW_TYPE_KEYS_ONLY) continue;
+    image_bytes += decision.old_item.value_or(std::string_view()).size();
+    if (decision.new_item.has_value()) image_bytes += decision.new_item->size();
   }
-  if (bytes <= kMaxCommitImageBytes) return true;
-  outcome_.results[0].outcome = Decision::Outcome::kError;
-  outcome_.results[0].error =
-      MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-                "nothing was written: the items of this transaction before and after it have " +
-                    std::to_string(bytes) + " bytes; where change records carry images at most " +
-                    std::to_string(kMaxCommitImageBytes) + " are allowed");
-  return false;
+  if (image_bytes > kMaxCommitImageBytes) {
+    return LimitExceeded("the items of this transaction before and after it have " +
+                         std::to_string(image_bytes) + " bytes; where change records carry images at most " +
+                         std::to_string(kMaxCommitImageBytes) + " are allowed");
+  }
+  if (key_bytes > kMaxCommitKeyBytes) {
+    return LimitExceeded("the keys in the change records of this transaction have " +
+                         std::to_string(key_bytes) + " bytes with " + std::to_string(kRecordOverheadBytes) +
+                         " for each record; at most " + std::to_string(kMaxCommitKeyBytes) + " are allowed");
+  }
+  return absl::OkStatus();
 }
 
 void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
@@ -137,14 +178,16 @@ void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
 }
 
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
-  absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, unit->actions());
-  if (!read.ok()) return unit->Answer(read.status(), 0);
-  if (*read) return Submit(engine, std::move(unit));
+  if (unit->actions().size() <= kMaxItemsOnRequestThread) {
+    absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, *unit);
+    if (!read.ok()) return unit->Answer(read.status(), 0);
+    if (*read) return Submit(engine, std::move(unit));
+  }
 
   WriteUnit* borrowed = unit.get();
   IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
     absl::Status read = CheckWanted(unit->cancellation());
-    if (read.ok()) read = ReadCarried(*view, ReadTier::kDisk, unit->actions()).status();
+    if (read.ok()) read = ReadCarried(*view, ReadTier::kDisk, *unit).status();
     view.reset();
     if (!read.ok()) return unit->Answer(read, 0);
     Submit(engine, std::move(unit));

@@ -42,6 +42,9 @@ class WriteUnit : public CommitUnit {
   // When `cancellation` says so before the unit's turn, nothing is written.
   WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
             CancellationPtr cancellation = nullptr);
+  // What the items before and after and the changed index entries may take together; beyond it nothing is
+  // written (LIMIT_EXCEEDED). Default: what the number of actions and the size of an item allow.
+  void SetMaxItemBytes(size_t bytes) { max_item_bytes_ = bytes; }
   // A request that was applied under this token already is answered as then, and not applied again.
   void SetToken(std::optional<RequestToken> token) { token_ = std::move(token); }
 
@@ -52,13 +55,14 @@ class WriteUnit : public CommitUnit {
   void SetCapacityMeter(CapacityMeter capacity) { outcome_.capacity = std::move(capacity); }
 
   std::vector<PreparedAction>& actions() { return actions_; }
+  size_t max_item_bytes() const { return max_item_bytes_; }
   const CancellationPtr& cancellation() const { return cancellation_; }
 
  private:
   // Whether `token_` was used before: then everything is said.
   bool AnswerAgain(CommitGroup& group);
-  // A commit's change records are read together, so they must fit a reply. Refuses the unit when they do not.
-  bool ImagesFit();
+  // A commit's change records are read together, so they must fit a reply. LIMIT_EXCEEDED.
+  absl::Status CheckRecordsFit() const;
 
   const Mode mode_;
   std::vector<PreparedAction> actions_;
@@ -66,6 +70,7 @@ class WriteUnit : public CommitUnit {
   Outcome outcome_;
   Finish finish_;
   const CancellationPtr cancellation_;
+  size_t max_item_bytes_ = SIZE_MAX;
   std::optional<RequestToken> token_;
 };
 

@@ -169,6 +169,8 @@ using TransactAction = std::variant<TransactPut, TransactUpdate, TransactDelete,
 struct TransactWriteItemsRequest {
   // 1 to 100 actions over any tables, no two on the same item; all are applied or none.
   std::vector<TransactAction> actions;
+  // Lifts the service's bounds: up to 10,000 actions in a request of 16 MiB.
+  bool large = false;
 };
 
 struct TransactWriteItemsResult {

@@ -6,6 +6,7 @@ namespace itemdb::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -240,6 +241,77 @@ TEST_F(Transactions, AreRefusedWhenAnActionIsMalformed) {  // SEM-053, SEM-054
   AddPut(WriteRequest("Nothing", {{"pk", S("x")}}));
   EXPECT_THAT(Run().status(), IsTableNotFound());
   EXPECT_THAT(Things(), IsEmpty());
+}
+
+TEST_F(Transactions, TakeTenThousandActionsWhenLarge) {  // SEM-057
+  request_.set_large(true);
+  for (int i = 0; i < 10'000; ++i) AddPut(Thing(std::to_string(i), N("1")));
+  ASSERT_TRUE(Run()->has_committed());
+  EXPECT_THAT(Things(), SizeIs(10'000));
+  wire::TransactGetItemsRequest gets;
+  gets.set_large(true);
+  for (int i = 0; i < 10'000; ++i) {
+    gets.add_transact_items()->set_table_name("Things");
+    gets.mutable_transact_items(i)->set_key(Encode({{"pk", S(std::to_string(9'999 - i))}, {"sk", S("s")}}));
+  }
+  auto get = [&] {
+    return Await<wire::TransactGetItemsReply>(
+        [&](auto done) { database_->TransactGetItems(gets, std::move(done)); });
+  };
+  auto got = get();
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_EQ(got->responses_size(), 10'000);
+  EXPECT_TRUE(got->responses(0).has_item() && got->responses(9'999).has_item());
+
+  // Its change records are one commit, and are read together.
+  auto changes = Changes(database_);
+  ASSERT_EQ(changes.size(), 10'002u);  // And two tables.
+  EXPECT_EQ(changes[2].commit_last_sequence(), changes.back().change_sequence());
+
+  AddPut(Thing("one too many", N("1")));
+  EXPECT_THAT(Run().status(), IsInvalid("1 to 10000"));
+  gets.add_transact_items()->set_table_name("Things");
+  EXPECT_THAT(get().status(), IsInvalid("1 to 10000"));
+}
+
+TEST_F(Transactions, OfAnySizeFitTheChangeLogTheyLeave) {  // SEM-057, SEM-107
+  auto images = TableRequest("Images", /*sorted=*/false);
+  images.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+  database_.CreateTable(images);
+  auto put_thirty = [&](char content) {
+    request_.Clear();
+    request_.set_large(true);
+    for (int i = 0; i < 30; ++i) {
+      AddPut(WriteRequest("Images", {{"pk", S(std::to_string(i))}, {"a", S(std::string(400'000, content))}}));
+    }
+    return Run();
+  };
+  // 11.4 MiB of new items: records with their images still fit one reply. Replacing them makes it twice that.
+  ASSERT_TRUE(put_thirty('x')->has_committed());
+  auto refused = put_thirty('y');
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
+  EXPECT_THAT(MessageOf(refused.status()), HasSubstr("change records carry images"));
+  // Keys alone can be too long as well.
+  request_.Clear();
+  request_.set_large(true);
+  for (int i = 0; i < 2'000; ++i) AddPut(Thing(std::to_string(i) + std::string(1'700, 'k'), N("1")));
+  refused = Run();
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
+  EXPECT_THAT(MessageOf(refused.status()), HasSubstr("keys in the change records"));
+  EXPECT_EQ(Changes(database_).size(), 33u);  // And three tables.
+}
+
+TEST_F(Transactions, WhenLargeHoldABoundedPartOfTheTableInMemory) {  // SEM-057
+  // 76 MiB, in records without images.
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(PutItem(database_, Thing(std::to_string(i), S(std::string(400'000, 'x')))).ok());
+  request_.set_large(true);
+  for (int i = 0; i < 200; ++i) AddDelete(Key(std::to_string(i)));
+  auto refused = Run();
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
+  EXPECT_THAT(MessageOf(refused.status()), ::testing::HasSubstr("67108864"));
+  request_.mutable_transact_items()->DeleteSubrange(150, 50);
+  EXPECT_TRUE(Run()->has_committed());
 }
 
 }  // namespace

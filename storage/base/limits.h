@@ -39,6 +39,7 @@ inline constexpr size_t kMinTableNameBytes = 3;
 inline constexpr size_t kMaxTableNameBytes = 255;
 // Secondary indexes of a table (SEM-067) and attributes of their keys (SEM-077).
 inline constexpr int kMaxGlobalSecondaryIndexes = 20;
+inline constexpr int kMaxLocalSecondaryIndexes = 5;
 inline constexpr int kMaxIndexPartitionAttributes = 4;
 inline constexpr int kMaxIndexSortAttributes = 4;
 // NonKeyAttributes of one index and over all INCLUDE indexes of a table (SEM-068).

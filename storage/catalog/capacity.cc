@@ -31,7 +31,9 @@ void CapacityMeter::AddTable(const Table& table, double units) {
 }
 
 void CapacityMeter::AddIndex(const Table& table, const Index& index, double units) {
-  if (wanted()) tables_[table.name].indexes[index.name] += units;
+  if (!wanted()) return;
+  Use& use = tables_[table.name];
+  (index.local ? use.local_indexes : use.global_indexes)[index.name] += units;
 }
 
 std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
@@ -40,12 +42,16 @@ std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
     v1::ConsumedCapacity& consumed = all.emplace_back();
     consumed.set_table_name(name);
     double total = use.table;
-    for (const auto& [index, units] : use.indexes) total += units;
+    for (const auto* indexes : {&use.global_indexes, &use.local_indexes}) {
+      for (const auto& [index, units] : *indexes) total += units;
+    }
     consumed.set_capacity_units(total);
     if (wanted_ != v1::RETURN_CONSUMED_CAPACITY_INDEXES) continue;
     consumed.mutable_table()->set_capacity_units(use.table);
-    for (const auto& [index, units] : use.indexes)
+    for (const auto& [index, units] : use.global_indexes)
       (*consumed.mutable_global_secondary_indexes())[index].set_capacity_units(units);
+    for (const auto& [index, units] : use.local_indexes)
+      (*consumed.mutable_local_secondary_indexes())[index].set_capacity_units(units);
   }
   tables_.clear();
   return all;

@@ -48,7 +48,8 @@ class CapacityMeter {
  private:
   struct Use {
     double table = 0;
-    std::map<std::string, double> indexes;
+    std::map<std::string, double> global_indexes;
+    std::map<std::string, double> local_indexes;
   };
   v1::ReturnConsumedCapacity wanted_;
   std::map<std::string, Use> tables_;

@@ -102,6 +102,21 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
   }
 }
 
+// SEM-091: the table's partition key with another sort key. The schema is known to be HASH, then at most
+// RANGE.
+absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
+  if (index.key_schema_size() != 2) {
+    return Invalid("Index KeySchema does not have a range key for index: " + index.index_name());
+  }
+  const std::string& own = index.key_schema(0).attribute_name();
+  const std::string& tables = table_schema[0].attribute_name();
+  if (own != tables) {
+    return Invalid("Index KeySchema does not have the same leading hash key as table KeySchema for index: " +
+                   index.index_name() + ". index hash key: " + own + ", table hash key: " + tables);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Invalid(const std::string& message) {
@@ -172,22 +187,40 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
         "table " + request.table_name() + " has " + std::to_string(request.global_secondary_indexes_size()) +
         " global secondary indexes; at most " + std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
   }
+  if (request.local_secondary_indexes_size() > kMaxLocalSecondaryIndexes) {
+    return Invalid(
+        "table " + request.table_name() + " has " + std::to_string(request.local_secondary_indexes_size()) +
+        " local secondary indexes; at most " + std::to_string(kMaxLocalSecondaryIndexes) + " are allowed");
+  }
+  if (!request.local_secondary_indexes().empty() && request.key_schema_size() != 2) {
+    return Invalid(
+        "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex");
+  }
   std::set<std::string> index_names;
   std::set<std::string> used;
   int included = 0;
   for (const auto& element : request.key_schema()) used.insert(element.attribute_name());
-  for (const auto& index : request.global_secondary_indexes()) {
+  // What both kinds of index are held to.
+  auto check_index = [&](const auto& index, int max_partition, int max_sort) {
     ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
     std::string owner = "index " + index.index_name();
     if (!index_names.insert(index.index_name()).second)
       return Invalid("Duplicate index name: " + index.index_name());
-    ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), kMaxIndexPartitionAttributes,
-                                          kMaxIndexSortAttributes, types));
+    ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
     ITEMDB_RETURN_IF_ERROR(CheckProjection(owner, index.projection()));
-    ITEMDB_RETURN_IF_ERROR(CheckThroughput(owner, provisioned, index.has_provisioned_throughput(),
-                                           index.provisioned_throughput()));
     for (const auto& element : index.key_schema()) used.insert(element.attribute_name());
     included += index.projection().non_key_attributes_size();
+    return absl::OkStatus();
+  };
+  for (const auto& index : request.global_secondary_indexes()) {
+    ITEMDB_RETURN_IF_ERROR(check_index(index, kMaxIndexPartitionAttributes, kMaxIndexSortAttributes));
+    ITEMDB_RETURN_IF_ERROR(CheckThroughput("index " + index.index_name(), provisioned,
+                                           index.has_provisioned_throughput(),
+                                           index.provisioned_throughput()));
+  }
+  for (const auto& index : request.local_secondary_indexes()) {
+    ITEMDB_RETURN_IF_ERROR(check_index(index, 1, 1));
+    ITEMDB_RETURN_IF_ERROR(CheckLocalKeySchema(index, request.key_schema()));
   }
   if (included > kMaxNonKeyAttributesPerTable) {
     return Invalid("the indexes of table " + request.table_name() + " have " + std::to_string(included) +
@@ -224,6 +257,12 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     *description->mutable_key_schema() = index.key_schema();
     *description->mutable_projection() = index.projection();
     if (provisioned) *description->mutable_provisioned_throughput() = index.provisioned_throughput();
+  }
+  for (const auto& index : request.local_secondary_indexes()) {
+    auto* description = definition.add_local_secondary_indexes();
+    description->set_index_name(index.index_name());
+    *description->mutable_key_schema() = index.key_schema();
+    *description->mutable_projection() = index.projection();
   }
   return definition;
 }

@@ -68,8 +68,9 @@ Table MakeTable(v1::TableDescription definition) {
   table.name = definition.table_name();
   table.storage_id = definition.storage_id();
   SplitKeySchema(definition, definition.key_schema(), &table.partition, &table.sort);
-  for (const auto& description : definition.global_secondary_indexes()) {
+  auto add_index = [&](const auto& description, bool local) {
     Index index;
+    index.local = local;
     index.name = description.index_name();
     index.storage_id = description.storage_id();
     SplitKeySchema(definition, description.key_schema(), &index.partition, &index.sort);
@@ -85,7 +86,9 @@ Table MakeTable(v1::TableDescription definition) {
       names.erase(std::unique(names.begin(), names.end()), names.end());
     }
     table.indexes.push_back(std::move(index));
-  }
+  };
+  for (const auto& description : definition.global_secondary_indexes()) add_index(description, false);
+  for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
   table.definition = std::move(definition);
   return table;
 }

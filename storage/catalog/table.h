@@ -22,6 +22,9 @@ class Family;
 struct Index {
   std::string name;
   uint64_t storage_id = 0;
+  // A local index has the table's partition key and one sort-key attribute (SEM-091). It is kept like a
+  // global one; a read of it may ask for what it does not hold, and is accounted for under its own heading.
+  bool local = false;
   // 1 to 4 partition-key and 0 to 4 sort-key attributes (SEM-077).
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
@@ -43,6 +46,7 @@ struct Table {
   // One attribute, and none or one.
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
+  // The global ones, then the local ones, both as defined.
   std::vector<Index> indexes;
   std::shared_ptr<Family> family;
 
@@ -55,8 +59,8 @@ struct Table {
 // The descriptor of a stored definition; families are left null.
 Table MakeTable(v1::TableDescription definition);
 
-// A definition from a request: checked (SEM-008, SEM-009, SEM-067, SEM-068, SEM-073, SEM-077..079, SEM-093),
-// with every default filled in; storage ids, table id and creation time are left for the caller.
+// A definition from a request: checked (SEM-008, SEM-009, SEM-067, SEM-068, SEM-073, SEM-077..079, SEM-091,
+// SEM-093), with every default filled in; storage ids, table id and creation time are left for the caller.
 absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request);
 
 // `definition` after UpdateTable (SEM-095), TagTable, UntagTable. INVALID_ARGUMENT: nothing is asked for, or

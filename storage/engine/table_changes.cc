@@ -90,17 +90,22 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                        "there are " + std::to_string(kMaxTables) + " tables already, which is the limit");
     }
   }
-  ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1 + definition.global_secondary_indexes_size()));
+  ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1 + definition.global_secondary_indexes_size() +
+                                                             definition.local_secondary_indexes_size()));
   definition.set_table_id(NewTableId());
   definition.set_creation_time_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
                                       std::chrono::system_clock::now().time_since_epoch())
                                       .count());
   definition.set_storage_id(families[0]->storage_id());
   uint64_t highest_id = families[0]->storage_id();
-  for (int i = 0; i < definition.global_secondary_indexes_size(); ++i) {
-    definition.mutable_global_secondary_indexes(i)->set_storage_id(families[i + 1]->storage_id());
-    highest_id = std::max(highest_id, families[i + 1]->storage_id());
-  }
+  // In the order of Table::indexes.
+  auto family = families.begin() + 1;
+  auto give_id = [&](auto& index) {
+    index.set_storage_id((*family)->storage_id());
+    highest_id = std::max(highest_id, (*family++)->storage_id());
+  };
+  for (auto& index : *definition.mutable_global_secondary_indexes()) give_id(index);
+  for (auto& index : *definition.mutable_local_secondary_indexes()) give_id(index);
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->family = families[0];
   for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = families[i + 1];
@@ -305,11 +310,16 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const T
   ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(view, table.storage_id));
   description.set_item_count(counters.items);
   description.set_table_size_bytes(counters.bytes);
-  for (auto& index : *description.mutable_global_secondary_indexes()) {
+  auto count_entries = [&view](auto& index) {
     ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id()));
     index.set_item_count(entries.items);
     index.set_index_size_bytes(entries.bytes);
-  }
+    return absl::OkStatus();
+  };
+  for (auto& index : *description.mutable_global_secondary_indexes())
+    ITEMDB_RETURN_IF_ERROR(count_entries(index));
+  for (auto& index : *description.mutable_local_secondary_indexes())
+    ITEMDB_RETURN_IF_ERROR(count_entries(index));
   return description;
 }
 

@@ -1,5 +1,6 @@
 #include "storage/query/page.h"
 
+#include "absl/strings/escaping.h"
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/limits.h"
 #include "storage/values/stored_record.h"
@@ -53,15 +54,16 @@ class PageReader {
       it->Seek(lower);
     }
 
-    size_t look_at = bytes_;
+    size_t look_at = bytes_ + fetched_bytes_;
     for (int64_t i = 0; it->Valid(); ++i, page_.forward ? it->Next() : it->Prev()) {
       if (i == max_items) return Progress::kContinue;
-      if (i % kItemsBetweenLooks == 0 || bytes_ >= look_at) {
+      if (i % kItemsBetweenLooks == 0 || bytes_ + fetched_bytes_ >= look_at) {
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-        look_at = bytes_ + kBytesBetweenLooks;
+        look_at = bytes_ + fetched_bytes_ + kBytesBetweenLooks;
       }
-      ITEMDB_ASSIGN_OR_RETURN(bool page_is_full, Evaluate(ToView(it->key()), ToView(it->value())));
-      if (page_is_full) return Progress::kDone;
+      ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(ToView(it->key()), ToView(it->value()), tier));
+      if (step == Step::kPageIsFull) return Progress::kDone;
+      if (step == Step::kWouldBlock) return Progress::kContinue;
     }
     if (it->status().IsIncomplete()) return Progress::kContinue;
     if (!it->status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it->status());
@@ -72,9 +74,9 @@ class PageReader {
     result_.reply.set_change_sequence(page_.view->change_sequence());
     result_.reply.set_count(count_);
     result_.reply.set_scanned_count(scanned_);
-    // SEM-065: an index's reads are the index's alone.
+    // SEM-065: an index's reads are the index's alone, but for the items fetched from the table.
     double units = ReadUnits(bytes_, page_.consistent_read);
-    page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : 0);
+    page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : fetched_units_);
     if (page_.index != nullptr) page_.capacity.AddIndex(*page_.table, *page_.index, units);
     page_.capacity.MoveInto(&result_.reply);
     return std::move(result_);
@@ -90,10 +92,25 @@ class PageReader {
     return CheckWanted(cancellation_);
   }
 
-  // Takes one item or entry into the page. True when the page is full with it.
-  absl::StatusOr<bool> Evaluate(std::string_view key, std::string_view record) {
+  enum class Step {
+    kTaken,
+    // Taken, and the page ends with it.
+    kPageIsFull,
+    // Not taken: its item is on disk.
+    kWouldBlock,
+  };
+
+  // Takes one item or entry into the page.
+  absl::StatusOr<Step> Evaluate(std::string_view key, std::string_view record, ReadTier tier) {
     std::optional<StoredRecord> stored = DecodeRecord(page_.storage_id(), key, record);
     if (!stored.has_value()) return DamagedRecordError(page_.Owner(), key);
+    ItemView entry(stored->payload);
+    Lookup fetched;
+    if (page_.fetch_items) {
+      ITEMDB_ASSIGN_OR_RETURN(fetched, Fetch(key, entry, tier));
+      if (fetched.would_block) return Step::kWouldBlock;
+    }
+    ItemView item = page_.fetch_items ? ItemView(*fetched.item) : entry;
     if (page_.forward) {
       page_.range.lower.assign(key);
       page_.range.lower.push_back('\0');
@@ -102,26 +119,43 @@ class PageReader {
     }
     ++scanned_;
     bytes_ += stored->item_size;
-    ItemView item(stored->payload);
     if (!page_.filter.has_value() || page_.filter->Evaluate(item)) {
       ++count_;
-      if (!page_.count_only) AppendItem(item);
+      if (page_.projection.has_value()) {
+        AppendProjected(item);
+      } else if (!page_.count_only) {
+        wire::AppendBytesField(v1::QueryReply::kItemsFieldNumber,
+                               page_.whole_items ? item.encoded() : entry.encoded(), &result_.encoded_items);
+      }
     }
-    if (page_.count_all) return false;
-    if (scanned_ < page_.limit && bytes_ < kMaxPageBytes &&
+    if (page_.count_all) return Step::kTaken;
+    if (scanned_ < page_.limit && bytes_ < kMaxPageBytes && fetched_bytes_ < kMaxPageBytes &&
         result_.encoded_items.size() < kMaxEncodedPageBytes)
-      return false;
+      return Step::kTaken;
     // A table without a sort key holds one item a collection: there is nothing to continue with.
     bool only_item = page_.one_collection && page_.index == nullptr && page_.table->sort.empty();
-    if (!only_item) result_.reply.set_last_evaluated_key(EncodeLastEvaluatedKey(page_, item));
-    return true;
+    if (!only_item) result_.reply.set_last_evaluated_key(EncodeLastEvaluatedKey(page_, entry));
+    return Step::kPageIsFull;
   }
 
-  void AppendItem(ItemView item) {
-    if (!page_.projection.has_value()) {
-      wire::AppendBytesField(v1::QueryReply::kItemsFieldNumber, item.encoded(), &result_.encoded_items);
-      return;
+  // The item that the entry under `key` of a local index was made from, and accounts for it.
+  absl::StatusOr<Lookup> Fetch(std::string_view key, ItemView entry, ReadTier tier) {
+    ITEMDB_ASSIGN_OR_RETURN(std::string base_key, EncodePrimaryKey(*page_.table, entry));
+    ITEMDB_ASSIGN_OR_RETURN(Lookup fetched, LookupItem(*page_.view, *page_.table, base_key, tier));
+    if (fetched.would_block) return fetched;
+    // In one view an entry has its item (invariant IndexDerived).
+    if (!fetched.item.has_value()) {
+      return DataLossError("the entry of " + page_.Owner() + " under the encoded key " +
+                           absl::BytesToHexString(absl::string_view(key.data(), key.size())) +
+                           " belongs to no item");
     }
+    fetched_bytes_ += fetched.item_size;
+    // Unlike the entries of a page, each is a read of its own.
+    fetched_units_ += ReadUnits(fetched.item_size, page_.consistent_read);
+    return fetched;
+  }
+
+  void AppendProjected(ItemView item) {
     projected_.clear();
     page_.projection->Apply(item, &projected_);
     wire::AppendBytesField(v1::QueryReply::kItemsFieldNumber, projected_, &result_.encoded_items);
@@ -134,6 +168,9 @@ class PageReader {
   int64_t scanned_ = 0;
   int64_t count_ = 0;
   size_t bytes_ = 0;
+  // Of the items fetched for entries.
+  size_t fetched_bytes_ = 0;
+  double fetched_units_ = 0;
   std::string projected_;
 };
 

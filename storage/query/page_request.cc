@@ -48,21 +48,24 @@ absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const Condition& fi
   return absl::OkStatus();
 }
 
-// SEM-037: an index can only be asked for what it holds.
-absl::Status CheckProjected(const PreparedPage& page) {
-  if (page.index == nullptr) return absl::OkStatus();
-  auto check = [&page](const std::vector<std::string>& names, const char* what) {
+// SEM-037: a global index can only be asked for what it holds. What a local one lacks is fetched (SEM-091).
+absl::Status CheckProjected(PreparedPage* page) {
+  if (page->index == nullptr) return absl::OkStatus();
+  auto check = [page](const std::vector<std::string>& names, const char* what) {
     for (const std::string& name : names) {
-      if (page.index->Projects(name)) continue;
-      return ValidationError("One or more parameter values were invalid: Secondary index " +
-                             page.index->name + " does not project one or more " + what + " attributes: [" +
-                             name + "]");
+      if (page->index->Projects(name)) continue;
+      if (!page->index->local) {
+        return ValidationError("One or more parameter values were invalid: Secondary index " +
+                               page->index->name + " does not project one or more " + what +
+                               " attributes: [" + name + "]");
+      }
+      page->fetch_items = true;
     }
     return absl::OkStatus();
   };
-  if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(check(page.filter->TopLevelAttributes(), "filter"));
-  if (page.projection.has_value())
-    ITEMDB_RETURN_IF_ERROR(check(page.projection->TopLevelAttributes(), "projected"));
+  if (page->filter.has_value()) ITEMDB_RETURN_IF_ERROR(check(page->filter->TopLevelAttributes(), "filter"));
+  if (page->projection.has_value())
+    ITEMDB_RETURN_IF_ERROR(check(page->projection->TopLevelAttributes(), "projected"));
   return absl::OkStatus();
 }
 
@@ -81,11 +84,13 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
       if (projects)
         return ValidationError("Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES");
       if (page->index != nullptr && page->index->projection != v1::PROJECTION_TYPE_ALL) {
-        return ValidationError(
-            "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "
-            "global "
-            "secondary index " +
-            page->index->name + " because its projection type is not ALL");
+        if (!page->index->local) {
+          return ValidationError(
+              "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "
+              "global secondary index " +
+              page->index->name + " because its projection type is not ALL");
+        }
+        page->fetch_items = page->whole_items = true;
       }
       break;
     case v1::SELECT_ALL_PROJECTED_ATTRIBUTES:
@@ -247,7 +252,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   }
   ITEMDB_RETURN_IF_ERROR(
       placeholders.CheckAllUsed(query || page.filter.has_value() || page.projection.has_value()));
-  ITEMDB_RETURN_IF_ERROR(CheckProjected(page));
+  ITEMDB_RETURN_IF_ERROR(CheckProjected(&page));
   if (request.has_exclusive_start_key()) {
     if (query && page.index == nullptr && page.table->sort.empty()) {
       return ValidationError(

@@ -31,6 +31,10 @@ struct PreparedPage {
   int64_t limit = INT64_MAX;
   std::optional<Condition> filter;
   std::optional<Projection> projection;
+  // The request asks for what the entries of a local index do not hold: each entry's item is fetched from the
+  // table; filter and projection look at that, and with `whole_items` it is what the page shows (SEM-036).
+  bool fetch_items = false;
+  bool whole_items = false;
   // No items in the reply, only their number; and, with `count_all`, of the whole range and not of one page.
   bool count_only = false;
   bool count_all = false;

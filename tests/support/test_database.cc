@@ -168,27 +168,48 @@ v1::CreateTableRequest TableRequest(const std::string& name, bool sorted) {
   return request;
 }
 
+namespace {
+
+// Adds `attribute`, "name:type", to the key of an index, and defines it unless it is there already.
+template <typename Index>
+void AddKeyAttribute(v1::CreateTableRequest* table, Index* index, const std::string& attribute,
+                     v1::KeyType key_type) {
+  std::string attribute_name = attribute.substr(0, attribute.size() - 2);
+  auto* element = index->add_key_schema();
+  element->set_attribute_name(attribute_name);
+  element->set_key_type(key_type);
+  for (const auto& definition : table->attribute_definitions()) {
+    if (definition.attribute_name() == attribute_name) return;
+  }
+  auto* definition = table->add_attribute_definitions();
+  definition->set_attribute_name(attribute_name);
+  char type = attribute.back();
+  definition->set_attribute_type(type == 'S'   ? v1::SCALAR_ATTRIBUTE_TYPE_S
+                                 : type == 'N' ? v1::SCALAR_ATTRIBUTE_TYPE_N
+                                               : v1::SCALAR_ATTRIBUTE_TYPE_B);
+}
+
+}  // namespace
+
 void AddIndex(v1::CreateTableRequest* table, const std::string& name,
               std::initializer_list<std::string> attributes, int partition_count,
               v1::ProjectionType projection, std::initializer_list<std::string> included) {
   auto* index = table->add_global_secondary_indexes();
   index->set_index_name(name);
   for (const std::string& attribute : attributes) {
-    std::string attribute_name = attribute.substr(0, attribute.size() - 2);
-    auto* element = index->add_key_schema();
-    element->set_attribute_name(attribute_name);
-    element->set_key_type(partition_count-- > 0 ? v1::KEY_TYPE_HASH : v1::KEY_TYPE_RANGE);
-    bool defined = false;
-    for (const auto& definition : table->attribute_definitions())
-      defined |= definition.attribute_name() == attribute_name;
-    if (defined) continue;
-    auto* definition = table->add_attribute_definitions();
-    definition->set_attribute_name(attribute_name);
-    char type = attribute.back();
-    definition->set_attribute_type(type == 'S'   ? v1::SCALAR_ATTRIBUTE_TYPE_S
-                                   : type == 'N' ? v1::SCALAR_ATTRIBUTE_TYPE_N
-                                                 : v1::SCALAR_ATTRIBUTE_TYPE_B);
+    AddKeyAttribute(table, index, attribute, partition_count-- > 0 ? v1::KEY_TYPE_HASH : v1::KEY_TYPE_RANGE);
   }
+  index->mutable_projection()->set_projection_type(projection);
+  for (const std::string& attribute : included)
+    index->mutable_projection()->add_non_key_attributes(attribute);
+}
+
+void AddLocalIndex(v1::CreateTableRequest* table, const std::string& name, const std::string& sort,
+                   v1::ProjectionType projection, std::initializer_list<std::string> included) {
+  auto* index = table->add_local_secondary_indexes();
+  index->set_index_name(name);
+  *index->add_key_schema() = table->key_schema(0);
+  AddKeyAttribute(table, index, sort, v1::KEY_TYPE_RANGE);
   index->mutable_projection()->set_projection_type(projection);
   for (const std::string& attribute : included)
     index->mutable_projection()->add_non_key_attributes(attribute);

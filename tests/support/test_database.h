@@ -84,6 +84,9 @@ v1::CreateTableRequest TableRequest(const std::string& name, bool sorted = true)
 void AddIndex(v1::CreateTableRequest* table, const std::string& name,
               std::initializer_list<std::string> attributes, int partition_count,
               v1::ProjectionType projection, std::initializer_list<std::string> included = {});
+// The same for a local one: the table's partition key, sorted by the attribute `sort`.
+void AddLocalIndex(v1::CreateTableRequest* table, const std::string& name, const std::string& sort,
+                   v1::ProjectionType projection, std::initializer_list<std::string> included = {});
 
 // Sets `:name` or `#name` of a request.
 template <typename Request>

@@ -55,10 +55,11 @@ void ExpectCounts(SideBySide& both, const TableModel& table) {
     EXPECT_EQ(bytes, 0) << "bytes too many";
   };
   expect(nullptr, reply->table().item_count(), reply->table().table_size_bytes());
-  for (size_t i = 0; i < table.indexes().size(); ++i) {
-    const auto& index = reply->table().global_secondary_indexes(static_cast<int>(i));
-    expect(&table.indexes()[i], index.item_count(), index.index_size_bytes());
-  }
+  auto index = table.indexes().begin();
+  for (const auto& described : reply->table().global_secondary_indexes())
+    expect(&*index++, described.item_count(), described.index_size_bytes());
+  for (const auto& described : reply->table().local_secondary_indexes())
+    expect(&*index++, described.item_count(), described.index_size_bytes());
 }
 
 void ExpectChanges(SideBySide& both) {

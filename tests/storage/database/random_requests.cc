@@ -127,13 +127,29 @@ v1::CreateTableRequest RandomRequests::Table(const std::string& name) {
       element->set_key_type(j < partition ? v1::KEY_TYPE_HASH : v1::KEY_TYPE_RANGE);
       Define(attributes[j].first, attributes[j].second, &request);
     }
-    index->mutable_projection()->set_projection_type(static_cast<v1::ProjectionType>(Pick(1, 3)));
-    if (index->projection().projection_type() == v1::PROJECTION_TYPE_INCLUDE) {
-      index->mutable_projection()->add_non_key_attributes("x");
-      if (Chance(0.5)) index->mutable_projection()->add_non_key_attributes("count");
-    }
+    SetProjection(index->mutable_projection());
+  }
+  if (request.key_schema_size() < 2) return request;
+  int local_indexes = Pick(0, 3);
+  for (int i = 0; i < local_indexes; ++i) {
+    auto* index = request.add_local_secondary_indexes();
+    index->set_index_name("local" + std::to_string(i));
+    *index->add_key_schema() = request.key_schema(0);
+    const auto& [attribute, type] = OneOf(IndexAttributes());
+    auto* element = index->add_key_schema();
+    element->set_attribute_name(attribute);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+    Define(attribute, type, &request);
+    SetProjection(index->mutable_projection());
   }
   return request;
+}
+
+void RandomRequests::SetProjection(v1::Projection* projection) {
+  projection->set_projection_type(static_cast<v1::ProjectionType>(Pick(1, 3)));
+  if (projection->projection_type() != v1::PROJECTION_TYPE_INCLUDE) return;
+  projection->add_non_key_attributes("x");
+  if (Chance(0.5)) projection->add_non_key_attributes("count");
 }
 
 v1::AttributeValue RandomRequests::KeyValue(char type) {

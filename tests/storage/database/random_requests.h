@@ -71,7 +71,8 @@ class RandomRequests {
     return choices[static_cast<size_t>(Pick(0, static_cast<int>(choices.size()) - 1))];
   }
 
-  // A table with 1 to 4 indexes of every shape; the first has 2 partition and 2 sort attributes.
+  // A table with 1 to 4 global indexes of every shape, the first of which has 2 partition and 2 sort
+  // attributes, and if it can have them up to 3 local ones.
   v1::CreateTableRequest Table(const std::string& name);
   // A value of `type` for a key: small pools, the first values more often than the last.
   v1::AttributeValue KeyValue(char type);
@@ -90,6 +91,7 @@ class RandomRequests {
   std::string EncodeForRequest(const ModelItem& item);
 
  private:
+  void SetProjection(v1::Projection* projection);
   v1::AttributeValue AnyValue();
   v1::AttributeValue ValueFor(const TableModel& table, const std::string& attribute);
   RandomCondition Atom(const TableModel& table, const std::vector<std::string>& attributes,

@@ -126,15 +126,18 @@ TableModel::TableModel(const v1::TableDescription& definition) : definition_(def
   split(definition.key_schema(), &partition_, &sort_);
   key_names_ = partition_;
   key_names_.insert(key_names_.end(), sort_.begin(), sort_.end());
-  for (const auto& description : definition.global_secondary_indexes()) {
+  auto add_index = [&](const auto& description, bool local) {
     ModelIndex& index = indexes_.emplace_back();
+    index.local = local;
     index.name = description.index_name();
     split(description.key_schema(), &index.partition, &index.sort);
     index.projects_all = description.projection().projection_type() == v1::PROJECTION_TYPE_ALL;
     index.projected.insert(key_names_.begin(), key_names_.end());
     for (const auto& element : description.key_schema()) index.projected.insert(element.attribute_name());
     for (const auto& name : description.projection().non_key_attributes()) index.projected.insert(name);
-  }
+  };
+  for (const auto& description : definition.global_secondary_indexes()) add_index(description, false);
+  for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
 }
 
 bool TableModel::IsKey(const std::string& attribute) const {
@@ -185,7 +188,7 @@ std::vector<ModelEntry> TableModel::Entries(const ModelIndex* index) const {
   std::vector<ModelEntry> entries;
   for (const auto& [key, item] : items_) {
     if (index == nullptr) {
-      entries.push_back({key, item});
+      entries.push_back({key, item, item});
     } else if (auto entry = EntryOf(*index, item); entry.has_value()) {
       entries.push_back(*std::move(entry));
     }
@@ -209,7 +212,7 @@ std::optional<ModelEntry> TableModel::EntryOf(const ModelIndex& index, const Mod
   for (const std::string& name : PositionNames(&index)) {
     if (!item.contains(name)) return std::nullopt;
   }
-  ModelEntry entry{PositionKey(&index, item), {}};
+  ModelEntry entry{PositionKey(&index, item), {}, item};
   for (const auto& [name, value] : item) {
     if (index.Projects(name)) entry.item[name] = value;
   }
@@ -220,18 +223,21 @@ ModelPage ReadModelPage(const std::vector<ModelEntry>& selected, size_t start,
                         const ModelPageRequest& request) {
   ModelPage page;
   int64_t bytes = 0;
+  int64_t fetched_bytes = 0;
   for (size_t i = start; i < selected.size(); ++i) {
-    const ModelItem& item = selected[i].item;
+    const ModelItem& item = request.fetch_items ? selected[i].whole : selected[i].item;
     ++page.scanned;
-    bytes += SizeOf(item);
+    bytes += SizeOf(selected[i].item);
+    if (request.fetch_items) fetched_bytes += SizeOf(item);
     if (request.filter == nullptr || request.filter(item)) {
       ModelItem shown;
-      for (const auto& [name, value] : item) {
+      const bool entire = request.whole_items || !request.projection.empty();
+      for (const auto& [name, value] : entire ? item : selected[i].item) {
         if (request.projection.empty() || request.projection.contains(name)) shown[name] = value;
       }
       page.items.push_back(std::move(shown));
     }
-    if (page.scanned == request.limit || bytes >= kPageBytes) {
+    if (page.scanned == request.limit || bytes >= kPageBytes || fetched_bytes >= kPageBytes) {
       page.last_evaluated = i;
       break;
     }

@@ -42,6 +42,7 @@ struct ModelKeyLess {
 
 struct ModelIndex {
   std::string name;
+  bool local = false;
   std::vector<std::string> partition;
   std::vector<std::string> sort;
   bool projects_all = false;
@@ -54,6 +55,8 @@ struct ModelIndex {
 struct ModelEntry {
   ModelKey key;
   ModelItem item;
+  // The item that an entry was made from.
+  ModelItem whole;
 };
 
 class TableModel {
@@ -120,6 +123,10 @@ struct ModelPageRequest {
   std::optional<int> limit;
   std::function<bool(const ModelItem&)> filter;  // Null: everything.
   std::set<std::string> projection;              // Empty: everything.
+  // Filter and projection look at the item that an entry was made from; and, without a projection, the page
+  // shows that (SEM-036).
+  bool fetch_items = false;
+  bool whole_items = false;
 };
 
 ModelPage ReadModelPage(const std::vector<ModelEntry>& selected, size_t start,

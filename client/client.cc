@@ -105,6 +105,40 @@ absl::StatusOr<TableResult> Client::DeleteTable(const std::string& table_name, C
                                                  request, options, &ToTableResult<v1::DeleteTableReply>);
 }
 
+absl::StatusOr<TableResult> Client::UpdateTable(const UpdateTableRequest& request,
+                                                CallOptions options) const {
+  return Call<v1::UpdateTableReply, TableResult>(core_, "/itemdb.v1.Tables/UpdateTable", CallKind::kWrite,
+                                                 ToProto(request), options,
+                                                 &ToTableResult<v1::UpdateTableReply>);
+}
+
+absl::StatusOr<TagTableResult> Client::TagTable(const TagTableRequest& request, CallOptions options) const {
+  return Call<v1::TagTableReply, TagTableResult>(
+      core_, "/itemdb.v1.Tables/TagTable", CallKind::kWrite, ToProto(request), options,
+      [](const v1::TagTableReply& reply) { return TagTableResult{reply.change_sequence()}; });
+}
+
+absl::StatusOr<TagTableResult> Client::UntagTable(const UntagTableRequest& request,
+                                                  CallOptions options) const {
+  v1::UntagTableRequest message;
+  message.set_table_name(request.table_name);
+  message.mutable_tag_keys()->Add(request.tag_keys.begin(), request.tag_keys.end());
+  return Call<v1::UntagTableReply, TagTableResult>(
+      core_, "/itemdb.v1.Tables/UntagTable", CallKind::kWrite, message, options,
+      [](const v1::UntagTableReply& reply) { return TagTableResult{reply.change_sequence()}; });
+}
+
+absl::StatusOr<TableLimits> Client::DescribeLimits(CallOptions options) const {
+  return Call<v1::DescribeLimitsReply, TableLimits>(
+      core_, "/itemdb.v1.Tables/DescribeLimits", CallKind::kRead, v1::DescribeLimitsRequest(), options,
+      [](const v1::DescribeLimitsReply& reply) {
+        return TableLimits{.account_max_read_capacity_units = reply.account_max_read_capacity_units(),
+                           .account_max_write_capacity_units = reply.account_max_write_capacity_units(),
+                           .table_max_read_capacity_units = reply.table_max_read_capacity_units(),
+                           .table_max_write_capacity_units = reply.table_max_write_capacity_units()};
+      });
+}
+
 absl::StatusOr<ListTablesResult> Client::ListTables(const ListTablesRequest& request,
                                                     CallOptions options) const {
   v1::ListTablesRequest message;

@@ -1,5 +1,5 @@
 // The data operations of Client: each once with a callback, and on top of that with a future and blocking.
-// BatchWriteItem, which is many calls, is in batch.cc.
+// BatchWriteItem and BatchGetItem, which are many calls each, start in batch_write.cc and batch_get.cc.
 #include <utility>
 
 #include "client/core.h"
@@ -10,117 +10,153 @@
 namespace itemdb {
 inline namespace client {
 
-void Client::PutItemAsync(const PutItemRequest& request, Callback<WriteResult> callback,
-                          CallOptions options) const {
+void Client::Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
 }
 
 std::future<absl::StatusOr<WriteResult>> Client::PutItemAsync(const PutItemRequest& request,
                                                               CallOptions options) const {
   return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { PutItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<WriteResult> Client::PutItem(const PutItemRequest& request, CallOptions options) const {
   return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { PutItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::UpdateItemAsync(const UpdateItemRequest& request, Callback<WriteResult> callback,
-                             CallOptions options) const {
+void Client::Start(const UpdateItemRequest& request, Callback<WriteResult> callback,
+                   CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeUpdateItem, std::move(callback));
 }
 
 std::future<absl::StatusOr<WriteResult>> Client::UpdateItemAsync(const UpdateItemRequest& request,
                                                                  CallOptions options) const {
   return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { UpdateItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<WriteResult> Client::UpdateItem(const UpdateItemRequest& request, CallOptions options) const {
   return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { UpdateItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::DeleteItemAsync(const DeleteItemRequest& request, Callback<WriteResult> callback,
-                             CallOptions options) const {
+void Client::Start(const DeleteItemRequest& request, Callback<WriteResult> callback,
+                   CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeDeleteItem, std::move(callback));
 }
 
 std::future<absl::StatusOr<WriteResult>> Client::DeleteItemAsync(const DeleteItemRequest& request,
                                                                  CallOptions options) const {
   return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { DeleteItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<WriteResult> Client::DeleteItem(const DeleteItemRequest& request, CallOptions options) const {
   return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { DeleteItemAsync(request, std::move(callback), options); });
+      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::TransactWriteItemsAsync(const TransactWriteItemsRequest& request,
-                                     Callback<TransactWriteItemsResult> callback, CallOptions options) const {
+std::future<absl::StatusOr<BatchWriteItemResult>> Client::BatchWriteItemAsync(
+    const BatchWriteItemRequest& request, CallOptions options) const {
+  return Promised<BatchWriteItemResult>(
+      [&](Callback<BatchWriteItemResult> callback) { Start(request, std::move(callback), options); });
+}
+
+absl::StatusOr<BatchWriteItemResult> Client::BatchWriteItem(const BatchWriteItemRequest& request,
+                                                            CallOptions options) const {
+  return Wait<BatchWriteItemResult>(
+      [&](Callback<BatchWriteItemResult> callback) { Start(request, std::move(callback), options); });
+}
+
+void Client::Start(const TransactWriteItemsRequest& request, Callback<TransactWriteItemsResult> callback,
+                   CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeTransactWriteItems, std::move(callback));
 }
 
 std::future<absl::StatusOr<TransactWriteItemsResult>> Client::TransactWriteItemsAsync(
     const TransactWriteItemsRequest& request, CallOptions options) const {
-  return Promised<TransactWriteItemsResult>([&](Callback<TransactWriteItemsResult> callback) {
-    TransactWriteItemsAsync(request, std::move(callback), options);
-  });
+  return Promised<TransactWriteItemsResult>(
+      [&](Callback<TransactWriteItemsResult> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<TransactWriteItemsResult> Client::TransactWriteItems(const TransactWriteItemsRequest& request,
                                                                     CallOptions options) const {
-  return Wait<TransactWriteItemsResult>([&](Callback<TransactWriteItemsResult> callback) {
-    TransactWriteItemsAsync(request, std::move(callback), options);
-  });
+  return Wait<TransactWriteItemsResult>(
+      [&](Callback<TransactWriteItemsResult> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::GetItemAsync(const GetItemRequest& request, Callback<GetItemResult> callback,
-                          CallOptions options) const {
+void Client::Start(const GetItemRequest& request, Callback<GetItemResult> callback,
+                   CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeGetItem, std::move(callback));
 }
 
 std::future<absl::StatusOr<GetItemResult>> Client::GetItemAsync(const GetItemRequest& request,
                                                                 CallOptions options) const {
   return Promised<GetItemResult>(
-      [&](Callback<GetItemResult> callback) { GetItemAsync(request, std::move(callback), options); });
+      [&](Callback<GetItemResult> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<GetItemResult> Client::GetItem(const GetItemRequest& request, CallOptions options) const {
   return Wait<GetItemResult>(
-      [&](Callback<GetItemResult> callback) { GetItemAsync(request, std::move(callback), options); });
+      [&](Callback<GetItemResult> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::QueryAsync(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const {
+std::future<absl::StatusOr<BatchGetItemResult>> Client::BatchGetItemAsync(const BatchGetItemRequest& request,
+                                                                          CallOptions options) const {
+  return Promised<BatchGetItemResult>(
+      [&](Callback<BatchGetItemResult> callback) { Start(request, std::move(callback), options); });
+}
+
+absl::StatusOr<BatchGetItemResult> Client::BatchGetItem(const BatchGetItemRequest& request,
+                                                        CallOptions options) const {
+  return Wait<BatchGetItemResult>(
+      [&](Callback<BatchGetItemResult> callback) { Start(request, std::move(callback), options); });
+}
+
+void Client::Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
+                   CallOptions options) const {
+  core_->Start(Encode(request), options, &DecodeTransactGetItems, std::move(callback));
+}
+
+std::future<absl::StatusOr<TransactGetItemsResult>> Client::TransactGetItemsAsync(
+    const TransactGetItemsRequest& request, CallOptions options) const {
+  return Promised<TransactGetItemsResult>(
+      [&](Callback<TransactGetItemsResult> callback) { Start(request, std::move(callback), options); });
+}
+
+absl::StatusOr<TransactGetItemsResult> Client::TransactGetItems(const TransactGetItemsRequest& request,
+                                                                CallOptions options) const {
+  return Wait<TransactGetItemsResult>(
+      [&](Callback<TransactGetItemsResult> callback) { Start(request, std::move(callback), options); });
+}
+
+void Client::Start(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeQuery, std::move(callback));
 }
 
 std::future<absl::StatusOr<ItemPage>> Client::QueryAsync(const QueryRequest& request,
                                                          CallOptions options) const {
   return Promised<ItemPage>(
-      [&](Callback<ItemPage> callback) { QueryAsync(request, std::move(callback), options); });
+      [&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<ItemPage> Client::Query(const QueryRequest& request, CallOptions options) const {
-  return Wait<ItemPage>(
-      [&](Callback<ItemPage> callback) { QueryAsync(request, std::move(callback), options); });
+  return Wait<ItemPage>([&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
 }
 
-void Client::ScanAsync(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const {
+void Client::Start(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeScan, std::move(callback));
 }
 
 std::future<absl::StatusOr<ItemPage>> Client::ScanAsync(const ScanRequest& request,
                                                         CallOptions options) const {
   return Promised<ItemPage>(
-      [&](Callback<ItemPage> callback) { ScanAsync(request, std::move(callback), options); });
+      [&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
 }
 
 absl::StatusOr<ItemPage> Client::Scan(const ScanRequest& request, CallOptions options) const {
-  return Wait<ItemPage>(
-      [&](Callback<ItemPage> callback) { ScanAsync(request, std::move(callback), options); });
+  return Wait<ItemPage>([&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
 }
 
 // ---- ranges --------------------------------------------------------------------------------------

@@ -5,6 +5,9 @@
 // crash.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
@@ -32,7 +35,20 @@ absl::StatusOr<Value> FromProto(const v1::AttributeValue& message);
 v1::ReturnValues ToProto(ReturnValues value);
 v1::ReturnValuesOnConditionCheckFailure ToProto(ReturnValuesOnConditionCheckFailure value);
 
+v1::ReturnConsumedCapacity ToProto(ReturnConsumedCapacity value);
+v1::ReturnItemCollectionMetrics ToProto(ReturnItemCollectionMetrics value);
+ConsumedCapacity FromProto(const v1::ConsumedCapacity& message);
+absl::StatusOr<ItemCollectionMetrics> FromProto(const v1::ItemCollectionMetrics& message);
+// Into what there is of earlier replies: capacity of a table adds up, the size of an item collection is
+// replaced.
+void AddCapacity(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>& messages,
+                 std::vector<ConsumedCapacity>* capacities);
+absl::Status AddMetrics(const google::protobuf::RepeatedPtrField<v1::TableItemCollectionMetrics>& tables,
+                        TableItemCollectionMetrics* metrics);
+
 v1::CreateTableRequest ToProto(const TableDefinition& definition);
+v1::UpdateTableRequest ToProto(const UpdateTableRequest& request);
+v1::TagTableRequest ToProto(const TagTableRequest& request);
 TableDescription FromProto(const v1::TableDescription& message);
 
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);

@@ -29,7 +29,7 @@ ScalarAttributeType TypeFromProto(v1::ScalarAttributeType type) {
   }
 }
 
-v1::ProjectionType ProjectionToProto(ProjectionType type) {
+v1::ProjectionType TypeToProto(ProjectionType type) {
   switch (type) {
     case ProjectionType::kKeysOnly:
       return v1::PROJECTION_TYPE_KEYS_ONLY;
@@ -41,7 +41,7 @@ v1::ProjectionType ProjectionToProto(ProjectionType type) {
   return v1::PROJECTION_TYPE_UNSPECIFIED;
 }
 
-ProjectionType ProjectionFromProto(v1::ProjectionType type) {
+ProjectionType TypeFromProto(v1::ProjectionType type) {
   switch (type) {
     case v1::PROJECTION_TYPE_KEYS_ONLY:
       return ProjectionType::kKeysOnly;
@@ -103,6 +103,16 @@ std::vector<KeySchemaElement> KeySchemaFromProto(const Elements& elements) {
   return key_schema;
 }
 
+void ProjectionToProto(const Projection& projection, v1::Projection* message) {
+  message->set_projection_type(TypeToProto(projection.projection_type));
+  for (const std::string& name : projection.non_key_attributes) message->add_non_key_attributes(name);
+}
+
+Projection ProjectionFromProto(const v1::Projection& message) {
+  return {.projection_type = TypeFromProto(message.projection_type()),
+          .non_key_attributes = {message.non_key_attributes().begin(), message.non_key_attributes().end()}};
+}
+
 void ThroughputToProto(const ProvisionedThroughput& throughput, v1::ProvisionedThroughput* message) {
   message->set_read_capacity_units(throughput.read_capacity_units);
   message->set_write_capacity_units(throughput.write_capacity_units);
@@ -119,15 +129,26 @@ IndexDescription IndexFromProto(const v1::GlobalSecondaryIndexDescription& messa
   IndexDescription index;
   index.definition.index_name = message.index_name();
   index.definition.key_schema = KeySchemaFromProto(message.key_schema());
-  index.definition.projection.projection_type = ProjectionFromProto(message.projection().projection_type());
-  index.definition.projection.non_key_attributes.assign(message.projection().non_key_attributes().begin(),
-                                                        message.projection().non_key_attributes().end());
+  index.definition.projection = ProjectionFromProto(message.projection());
   index.definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
   index.index_status = StatusFromProto(message.index_status());
   index.storage_id = message.storage_id();
   index.item_count = message.item_count();
   index.index_size_bytes = message.index_size_bytes();
   return index;
+}
+
+LocalIndexDescription IndexFromProto(const v1::LocalSecondaryIndexDescription& message) {
+  return {.definition = {.index_name = message.index_name(),
+                         .key_schema = KeySchemaFromProto(message.key_schema()),
+                         .projection = ProjectionFromProto(message.projection())},
+          .storage_id = message.storage_id(),
+          .item_count = message.item_count(),
+          .index_size_bytes = message.index_size_bytes()};
+}
+
+v1::BillingMode ModeToProto(BillingMode mode) {
+  return mode == BillingMode::kProvisioned ? v1::BILLING_MODE_PROVISIONED : v1::BILLING_MODE_PAY_PER_REQUEST;
 }
 
 ChangeKind KindFromProto(v1::ChangeKind kind) {
@@ -142,8 +163,19 @@ ChangeKind KindFromProto(v1::ChangeKind kind) {
       return ChangeKind::kCreateTable;
     case v1::CHANGE_KIND_DELETE_TABLE:
       return ChangeKind::kDeleteTable;
+    case v1::CHANGE_KIND_UPDATE_TABLE:
+      return ChangeKind::kUpdateTable;
     default:
       return ChangeKind::kUnknown;
+  }
+}
+
+template <typename Tags>
+void TagsToProto(const std::map<std::string, std::string>& tags, Tags* messages) {
+  for (const auto& [key, value] : tags) {
+    v1::Tag* added = messages->Add();
+    added->set_key(key);
+    added->set_value(value);
   }
 }
 
@@ -162,21 +194,52 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
     v1::GlobalSecondaryIndex* added = message.add_global_secondary_indexes();
     added->set_index_name(index.index_name);
     KeySchemaToProto(index.key_schema, added->mutable_key_schema());
-    added->mutable_projection()->set_projection_type(ProjectionToProto(index.projection.projection_type));
-    for (const std::string& name : index.projection.non_key_attributes) {
-      added->mutable_projection()->add_non_key_attributes(name);
-    }
+    ProjectionToProto(index.projection, added->mutable_projection());
     if (index.provisioned_throughput.has_value()) {
       ThroughputToProto(*index.provisioned_throughput, added->mutable_provisioned_throughput());
     }
   }
-  message.set_billing_mode(definition.billing_mode == BillingMode::kProvisioned
-                               ? v1::BILLING_MODE_PROVISIONED
-                               : v1::BILLING_MODE_PAY_PER_REQUEST);
+  for (const LocalSecondaryIndex& index : definition.local_secondary_indexes) {
+    v1::LocalSecondaryIndex* added = message.add_local_secondary_indexes();
+    added->set_index_name(index.index_name);
+    KeySchemaToProto(index.key_schema, added->mutable_key_schema());
+    ProjectionToProto(index.projection, added->mutable_projection());
+  }
+  message.set_billing_mode(ModeToProto(definition.billing_mode));
   if (definition.provisioned_throughput.has_value()) {
     ThroughputToProto(*definition.provisioned_throughput, message.mutable_provisioned_throughput());
   }
   message.set_stream_view_type(ViewToProto(definition.stream_view_type));
+  message.set_deletion_protection_enabled(definition.deletion_protection_enabled);
+  TagsToProto(definition.tags, message.mutable_tags());
+  return message;
+}
+
+v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
+  v1::UpdateTableRequest message;
+  message.set_table_name(request.table_name);
+  if (request.billing_mode.has_value()) message.set_billing_mode(ModeToProto(*request.billing_mode));
+  if (request.provisioned_throughput.has_value()) {
+    ThroughputToProto(*request.provisioned_throughput, message.mutable_provisioned_throughput());
+  }
+  for (const auto& [index_name, throughput] : request.global_secondary_index_throughputs) {
+    v1::GlobalSecondaryIndexThroughput* added = message.add_global_secondary_index_throughputs();
+    added->set_index_name(index_name);
+    ThroughputToProto(throughput, added->mutable_provisioned_throughput());
+  }
+  if (request.deletion_protection_enabled.has_value()) {
+    message.set_deletion_protection_enabled(*request.deletion_protection_enabled);
+  }
+  if (request.stream_view_type.has_value()) {
+    message.set_stream_view_type(ViewToProto(*request.stream_view_type));
+  }
+  return message;
+}
+
+v1::TagTableRequest ToProto(const TagTableRequest& request) {
+  v1::TagTableRequest message;
+  message.set_table_name(request.table_name);
+  TagsToProto(request.tags, message.mutable_tags());
   return message;
 }
 
@@ -193,11 +256,17 @@ TableDescription FromProto(const v1::TableDescription& message) {
     table.indexes.push_back(IndexFromProto(index));
     definition.global_secondary_indexes.push_back(table.indexes.back().definition);
   }
+  for (const v1::LocalSecondaryIndexDescription& index : message.local_secondary_indexes()) {
+    table.local_indexes.push_back(IndexFromProto(index));
+    definition.local_secondary_indexes.push_back(table.local_indexes.back().definition);
+  }
   definition.billing_mode = message.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST
                                 ? BillingMode::kPayPerRequest
                                 : BillingMode::kProvisioned;
   definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
   definition.stream_view_type = ViewFromProto(message.stream_view_type());
+  definition.deletion_protection_enabled = message.deletion_protection_enabled();
+  for (const v1::Tag& tag : message.tags()) definition.tags[tag.key()] = tag.value();
 
   table.table_status = StatusFromProto(message.table_status());
   table.table_id = message.table_id();

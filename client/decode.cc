@@ -55,7 +55,23 @@ absl::StatusOr<WriteResult> ToWriteResult(const Reply& reply, const std::string&
     if (!attributes.ok()) return attributes.status();
     result.attributes = *std::move(attributes);
   }
+  if (reply.has_consumed_capacity()) result.consumed_capacity = FromProto(reply.consumed_capacity());
+  if (reply.has_item_collection_metrics()) {
+    absl::StatusOr<ItemCollectionMetrics> metrics = FromProto(reply.item_collection_metrics());
+    if (!metrics.ok()) return metrics.status();
+    result.item_collection_metrics = *std::move(metrics);
+  }
   return result;
+}
+
+ReadPlan ToReadPlan(const v1::ReadPlan& message) {
+  return {.index_name = message.index_name(),
+          .key_range = message.key_range(),
+          .lower_bound = message.lower_bound(),
+          .upper_bound = message.upper_bound(),
+          .forward = message.forward(),
+          .bytes_read = message.bytes_read(),
+          .base_items_read = message.base_items_read()};
 }
 
 template <typename Reply>
@@ -75,6 +91,8 @@ absl::StatusOr<ItemPage> ToItemPage(const Reply& reply) {
     if (!key.ok()) return key.status();
     page.last_evaluated_key = *std::move(key);
   }
+  if (reply.has_consumed_capacity()) page.consumed_capacity = FromProto(reply.consumed_capacity());
+  if (reply.has_plan()) page.plan = ToReadPlan(reply.plan());
   return page;
 }
 
@@ -126,6 +144,25 @@ absl::StatusOr<GetItemResult> DecodeGetItem(std::string_view bytes, const std::s
     if (!item.ok()) return item.status();
     result.item = *std::move(item);
   }
+  if (reply.has_consumed_capacity()) result.consumed_capacity = FromProto(reply.consumed_capacity());
+  return result;
+}
+
+absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view bytes,
+                                                              const std::string& endpoint) {
+  v1::TransactGetItemsReply reply;
+  if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  TransactGetItemsResult result;
+  result.change_sequence = reply.change_sequence();
+  result.items.reserve(reply.responses_size());
+  for (const v1::ItemResponse& response : reply.responses()) {
+    std::optional<Item>& added = result.items.emplace_back();
+    if (!response.has_item()) continue;
+    absl::StatusOr<Item> item = FromProto(response.item());
+    if (!item.ok()) return item.status();
+    added = *std::move(item);
+  }
+  AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
   return result;
 }
 
@@ -141,7 +178,11 @@ absl::StatusOr<TransactWriteItemsResult> DecodeTransactWriteItems(std::string_vi
     case v1::TransactWriteItemsReply::OUTCOME_NOT_SET:
       return NoOutcome(endpoint);
   }
-  return TransactWriteItemsResult{.change_sequence = reply.change_sequence()};
+  TransactWriteItemsResult result{.change_sequence = reply.change_sequence()};
+  AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
+  absl::Status metrics = AddMetrics(reply.item_collection_metrics(), &result.item_collection_metrics);
+  if (!metrics.ok()) return metrics;
+  return result;
 }
 
 absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint) {

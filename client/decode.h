@@ -19,6 +19,8 @@ absl::StatusOr<WriteResult> DecodeDeleteItem(std::string_view reply, const std::
 absl::StatusOr<GetItemResult> DecodeGetItem(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<TransactWriteItemsResult> DecodeTransactWriteItems(std::string_view reply,
                                                                   const std::string& endpoint);
+absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view reply,
+                                                              const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& endpoint);
 

@@ -35,6 +35,14 @@ absl::Status ConditionToProto(const Request& request, Message* message) {
   return PlaceholdersToProto(request, message);
 }
 
+// What the single writes have in common beside that.
+template <typename Request, typename Message>
+void ReturnsToProto(const Request& request, Message* message) {
+  message->set_return_values(ToProto(request.return_values));
+  message->set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  message->set_return_item_collection_metrics(ToProto(request.return_item_collection_metrics));
+}
+
 template <typename Request, typename Message>
 absl::Status ConditionalPutToProto(const Request& request, Message* message) {
   absl::Status status = ConditionToProto(request, message);
@@ -62,6 +70,31 @@ absl::Status ActionToProto(const ConditionCheck& check, v1::TransactWriteItem* m
   return ConditionalKeyToProto(check, message->mutable_condition_check());
 }
 
+// What all reads by key have in common.
+template <typename Request, typename Message>
+void ProjectionToProto(const Request& request, Message* message) {
+  message->set_table_name(request.table_name);
+  message->set_projection_expression(request.projection_expression);
+  message->mutable_expression_attribute_names()->insert(request.expression_attribute_names.begin(),
+                                                        request.expression_attribute_names.end());
+}
+
+v1::Select SelectToProto(Select select) {
+  switch (select) {
+    case Select::kDefault:
+      return v1::SELECT_UNSPECIFIED;
+    case Select::kAllAttributes:
+      return v1::SELECT_ALL_ATTRIBUTES;
+    case Select::kAllProjectedAttributes:
+      return v1::SELECT_ALL_PROJECTED_ATTRIBUTES;
+    case Select::kSpecificAttributes:
+      return v1::SELECT_SPECIFIC_ATTRIBUTES;
+    case Select::kCount:
+      return v1::SELECT_COUNT;
+  }
+  return v1::SELECT_UNSPECIFIED;
+}
+
 // What Query and Scan have in common.
 template <typename Request, typename Message>
 absl::Status PageRequestToProto(const Request& request, Message* message) {
@@ -70,6 +103,11 @@ absl::Status PageRequestToProto(const Request& request, Message* message) {
   message->set_filter_expression(request.filter_expression);
   message->set_projection_expression(request.projection_expression);
   if (request.limit.has_value()) message->set_limit(*request.limit);
+  message->set_select(SelectToProto(request.select));
+  message->set_count_all(request.count_all);
+  message->set_consistent_read(request.consistent_read);
+  message->set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  message->set_explain(request.explain);
   absl::Status status = PlaceholdersToProto(request, message);
   if (!status.ok() || !request.exclusive_start_key.has_value()) return status;
   return ToProto(*request.exclusive_start_key, message->mutable_exclusive_start_key());
@@ -100,7 +138,7 @@ CallSpec ReadSpec(const char* method, const Message& message) {
 
 absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions& options) {
   v1::PutItemRequest message;
-  message.set_return_values(ToProto(request.return_values));
+  ReturnsToProto(request, &message);
   absl::Status status = ConditionalPutToProto(request, &message);
   if (!status.ok()) return status;
   return WriteSpec("/itemdb.v1.Data/PutItem", options, options.idempotent, &message);
@@ -108,7 +146,7 @@ absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions
 
 absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOptions& options) {
   v1::UpdateItemRequest message;
-  message.set_return_values(ToProto(request.return_values));
+  ReturnsToProto(request, &message);
   message.set_update_expression(request.update_expression);
   absl::Status status = ConditionalKeyToProto(request, &message);
   if (!status.ok()) return status;
@@ -117,7 +155,7 @@ absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOpti
 
 absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options) {
   v1::DeleteItemRequest message;
-  message.set_return_values(ToProto(request.return_values));
+  ReturnsToProto(request, &message);
   absl::Status status = ConditionalKeyToProto(request, &message);
   if (!status.ok()) return status;
   return WriteSpec("/itemdb.v1.Data/DeleteItem", options, options.idempotent, &message);
@@ -126,6 +164,8 @@ absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOpti
 absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const CallOptions& options) {
   v1::TransactWriteItemsRequest message;
   message.set_large(request.large);
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  message.set_return_item_collection_metrics(ToProto(request.return_item_collection_metrics));
   for (const TransactAction& action : request.actions) {
     absl::Status status =
         std::visit([&](const auto& a) { return ActionToProto(a, message.add_transact_items()); }, action);
@@ -140,13 +180,29 @@ CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options) 
 
 absl::StatusOr<CallSpec> Encode(const GetItemRequest& request) {
   v1::GetItemRequest message;
-  message.set_table_name(request.table_name);
-  message.set_projection_expression(request.projection_expression);
-  message.mutable_expression_attribute_names()->insert(request.expression_attribute_names.begin(),
-                                                       request.expression_attribute_names.end());
+  ProjectionToProto(request, &message);
+  message.set_consistent_read(request.consistent_read);
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
   absl::Status status = ToProto(request.key, message.mutable_key());
   if (!status.ok()) return status;
   return ReadSpec("/itemdb.v1.Data/GetItem", message);
+}
+
+CallSpec Encode(const v1::BatchGetItemRequest& message) {
+  return ReadSpec("/itemdb.v1.Data/BatchGetItem", message);
+}
+
+absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request) {
+  v1::TransactGetItemsRequest message;
+  message.set_large(request.large);
+  message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
+  for (const TransactGet& get : request.gets) {
+    v1::TransactGet* added = message.add_transact_items();
+    ProjectionToProto(get, added);
+    absl::Status status = ToProto(get.key, added->mutable_key());
+    if (!status.ok()) return status;
+  }
+  return ReadSpec("/itemdb.v1.Data/TransactGetItems", message);
 }
 
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request) {
@@ -160,6 +216,8 @@ absl::StatusOr<CallSpec> Encode(const QueryRequest& request) {
 
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request) {
   v1::ScanRequest message;
+  if (request.segment.has_value()) message.set_segment(*request.segment);
+  if (request.total_segments.has_value()) message.set_total_segments(*request.total_segments);
   absl::Status status = PageRequestToProto(request, &message);
   if (!status.ok()) return status;
   return ReadSpec("/itemdb.v1.Data/Scan", message);

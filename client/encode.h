@@ -5,8 +5,9 @@
 #include "itemdb/client.h"
 
 namespace itemdb::v1 {
+class BatchGetItemRequest;
 class BatchWriteItemRequest;
-}
+}  // namespace itemdb::v1
 
 namespace itemdb {
 inline namespace client {
@@ -19,11 +20,13 @@ absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOpti
 absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options);
 absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const CallOptions& options);
 absl::StatusOr<CallSpec> Encode(const GetItemRequest& request);
+absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request);
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
 
-// Gives the message its token. batch.cc makes the messages.
+// Of the messages that batch_write.cc and batch_get.cc make; a write is given its token.
 CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options);
+CallSpec Encode(const v1::BatchGetItemRequest& message);
 
 }  // namespace client
 }  // namespace itemdb

@@ -32,6 +32,8 @@ std::string_view NameOf(ChangeKind kind) {
       return "CREATE_TABLE";
     case ChangeKind::kDeleteTable:
       return "DELETE_TABLE";
+    case ChangeKind::kUpdateTable:
+      return "UPDATE_TABLE";
     case ChangeKind::kUnknown:
       return "UNKNOWN";
   }

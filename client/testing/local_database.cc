@@ -117,6 +117,12 @@ class TemporaryDatabase : public LocalDatabase {
         });
   }
 
+  static void DescribeLimits(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>(
+        request, std::move(done),
+        [self](const auto&, auto answer) { answer(self->database_->DescribeLimits()); });
+  }
+
   static std::map<std::string_view, Method> Methods() {
     using D = Database;
     using Write = wire::WriteItemRequest;
@@ -131,12 +137,22 @@ class TemporaryDatabase : public LocalDatabase {
          &Asynchronous<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply,
                        &D::TransactWriteItems>},
         {"/itemdb.v1.Data/GetItem", &Asynchronous<wire::GetItemRequest, wire::GetItemReply, &D::GetItem>},
+        {"/itemdb.v1.Data/BatchGetItem",
+         &Asynchronous<wire::BatchGetItemRequest, wire::BatchGetItemReply, &D::BatchGetItem>},
+        {"/itemdb.v1.Data/TransactGetItems",
+         &Asynchronous<wire::TransactGetItemsRequest, wire::TransactGetItemsReply, &D::TransactGetItems>},
         {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, Page, &D::Query>},
         {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, Page, &D::Scan>},
         {"/itemdb.v1.Tables/CreateTable",
          &Asynchronous<v1::CreateTableRequest, v1::CreateTableReply, &D::CreateTable>},
         {"/itemdb.v1.Tables/DeleteTable",
          &Asynchronous<v1::DeleteTableRequest, v1::DeleteTableReply, &D::DeleteTable>},
+        {"/itemdb.v1.Tables/UpdateTable",
+         &Asynchronous<v1::UpdateTableRequest, v1::UpdateTableReply, &D::UpdateTable>},
+        {"/itemdb.v1.Tables/TagTable", &Asynchronous<v1::TagTableRequest, v1::TagTableReply, &D::TagTable>},
+        {"/itemdb.v1.Tables/UntagTable",
+         &Asynchronous<v1::UntagTableRequest, v1::UntagTableReply, &D::UntagTable>},
+        {"/itemdb.v1.Tables/DescribeLimits", &TemporaryDatabase::DescribeLimits},
         {"/itemdb.v1.Tables/DescribeTable",
          &Synchronous<v1::DescribeTableRequest, v1::DescribeTableReply, &D::DescribeTable>},
         {"/itemdb.v1.Tables/ListTables",

@@ -81,11 +81,19 @@ TEST_F(AsyncTest, EveryDataOperationHasAFuture) {
   };
   daemon_.query = [](const v1::QueryRequest&, v1::QueryReply*) { return grpc::Status::OK; };
   daemon_.scan = [](const v1::ScanRequest&, v1::ScanReply*) { return grpc::Status::OK; };
+  daemon_.batch_get_item = [](const v1::BatchGetItemRequest&, v1::BatchGetItemReply*) {
+    return grpc::Status::OK;
+  };
+  daemon_.transact_get_items = [](const v1::TransactGetItemsRequest&, v1::TransactGetItemsReply*) {
+    return grpc::Status::OK;
+  };
   auto put = client_->PutItemAsync(Put(1));
   auto update = client_->UpdateItemAsync({.table_name = "t", .key = {}});
   auto removal = client_->DeleteItemAsync({.table_name = "t", .key = {}});
   auto get = client_->GetItemAsync({.table_name = "t", .key = {}});
   auto batch = client_->BatchWriteItemAsync({});
+  auto batch_get = client_->BatchGetItemAsync({});
+  auto transact_get = client_->TransactGetItemsAsync({});
   auto transaction = client_->TransactWriteItemsAsync({});
   auto query = client_->QueryAsync({.table_name = "t", .key_condition_expression = "k = :k"});
   auto scan = client_->ScanAsync({.table_name = "t"});
@@ -94,6 +102,8 @@ TEST_F(AsyncTest, EveryDataOperationHasAFuture) {
   EXPECT_TRUE(removal.get().ok());
   EXPECT_TRUE(get.get().ok());
   EXPECT_TRUE(batch.get().ok());
+  EXPECT_TRUE(batch_get.get().ok());
+  EXPECT_TRUE(transact_get.get().ok());
   EXPECT_TRUE(transaction.get().ok());
   EXPECT_TRUE(query.get().ok());
   EXPECT_TRUE(scan.get().ok());
@@ -112,9 +122,9 @@ TEST_F(AsyncTest, CallsInFlightNeedNoThreadEach) {
   Client client = *Client::Open({.endpoint = "127.0.0.1:" + std::to_string(ntohs(address.sin_port))});
   const CancelToken token;
   std::vector<std::future<absl::StatusOr<WriteResult>>> results;
-  results.push_back(client.PutItemAsync(Put(0), CallOptions{.cancel = token}));
+  results.push_back(client.PutItemAsync(Put(0), {.cancel = token}));
   const int before = ThreadCount();
-  for (int i = 1; i < 1'000; ++i) results.push_back(client.PutItemAsync(Put(i), CallOptions{.cancel = token}));
+  for (int i = 1; i < 1'000; ++i) results.push_back(client.PutItemAsync(Put(i), {.cancel = token}));
   EXPECT_LE(ThreadCount(), before + 4);
   token.Cancel();
   for (auto& result : results) EXPECT_EQ(ReasonOf(result.get().status()), kReasonCancelled);
@@ -210,8 +220,8 @@ TEST_F(AsyncTest, CancelledWriteThatWasSentIsAnUnknownOutcomeAndAReadIsNot) {
     return grpc::Status::OK;
   };
   const CancelToken token;
-  auto write = client_->PutItemAsync(Put(1), CallOptions{.cancel = token});
-  auto read = client_->GetItemAsync({.table_name = "t", .key = {}}, CallOptions{.cancel = token});
+  auto write = client_->PutItemAsync(Put(1), {.cancel = token});
+  auto read = client_->GetItemAsync({.table_name = "t", .key = {}}, {.cancel = token});
   ASSERT_TRUE(arrived.WaitForNotificationWithTimeout(kLong));
   ASSERT_TRUE(read_arrived.WaitForNotificationWithTimeout(kLong));
   token.Cancel();
@@ -247,7 +257,7 @@ TEST_F(AsyncTest, CancelEndsThePauseBetweenAttempts) {
   };
   const CancelToken token;
   const absl::Time start = absl::Now();
-  auto result = client_->PutItemAsync(Put(1), CallOptions{.cancel = token});
+  auto result = client_->PutItemAsync(Put(1), {.cancel = token});
   ASSERT_TRUE(refused.WaitForNotificationWithTimeout(kLong));
   token.Cancel();
   const absl::Status status = result.get().status();
@@ -260,7 +270,7 @@ TEST_F(AsyncTest, CancelFromManyThreadsWhileCallsEndIsSafe) {
   for (int round = 0; round < 50; ++round) {
     const CancelToken token;
     std::vector<std::future<absl::StatusOr<WriteResult>>> results;
-    for (int i = 0; i < 8; ++i) results.push_back(client_->PutItemAsync(Put(i), CallOptions{.cancel = token}));
+    for (int i = 0; i < 8; ++i) results.push_back(client_->PutItemAsync(Put(i), {.cancel = token}));
     std::thread other([token] { token.Cancel(); });
     token.Cancel();
     for (auto& result : results) {

@@ -232,7 +232,7 @@ TEST_F(BatchTest, CancelledBetweenTwoRoundsEndsAtOnce) {
   });
   const absl::Time start = absl::Now();
   std::future<absl::StatusOr<BatchWriteItemResult>> result =
-      client.BatchWriteItemAsync({.writes = Puts(2)}, CallOptions{.cancel = token});
+      client.BatchWriteItemAsync({.writes = Puts(2)}, {.cancel = token});
   ASSERT_TRUE(answered.WaitForNotificationWithTimeout(absl::Seconds(60)));
   token.Cancel();
   const absl::Status status = result.get().status();

@@ -26,7 +26,12 @@ TableDefinition Example() {
                                         .provisioned_throughput = ProvisionedThroughput{3, 4}}},
           .billing_mode = BillingMode::kProvisioned,
           .provisioned_throughput = ProvisionedThroughput{5, 6},
-          .stream_view_type = StreamViewType::kNewAndOldImages};
+          .stream_view_type = StreamViewType::kNewAndOldImages,
+          .local_secondary_indexes = {{.index_name = "Local",
+                                       .key_schema = {{"PK", KeyType::kHash}, {"shard", KeyType::kRange}},
+                                       .projection = {.projection_type = ProjectionType::kKeysOnly}}},
+          .deletion_protection_enabled = true,
+          .tags = {{"team", "blue"}, {"env", ""}}};
 }
 
 TEST_F(ClientControlTest, TableDefinitionComesBackAsItWasAsked) {
@@ -47,12 +52,19 @@ TEST_F(ClientControlTest, TableDefinitionComesBackAsItWasAsked) {
   ASSERT_EQ(table.indexes.size(), 1u);
   EXPECT_EQ(table.indexes[0].item_count, 8);
   EXPECT_EQ(table.indexes[0].index_status, TableStatus::kActive);
+  ASSERT_EQ(table.local_indexes.size(), 1u);
+  EXPECT_EQ(table.local_indexes[0].definition, Example().local_secondary_indexes[0]);
+  EXPECT_EQ(table.local_indexes[0].item_count, 7);
+  EXPECT_TRUE(table.definition.deletion_protection_enabled);
+  EXPECT_EQ(table.definition.tags, Example().tags);
 }
 
 TEST(TableDefinitionDifference, NamesWhatDiffersAndIgnoresOrder) {
   TableDefinition reordered = Example();
   std::swap(reordered.attribute_definitions[0], reordered.attribute_definitions[2]);
   reordered.global_secondary_indexes[0].projection.non_key_attributes = {"a", "b"};
+  reordered.deletion_protection_enabled = false;
+  reordered.tags.clear();
   EXPECT_EQ(DescribeDifference(Example(), reordered), "");
 
   struct Case {
@@ -73,6 +85,11 @@ TEST(TableDefinitionDifference, NamesWhatDiffersAndIgnoresOrder) {
        [](TableDefinition& t) { t.global_secondary_indexes[0].key_schema.pop_back(); }},
       {"projection of the index ByShard",
        [](TableDefinition& t) { t.global_secondary_indexes[0].projection.non_key_attributes.pop_back(); }},
+      {"index Local is only", [](TableDefinition& t) { t.local_secondary_indexes.clear(); }},
+      {"key schema of the index Local",
+       [](TableDefinition& t) { t.local_secondary_indexes[0].key_schema.pop_back(); }},
+      {"throughput of the index ByShard",
+       [](TableDefinition& t) { t.global_secondary_indexes[0].provisioned_throughput.reset(); }},
       {"billing mode", [](TableDefinition& t) { t.billing_mode = BillingMode::kPayPerRequest; }},
       {"provisioned throughput differs",
        [](TableDefinition& t) { t.provisioned_throughput->read_capacity_units = 1; }},
@@ -239,6 +256,70 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(check->change_records_checked, 4);
   EXPECT_EQ(check->findings, std::vector<std::string>{"in t"});
   EXPECT_EQ(check->finding_count, 500);
+}
+
+// SEM-095: what is left out of an update is left out of the message.
+TEST_F(ClientControlTest, UpdateTableSendsWhatWasGivenAndNothingElse) {
+  v1::UpdateTableRequest seen;
+  daemon_.update_table = [&](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
+    seen = request;
+    reply->set_change_sequence(4);
+    reply->mutable_table()->set_table_name(request.table_name());
+    return grpc::Status::OK;
+  };
+  absl::StatusOr<TableResult> result = client_.UpdateTable({.table_name = "t"});
+  ASSERT_TRUE(result.ok()) << result.status();
+  v1::UpdateTableRequest expected;
+  expected.set_table_name("t");
+  EXPECT_EQ(seen.SerializeAsString(), expected.SerializeAsString());
+
+  result = client_.UpdateTable({.table_name = "t",
+                                .billing_mode = BillingMode::kProvisioned,
+                                .provisioned_throughput = ProvisionedThroughput{1, 2},
+                                .global_secondary_index_throughputs = {{"i", {3, 4}}},
+                                .deletion_protection_enabled = false,
+                                .stream_view_type = StreamViewType::kNewImage});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->change_sequence, 4u);
+  EXPECT_EQ(result->table.definition.table_name, "t");
+  EXPECT_EQ(seen.billing_mode(), v1::BILLING_MODE_PROVISIONED);
+  EXPECT_EQ(seen.provisioned_throughput().write_capacity_units(), 2);
+  ASSERT_EQ(seen.global_secondary_index_throughputs_size(), 1);
+  EXPECT_EQ(seen.global_secondary_index_throughputs(0).index_name(), "i");
+  EXPECT_EQ(seen.global_secondary_index_throughputs(0).provisioned_throughput().read_capacity_units(), 3);
+  EXPECT_TRUE(seen.has_deletion_protection_enabled());
+  EXPECT_EQ(seen.stream_view_type(), v1::STREAM_VIEW_TYPE_NEW_IMAGE);
+}
+
+// OP-06, OP-08, OP-09.
+TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
+  daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {
+    EXPECT_EQ(request.tags_size(), 2);
+    EXPECT_EQ(request.tags(0).key() + "=" + request.tags(0).value(), "a=b");
+    reply->set_change_sequence(7);
+    return grpc::Status::OK;
+  };
+  daemon_.untag_table = [](const v1::UntagTableRequest& request, v1::UntagTableReply* reply) {
+    EXPECT_EQ(request.tag_keys_size(), 1);
+    EXPECT_EQ(request.table_name() + request.tag_keys(0), "ta");
+    reply->set_change_sequence(8);
+    return grpc::Status::OK;
+  };
+  daemon_.describe_limits = [](const v1::DescribeLimitsRequest&, v1::DescribeLimitsReply* reply) {
+    reply->set_account_max_read_capacity_units(1);
+    reply->set_account_max_write_capacity_units(2);
+    reply->set_table_max_read_capacity_units(3);
+    reply->set_table_max_write_capacity_units(4);
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(client_.TagTable({.table_name = "t", .tags = {{"a", "b"}, {"c", ""}}})->change_sequence, 7u);
+  EXPECT_EQ(client_.UntagTable({.table_name = "t", .tag_keys = {"a"}})->change_sequence, 8u);
+  const absl::StatusOr<TableLimits> limits = client_.DescribeLimits();
+  ASSERT_TRUE(limits.ok()) << limits.status();
+  EXPECT_EQ(limits->account_max_read_capacity_units, 1);
+  EXPECT_EQ(limits->account_max_write_capacity_units, 2);
+  EXPECT_EQ(limits->table_max_read_capacity_units, 3);
+  EXPECT_EQ(limits->table_max_write_capacity_units, 4);
 }
 
 }  // namespace

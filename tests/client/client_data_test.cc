@@ -1,5 +1,10 @@
 // Requests as they arrive at a daemon, and replies as they come back as results and statuses.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
 
 #include "itemdb/client.h"
 #include "tests/client/fake_daemon.h"
@@ -232,6 +237,129 @@ TEST_F(ClientDataTest, BrokenReplyIsDataLoss) {
     return grpc::Status::OK;
   };
   EXPECT_EQ(client_.GetItem({.table_name = "t", .key = {}}).status().code(), absl::StatusCode::kDataLoss);
+}
+
+v1::ConsumedCapacity SomeCapacity(const std::string& table_name) {
+  v1::ConsumedCapacity capacity;
+  capacity.set_table_name(table_name);
+  capacity.set_capacity_units(7.5);
+  capacity.mutable_table()->set_capacity_units(5);
+  (*capacity.mutable_global_secondary_indexes())["g"].set_capacity_units(2);
+  (*capacity.mutable_local_secondary_indexes())["l"].set_capacity_units(0.5);
+  return capacity;
+}
+
+void ExpectSomeCapacity(const ConsumedCapacity& capacity, const std::string& table_name) {
+  EXPECT_EQ(capacity.table_name, table_name);
+  EXPECT_EQ(capacity.capacity_units, 7.5);
+  EXPECT_EQ(capacity.table_units, 5);
+  EXPECT_EQ(capacity.global_secondary_indexes, (std::map<std::string, double>{{"g", 2}}));
+  EXPECT_EQ(capacity.local_secondary_indexes, (std::map<std::string, double>{{"l", 0.5}}));
+}
+
+v1::ItemCollectionMetrics SomeMetrics() {
+  v1::ItemCollectionMetrics metrics;
+  *metrics.mutable_item_collection_key() = TextItem("PK", "a");
+  metrics.add_size_estimate_range_gb(0.25);
+  metrics.add_size_estimate_range_gb(1);
+  return metrics;
+}
+
+void ExpectSomeMetrics(const ItemCollectionMetrics& metrics) {
+  EXPECT_EQ(metrics.item_collection_key, (Item{{"PK", "a"}}));
+  EXPECT_EQ(metrics.size_lower_bound_gb, 0.25);
+  EXPECT_EQ(metrics.size_upper_bound_gb, 1);
+}
+
+// SEM-061, SEM-066.
+TEST_F(ClientDataTest, SingleWritesSayWhatTheyConsumedAndHowLargeTheCollectionIs) {
+  const auto answer = [](const auto& request, auto* reply) {
+    EXPECT_EQ(request.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_INDEXES);
+    EXPECT_EQ(request.return_item_collection_metrics(), v1::RETURN_ITEM_COLLECTION_METRICS_SIZE);
+    reply->mutable_result();
+    *reply->mutable_consumed_capacity() = SomeCapacity("t");
+    *reply->mutable_item_collection_metrics() = SomeMetrics();
+    return grpc::Status::OK;
+  };
+  daemon_.put_item = answer;
+  daemon_.update_item = answer;
+  daemon_.delete_item = answer;
+  const auto request = [](auto request) {
+    request.return_consumed_capacity = ReturnConsumedCapacity::kIndexes;
+    request.return_item_collection_metrics = ReturnItemCollectionMetrics::kSize;
+    return request;
+  };
+  for (const absl::StatusOr<WriteResult>& result :
+       {client_.PutItem(request(PutItemRequest{.table_name = "t", .item = {}})),
+        client_.UpdateItem(request(UpdateItemRequest{.table_name = "t", .key = {}})),
+        client_.DeleteItem(request(DeleteItemRequest{.table_name = "t", .key = {}}))}) {
+    ASSERT_TRUE(result.ok()) << result.status();
+    ASSERT_TRUE(result->consumed_capacity.has_value());
+    ExpectSomeCapacity(*result->consumed_capacity, "t");
+    ASSERT_TRUE(result->item_collection_metrics.has_value());
+    ExpectSomeMetrics(*result->item_collection_metrics);
+  }
+}
+
+// SEM-061, SEM-066.
+TEST_F(ClientDataTest, TransactionsSendEveryFieldAndReturnCapacityAndMetrics) {
+  daemon_.transact_write_items = [](const v1::TransactWriteItemsRequest& request,
+                                    v1::TransactWriteItemsReply* reply) {
+    EXPECT_TRUE(request.large());
+    EXPECT_EQ(request.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_TOTAL);
+    EXPECT_EQ(request.return_item_collection_metrics(), v1::RETURN_ITEM_COLLECTION_METRICS_SIZE);
+    reply->mutable_committed();
+    *reply->add_consumed_capacity() = SomeCapacity("t");
+    *reply->add_consumed_capacity() = SomeCapacity("u");
+    v1::TableItemCollectionMetrics* metrics = reply->add_item_collection_metrics();
+    metrics->set_table_name("t");
+    *metrics->add_item_collection_metrics() = SomeMetrics();
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TransactWriteItemsResult> result =
+      client_.TransactWriteItems({.actions = {TransactPut{.table_name = "t", .item = {}}},
+                                  .large = true,
+                                  .return_consumed_capacity = ReturnConsumedCapacity::kTotal,
+                                  .return_item_collection_metrics = ReturnItemCollectionMetrics::kSize});
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->consumed_capacity.size(), 2u);
+  ExpectSomeCapacity(result->consumed_capacity[1], "u");
+  ASSERT_EQ(result->item_collection_metrics.at("t").size(), 1u);
+  ExpectSomeMetrics(result->item_collection_metrics.at("t")[0]);
+}
+
+// SEM-056.
+TEST_F(ClientDataTest, TransactGetSendsEveryFieldAndTellsMissingItems) {
+  v1::TransactGetItemsRequest seen;
+  daemon_.transact_get_items = [&](const v1::TransactGetItemsRequest& request,
+                                   v1::TransactGetItemsReply* reply) {
+    seen = request;
+    reply->set_change_sequence(9);
+    *reply->add_responses()->mutable_item() = TextItem("a", "x");
+    reply->add_responses();
+    *reply->add_consumed_capacity() = SomeCapacity("t");
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TransactGetItemsResult> result =
+      client_.TransactGetItems({.gets = {{.table_name = "t",
+                                          .key = {{"k", 1}},
+                                          .projection_expression = "#a",
+                                          .expression_attribute_names = {{"#a", "a"}}},
+                                         {.table_name = "u", .key = {{"k", 2}}}},
+                                .large = true,
+                                .return_consumed_capacity = ReturnConsumedCapacity::kTotal});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(seen.large());
+  EXPECT_EQ(seen.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_TOTAL);
+  ASSERT_EQ(seen.transact_items_size(), 2);
+  EXPECT_EQ(seen.transact_items(0).projection_expression(), "#a");
+  EXPECT_EQ(seen.transact_items(0).expression_attribute_names().at("#a"), "a");
+  EXPECT_EQ(seen.transact_items(1).table_name(), "u");
+  EXPECT_EQ(seen.transact_items(1).key().attributes(0).value().n(), "2");
+  EXPECT_EQ(result->change_sequence, 9u);
+  EXPECT_THAT(result->items, testing::ElementsAre(Item{{"a", "x"}}, std::nullopt));
+  ASSERT_EQ(result->consumed_capacity.size(), 1u);
+  ExpectSomeCapacity(result->consumed_capacity[0], "t");
 }
 
 }  // namespace

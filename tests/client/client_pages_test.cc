@@ -157,5 +157,71 @@ TEST_F(ClientPagesTest, EmptyRangeEndsAtOnce) {
   EXPECT_FALSE(range.Next()->has_value());
 }
 
+// SEM-033, SEM-036, SEM-061.
+TEST_F(ClientPagesTest, SelectSegmentsAndWhatIsAskedAboutTheReadArrive) {
+  v1::QueryRequest query;
+  v1::ScanRequest scan;
+  const auto fill = [](auto* reply) {
+    reply->set_count(int64_t{5'000'000'000});
+    reply->set_scanned_count(int64_t{6'000'000'000});
+    reply->mutable_consumed_capacity()->set_table_name("t");
+    reply->mutable_consumed_capacity()->set_capacity_units(12);
+    v1::ReadPlan* plan = reply->mutable_plan();
+    plan->set_index_name("i");
+    plan->set_key_range("PK = \"a\"");
+    plan->set_lower_bound("l");
+    plan->set_upper_bound("u");
+    plan->set_forward(true);
+    plan->set_bytes_read(1'000);
+    plan->set_base_items_read(3);
+    return grpc::Status::OK;
+  };
+  daemon_.query = [&](const v1::QueryRequest& request, v1::QueryReply* reply) {
+    query = request;
+    return fill(reply);
+  };
+  daemon_.scan = [&](const v1::ScanRequest& request, v1::ScanReply* reply) {
+    scan = request;
+    return fill(reply);
+  };
+  const absl::StatusOr<ItemPage> queried =
+      client_.Query({.table_name = "t",
+                     .key_condition_expression = "PK = :a",
+                     .select = Select::kCount,
+                     .count_all = true,
+                     .consistent_read = true,
+                     .return_consumed_capacity = ReturnConsumedCapacity::kTotal,
+                     .explain = true});
+  const absl::StatusOr<ItemPage> scanned =
+      client_.Scan({.table_name = "t",
+                    .segment = 0,
+                    .total_segments = 4,
+                    .select = Select::kAllProjectedAttributes,
+                    .count_all = true,
+                    .consistent_read = true,
+                    .return_consumed_capacity = ReturnConsumedCapacity::kIndexes,
+                    .explain = true});
+  EXPECT_EQ(query.select(), v1::SELECT_COUNT);
+  EXPECT_TRUE(query.count_all() && query.consistent_read() && query.explain());
+  EXPECT_EQ(query.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_TOTAL);
+  EXPECT_EQ(scan.select(), v1::SELECT_ALL_PROJECTED_ATTRIBUTES);
+  EXPECT_TRUE(scan.has_segment() && scan.segment() == 0 && scan.total_segments() == 4);
+  EXPECT_TRUE(scan.count_all() && scan.consistent_read() && scan.explain());
+  EXPECT_EQ(scan.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_INDEXES);
+  for (const absl::StatusOr<ItemPage>& page : {queried, scanned}) {
+    ASSERT_TRUE(page.ok()) << page.status();
+    EXPECT_EQ(page->count, 5'000'000'000);
+    EXPECT_EQ(page->scanned_count, 6'000'000'000);
+    EXPECT_EQ(page->consumed_capacity.value().capacity_units, 12);
+    const ReadPlan& plan = page->plan.value();
+    EXPECT_EQ(plan.index_name, "i");
+    EXPECT_EQ(plan.key_range, "PK = \"a\"");
+    EXPECT_EQ(plan.lower_bound + plan.upper_bound, "lu");
+    EXPECT_TRUE(plan.forward);
+    EXPECT_EQ(plan.bytes_read, 1'000);
+    EXPECT_EQ(plan.base_items_read, 3);
+  }
+}
+
 }  // namespace
 }  // namespace itemdb

@@ -38,6 +38,15 @@ v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
     described->set_index_status(v1::TABLE_STATUS_ACTIVE);
     described->set_item_count(8);
   }
+  for (const v1::LocalSecondaryIndex& index : request.local_secondary_indexes()) {
+    v1::LocalSecondaryIndexDescription* described = table.add_local_secondary_indexes();
+    described->set_index_name(index.index_name());
+    *described->mutable_key_schema() = index.key_schema();
+    *described->mutable_projection() = index.projection();
+    described->set_item_count(7);
+  }
+  table.set_deletion_protection_enabled(request.deletion_protection_enabled());
+  *table.mutable_tags() = request.tags();
   table.set_billing_mode(request.billing_mode());
   *table.mutable_provisioned_throughput() = request.provisioned_throughput();
   table.set_stream_view_type(request.stream_view_type());
@@ -74,6 +83,13 @@ class FakeDaemon::Services {
                                     v1::TransactWriteItemsReply* r) override {
       return Answer(fake->transact_write_items, q, r);
     }
+    grpc::Status BatchGetItem(Context*, const v1::BatchGetItemRequest* q, v1::BatchGetItemReply* r) override {
+      return Answer(fake->batch_get_item, q, r);
+    }
+    grpc::Status TransactGetItems(Context*, const v1::TransactGetItemsRequest* q,
+                                  v1::TransactGetItemsReply* r) override {
+      return Answer(fake->transact_get_items, q, r);
+    }
     grpc::Status Query(Context*, const v1::QueryRequest* q, v1::QueryReply* r) override {
       return Answer(fake->query, q, r);
     }
@@ -85,6 +101,19 @@ class FakeDaemon::Services {
 
   struct Tables : v1::Tables::Service {
     explicit Tables(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status UpdateTable(Context*, const v1::UpdateTableRequest* q, v1::UpdateTableReply* r) override {
+      return Answer(fake->update_table, q, r);
+    }
+    grpc::Status TagTable(Context*, const v1::TagTableRequest* q, v1::TagTableReply* r) override {
+      return Answer(fake->tag_table, q, r);
+    }
+    grpc::Status UntagTable(Context*, const v1::UntagTableRequest* q, v1::UntagTableReply* r) override {
+      return Answer(fake->untag_table, q, r);
+    }
+    grpc::Status DescribeLimits(Context*, const v1::DescribeLimitsRequest* q,
+                                v1::DescribeLimitsReply* r) override {
+      return Answer(fake->describe_limits, q, r);
+    }
     grpc::Status CreateTable(Context*, const v1::CreateTableRequest* q, v1::CreateTableReply* r) override {
       return Answer(fake->create_table, q, r);
     }

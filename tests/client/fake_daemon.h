@@ -49,12 +49,18 @@ class FakeDaemon {
   Handler<v1::DeleteItemRequest, v1::DeleteItemReply> delete_item;
   Handler<v1::BatchWriteItemRequest, v1::BatchWriteItemReply> batch_write_item;
   Handler<v1::TransactWriteItemsRequest, v1::TransactWriteItemsReply> transact_write_items;
+  Handler<v1::BatchGetItemRequest, v1::BatchGetItemReply> batch_get_item;
+  Handler<v1::TransactGetItemsRequest, v1::TransactGetItemsReply> transact_get_items;
   Handler<v1::QueryRequest, v1::QueryReply> query;
   Handler<v1::ScanRequest, v1::ScanReply> scan;
   Handler<v1::CreateTableRequest, v1::CreateTableReply> create_table;
   Handler<v1::DescribeTableRequest, v1::DescribeTableReply> describe_table;
   Handler<v1::ListTablesRequest, v1::ListTablesReply> list_tables;
   Handler<v1::DeleteTableRequest, v1::DeleteTableReply> delete_table;
+  Handler<v1::UpdateTableRequest, v1::UpdateTableReply> update_table;
+  Handler<v1::TagTableRequest, v1::TagTableReply> tag_table;
+  Handler<v1::UntagTableRequest, v1::UntagTableReply> untag_table;
+  Handler<v1::DescribeLimitsRequest, v1::DescribeLimitsReply> describe_limits;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ inline namespace client {
 
 // ---- tables --------------------------------------------------------------------------------------
 
-// Of CreateTable, DescribeTable and DeleteTable.
+// Of CreateTable, DescribeTable, UpdateTable and DeleteTable.
 struct TableResult {
   uint64_t change_sequence = 0;
   TableDescription table;
@@ -37,9 +38,49 @@ struct ListTablesResult {
   std::optional<std::string> last_evaluated_table_name;
 };
 
+// What is left out stays as it is; something must be given.
+struct UpdateTableRequest {
+  std::string table_name;
+  // A change to kProvisioned needs the throughput of the table and of every index.
+  std::optional<BillingMode> billing_mode = std::nullopt;
+  // With kProvisioned only.
+  std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
+  // By index name; with kProvisioned only.
+  std::map<std::string, ProvisionedThroughput> global_secondary_index_throughputs = {};
+  std::optional<bool> deletion_protection_enabled = std::nullopt;
+  // Which images change records carry from now on.
+  std::optional<StreamViewType> stream_view_type = std::nullopt;
+};
+
+struct TagTableRequest {
+  std::string table_name;
+  // At least one: they are added, or their values replaced. A table has at most 50; keys have 1 to 128
+  // characters, values up to 256.
+  std::map<std::string, std::string> tags = {};
+};
+
+struct UntagTableRequest {
+  std::string table_name;
+  // At least one; one that is not there is ignored.
+  std::vector<std::string> tag_keys = {};
+};
+
+// Of TagTable and UntagTable.
+struct TagTableResult {
+  uint64_t change_sequence = 0;
+};
+
+// DynamoDB's quotas, in capacity units. They are shown for programs that ask, and never enforced.
+struct TableLimits {
+  int64_t account_max_read_capacity_units = 0;
+  int64_t account_max_write_capacity_units = 0;
+  int64_t table_max_read_capacity_units = 0;
+  int64_t table_max_write_capacity_units = 0;
+};
+
 // ---- changes -------------------------------------------------------------------------------------
 
-enum class ChangeKind { kUnknown, kInsert, kModify, kRemove, kCreateTable, kDeleteTable };
+enum class ChangeKind { kUnknown, kInsert, kModify, kRemove, kCreateTable, kDeleteTable, kUpdateTable };
 
 // One committed change.
 struct ChangeRecord {

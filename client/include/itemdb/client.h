@@ -16,14 +16,13 @@
 //   absl::StatusOr<WriteResult> done = client.PutItem(request);                     // Blocks.
 //   std::future<absl::StatusOr<WriteResult>> later = client.PutItemAsync(request);  // Does not.
 //   client.PutItemAsync(request, [](absl::StatusOr<WriteResult> result) { ... });   // Does not.
-//
-// Options of the second form are written with their type, PutItemAsync(request, CallOptions{.cancel = token}):
-// clang takes plain braces there for the callback.
 #pragma once
 
+#include <concepts>
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -48,6 +47,11 @@ inline namespace client {
 // start further asynchronous operations and may drop the last Client.
 template <typename Result>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;
+
+// What can be such a callback. A template's parameter, so that options in plain braces are never taken for
+// one.
+template <typename F, typename Result>
+concept CallbackFor = std::convertible_to<F, Callback<Result>>;
 
 class ClientCore;
 
@@ -81,22 +85,28 @@ class ITEMDB_EXPORT Client {
   absl::StatusOr<WriteResult> PutItem(const PutItemRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<WriteResult>> PutItemAsync(const PutItemRequest& request,
                                                         CallOptions options = {}) const;
-  void PutItemAsync(const PutItemRequest& request, Callback<WriteResult> callback,
-                    CallOptions options = {}) const;
+  template <CallbackFor<WriteResult> F>
+  void PutItemAsync(const PutItemRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // Changes attributes of an item, creating it when it is missing.
   absl::StatusOr<WriteResult> UpdateItem(const UpdateItemRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<WriteResult>> UpdateItemAsync(const UpdateItemRequest& request,
                                                            CallOptions options = {}) const;
-  void UpdateItemAsync(const UpdateItemRequest& request, Callback<WriteResult> callback,
-                       CallOptions options = {}) const;
+  template <CallbackFor<WriteResult> F>
+  void UpdateItemAsync(const UpdateItemRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // Removes an item; removing a missing item succeeds.
   absl::StatusOr<WriteResult> DeleteItem(const DeleteItemRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<WriteResult>> DeleteItemAsync(const DeleteItemRequest& request,
                                                            CallOptions options = {}) const;
-  void DeleteItemAsync(const DeleteItemRequest& request, Callback<WriteResult> callback,
-                       CallOptions options = {}) const;
+  template <CallbackFor<WriteResult> F>
+  void DeleteItemAsync(const DeleteItemRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // Applies any number of independent puts and deletes, in batches sent one after the other; what the daemon
   // does not take on for overload is sent again, with pauses, until the deadline of the whole. OK means that
@@ -108,8 +118,11 @@ class ITEMDB_EXPORT Client {
                                                       CallOptions options = {}) const;
   std::future<absl::StatusOr<BatchWriteItemResult>> BatchWriteItemAsync(const BatchWriteItemRequest& request,
                                                                         CallOptions options = {}) const;
-  void BatchWriteItemAsync(const BatchWriteItemRequest& request, Callback<BatchWriteItemResult> callback,
-                           CallOptions options = {}) const;
+  template <CallbackFor<BatchWriteItemResult> F>
+  void BatchWriteItemAsync(const BatchWriteItemRequest& request, F&& callback,
+                           CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // Applies all actions or none. Carries a request token, so it is applied once however often it is sent.
   // FAILED_PRECONDITION with reason TRANSACTION_CANCELLED: nothing was written; see CancellationReasons().
@@ -117,8 +130,11 @@ class ITEMDB_EXPORT Client {
                                                               CallOptions options = {}) const;
   std::future<absl::StatusOr<TransactWriteItemsResult>> TransactWriteItemsAsync(
       const TransactWriteItemsRequest& request, CallOptions options = {}) const;
-  void TransactWriteItemsAsync(const TransactWriteItemsRequest& request,
-                               Callback<TransactWriteItemsResult> callback, CallOptions options = {}) const;
+  template <CallbackFor<TransactWriteItemsResult> F>
+  void TransactWriteItemsAsync(const TransactWriteItemsRequest& request, F&& callback,
+                               CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // ---- reads ----
 
@@ -126,19 +142,50 @@ class ITEMDB_EXPORT Client {
   absl::StatusOr<GetItemResult> GetItem(const GetItemRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<GetItemResult>> GetItemAsync(const GetItemRequest& request,
                                                           CallOptions options = {}) const;
-  void GetItemAsync(const GetItemRequest& request, Callback<GetItemResult> callback,
-                    CallOptions options = {}) const;
+  template <CallbackFor<GetItemResult> F>
+  void GetItemAsync(const GetItemRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
+  // Any number of items of any tables by their keys, in batches sent one after the other; what a reply has no
+  // room for is asked for again, until the deadline of the whole. The result holds all of them, so their
+  // number is the caller's to bound.
+  absl::StatusOr<BatchGetItemResult> BatchGetItem(const BatchGetItemRequest& request,
+                                                  CallOptions options = {}) const;
+  std::future<absl::StatusOr<BatchGetItemResult>> BatchGetItemAsync(const BatchGetItemRequest& request,
+                                                                    CallOptions options = {}) const;
+  template <CallbackFor<BatchGetItemResult> F>
+  void BatchGetItemAsync(const BatchGetItemRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
+
+  // Items of any tables by their keys, all read from one state.
+  absl::StatusOr<TransactGetItemsResult> TransactGetItems(const TransactGetItemsRequest& request,
+                                                          CallOptions options = {}) const;
+  std::future<absl::StatusOr<TransactGetItemsResult>> TransactGetItemsAsync(
+      const TransactGetItemsRequest& request, CallOptions options = {}) const;
+  template <CallbackFor<TransactGetItemsResult> F>
+  void TransactGetItemsAsync(const TransactGetItemsRequest& request, F&& callback,
+                             CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // One page of an item collection, of a table or an index, in sort-key order.
   absl::StatusOr<ItemPage> Query(const QueryRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<ItemPage>> QueryAsync(const QueryRequest& request,
                                                    CallOptions options = {}) const;
-  void QueryAsync(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options = {}) const;
+  template <CallbackFor<ItemPage> F>
+  void QueryAsync(const QueryRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // One page of all items of a table or all entries of an index, in key order.
   absl::StatusOr<ItemPage> Scan(const ScanRequest& request, CallOptions options = {}) const;
   std::future<absl::StatusOr<ItemPage>> ScanAsync(const ScanRequest& request, CallOptions options = {}) const;
-  void ScanAsync(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options = {}) const;
+  template <CallbackFor<ItemPage> F>
+  void ScanAsync(const ScanRequest& request, F&& callback, CallOptions options = {}) const {
+    Start(request, std::forward<F>(callback), std::move(options));
+  }
 
   // All items from `exclusive_start_key` on, page by page as they are used (blocking). `limit` bounds each
   // page, not the range. Each page sees the state of its own moment.
@@ -153,8 +200,16 @@ class ITEMDB_EXPORT Client {
   absl::StatusOr<TableResult> DescribeTable(const std::string& table_name, CallOptions options = {}) const;
   absl::StatusOr<ListTablesResult> ListTables(const ListTablesRequest& request = {},
                                               CallOptions options = {}) const;
-  // Deletes a table, its items and its indexes; returns it as it was.
+  // Deletes a table, its items and its indexes; returns it as it was. INVALID_ARGUMENT also: its deletion
+  // protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
+  // Changes billing mode, throughput, deletion protection or stream view type; returns the table as it is
+  // then.
+  absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
+  // Tags are part of TableResult.
+  absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
+  absl::StatusOr<TagTableResult> UntagTable(const UntagTableRequest& request, CallOptions options = {}) const;
+  absl::StatusOr<TableLimits> DescribeLimits(CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)
 
@@ -171,6 +226,22 @@ class ITEMDB_EXPORT Client {
  private:
   friend class ClientAccess;
   explicit Client(std::shared_ptr<ClientCore> core);
+
+  // Each operation, in the one form that the others are made from.
+  void Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
+  void Start(const UpdateItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
+  void Start(const DeleteItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
+  void Start(const BatchWriteItemRequest& request, Callback<BatchWriteItemResult> callback,
+             CallOptions options) const;
+  void Start(const TransactWriteItemsRequest& request, Callback<TransactWriteItemsResult> callback,
+             CallOptions options) const;
+  void Start(const GetItemRequest& request, Callback<GetItemResult> callback, CallOptions options) const;
+  void Start(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const;
+  void Start(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const;
+  void Start(const BatchGetItemRequest& request, Callback<BatchGetItemResult> callback,
+             CallOptions options) const;
+  void Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
+             CallOptions options) const;
 
   std::shared_ptr<ClientCore> core_;
 };

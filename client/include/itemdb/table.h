@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +72,15 @@ struct GlobalSecondaryIndex {
   bool operator==(const GlobalSecondaryIndex&) const = default;
 };
 
+// Has the table's partition key and another sort key; needs a table with a sort key.
+struct LocalSecondaryIndex {
+  std::string index_name;
+  // The table's kHash element, then one kRange element.
+  std::vector<KeySchemaElement> key_schema = {};
+  Projection projection = {};
+  bool operator==(const LocalSecondaryIndex&) const = default;
+};
+
 // A table as it is asked for in Client::CreateTable.
 struct TableDefinition {
   // 3 to 255 characters of [a-zA-Z0-9_.-].
@@ -86,6 +96,12 @@ struct TableDefinition {
   // Required with BillingMode::kProvisioned, otherwise forbidden.
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
   StreamViewType stream_view_type = StreamViewType::kKeysOnly;
+  // At most 5. They cannot be added later.
+  std::vector<LocalSecondaryIndex> local_secondary_indexes = {};
+  // DeleteTable is refused while this is true.
+  bool deletion_protection_enabled = false;
+  // At most 50: keys of 1 to 128 characters, values of up to 256.
+  std::map<std::string, std::string> tags = {};
 };
 
 // An index as it is.
@@ -99,9 +115,19 @@ struct IndexDescription {
   int64_t index_size_bytes = 0;
 };
 
+// A local index as it is.
+struct LocalIndexDescription {
+  LocalSecondaryIndex definition;
+  // As in IndexDescription.
+  uint64_t storage_id = 0;
+  int64_t item_count = 0;
+  int64_t index_size_bytes = 0;
+};
+
 // A table as it is.
 struct TableDescription {
-  // As it was created; its `global_secondary_indexes` are those of `indexes`, in the same order.
+  // Its `global_secondary_indexes` and `local_secondary_indexes` are those of `indexes` and `local_indexes`,
+  // in the same order.
   TableDefinition definition;
   TableStatus table_status = TableStatus::kUnknown;
   // A UUID; a table made again under the same name has another.
@@ -110,13 +136,15 @@ struct TableDescription {
   uint64_t storage_id = 0;
   absl::Time creation_time;
   std::vector<IndexDescription> indexes;
+  std::vector<LocalIndexDescription> local_indexes;
   // Exact number of items and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t table_size_bytes = 0;
 };
 
 // What makes two definitions of one table differ, in one sentence; empty when they ask for the same. The
-// order of attribute definitions, indexes and projected attributes does not count.
+// order of attribute definitions, indexes and projected attributes does not count, nor do deletion protection
+// and tags.
 ITEMDB_EXPORT std::string DescribeDifference(const TableDefinition& a, const TableDefinition& b);
 
 }  // namespace client

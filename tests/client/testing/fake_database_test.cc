@@ -182,7 +182,7 @@ TEST_F(FakeDatabaseTest, DelayedCallsMeetTheirDeadlineOrCancellation) {
   EXPECT_EQ(ReasonOf(late), kReasonWriteOutcomeUnknown);
   const CancelToken token;
   std::future<absl::StatusOr<GetItemResult>> read =
-      client_.GetItemAsync({.table_name = "Product", .key = {{"id", "x"}}}, CallOptions{.cancel = token});
+      client_.GetItemAsync({.table_name = "Product", .key = {{"id", "x"}}}, {.cancel = token});
   token.Cancel();
   EXPECT_EQ(ReasonOf(read.get().status()), kReasonCancelled);
   EXPECT_LT(absl::Now() - start, absl::Seconds(25));

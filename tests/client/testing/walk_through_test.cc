@@ -56,6 +56,20 @@ TEST(WalkThrough, ReadmeOfTheClient) {
                      [&](absl::StatusOr<itemdb::ItemPage> page) { count.set_value(page->count); });
   EXPECT_EQ(count.get_future().get(), 1);
 
+  absl::StatusOr<itemdb::BatchGetItemResult> some = client->BatchGetItem(
+      {.request_items = {{.table_name = "Product", .keys = {{{"id", "hammer"}}, {{"id", "saw"}}}}}});
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_TRUE(some->tables[0].items[0].has_value());
+  EXPECT_FALSE(some->tables[0].items[1].has_value());
+  absl::StatusOr<itemdb::ItemPage> counted =
+      client->Scan({.table_name = "Product",
+                    .select = itemdb::Select::kCount,
+                    .count_all = true,
+                    .return_consumed_capacity = itemdb::ReturnConsumedCapacity::kTotal});
+  ASSERT_TRUE(counted.ok()) << counted.status();
+  EXPECT_EQ(counted->count, 2);
+  EXPECT_EQ(counted->consumed_capacity->capacity_units, 0.5);
+
   itemdb::CancelToken token;
   const itemdb::UpdateItemRequest add_one =
       Compose(itemdb::UpdateItemRequest{.table_name = "Product", .key = {{"id", "nail"}}},

@@ -14,7 +14,6 @@
 #include "client/core.h"
 #include "client/encode.h"
 #include "client/errors_internal.h"
-#include "client/wait.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -108,12 +107,14 @@ absl::Status UnknownReply(const std::string& endpoint) {
 }
 
 // The whole request from its first batch to its last.
-class BatchCall : public std::enable_shared_from_this<BatchCall> {
+class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
  public:
-  BatchCall(std::shared_ptr<ClientCore> core, BatchWriteItemRequest request, CallOptions options,
-            Callback<BatchWriteItemResult> callback)
+  BatchWriteCall(std::shared_ptr<ClientCore> core, BatchWriteItemRequest request, CallOptions options,
+                 Callback<BatchWriteItemResult> callback)
       : core_(std::move(core)),
         writes_(std::move(request.writes)),
+        return_consumed_capacity_(request.return_consumed_capacity),
+        return_item_collection_metrics_(request.return_item_collection_metrics),
         options_(std::move(options)),
         deadline_(absl::Now() + core_->timeout_of(options_)),
         callback_(std::move(callback)),
@@ -123,7 +124,7 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
 
   void Start() {
     cancellation_.emplace(options_.cancel, [weak = weak_from_this()] {
-      if (std::shared_ptr<BatchCall> self = weak.lock()) self->EndPause();
+      if (std::shared_ptr<BatchWriteCall> self = weak.lock()) self->EndPause();
     });
     Send();
   }
@@ -140,6 +141,8 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
     }
     for (const size_t position : batch->writes) outcomes_[position] = BatchWriteOutcome::kUnknown;
     left_.erase(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(batch->writes.size()));
+    batch->message.set_return_consumed_capacity(ToProto(return_consumed_capacity_));
+    batch->message.set_return_item_collection_metrics(ToProto(return_item_collection_metrics_));
     CallSpec spec = Encode(&batch->message, options_);
     // The end may come before Start has returned, and lets go of the core.
     const std::shared_ptr<ClientCore> core = core_;
@@ -163,7 +166,10 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
     if (!unprocessed.has_value()) return End(UnknownReply(core_->endpoint()));
     Set(sent, BatchWriteOutcome::kApplied);
     Set(*unprocessed, BatchWriteOutcome::kNotApplied);
-    change_sequence_ = std::max(change_sequence_, reply.change_sequence());
+    result_.change_sequence = std::max(result_.change_sequence, reply.change_sequence());
+    AddCapacity(reply.consumed_capacity(), &result_.consumed_capacity);
+    absl::Status metrics = AddMetrics(reply.item_collection_metrics(), &result_.item_collection_metrics);
+    if (!metrics.ok()) return End(std::move(metrics));
     if (unprocessed->empty()) {
       rounds_without_progress_ = 0;
       return left_.empty() ? End(absl::OkStatus()) : Send();
@@ -222,7 +228,7 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
     core_.reset();
     Callback<BatchWriteItemResult> callback = std::move(callback_);
     if (status.ok()) {
-      std::move(callback)(BatchWriteItemResult{.change_sequence = change_sequence_});
+      std::move(callback)(std::move(result_));
     } else {
       std::move(callback)(WithOutcomes(status, outcomes_));
     }
@@ -230,13 +236,15 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
 
   std::shared_ptr<ClientCore> core_;  // Until the end.
   const std::vector<BatchWrite> writes_;
+  const ReturnConsumedCapacity return_consumed_capacity_;
+  const ReturnItemCollectionMetrics return_item_collection_metrics_;
   CallOptions options_;
   const absl::Time deadline_;
   Callback<BatchWriteItemResult> callback_;
   // One batch at a time is under way, so these need no lock.
   std::vector<BatchWriteOutcome> outcomes_;
   std::vector<size_t> left_;  // Positions of the writes to be sent, in order.
-  uint64_t change_sequence_ = 0;
+  BatchWriteItemResult result_;
   int rounds_without_progress_ = 0;
   std::optional<Cancellation> cancellation_;
 
@@ -246,23 +254,9 @@ class BatchCall : public std::enable_shared_from_this<BatchCall> {
 
 }  // namespace
 
-void Client::BatchWriteItemAsync(const BatchWriteItemRequest& request,
-                                 Callback<BatchWriteItemResult> callback, CallOptions options) const {
-  std::make_shared<BatchCall>(core_, request, std::move(options), std::move(callback))->Start();
-}
-
-std::future<absl::StatusOr<BatchWriteItemResult>> Client::BatchWriteItemAsync(
-    const BatchWriteItemRequest& request, CallOptions options) const {
-  return Promised<BatchWriteItemResult>([&](Callback<BatchWriteItemResult> callback) {
-    BatchWriteItemAsync(request, std::move(callback), options);
-  });
-}
-
-absl::StatusOr<BatchWriteItemResult> Client::BatchWriteItem(const BatchWriteItemRequest& request,
-                                                            CallOptions options) const {
-  return Wait<BatchWriteItemResult>([&](Callback<BatchWriteItemResult> callback) {
-    BatchWriteItemAsync(request, std::move(callback), options);
-  });
+void Client::Start(const BatchWriteItemRequest& request, Callback<BatchWriteItemResult> callback,
+                   CallOptions options) const {
+  std::make_shared<BatchWriteCall>(core_, request, std::move(options), std::move(callback))->Start();
 }
 
 }  // namespace client

@@ -1,0 +1,170 @@
+// Every operation beyond single items, through a client to the real storage of the fake: what a test against
+// the fake finds is what the daemon does.
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "itemdb/client.h"
+#include "itemdb/testing/fake_database.h"
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using namespace itemdb;  // NOLINT: as a user's test would.
+using itemdb::testing::FakeDatabase;
+
+constexpr int kItems = 130;
+
+Item KeyOf(int number) { return {{"id", std::to_string(number)}}; }
+
+class FakeOperationsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TableDefinition definition{
+        .table_name = "Product",
+        .attribute_definitions = {{"id", ScalarAttributeType::kString},
+                                  {"kind", ScalarAttributeType::kString}},
+        .key_schema = {{"id", KeyType::kHash}},
+        .global_secondary_indexes = {{.index_name = "ByKind", .key_schema = {{"kind", KeyType::kHash}}}}};
+    definition.tags = {{"team", "blue"}};
+    ASSERT_TRUE(client_.CreateTable(definition).ok());
+    BatchWriteItemRequest request;
+    for (int i = 0; i < kItems; ++i) {
+      Item item = KeyOf(i);
+      item.Set("kind", i % 2 == 0 ? "even" : "odd");
+      item.Set("text", std::string(100'000, 'x'));
+      request.writes.push_back(BatchPut{.table_name = "Product", .item = std::move(item)});
+    }
+    request.return_consumed_capacity = ReturnConsumedCapacity::kTotal;
+    const absl::StatusOr<BatchWriteItemResult> written = client_.BatchWriteItem(request);
+    ASSERT_TRUE(written.ok()) << written.status();
+    // 98 KiB each, in the table and in the index (SEM-063).
+    ASSERT_THAT(written->consumed_capacity, SizeIs(1));
+    EXPECT_EQ(written->consumed_capacity[0].capacity_units, 2 * 98 * kItems);
+  }
+
+  std::unique_ptr<FakeDatabase> database_ = *FakeDatabase::Open();
+  Client client_ = database_->NewClient();
+};
+
+// SEM-043: 13 MB in replies of 3 MiB, and 10 of 140 keys are missing.
+TEST_F(FakeOperationsTest, BatchesOfGetsBringEverythingAndSayWhatIsMissing) {
+  KeysAndAttributes table{.table_name = "Product"};
+  for (int i = kItems + 9; i >= 0; --i) table.keys.push_back(KeyOf(i));
+  absl::StatusOr<BatchGetItemResult> got = client_.BatchGetItem(
+      {.request_items = {table}, .return_consumed_capacity = ReturnConsumedCapacity::kTotal});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_GT(database_->calls("BatchGetItem"), 4);
+  ASSERT_EQ(got->tables[0].items.size(), table.keys.size());
+  for (size_t i = 0; i < table.keys.size(); ++i) {
+    const std::optional<Item>& item = got->tables[0].items[i];
+    EXPECT_EQ(item.has_value(), i >= 10) << i;
+    if (item.has_value()) EXPECT_EQ(*item->find_or_null("id"), *table.keys[i].find_or_null("id"));
+  }
+  // 25 units of 4 KiB, halved, for each item, and half a unit for each that is missing (SEM-062).
+  EXPECT_EQ(got->consumed_capacity[0].capacity_units, 12.5 * kItems + 0.5 * 10);
+
+  table.projection_expression = "#k.x, kind";
+  table.expression_attribute_names = {{"#k", "kind"}};
+  EXPECT_EQ(client_.BatchGetItem({.request_items = {table}}).status().code(),
+            absl::StatusCode::kInvalidArgument)
+      << "overlapping paths are the daemon's to refuse";
+  table.projection_expression = "kind";
+  table.expression_attribute_names.clear();
+  got = client_.BatchGetItem({.request_items = {table}});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_FALSE(got->tables[0].items[9].has_value());
+  EXPECT_EQ(*got->tables[0].items[10], (Item{{"kind", "odd"}})) << "the key is read, and not shown";
+}
+
+// SEM-056.
+TEST_F(FakeOperationsTest, TransactGetAnswersInOrderOfTheRequest) {
+  const absl::StatusOr<TransactGetItemsResult> got = client_.TransactGetItems(
+      {.gets = {{.table_name = "Product", .key = KeyOf(3), .projection_expression = "kind"},
+                {.table_name = "Product", .key = KeyOf(999)},
+                {.table_name = "Product", .key = KeyOf(2), .projection_expression = "id"}},
+       .return_consumed_capacity = ReturnConsumedCapacity::kTotal});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(got->items, ElementsAre(Item{{"kind", "odd"}}, std::nullopt, Item{{"id", "2"}}));
+  // 25 units of 4 KiB twice for an item, two for none (SEM-062).
+  EXPECT_EQ(got->consumed_capacity[0].capacity_units, 2 * 25 * 2 + 2);
+}
+
+// SEM-036, SEM-061: one call counts 13 MB, which are 13 pages.
+TEST_F(FakeOperationsTest, OneCallCountsAWholeRange) {
+  const absl::StatusOr<ItemPage> page = client_.Scan({.table_name = "Product"});
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_TRUE(page->last_evaluated_key.has_value());
+  absl::StatusOr<ItemPage> counted =
+      client_.Scan({.table_name = "Product", .select = Select::kCount, .count_all = true});
+  ASSERT_TRUE(counted.ok()) << counted.status();
+  EXPECT_EQ(counted->count, kItems);
+  EXPECT_TRUE(counted->items.empty());
+  EXPECT_FALSE(counted->last_evaluated_key.has_value());
+  counted = client_.Query({.table_name = "Product",
+                           .index_name = "ByKind",
+                           .key_condition_expression = "kind = :k",
+                           .filter_expression = "id > :five",
+                           .expression_attribute_values = {{":k", "odd"}, {":five", "5"}},
+                           .select = Select::kCount,
+                           .count_all = true,
+                           .return_consumed_capacity = ReturnConsumedCapacity::kIndexes});
+  ASSERT_TRUE(counted.ok()) << counted.status();
+  EXPECT_EQ(counted->count, 27) << "7, 9, 51, 53, 55, 57, 59, 61, ..., 99, without 5 itself";
+  EXPECT_EQ(counted->scanned_count, kItems / 2);
+  ASSERT_TRUE(counted->consumed_capacity.has_value());
+  EXPECT_EQ(counted->consumed_capacity->global_secondary_indexes.at("ByKind"),
+            counted->consumed_capacity->capacity_units);
+  EXPECT_EQ(client_.Scan({.table_name = "Product", .count_all = true}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// SEM-033.
+TEST_F(FakeOperationsTest, SegmentsAreDisjointAndTogetherComplete) {
+  std::multiset<std::string> seen;
+  for (int segment = 0; segment < 3; ++segment) {
+    ItemRange range = client_.ScanAll(
+        {.table_name = "Product", .projection_expression = "id", .segment = segment, .total_segments = 3});
+    for (const Item& item : range) seen.insert(*item.find_or_null("id")->string_or_null());
+    EXPECT_TRUE(range.status().ok()) << range.status();
+  }
+  EXPECT_EQ(seen.size(), static_cast<size_t>(kItems));
+  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), static_cast<size_t>(kItems));
+}
+
+// SEM-095, OP-05, OP-06, OP-08, OP-09.
+TEST_F(FakeOperationsTest, TablesAreUpdatedTaggedAndProtected) {
+  absl::StatusOr<TableResult> table = client_.UpdateTable({.table_name = "Product",
+                                                           .deletion_protection_enabled = true,
+                                                           .stream_view_type = StreamViewType::kOldImage});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_TRUE(table->table.definition.deletion_protection_enabled);
+  EXPECT_EQ(table->table.definition.stream_view_type, StreamViewType::kOldImage);
+  EXPECT_THAT(std::string(client_.DeleteTable("Product").status().message()),
+              HasSubstr("protected against deletion"));
+  ASSERT_TRUE(client_.TagTable({.table_name = "Product", .tags = {{"env", "test"}, {"team", "red"}}}).ok());
+  ASSERT_TRUE(client_.UntagTable({.table_name = "Product", .tag_keys = {"env", "none"}}).ok());
+  table = client_.UpdateTable({.table_name = "Product",
+                               .billing_mode = BillingMode::kProvisioned,
+                               .provisioned_throughput = ProvisionedThroughput{5, 6},
+                               .global_secondary_index_throughputs = {{"ByKind", {7, 8}}},
+                               .deletion_protection_enabled = false});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->table.definition.tags, (std::map<std::string, std::string>{{"team", "red"}}));
+  EXPECT_EQ(table->table.indexes[0].definition.provisioned_throughput, (ProvisionedThroughput{7, 8}));
+  EXPECT_EQ(client_.UpdateTable({.table_name = "Product"}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(client_.DeleteTable("Product").ok());
+  const absl::StatusOr<TableLimits> limits = client_.DescribeLimits();
+  ASSERT_TRUE(limits.ok()) << limits.status();
+  EXPECT_EQ(limits->account_max_read_capacity_units, 80'000);
+  EXPECT_EQ(limits->table_max_write_capacity_units, 40'000);
+}
+
+}  // namespace

@@ -34,6 +34,10 @@ inline constexpr int kMaxInOperands = 100;
 inline constexpr size_t kMaxPlaceholderBytes = 255;
 inline constexpr size_t kMaxPlaceholderMapBytes = 2 << 20;
 
+// Entries of a legacy parameter (SEM-112): about as many as fit the text of an expression. Our own bound: each
+// may cost a walk over the item while other writes wait.
+inline constexpr int kMaxLegacyEntries = 1'000;
+
 // Table and index names (SEM-008).
 inline constexpr size_t kMinTableNameBytes = 3;
 inline constexpr size_t kMaxTableNameBytes = 255;

@@ -48,6 +48,17 @@ absl::Status Binding::Bind(std::string_view expression_name, std::shared_ptr<con
     }
     values_.push_back(*value);
   }
+  ResolveSteps();
+  return absl::OkStatus();
+}
+
+void Binding::Bind(std::shared_ptr<const Tree> tree, std::vector<std::string> values) {
+  tree_ = std::move(tree);
+  values_ = std::move(values);
+  ResolveSteps();
+}
+
+void Binding::ResolveSteps() {
   steps_.reserve(tree_->segments.size());
   for (const SegmentSyntax& segment : tree_->segments) {
     PathStep step;
@@ -64,7 +75,6 @@ absl::Status Binding::Bind(std::string_view expression_name, std::shared_ptr<con
     }
     steps_.push_back(step);
   }
-  return absl::OkStatus();
 }
 
 std::vector<std::string> Binding::TopLevelAttributes() const {

@@ -27,6 +27,9 @@ class Binding {
   absl::Status Bind(std::string_view expression_name, std::shared_ptr<const Tree> tree,
                     Placeholders& placeholders);
 
+  // The same for a tree that needs no placeholders: `values` by slot.
+  void Bind(std::shared_ptr<const Tree> tree, std::vector<std::string> values);
+
   const Tree& tree() const { return *tree_; }
 
   // Path `position` of Tree::paths; value `slot` of Tree::values.
@@ -42,6 +45,9 @@ class Binding {
   const OperandSyntax& operand(uint32_t position) const { return tree_->operands[position]; }
 
  private:
+  // Once names and values are there.
+  void ResolveSteps();
+
   std::shared_ptr<const Tree> tree_;
   // By slot.
   std::vector<std::string> names_;

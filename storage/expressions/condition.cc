@@ -285,6 +285,16 @@ absl::StatusOr<Condition> Condition::Compile(std::string_view expression_name, s
   auto rep = std::make_shared<Rep>();
   ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(expression_name, std::move(tree), placeholders));
   ITEMDB_RETURN_IF_ERROR(OperandCheck(expression_name, rep->binding).CheckAll());
+  return FromRep(std::move(rep));
+}
+
+Condition Condition::FromLegacy(LegacyTree legacy) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  return FromRep(std::move(rep));
+}
+
+Condition Condition::FromRep(std::shared_ptr<Rep> rep) {
   rep->top_level = rep->binding.TopLevelAttributes();
   Condition condition;
   condition.rep_ = std::move(rep);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/base/status.h"
+#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
 #include "storage/values/value_view.h"
 
@@ -21,6 +22,9 @@ class Condition {
   static absl::StatusOr<Condition> Compile(std::string_view expression_name, std::string_view text,
                                            Placeholders& placeholders);
 
+  // What ExpectedTree or FilterTree made.
+  static Condition FromLegacy(LegacyTree legacy);
+
   // Whether the condition holds for `item`; an item that does not exist is the empty view (EXP-20).
   bool Evaluate(ItemView item) const;
 
@@ -29,6 +33,8 @@ class Condition {
 
  private:
   struct Rep;
+  static Condition FromRep(std::shared_ptr<Rep> rep);
+
   std::shared_ptr<const Rep> rep_;
 };
 

@@ -1,7 +1,11 @@
 // What requests have in common.
 #pragma once
 
+#include <optional>
+
+#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/projection.h"
 
 namespace itemdb {
 
@@ -18,6 +22,29 @@ absl::StatusOr<Placeholders> MakePlaceholders(const Request& request) {
       values.emplace_back(value.name(), value.value());
   }
   return Placeholders::Make(std::move(names), std::move(values));
+}
+
+// What a request says of the attributes it wants, if anything: ProjectionExpression or AttributesToGet. Marks
+// the placeholders it uses.
+template <typename Request>
+absl::StatusOr<std::optional<Projection>> MakeProjection(const Request& request, Placeholders& placeholders) {
+  if (!request.projection_expression().empty())
+    return Projection::Compile(request.projection_expression(), placeholders);
+  if (request.attributes_to_get().empty()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, AttributesTree(request.attributes_to_get()));
+  return Projection::FromLegacy(std::move(legacy));
+}
+
+// The same for requests that have no other expression: all their names must be used then (SEM-024, SEM-026).
+template <typename Request>
+absl::StatusOr<std::optional<Projection>> MakeOnlyProjection(const Request& request) {
+  const bool has_expression = !request.projection_expression().empty();
+  ITEMDB_RETURN_IF_ERROR(CheckNotMixed({{"AttributesToGet", !request.attributes_to_get().empty()}},
+                                       {{"ProjectionExpression", has_expression}}));
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<Projection> projection, MakeProjection(request, placeholders));
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(has_expression));
+  return projection;
 }
 
 }  // namespace itemdb

@@ -313,4 +313,12 @@ absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Pla
   return KeyConditionCompiler(binding, partition, sort).Compile();
 }
 
+absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
+                                                     const std::vector<KeyAttribute>& partition,
+                                                     const std::vector<KeyAttribute>& sort) {
+  Binding binding;
+  binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  return KeyConditionCompiler(binding, partition, sort).Compile();
+}
+
 }  // namespace itemdb

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "storage/base/status.h"
+#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
 #include "storage/keys/key_range.h"
 #include "storage/values/value_view.h"
@@ -25,5 +26,9 @@ struct KeyConditionRange {
 absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
                                                       const std::vector<KeyAttribute>& partition,
                                                       const std::vector<KeyAttribute>& sort);
+// The same for what KeyConditionsTree made (SEM-089: for any number of key attributes).
+absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
+                                                     const std::vector<KeyAttribute>& partition,
+                                                     const std::vector<KeyAttribute>& sort);
 
 }  // namespace itemdb

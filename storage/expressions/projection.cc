@@ -22,6 +22,16 @@ absl::StatusOr<Projection> Projection::Compile(std::string_view text, Placeholde
                           ParseExpression(ExpressionKind::kProjection, kExpressionName, text));
   auto rep = std::make_shared<Rep>();
   ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
+  return FromRep(std::move(rep));
+}
+
+absl::StatusOr<Projection> Projection::FromLegacy(LegacyTree legacy) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  return FromRep(std::move(rep));
+}
+
+absl::StatusOr<Projection> Projection::FromRep(std::shared_ptr<Rep> rep) {
   size_t count = rep->binding.tree().paths.size();
   for (size_t i = 0; i < count; ++i) {
     ITEMDB_RETURN_IF_ERROR(rep->paths.Insert(kExpressionName, rep->binding.path(i), static_cast<int>(i)));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/base/status.h"
+#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
 #include "storage/values/value_view.h"
 
@@ -18,6 +19,9 @@ class Projection {
   // INVALID_ARGUMENT: syntax, undefined placeholder, limit, overlapping paths (EXP-34).
   static absl::StatusOr<Projection> Compile(std::string_view text, Placeholders& placeholders);
 
+  // What AttributesTree made.
+  static absl::StatusOr<Projection> FromLegacy(LegacyTree legacy);
+
   // Appends the projected item, encoded and canonical, to `*out` (EXP-34): nothing when no path matches.
   void Apply(ItemView item, std::string* out) const;
 
@@ -26,6 +30,8 @@ class Projection {
 
  private:
   struct Rep;
+  static absl::StatusOr<Projection> FromRep(std::shared_ptr<Rep> rep);
+
   std::shared_ptr<const Rep> rep_;
 };
 

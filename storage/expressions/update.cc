@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::string_view kExpressionName = "UpdateExpression";
 
+// An attribute is not of the type that the update works on.
+constexpr std::string_view kTypeMismatch = "An operand in the update expression has an incorrect data type";
+constexpr std::string_view kLegacyTypeMismatch = "Type mismatch for attribute to update";
+
 // A literal must suit the operation: its type is known without the item.
 absl::Status CheckLiteral(const Binding& binding, uint32_t operand_position, std::string_view operation,
                           bool (*allowed)(ValueType)) {
@@ -55,6 +59,8 @@ struct UpdateExpression::Rep {
   PathTree targets;
   std::vector<std::string> top_level;
   bool creates_item = false;
+  // Worded as AttributeUpdates when it does not fit an item.
+  bool legacy = false;
 };
 
 absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text,
@@ -64,6 +70,17 @@ absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text
   auto rep = std::make_shared<Rep>();
   ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
   ITEMDB_RETURN_IF_ERROR(CheckLiterals(rep->binding));
+  return FromRep(std::move(rep));
+}
+
+absl::StatusOr<UpdateExpression> UpdateExpression::FromLegacy(LegacyTree legacy) {
+  auto rep = std::make_shared<Rep>();
+  rep->legacy = true;
+  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  return FromRep(std::move(rep));
+}
+
+absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::shared_ptr<Rep> rep) {
   const std::vector<ActionSyntax>& actions = rep->binding.tree().actions;
   for (size_t i = 0; i < actions.size(); ++i) {
     Path path = rep->binding.path(actions[i].path);
@@ -77,7 +94,7 @@ absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text
 }
 
 absl::StatusOr<std::string> UpdateExpression::Apply(ItemView item, bool item_exists) const {
-  UpdateValues values(rep_->binding, item);
+  UpdateValues values(rep_->binding, item, rep_->legacy ? kLegacyTypeMismatch : kTypeMismatch);
   ITEMDB_RETURN_IF_ERROR(values.Compute());
   std::string result;
   result.reserve(item.encoded().size() + values.value_bytes() + 16 * values.outcomes().size());

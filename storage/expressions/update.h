@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/base/status.h"
+#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
 #include "storage/values/value_view.h"
 
@@ -18,6 +19,9 @@ class UpdateExpression {
   // INVALID_ARGUMENT: syntax, undefined placeholder, limit, overlapping or conflicting paths (EXP-24),
   // operand types that can be told from the request alone.
   static absl::StatusOr<UpdateExpression> Compile(std::string_view text, Placeholders& placeholders);
+
+  // What UpdatesTree made.
+  static absl::StatusOr<UpdateExpression> FromLegacy(LegacyTree legacy);
 
   // The item after the update, encoded and canonical. `item` is the item before it, or only its key
   // attributes when there was none. All right-hand sides see the item before (EXP-23). INVALID_ARGUMENT: the
@@ -42,6 +46,8 @@ class UpdateExpression {
 
  private:
   struct Rep;
+  static absl::StatusOr<UpdateExpression> FromRep(std::shared_ptr<Rep> rep);
+
   std::shared_ptr<const Rep> rep_;
 };
 

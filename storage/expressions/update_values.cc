@@ -10,10 +10,6 @@
 namespace itemdb {
 namespace {
 
-absl::Status WrongOperandType() {
-  return ValidationError("An operand in the update expression has an incorrect data type");
-}
-
 absl::Status TooLarge() {
   return ValidationError("Item size to update has exceeded the maximum allowed size");
 }
@@ -55,6 +51,8 @@ absl::Status UpdateValues::CheckTotalSize() const {
   }
   return absl::OkStatus();
 }
+
+absl::Status UpdateValues::WrongOperandType() const { return ValidationError(type_mismatch_); }
 
 absl::StatusOr<Outcome> UpdateValues::ComputeAction(const ActionSyntax& action) {
   switch (action.kind) {

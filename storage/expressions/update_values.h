@@ -18,7 +18,9 @@ namespace itemdb {
 // Borrows the binding and the item, which must outlive it and whatever borrows from its outcomes.
 class UpdateValues {
  public:
-  UpdateValues(const Binding& binding, ItemView item) : binding_(binding), item_(item) {}
+  // `type_mismatch` is the message for an operand of the wrong type; borrowed.
+  UpdateValues(const Binding& binding, ItemView item, std::string_view type_mismatch)
+      : binding_(binding), item_(item), type_mismatch_(type_mismatch) {}
   UpdateValues(const UpdateValues&) = delete;
   UpdateValues& operator=(const UpdateValues&) = delete;
 
@@ -45,11 +47,13 @@ class UpdateValues {
   absl::Status AppendElements(uint32_t position, std::string* elements, size_t* counted_bytes);
   absl::StatusOr<ValueView> SumOf(ValueView left, ValueView right, bool subtract);
   absl::Status CheckTotalSize() const;
+  absl::Status WrongOperandType() const;
   // Keeps an encoded value for as long as this object lives.
   ValueView Keep(std::string encoded);
 
   const Binding& binding_;
   const ItemView item_;
+  const std::string_view type_mismatch_;
   std::vector<Outcome> outcomes_;
   // A deque does not move what it holds.
   std::deque<std::string> computed_;

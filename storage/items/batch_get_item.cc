@@ -53,16 +53,12 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* ba
   std::set<std::pair<uint64_t, std::string>> keys;
   for (int t = 0; t < batch->request.request_items_size(); ++t) {
     const wire::KeysAndAttributes& table = batch->request.request_items(t);
-    ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(table));
-    std::optional<Projection> projection;
-    if (!table.projection_expression().empty()) {
-      ITEMDB_ASSIGN_OR_RETURN(projection, Projection::Compile(table.projection_expression(), placeholders));
-    }
-    ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(projection.has_value()));
+    absl::StatusOr<std::optional<Projection>> projection = MakeOnlyProjection(table);
+    if (!projection.ok()) return projection.status();
     batch->reply.add_responses()->set_table_name(table.table_name());
     for (int k = 0; k < table.keys_size(); ++k) {
       ITEMDB_ASSIGN_OR_RETURN(PointRead read,
-                              PreparePointRead(catalog, table.table_name(), table.keys(k), projection));
+                              PreparePointRead(catalog, table.table_name(), table.keys(k), *projection));
       if (!keys.emplace(read.table->storage_id, read.key).second)
         return ValidationError("Provided list of item keys contains duplicates");
       batch->places.emplace_back(t, k);

@@ -2,7 +2,6 @@
 
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
-#include "storage/expressions/projection.h"
 #include "storage/items/operations.h"
 #include "storage/values/canonical.h"
 
@@ -24,12 +23,7 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
   get.capacity = CapacityMeter(request.return_consumed_capacity());
   get.consistent_read = request.consistent_read();
   ITEMDB_ASSIGN_OR_RETURN(get.view, engine.View());
-  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
-  if (!request.projection_expression().empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(get.projection,
-                            Projection::Compile(request.projection_expression(), placeholders));
-  }
-  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(get.projection.has_value()));
+  ITEMDB_ASSIGN_OR_RETURN(get.projection, MakeOnlyProjection(request));
   ITEMDB_ASSIGN_OR_RETURN(std::string key, CanonicalizeItem(request.key()));
   ITEMDB_ASSIGN_OR_RETURN(get.table, get.view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(get.key, EncodeExactPrimaryKey(*get.table, ItemView(key)));

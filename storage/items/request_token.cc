@@ -22,13 +22,25 @@ void Normalize(std::string* item) {
     *item = *std::move(canonical);
 }
 
+void NormalizeValue(std::string* value) {
+  if (absl::StatusOr<std::string> canonical = CanonicalizeValue(*value); canonical.ok())
+    *value = *std::move(canonical);
+}
+
 void Normalize(wire::WriteItemRequest* request) {
   Normalize(request->mutable_key_or_item());
   SortByName(request->mutable_expression_attribute_names());
   SortByName(request->mutable_expression_attribute_values());
-  for (auto& value : *request->mutable_expression_attribute_values()) {
-    if (absl::StatusOr<std::string> canonical = CanonicalizeValue(value.value()); canonical.ok())
-      value.set_value(*std::move(canonical));
+  for (auto& value : *request->mutable_expression_attribute_values()) NormalizeValue(value.mutable_value());
+  SortByName(request->mutable_expected());
+  for (auto& expected : *request->mutable_expected()) {
+    auto* expectation = expected.mutable_value();
+    if (expectation->has_value()) NormalizeValue(expectation->mutable_value());
+    for (std::string& value : *expectation->mutable_attribute_value_list()) NormalizeValue(&value);
+  }
+  SortByName(request->mutable_attribute_updates());
+  for (auto& update : *request->mutable_attribute_updates()) {
+    if (update.value().has_value()) NormalizeValue(update.mutable_value()->mutable_value());
   }
 }
 

@@ -24,12 +24,7 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
   std::vector<PointRead> reads;
   std::set<std::pair<uint64_t, std::string>> keys;
   for (const wire::GetItemRequest& get : request.transact_items()) {
-    ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(get));
-    std::optional<Projection> projection;
-    if (!get.projection_expression().empty()) {
-      ITEMDB_ASSIGN_OR_RETURN(projection, Projection::Compile(get.projection_expression(), placeholders));
-    }
-    ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(projection.has_value()));
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<Projection> projection, MakeOnlyProjection(get));
     ITEMDB_ASSIGN_OR_RETURN(PointRead read,
                             PreparePointRead(catalog, get.table_name(), get.key(), std::move(projection)));
     if (!keys.emplace(read.table->storage_id, read.key).second)

@@ -45,6 +45,39 @@ absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& 
   return absl::OkStatus();
 }
 
+// The condition and the update of `request`, as expressions or as legacy parameters.
+absl::Status CompileExpressions(const wire::WriteItemRequest& request, PreparedAction* action) {
+  const bool is_update = action->kind == ActionKind::kUpdate;
+  const bool has_update = is_update && request.has_update_expression();
+  const bool has_condition = !request.condition_expression().empty();
+  const bool has_legacy_update = is_update && !request.attribute_updates().empty();
+  const bool has_expected = !request.expected().empty();
+  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_expected));
+  ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
+      {{"AttributeUpdates", has_legacy_update},
+       {"Expected", has_expected},
+       {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED}},
+      {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}}));
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  if (has_update) {
+    ITEMDB_ASSIGN_OR_RETURN(action->update,
+                            UpdateExpression::Compile(request.update_expression(), placeholders));
+  } else if (has_legacy_update) {
+    ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, UpdatesTree(request.attribute_updates()));
+    ITEMDB_ASSIGN_OR_RETURN(action->update, UpdateExpression::FromLegacy(std::move(legacy)));
+  }
+  if (has_condition) {
+    ITEMDB_ASSIGN_OR_RETURN(
+        action->condition,
+        Condition::Compile("ConditionExpression", request.condition_expression(), placeholders));
+  } else if (has_expected) {
+    ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy,
+                            ExpectedTree(request.expected(), request.conditional_operator()));
+    action->condition = Condition::FromLegacy(std::move(legacy));
+  }
+  return placeholders.CheckAllUsed(has_update || has_condition);
+}
+
 // The index entries that differ between old and new item.
 absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
   for (const Index& index : action.table->indexes) {
@@ -121,18 +154,7 @@ absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteI
   action.expression_bytes = request.ByteSizeLong() - request.key_or_item().size();
 
   // The order of checks is SEM-115's: expressions, table, key schema, data.
-  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
-  if (request.has_update_expression() && kind == ActionKind::kUpdate) {
-    ITEMDB_ASSIGN_OR_RETURN(action.update,
-                            UpdateExpression::Compile(request.update_expression(), placeholders));
-  }
-  if (!request.condition_expression().empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(
-        action.condition,
-        Condition::Compile("ConditionExpression", request.condition_expression(), placeholders));
-  }
-  ITEMDB_RETURN_IF_ERROR(
-      placeholders.CheckAllUsed(action.update.has_value() || action.condition.has_value()));
+  ITEMDB_RETURN_IF_ERROR(CompileExpressions(request, &action));
   ITEMDB_ASSIGN_OR_RETURN(action.key_or_item, CanonicalizeItem(request.key_or_item()));
   ITEMDB_ASSIGN_OR_RETURN(action.table, catalog.Find(request.table_name()));
 

@@ -36,13 +36,14 @@ bool Contains(const std::vector<KeyAttribute>& attributes, const std::string& na
 
 // SEM-040, SEM-086: a Query's filter may not name key attributes of what is queried; those belong in the key
 // condition.
-absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const Condition& filter) {
+absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageRequest& request) {
   const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
   const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
-  for (const std::string& name : filter.TopLevelAttributes()) {
+  const std::string parameter = request.legacy_filter().empty() ? "Filter Expression" : "QueryFilter";
+  for (const std::string& name : page.filter->TopLevelAttributes()) {
     if (Contains(partition, name) || Contains(sort, name)) {
-      return ValidationError(
-          "Filter Expression can only contain non-primary key attributes: Primary key attribute: " + name);
+      return ValidationError(parameter +
+                             " can only contain non-primary key attributes: Primary key attribute: " + name);
     }
   }
   return absl::OkStatus();
@@ -69,6 +70,11 @@ absl::Status CheckProjected(PreparedPage* page) {
   return absl::OkStatus();
 }
 
+absl::Status CannotProject(const wire::PageRequest& request, const std::string& selected) {
+  std::string parameter = request.attributes_to_get().empty() ? "ProjectionExpression" : "AttributesToGet";
+  return ValidationError("Cannot specify the " + parameter + " when choosing to get " + selected);
+}
+
 // SEM-036: what the page contains.
 absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
   const bool projects = page->projection.has_value();
@@ -81,8 +87,7 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
             "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
       break;
     case v1::SELECT_ALL_ATTRIBUTES:
-      if (projects)
-        return ValidationError("Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES");
+      if (projects) return CannotProject(request, "ALL_ATTRIBUTES");
       if (page->index != nullptr && page->index->projection != v1::PROJECTION_TYPE_ALL) {
         if (!page->index->local) {
           return ValidationError(
@@ -95,15 +100,13 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
       break;
     case v1::SELECT_ALL_PROJECTED_ATTRIBUTES:
       if (projects) {
-        return ValidationError(
-            "Cannot specify the ProjectionExpression when choosing to get ALL_PROJECTED_ATTRIBUTES");
+        return CannotProject(request, "ALL_PROJECTED_ATTRIBUTES");
       }
       if (page->index == nullptr)
         return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given");
       break;
     case v1::SELECT_COUNT:
-      if (projects)
-        return ValidationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
+      if (projects) return CannotProject(request, "only the Count");
       page->count_only = true;
       break;
     default:
@@ -142,6 +145,53 @@ absl::Status CheckSegment(bool query, const wire::PageRequest& request) {
         " is not less than TotalSegments: " + std::to_string(request.total_segments()));
   }
   return absl::OkStatus();
+}
+
+bool HasExpression(const wire::PageRequest& request) {
+  return !request.key_condition_expression().empty() || !request.filter_expression().empty() ||
+         !request.projection_expression().empty();
+}
+
+// Which parameters go together (SEM-026).
+absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
+  const bool has_key_conditions = !request.key_conditions().empty();
+  const bool has_filter = !request.legacy_filter().empty();
+  ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_filter));
+  ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
+      {{"AttributesToGet", !request.attributes_to_get().empty()},
+       {query ? "QueryFilter" : "ScanFilter", has_filter},
+       {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED},
+       {"KeyConditions", has_key_conditions}},
+      {{"ProjectionExpression", !request.projection_expression().empty()},
+       {"FilterExpression", !request.filter_expression().empty()},
+       {"KeyConditionExpression", !request.key_condition_expression().empty()}}));
+  const bool selects_keys = has_key_conditions || !request.key_condition_expression().empty();
+  if (query && !selects_keys) {
+    return ValidationError(
+        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request");
+  }
+  if (!query && (selects_keys || request.has_scan_index_forward()))
+    return ValidationError("Scan takes neither a key condition nor ScanIndexForward; use Query");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Condition>> MakeFilter(const wire::PageRequest& request,
+                                                    Placeholders& placeholders) {
+  if (!request.filter_expression().empty())
+    return Condition::Compile("FilterExpression", request.filter_expression(), placeholders);
+  if (request.legacy_filter().empty()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy,
+                          FilterTree(request.legacy_filter(), request.conditional_operator()));
+  return Condition::FromLegacy(std::move(legacy));
+}
+
+absl::StatusOr<KeyConditionRange> SelectKeys(const wire::PageRequest& request, Placeholders& placeholders,
+                                             const std::vector<KeyAttribute>& partition,
+                                             const std::vector<KeyAttribute>& sort) {
+  if (request.key_conditions().empty())
+    return CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort);
+  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, KeyConditionsTree(request.key_conditions()));
+  return LegacyKeyCondition(std::move(legacy), partition, sort);
 }
 
 // Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
@@ -211,22 +261,10 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
 
   bool query = operation == PageOperation::kQuery;
   ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
+  ITEMDB_RETURN_IF_ERROR(CheckParameters(query, request));
   ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
-  if (query && request.key_condition_expression().empty()) {
-    return ValidationError(
-        "KeyConditionExpression must be specified: it selects the item collection to query");
-  }
-  if (!query && (!request.key_condition_expression().empty() || request.has_scan_index_forward())) {
-    return ValidationError("Scan takes neither KeyConditionExpression nor ScanIndexForward; use Query");
-  }
-  if (!request.filter_expression().empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(
-        page.filter, Condition::Compile("FilterExpression", request.filter_expression(), placeholders));
-  }
-  if (!request.projection_expression().empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(page.projection,
-                            Projection::Compile(request.projection_expression(), placeholders));
-  }
+  ITEMDB_ASSIGN_OR_RETURN(page.filter, MakeFilter(request, placeholders));
+  ITEMDB_ASSIGN_OR_RETURN(page.projection, MakeProjection(request, placeholders));
   ITEMDB_ASSIGN_OR_RETURN(page.table, page.view->catalog().Find(request.table_name()));
   if (!request.index_name().empty()) {
     page.index = page.table->FindIndex(request.index_name());
@@ -242,16 +280,13 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   if (query) {
     const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
     const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
-    ITEMDB_ASSIGN_OR_RETURN(
-        KeyConditionRange selected,
-        CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort));
+    ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected, SelectKeys(request, placeholders, partition, sort));
     page.range = std::move(selected.range);
     prefix = std::move(selected.prefix);
     page.one_collection = true;
-    if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, *page.filter));
+    if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
   }
-  ITEMDB_RETURN_IF_ERROR(
-      placeholders.CheckAllUsed(query || page.filter.has_value() || page.projection.has_value()));
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
   ITEMDB_RETURN_IF_ERROR(CheckProjected(&page));
   if (request.has_exclusive_start_key()) {
     if (query && page.index == nullptr && page.table->sort.empty()) {

@@ -71,11 +71,12 @@ class LineEditor::Implementation {
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
     el_set(editor_, EL_SIGNAL, 1);
-    el_set(editor_, EL_ADDFN, "itemctl-complete", "Complete the word", &Implementation::OnComplete);
+    // Wide: of narrow names libedit makes copies that it never frees.
+    el_wset(editor_, EL_ADDFN, L"itemctl-complete", L"Complete the word", &Implementation::OnComplete);
     el_set(editor_, EL_BIND, "\t", "itemctl-complete", nullptr);
     // While a line is edited Ctrl-C is a key like others; while a command runs it is the signal.
     el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
-    el_set(editor_, EL_ADDFN, "itemctl-abort", "Forget the line", &Implementation::OnAbort);
+    el_wset(editor_, EL_ADDFN, L"itemctl-abort", L"Forget the line", &Implementation::OnAbort);
     el_set(editor_, EL_BIND, "^C", "itemctl-abort", nullptr);
     el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     el_source(editor_, nullptr);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
 #include "storage/expressions/binding.h"
 #include "storage/expressions/grammar.h"
@@ -62,12 +64,14 @@ class KeyConditionCompiler {
         partition_clauses_(partition.size()),
         sort_clauses_(sort.size()) {}
 
-  absl::StatusOr<KeyConditionRange> Compile() {
+  absl::StatusOr<KeyConditionRange> Compile(bool describe) {
     ITEMDB_RETURN_IF_ERROR(Collect(binding_.tree().root));
     ITEMDB_RETURN_IF_ERROR(CheckPartition());
     ITEMDB_RETURN_IF_ERROR(CheckSort());
     ITEMDB_RETURN_IF_ERROR(CheckSizes());
-    return BuildRange();
+    KeyConditionRange result = BuildRange();
+    if (describe) result.text = Describe();
+    return result;
   }
 
  private:
@@ -289,6 +293,41 @@ class KeyConditionCompiler {
     return range;
   }
 
+  std::string Describe() const {
+    std::string text;
+    for (size_t i = 0; i < partition_.size(); ++i)
+      AppendClause(partition_[i].name, *partition_clauses_[i], &text);
+    for (size_t i = 0; i < sort_.size(); ++i) {
+      if (sort_clauses_[i].has_value()) AppendClause(sort_[i].name, *sort_clauses_[i], &text);
+    }
+    return text;
+  }
+
+  static void AppendClause(const std::string& name, const Clause& clause, std::string* text) {
+    if (!text->empty()) text->append(" AND ");
+    const std::string operand = Shown(clause.operand);
+    if (clause.kind == ConditionKind::kBeginsWith) {
+      absl::StrAppend(text, "begins_with(", name, ", ", operand, ")");
+    } else if (clause.kind == ConditionKind::kBetween) {
+      absl::StrAppend(text, name, " BETWEEN ", operand, " AND ", Shown(clause.upper));
+    } else {
+      absl::StrAppend(text, name, " ", std::string(ConditionName(clause.kind)), " ", operand);
+    }
+  }
+
+  // "text", 12.5, 0x00ff.
+  static std::string Shown(ValueView value) {
+    absl::string_view payload(value.payload().data(), value.payload().size());
+    switch (value.type()) {
+      case ValueType::kS:
+        return absl::StrCat("\"", absl::Utf8SafeCEscape(payload), "\"");
+      case ValueType::kB:
+        return absl::StrCat("0x", absl::BytesToHexString(payload));
+      default:
+        return std::string(payload);
+    }
+  }
+
   const OperandSyntax& Operand(const ConditionSyntax& condition, uint32_t i) const {
     return binding_.operand(binding_.tree().links[condition.first + i]);
   }
@@ -305,20 +344,20 @@ class KeyConditionCompiler {
 
 absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
                                                       const std::vector<KeyAttribute>& partition,
-                                                      const std::vector<KeyAttribute>& sort) {
+                                                      const std::vector<KeyAttribute>& sort, bool describe) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
                           ParseExpression(ExpressionKind::kCondition, kExpressionName, text));
   Binding binding;
   ITEMDB_RETURN_IF_ERROR(binding.Bind(kExpressionName, std::move(tree), placeholders));
-  return KeyConditionCompiler(binding, partition, sort).Compile();
+  return KeyConditionCompiler(binding, partition, sort).Compile(describe);
 }
 
 absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
                                                      const std::vector<KeyAttribute>& partition,
-                                                     const std::vector<KeyAttribute>& sort) {
+                                                     const std::vector<KeyAttribute>& sort, bool describe) {
   Binding binding;
   binding.Bind(std::move(legacy.tree), std::move(legacy.values));
-  return KeyConditionCompiler(binding, partition, sort).Compile();
+  return KeyConditionCompiler(binding, partition, sort).Compile(describe);
 }
 
 }  // namespace itemdb

@@ -22,13 +22,17 @@ namespace itemdb {
 struct KeyConditionRange {
   std::string prefix;
   KeyRange range;
+  // With `describe`: the condition with names and values in place, in the order of the key attributes.
+  std::string text;
 };
 absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
                                                       const std::vector<KeyAttribute>& partition,
-                                                      const std::vector<KeyAttribute>& sort);
+                                                      const std::vector<KeyAttribute>& sort,
+                                                      bool describe = false);
 // The same for what KeyConditionsTree made (SEM-089: for any number of key attributes).
 absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
                                                      const std::vector<KeyAttribute>& partition,
-                                                     const std::vector<KeyAttribute>& sort);
+                                                     const std::vector<KeyAttribute>& sort,
+                                                     bool describe = false);
 
 }  // namespace itemdb

@@ -79,6 +79,11 @@ class PageReader {
     page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : fetched_units_);
     if (page_.index != nullptr) page_.capacity.AddIndex(*page_.table, *page_.index, units);
     page_.capacity.MoveInto(&result_.reply);
+    if (page_.plan.has_value()) {
+      page_.plan->set_bytes_read(static_cast<int64_t>(bytes_));
+      page_.plan->set_base_items_read(fetched_);
+      *result_.reply.mutable_plan() = *std::move(page_.plan);
+    }
     return std::move(result_);
   }
 
@@ -149,6 +154,7 @@ class PageReader {
                            absl::BytesToHexString(absl::string_view(key.data(), key.size())) +
                            " belongs to no item");
     }
+    ++fetched_;
     fetched_bytes_ += fetched.item_size;
     // Unlike the entries of a page, each is a read of its own.
     fetched_units_ += ReadUnits(fetched.item_size, page_.consistent_read);
@@ -168,7 +174,8 @@ class PageReader {
   int64_t scanned_ = 0;
   int64_t count_ = 0;
   size_t bytes_ = 0;
-  // Of the items fetched for entries.
+  // Items fetched for entries.
+  int64_t fetched_ = 0;
   size_t fetched_bytes_ = 0;
   double fetched_units_ = 0;
   std::string projected_;

@@ -189,9 +189,10 @@ absl::StatusOr<KeyConditionRange> SelectKeys(const wire::PageRequest& request, P
                                              const std::vector<KeyAttribute>& partition,
                                              const std::vector<KeyAttribute>& sort) {
   if (request.key_conditions().empty())
-    return CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort);
+    return CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort,
+                               request.explain());
   ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, KeyConditionsTree(request.key_conditions()));
-  return LegacyKeyCondition(std::move(legacy), partition, sort);
+  return LegacyKeyCondition(std::move(legacy), partition, sort, request.explain());
 }
 
 // Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
@@ -238,6 +239,12 @@ absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view p
   return absl::OkStatus();
 }
 
+// The plan's range is all that the pages of the request read together, wherever this one starts.
+void SetBounds(PreparedPage* page) {
+  page->plan->set_lower_bound(page->range.lower);
+  page->plan->set_upper_bound(page->range.upper);
+}
+
 }  // namespace
 
 std::string PreparedPage::Owner() const {
@@ -277,17 +284,26 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   ITEMDB_RETURN_IF_ERROR(CheckSelect(request, &page));
 
   std::string prefix;
+  std::string key_range;
   if (query) {
     const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
     const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
     ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected, SelectKeys(request, placeholders, partition, sort));
     page.range = std::move(selected.range);
+    key_range = std::move(selected.text);
     prefix = std::move(selected.prefix);
     page.one_collection = true;
     if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
   }
   ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
   ITEMDB_RETURN_IF_ERROR(CheckProjected(&page));
+  if (request.explain()) {
+    page.plan.emplace();
+    page.plan->set_index_name(request.index_name());
+    page.plan->set_key_range(std::move(key_range));
+    page.plan->set_forward(page.forward);
+    SetBounds(&page);
+  }
   if (request.has_exclusive_start_key()) {
     if (query && page.index == nullptr && page.table->sort.empty()) {
       return ValidationError(
@@ -301,6 +317,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
 
 absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& request, PreparedPage* page) {
   page->range = segment;
+  if (page->plan.has_value()) SetBounds(page);
   if (!request.has_exclusive_start_key()) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), "", page));
   return absl::OkStatus();

@@ -40,6 +40,8 @@ struct PreparedPage {
   bool count_all = false;
   bool consistent_read = false;
   CapacityMeter capacity;
+  // When asked for: what is known of it before the page is read.
+  std::optional<v1::ReadPlan> plan;
 
   const Family& family() const { return index != nullptr ? *index->family : *table->family; }
   uint64_t storage_id() const { return index != nullptr ? index->storage_id : table->storage_id; }

@@ -53,6 +53,8 @@ inline constexpr int kMaxNonKeyAttributesPerTable = 100;
 inline constexpr int kMaxTags = 50;
 inline constexpr size_t kMaxTagKeyCharacters = 128;
 inline constexpr size_t kMaxTagValueCharacters = 256;
+// Name or ARN of an encryption key, which is only kept and shown (SEM-099).
+inline constexpr size_t kMaxKmsKeyIdBytes = 2'048;
 // The service's default quotas, for DescribeLimits (OP-06). Nothing here is limited by them.
 inline constexpr int64_t kAccountCapacityUnits = 80'000;
 inline constexpr int64_t kTableCapacityUnits = 40'000;

@@ -245,6 +245,7 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
                                       ? v1::STREAM_VIEW_TYPE_KEYS_ONLY
                                       : request.stream_view_type());
   definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
+  ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (!request.tags().empty()) {
     v1::TagTableRequest tags;
     *tags.mutable_tags() = request.tags();

@@ -15,4 +15,8 @@ absl::Status Invalid(const std::string& message);
 absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
                              const v1::ProvisionedThroughput& throughput);
 
+// What a request says of the settings without effect (definition_settings.cc), into `definition`.
+absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescription* definition);
+absl::Status ApplySettings(const v1::UpdateTableRequest& request, v1::TableDescription* definition);
+
 }  // namespace itemdb

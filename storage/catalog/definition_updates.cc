@@ -76,13 +76,16 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   const bool throughput = request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED ||
                           request.has_provisioned_throughput() ||
                           !request.global_secondary_index_throughputs().empty();
-  if (!throughput && !request.has_deletion_protection_enabled() &&
+  const bool settings = request.table_class() != v1::TABLE_CLASS_UNSPECIFIED ||
+                        request.has_sse_specification() || request.has_on_demand_throughput() ||
+                        request.has_warm_throughput();
+  if (!throughput && !settings && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED) {
     return Invalid(
-        "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled "
-        "and "
-        "StreamViewType must be given");
+        "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled, "
+        "StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput must be given");
   }
+  ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());

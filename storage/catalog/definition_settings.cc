@@ -1,0 +1,85 @@
+// Table class, encryption, on-demand and warm throughput: checked, kept and shown, without effect (SEM-099).
+
+#include "storage/base/limits.h"
+#include "storage/catalog/definition_checks.h"
+
+namespace itemdb {
+namespace {
+
+absl::Status ApplyTableClass(v1::TableClass table_class, v1::TableDescription* definition) {
+  if (!v1::TableClass_IsValid(table_class))
+    return Invalid("TableClass must be STANDARD or STANDARD_INFREQUENT_ACCESS");
+  if (table_class != v1::TABLE_CLASS_UNSPECIFIED) definition->set_table_class(table_class);
+  return absl::OkStatus();
+}
+
+absl::Status ApplySse(const v1::SseSpecification& sse, v1::TableDescription* definition) {
+  const std::string& type = sse.sse_type();
+  if (!type.empty() && type != "AES256" && type != "KMS")
+    return Invalid("SSEType must be AES256 or KMS; it is '" + type + "'");
+  if (!sse.enabled() && (!type.empty() || !sse.kms_master_key_id().empty()))
+    return Invalid("SSEType and KMSMasterKeyId must not be given when SSESpecification is not enabled");
+  if (type == "AES256" && !sse.kms_master_key_id().empty())
+    return Invalid("KMSMasterKeyId must not be given when SSEType is AES256");
+  if (sse.kms_master_key_id().size() > kMaxKmsKeyIdBytes) {
+    return Invalid("KMSMasterKeyId has " + std::to_string(sse.kms_master_key_id().size()) +
+                   " bytes; at most " + std::to_string(kMaxKmsKeyIdBytes) + " are allowed");
+  }
+  *definition->mutable_sse_specification() = sse;
+  if (sse.enabled() && type.empty()) definition->mutable_sse_specification()->set_sse_type("KMS");
+  return absl::OkStatus();
+}
+
+absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, v1::TableDescription* definition) {
+  if (!wanted.has_max_read_request_units() && !wanted.has_max_write_request_units())
+    return Invalid("OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both");
+  auto legal = [](int64_t units) { return units >= 1 || units == -1; };
+  if ((wanted.has_max_read_request_units() && !legal(wanted.max_read_request_units())) ||
+      (wanted.has_max_write_request_units() && !legal(wanted.max_write_request_units()))) {
+    return Invalid(
+        "MaxReadRequestUnits and MaxWriteRequestUnits of OnDemandThroughput must be at least 1, or -1 for no "
+        "bound");
+  }
+  v1::OnDemandThroughput kept = definition->on_demand_throughput();
+  kept.MergeFrom(wanted);
+  if (kept.max_read_request_units() == -1) kept.clear_max_read_request_units();
+  if (kept.max_write_request_units() == -1) kept.clear_max_write_request_units();
+  definition->clear_on_demand_throughput();
+  if (kept.ByteSizeLong() > 0) *definition->mutable_on_demand_throughput() = kept;
+  return absl::OkStatus();
+}
+
+absl::Status ApplyWarm(const v1::WarmThroughput& wanted, v1::TableDescription* definition) {
+  if (!wanted.has_read_units_per_second() && !wanted.has_write_units_per_second())
+    return Invalid("WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both");
+  if ((wanted.has_read_units_per_second() && wanted.read_units_per_second() < 1) ||
+      (wanted.has_write_units_per_second() && wanted.write_units_per_second() < 1)) {
+    return Invalid("ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1");
+  }
+  definition->mutable_warm_throughput()->MergeFrom(wanted);
+  return absl::OkStatus();
+}
+
+template <typename Request>
+absl::Status Apply(const Request& request, v1::TableDescription* definition) {
+  ITEMDB_RETURN_IF_ERROR(ApplyTableClass(request.table_class(), definition));
+  if (request.has_sse_specification())
+    ITEMDB_RETURN_IF_ERROR(ApplySse(request.sse_specification(), definition));
+  if (request.has_on_demand_throughput())
+    ITEMDB_RETURN_IF_ERROR(ApplyOnDemand(request.on_demand_throughput(), definition));
+  if (request.has_warm_throughput()) ITEMDB_RETURN_IF_ERROR(ApplyWarm(request.warm_throughput(), definition));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescription* definition) {
+  definition->set_table_class(v1::TABLE_CLASS_STANDARD);
+  return Apply(request, definition);
+}
+
+absl::Status ApplySettings(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  return Apply(request, definition);
+}
+
+}  // namespace itemdb

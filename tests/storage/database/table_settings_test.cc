@@ -1,0 +1,129 @@
+// Table class, encryption, on-demand and warm throughput: checked, kept and shown, without effect (SEM-099).
+
+#include <functional>
+
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+namespace {
+
+absl::StatusOr<v1::UpdateTableReply> UpdateTable(TestDatabase& database,
+                                                 const v1::UpdateTableRequest& request) {
+  return Await<v1::UpdateTableReply>([&](auto done) { database->UpdateTable(request, std::move(done)); });
+}
+
+// Just the settings of a description.
+std::string Settings(const v1::TableDescription& table) {
+  v1::TableDescription settings;
+  settings.set_table_class(table.table_class());
+  if (table.has_sse_specification()) *settings.mutable_sse_specification() = table.sse_specification();
+  if (table.has_on_demand_throughput())
+    *settings.mutable_on_demand_throughput() = table.on_demand_throughput();
+  if (table.has_warm_throughput()) *settings.mutable_warm_throughput() = table.warm_throughput();
+  return settings.ShortDebugString();
+}
+
+TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
+  TestDatabase database;
+  database.CreateTable(TableRequest("Plain"));
+  EXPECT_EQ(Settings(Describe(database, "Plain")), "table_class: TABLE_CLASS_STANDARD");
+
+  auto table = TableRequest("Things");
+  table.set_table_class(v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS);
+  table.mutable_sse_specification()->set_enabled(true);
+  table.mutable_on_demand_throughput()->set_max_read_request_units(10);
+  table.mutable_on_demand_throughput()->set_max_write_request_units(-1);
+  table.mutable_warm_throughput()->set_read_units_per_second(12'000);
+  database.CreateTable(table);
+  database.Reopen();
+  EXPECT_EQ(Settings(Describe(database, "Things")),
+            "table_class: TABLE_CLASS_STANDARD_INFREQUENT_ACCESS "
+            "sse_specification { enabled: true sse_type: \"KMS\" } "
+            "on_demand_throughput { max_read_request_units: 10 } "
+            "warm_throughput { read_units_per_second: 12000 }");
+
+  // What is left out stays as it is.
+  v1::UpdateTableRequest update;
+  update.set_table_name("Things");
+  update.mutable_warm_throughput()->set_write_units_per_second(4'000);
+  update.mutable_on_demand_throughput()->set_max_read_request_units(-1);
+  ASSERT_TRUE(UpdateTable(database, update).ok());
+  EXPECT_EQ(Settings(Describe(database, "Things")),
+            "table_class: TABLE_CLASS_STANDARD_INFREQUENT_ACCESS "
+            "sse_specification { enabled: true sse_type: \"KMS\" } "
+            "warm_throughput { read_units_per_second: 12000 write_units_per_second: 4000 }");
+  update.Clear();
+  update.set_table_name("Things");
+  update.set_table_class(v1::TABLE_CLASS_STANDARD);
+  update.mutable_sse_specification();
+  auto updated = UpdateTable(database, update);
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  EXPECT_EQ(Settings(updated->table()),
+            "table_class: TABLE_CLASS_STANDARD sse_specification { } "
+            "warm_throughput { read_units_per_second: 12000 write_units_per_second: 4000 }");
+}
+
+TEST(TableSettings, AreCheckedByCreatingAndByUpdating) {
+  struct Row {
+    const char* name;
+    std::function<void(v1::UpdateTableRequest*)> change;
+    const char* message;
+  };
+  using Request = v1::UpdateTableRequest;
+  const Row rows[] = {
+      {"class", [](Request* t) { t->set_table_class(static_cast<v1::TableClass>(9)); },
+       "TableClass must be STANDARD or STANDARD_INFREQUENT_ACCESS"},
+      {"type",
+       [](Request* t) {
+         t->mutable_sse_specification()->set_enabled(true);
+         t->mutable_sse_specification()->set_sse_type("DES");
+       },
+       "SSEType must be AES256 or KMS; it is 'DES'"},
+      {"type without encryption", [](Request* t) { t->mutable_sse_specification()->set_sse_type("KMS"); },
+       "is not enabled"},
+      {"key without encryption",
+       [](Request* t) { t->mutable_sse_specification()->set_kms_master_key_id("key"); }, "is not enabled"},
+      {"key with AES256",
+       [](Request* t) {
+         t->mutable_sse_specification()->set_enabled(true);
+         t->mutable_sse_specification()->set_sse_type("AES256");
+         t->mutable_sse_specification()->set_kms_master_key_id("key");
+       },
+       "KMSMasterKeyId must not be given when SSEType is AES256"},
+      {"long key",
+       [](Request* t) {
+         t->mutable_sse_specification()->set_enabled(true);
+         t->mutable_sse_specification()->set_kms_master_key_id(std::string(2'049, 'k'));
+       },
+       "KMSMasterKeyId has 2049 bytes; at most 2048 are allowed"},
+      {"no bound", [](Request* t) { t->mutable_on_demand_throughput(); },
+       "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both"},
+      {"zero reads", [](Request* t) { t->mutable_on_demand_throughput()->set_max_read_request_units(0); },
+       "must be at least 1, or -1 for no bound"},
+      {"minus two writes",
+       [](Request* t) { t->mutable_on_demand_throughput()->set_max_write_request_units(-2); },
+       "must be at least 1, or -1 for no bound"},
+      {"nothing warm", [](Request* t) { t->mutable_warm_throughput(); },
+       "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both"},
+      {"zero warm", [](Request* t) { t->mutable_warm_throughput()->set_write_units_per_second(0); },
+       "WarmThroughput must be at least 1"}};
+  TestDatabase database;
+  database.CreateTable(TableRequest("Things"));
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    v1::UpdateTableRequest update;
+    update.set_table_name("Things");
+    row.change(&update);
+    EXPECT_THAT(UpdateTable(database, update).status(), IsInvalid(row.message));
+    auto create = TableRequest("Other");
+    create.set_table_class(update.table_class());
+    if (update.has_sse_specification()) *create.mutable_sse_specification() = update.sse_specification();
+    if (update.has_on_demand_throughput())
+      *create.mutable_on_demand_throughput() = update.on_demand_throughput();
+    if (update.has_warm_throughput()) *create.mutable_warm_throughput() = update.warm_throughput();
+    EXPECT_THAT(CreateTable(database, create).status(), IsInvalid(row.message));
+  }
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -27,6 +27,7 @@ struct Options {
 
   // All memory the daemon plans with, in bytes; daemon/memory_budget.h splits it.
   uint64_t memory_bytes = 0;
+  uint64_t max_item_collection_bytes = 0;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;

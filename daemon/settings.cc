@@ -117,6 +117,16 @@ const std::vector<Setting>& Settings() {
        {},
        static_cast<int64_t>(kMinMemoryBytes),
        int64_t{1} << 50},
+      {"max-item-collection-bytes",
+       &Options::max_item_collection_bytes,
+       "SIZE",
+       "10GiB",
+       "Items with one partition key and their entries in local indexes, of tables that have such: writes "
+       "that "
+       "would make them larger are refused",
+       {},
+       1,
+       int64_t{1} << 50},
       {"max-connections",
        &Options::max_connections,
        "NUMBER",

@@ -57,6 +57,9 @@ struct DatabaseOptions {
   size_t memtable_bytes = 128 << 20;
   // Writes waiting for the commit pipeline, in bytes; beyond it writes are refused (QUEUE_FULL).
   size_t max_queue_bytes = 64 << 20;
+  // Items with one partition key together with their entries in local indexes, of a table that has such, in
+  // bytes (SEM-092); writes that would make them larger are refused (ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
+  int64_t max_item_collection_bytes = int64_t{10} << 30;
   // Writes are refused (DISK_FULL) while the file system has less free space than this, in bytes.
   uint64_t free_space_floor_bytes = 256 << 20;
   // Threads for reads that miss the block cache and for long pages.

@@ -17,10 +17,12 @@
 namespace itemdb {
 
 // Reasons; each belongs to one status code. On the wire in itemdb.v1.ErrorDetail.reason: never rename.
-inline constexpr std::string_view kReasonValidation = "VALIDATION";                      // INVALID_ARGUMENT
-inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";        // NOT_FOUND
-inline constexpr std::string_view kReasonResourceInUse = "RESOURCE_IN_USE";              // ALREADY_EXISTS
-inline constexpr std::string_view kReasonLimitExceeded = "LIMIT_EXCEEDED";               // RESOURCE_EXHAUSTED
+inline constexpr std::string_view kReasonValidation = "VALIDATION";                // INVALID_ARGUMENT
+inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";  // NOT_FOUND
+inline constexpr std::string_view kReasonResourceInUse = "RESOURCE_IN_USE";        // ALREADY_EXISTS
+inline constexpr std::string_view kReasonLimitExceeded = "LIMIT_EXCEEDED";         // RESOURCE_EXHAUSTED
+inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
+    "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED";                                               // RESOURCE_EXHAUSTED
 inline constexpr std::string_view kReasonQueueFull = "QUEUE_FULL";                       // RESOURCE_EXHAUSTED
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";                         // RESOURCE_EXHAUSTED
 inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";                    // UNAVAILABLE

@@ -89,6 +89,7 @@ Table MakeTable(v1::TableDescription definition) {
   };
   for (const auto& description : definition.global_secondary_indexes()) add_index(description, false);
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
+  table.has_local_indexes = !definition.local_secondary_indexes().empty();
   table.definition = std::move(definition);
   return table;
 }

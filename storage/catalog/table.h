@@ -48,6 +48,8 @@ struct Table {
   std::vector<KeyAttribute> sort;
   // The global ones, then the local ones, both as defined.
   std::vector<Index> indexes;
+  // Whether any of them is local. The size of every item collection is accounted for then (SEM-092).
+  bool has_local_indexes = false;
   std::shared_ptr<Family> family;
 
   // Null when there is no such index.

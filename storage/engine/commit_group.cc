@@ -8,6 +8,7 @@
 
 #include "storage/base/check.h"
 #include "storage/engine/read_view.h"
+#include "storage/keys/key_codec.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -29,25 +30,6 @@ void CheckOk(const rocksdb::Status& status) { ITEMDB_CHECK(status.ok()); }
 
 ItemKey::ItemKey(uint64_t storage_id, std::string key)
     : encoded(std::move(key)), hash(XXH3_64bits_withSeed(encoded.data(), encoded.size(), storage_id)) {}
-
-std::string CountersKey(uint64_t storage_id) { return SequenceKey(storage_id); }
-
-std::string EncodeCounters(uint64_t storage_id, const Counters& counters) {
-  std::string payload;
-  wire::AppendVarint(static_cast<uint64_t>(counters.items), &payload);
-  wire::AppendVarint(static_cast<uint64_t>(counters.bytes), &payload);
-  return EncodeRecord(storage_id, CountersKey(storage_id), 0, payload);
-}
-
-std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view record) {
-  std::optional<StoredRecord> decoded = DecodeRecord(storage_id, CountersKey(storage_id), record);
-  uint64_t items, bytes;
-  if (!decoded.has_value() || !wire::ConsumeVarint(&decoded->payload, &items) ||
-      !wire::ConsumeVarint(&decoded->payload, &bytes)) {
-    return std::nullopt;
-  }
-  return Counters{static_cast<int64_t>(items), static_cast<int64_t>(bytes)};
-}
 
 CommitGroup::CommitGroup(OrderingState* state)
     : state_(state),
@@ -126,6 +108,30 @@ void CommitGroup::ForgetCounters(uint64_t storage_id) {
   CheckOk(batch_.Delete(state_->store->stats(), CountersKey(storage_id)));
 }
 
+void CommitGroup::ForgetCollections(uint64_t storage_id) {
+  const std::string prefix = CollectionsPrefix(storage_id);
+  absl::erase_if(collections_, [&prefix](const auto& entry) { return entry.first.starts_with(prefix); });
+  CheckOk(batch_.DeleteRange(state_->store->stats(), prefix, PrefixSuccessor(prefix)));
+}
+
+absl::StatusOr<Counters> CommitGroup::FindCollection(const Table& table, const ItemKey& key) {
+  std::string collection_key = CollectionKey(table.storage_id, key.encoded);
+  if (auto known = collections_.find(collection_key); known != collections_.end())
+    return known->second.counters;
+  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(*state_->store, rocksdb::ReadOptions(),
+                                                          table.storage_id, collection_key));
+  collections_.emplace(std::move(collection_key), Collection{table.storage_id, counters, false});
+  return counters;
+}
+
+void CommitGroup::CountCollection(const Table& table, const ItemKey& key, const Counters& change) {
+  auto known = collections_.find(CollectionKey(table.storage_id, key.encoded));
+  ITEMDB_CHECK(known != collections_.end());
+  known->second.counters.items += change.items;
+  known->second.counters.bytes += change.bytes;
+  known->second.changed = true;
+}
+
 void CommitGroup::AppendChange(std::string_view record) {
   std::string key = SequenceKey(next_sequence_++);
   CheckOk(batch_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record)));
@@ -133,9 +139,18 @@ void CommitGroup::AppendChange(std::string_view record) {
 
 rocksdb::WriteBatch& CommitGroup::Finish() {
   ForgetExpiredRequests(tokens_.size() * kForgottenPerToken);
+  rocksdb::ColumnFamilyHandle* stats = state_->store->stats();
   for (const auto& [storage_id, counters] : counters_) {
-    CheckOk(
-        batch_.Put(state_->store->stats(), CountersKey(storage_id), EncodeCounters(storage_id, counters)));
+    const std::string key = CountersKey(storage_id);
+    CheckOk(batch_.Put(stats, key, EncodeCounters(storage_id, key, counters)));
+  }
+  for (const auto& [key, collection] : collections_) {
+    if (!collection.changed) continue;
+    if (collection.counters.items == 0) {
+      CheckOk(batch_.Delete(stats, key));
+    } else {
+      CheckOk(batch_.Put(stats, key, EncodeCounters(collection.storage_id, key, collection.counters)));
+    }
   }
   return batch_;
 }

@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "rocksdb/write_batch.h"
 #include "storage/catalog/catalog.h"
+#include "storage/engine/counters.h"
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/sequence_key.h"
 #include "storage/engine/store.h"
@@ -57,15 +58,6 @@ struct CarriedRead {
   uint64_t group = 0;
 };
 
-// Exact number and size of a table's items or an index's entries.
-struct Counters {
-  int64_t items = 0;
-  int64_t bytes = 0;
-};
-std::string CountersKey(uint64_t storage_id);
-std::string EncodeCounters(uint64_t storage_id, const Counters& counters);
-std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view record);
-
 // What ordering knows across groups. Owned by the pipeline, touched only by the holder of its role.
 struct OrderingState {
   explicit OrderingState(size_t slots) : last_write(slots) {}
@@ -81,6 +73,7 @@ struct OrderingState {
   // By key hash: the last group that wrote such a key. A collision only costs a read.
   std::vector<uint64_t> last_write;
   absl::flat_hash_map<uint64_t, Counters> counters;
+  int64_t max_item_collection_bytes = INT64_MAX;
   RequestTokenState tokens;
   // Tests only: the clock, in microseconds since the Unix epoch. Default: the real one.
   std::function<int64_t()> clock_us;
@@ -107,6 +100,15 @@ class CommitGroup {
   void PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);
   void DeleteItem(const Table& table, const ItemKey& key);
 
+  // ---- item collections of tables with local indexes ----
+
+  // The item collection that the item under `key` is in, as of all units ordered so far. DATA_LOSS, or what
+  // the store answers.
+  absl::StatusOr<Counters> FindCollection(const Table& table, const ItemKey& key);
+  // Adds `change` to a collection that FindCollection has answered for.
+  void CountCollection(const Table& table, const ItemKey& key, const Counters& change);
+  int64_t max_item_collection_bytes() const { return state_->max_item_collection_bytes; }
+
   // ---- client request tokens (request_tokens.h) ----
 
   // The request applied under `token`, by an earlier group or this one; nothing when there is none or it is
@@ -129,6 +131,8 @@ class CommitGroup {
   void Count(uint64_t storage_id, int64_t items, int64_t bytes);
   void SetCounters(uint64_t storage_id, const Counters& counters);
   void ForgetCounters(uint64_t storage_id);
+  // Removes those of all item collections of a table.
+  void ForgetCollections(uint64_t storage_id);
 
   // Appends the encoded itemdb.v1.ChangeRecord `record` under next_sequence().
   void AppendChange(std::string_view record);
@@ -152,6 +156,11 @@ class CommitGroup {
     int64_t time_us;
     int64_t bytes;
   };
+  struct Collection {
+    uint64_t storage_id = 0;
+    Counters counters;
+    bool changed = false;
+  };
 
   OrderingState* state_;
   std::shared_ptr<const Catalog> catalog_;
@@ -164,6 +173,8 @@ class CommitGroup {
   // increments of a hot counter would be lost.
   absl::flat_hash_map<std::pair<uint64_t, std::string_view>, std::optional<std::string_view>> overlay_;
   absl::flat_hash_map<uint64_t, Counters> counters_;
+  // What FindCollection found, with this group's changes, by key.
+  absl::flat_hash_map<std::string, Collection> collections_;
   GroupTokens tokens_;
   // Tokens that FindRequest found expired.
   absl::flat_hash_map<std::string, ExpiredToken> expired_tokens_;

@@ -25,6 +25,7 @@ absl::Status NotWritten(const absl::Status& cause) {
 
 CommitPipeline::CommitPipeline(PipelineOptions options)
     : options_(std::move(options)), state_(kLastWriteSlots) {
+  state_.max_item_collection_bytes = options_.max_item_collection_bytes;
   MutexLock lock(mutex_);
   role_ = Role::kHeld;  // Until Start.
   refusing_ =

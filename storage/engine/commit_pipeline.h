@@ -37,6 +37,7 @@ namespace itemdb {
 struct PipelineOptions {
   bool durable = true;
   size_t max_queue_bytes = 0;
+  int64_t max_item_collection_bytes = INT64_MAX;
   // Called on the role-holder's thread when a RocksDB write failed. Must not block on the pipeline.
   std::function<void(const absl::Status&)> on_failure;
 };

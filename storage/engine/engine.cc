@@ -68,6 +68,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   PipelineOptions pipeline;
   pipeline.durable = opts.durable;
   pipeline.max_queue_bytes = opts.max_queue_bytes;
+  pipeline.max_item_collection_bytes = opts.max_item_collection_bytes;
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     MutexLock lock(engine->mutex_);

@@ -210,10 +210,13 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
   recovered->start.catalog = std::make_shared<const Catalog>(std::move(tables));
 
   it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+  // Those of tables and indexes come first; item collections may be many, and are read one by one when they
+  // are written to.
+  for (it->SeekToFirst(); it->Valid() && !it->key().starts_with(kCollectionKeyPrefix); it->Next()) {
     std::optional<uint64_t> storage_id = ParseSequenceKey(ToView(it->key()));
     std::optional<Counters> counters;
-    if (storage_id.has_value()) counters = DecodeCounters(*storage_id, ToView(it->value()));
+    if (storage_id.has_value())
+      counters = DecodeCounters(*storage_id, ToView(it->key()), ToView(it->value()));
     if (!counters.has_value()) return DataLossError("a record of item counts is damaged");
     recovered->start.counters.emplace(*storage_id, *counters);
   }

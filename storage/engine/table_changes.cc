@@ -157,6 +157,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         for (const std::string& key : segments) group.DeleteCatalog(key);
         group.ForgetCounters(table->storage_id);
         for (const Index& index : table->indexes) group.ForgetCounters(index.storage_id);
+        if (table->has_local_indexes) group.ForgetCollections(table->storage_id);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();
@@ -295,14 +296,7 @@ std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id)
 absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
-  std::string record;
-  rocksdb::Status status =
-      view.store()->db()->Get(options, view.store()->stats(), CountersKey(storage_id), &record);
-  if (status.IsNotFound()) return Counters();
-  if (!status.ok()) return FromRocksDB("cannot read the item counts", status);
-  std::optional<Counters> counters = DecodeCounters(storage_id, record);
-  if (!counters.has_value()) return DamagedRecordError("the item counts", CountersKey(storage_id));
-  return *counters;
+  return ReadCounters(*view.store(), options, storage_id, CountersKey(storage_id));
 }
 
 absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const Table& table) {

@@ -24,6 +24,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
   }
 
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   std::vector<PreparedAction> actions;
   std::set<std::pair<uint64_t, std::string>> keys;
   wire::WriteItemRequest single;
@@ -68,12 +69,14 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
     wire::BatchWriteItemReply reply;
     reply.set_change_sequence(outcome.change_sequence);
     outcome.capacity.AddTo(&reply);
+    outcome.collections.AddTo(&reply);
     std::move(done)(std::move(reply));
   };
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, *std::move(actions),
                                           std::move(finish), std::move(cancellation));
   unit->SetToken(*std::move(token));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
+  unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
   ReadAndSubmit(engine, *std::move(view), std::move(unit));
 }
 

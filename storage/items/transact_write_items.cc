@@ -45,6 +45,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
                            " bytes long; this one has " + std::to_string(bytes));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   std::vector<PreparedAction> actions;
   actions.reserve(count);
   std::set<std::pair<uint64_t, std::string>> keys;
@@ -58,8 +59,12 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
   return actions;
 }
 
-// SEM-051: one reason per action, in order; every failed condition is reported, but only the first validation
-// error.
+bool IsCollectionTooLarge(const absl::Status& error) {
+  return ReasonOf(error) == kReasonItemCollectionSizeLimitExceeded;
+}
+
+// SEM-051: one reason per action, in order; every failed condition and every item collection that would be
+// too large is reported, but only the first validation error.
 void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancelled* cancelled) {
   bool has_validation_error = false;
   for (WriteUnit::Result& result : results) {
@@ -69,6 +74,9 @@ void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancel
       reason->set_code(v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED);
       reason->set_message("The conditional request failed");
       if (result.item.has_value()) reason->set_item(*std::move(result.item));
+    } else if (IsCollectionTooLarge(result.error)) {
+      reason->set_code(v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED);
+      reason->set_message(MessageOf(result.error));
     } else if (result.outcome == Decision::Outcome::kError && !has_validation_error) {
       has_validation_error = true;
       reason->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
@@ -93,11 +101,13 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
     wire::TransactWriteItemsReply reply;
     reply.set_change_sequence(outcome.change_sequence);
     outcome.capacity.AddTo(&reply);
+    outcome.collections.AddTo(&reply);
     bool cancelled = false;
     for (const WriteUnit::Result& result : outcome.results) {
       if (result.outcome != Decision::Outcome::kApply) cancelled = true;
       // Damage, a deleted table: an error of the whole request, not a reason for one action.
-      if (!result.error.ok() && !absl::IsInvalidArgument(result.error)) return std::move(done)(result.error);
+      if (!result.error.ok() && !absl::IsInvalidArgument(result.error) && !IsCollectionTooLarge(result.error))
+        return std::move(done)(result.error);
     }
     if (cancelled) {
       AddReasons(outcome.results, reply.mutable_cancelled());
@@ -111,6 +121,7 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
   unit->SetToken(*std::move(token));
   if (request.large()) unit->SetMaxItemBytes(kMaxLargeTransactItemBytes);
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
+  unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
   ReadAndSubmit(engine, *std::move(view), std::move(unit));
 }
 

@@ -4,6 +4,7 @@
 #include "storage/changes/change_record.h"
 #include "storage/expressions/from_request.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/items/item_collections.h"
 #include "storage/values/canonical.h"
 #include "storage/values/item_size.h"
 
@@ -145,6 +146,7 @@ absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteI
                            " is unknown");
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   PreparedAction action;
   action.kind = kind;
   action.return_values = request.return_values();
@@ -232,6 +234,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
   }
   group.Count(table.storage_id, int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
               new_size - old_size);
+  if (table.has_local_indexes) group.CountCollection(table, action.key, CollectionChange(action, decision));
 
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     const Index& index = *entry.index;

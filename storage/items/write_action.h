@@ -78,7 +78,8 @@ struct Decision {
 Decision Decide(PreparedAction& action, CommitGroup& group);
 
 // Appends item, index entries and counters of a decision that changes something, and its change record as
-// part of the commit whose records have the sequences `commit_first` to `commit_last`.
+// part of the commit whose records have the sequences `commit_first` to `commit_last`. CheckCollections
+// (item_collections.h) must have seen the decision.
 void Append(const PreparedAction& action, const Decision& decision, uint64_t commit_first,
             uint64_t commit_last, CommitGroup& group);
 

@@ -24,6 +24,7 @@ wire::WriteItemReply MakeReply(WriteUnit::Outcome outcome) {
   wire::WriteItemReply reply;
   reply.set_change_sequence(outcome.change_sequence);
   outcome.capacity.MoveInto(&reply);
+  outcome.collections.MoveInto(&reply);
   WriteUnit::Result& result = outcome.results[0];
   if (result.outcome == Decision::Outcome::kConditionFailed) {
     auto* failed = reply.mutable_condition_failed();
@@ -57,6 +58,7 @@ void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& re
                                           std::move(finish), std::move(cancellation));
   unit->SetToken(*std::move(token));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
+  unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
   ReadAndSubmit(engine, *std::move(view), std::move(unit));
 }
 

@@ -42,6 +42,11 @@ absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, WriteUnit&
   for (PreparedAction& action : unit.actions()) {
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
     if (lookup.would_block) return false;
+    if (action.table->has_local_indexes) {
+      ITEMDB_ASSIGN_OR_RETURN(bool in_memory,
+                              WarmCollection(view, action.table->storage_id, action.key.encoded, tier));
+      if (!in_memory) return false;
+    }
     if (lookup.item.has_value()) bytes += lookup.item->size();
     ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, unit.max_item_bytes()));
     action.carried.item = std::move(lookup.item);
@@ -84,15 +89,21 @@ void WriteUnit::Order(CommitGroup& group) {
   bool all_applied = true;
   uint64_t changes = 0;
   size_t item_bytes = 0;
+  // The actions are on different items, so none sees another's effect and all can be decided first.
+  for (PreparedAction& action : actions_) {
+    item_bytes += ItemBytes(decisions_.emplace_back(Decide(action, group)));
+    outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
+    if (!outcome_.status.ok()) return;
+  }
+  CheckCollections(actions_, group, &decisions_);
   for (size_t i = 0; i < actions_.size(); ++i) {
-    const Decision& decision = decisions_.emplace_back(Decide(actions_[i], group));
+    const Decision& decision = decisions_[i];
     outcome_.results[i].outcome = decision.outcome;
     if (decision.outcome == Decision::Outcome::kError) outcome_.results[i].error = decision.error;
     if (decision.outcome == Decision::Outcome::kConditionFailed &&
         actions_[i].return_item_on_condition_failure && decision.old_item.has_value()) {
       outcome_.results[i].item.emplace(*decision.old_item);
     }
-    // The actions are on different items, so none sees another's effect and all can be decided first.
     if (decision.outcome != Decision::Outcome::kApply) all_applied = false;
     if (outcome_.capacity.wanted())
       AddConsumedCapacity(actions_[i], decision, transaction, &outcome_.capacity);
@@ -100,9 +111,6 @@ void WriteUnit::Order(CommitGroup& group) {
                                : decision.outcome == Decision::Outcome::kError;
     if (refused) apply = false;
     if (decision.changed) ++changes;
-    item_bytes += ItemBytes(decision);
-    outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
-    if (!outcome_.status.ok()) return;
   }
   if (!apply) return;
   if (transaction) outcome_.status = CheckRecordsFit();
@@ -121,6 +129,7 @@ void WriteUnit::Order(CommitGroup& group) {
     uint64_t own = group.next_sequence();
     Append(actions_[i], decisions_[i], transaction ? first : own, transaction ? last : own, group);
   }
+  MeasureCollections(group);
   if (remember) group.RememberRequest(token_->text, token_->fingerprint, outcome_.results[0].item);
 }
 
@@ -139,10 +148,18 @@ bool WriteUnit::AnswerAgain(CommitGroup& group) {
       for (const PreparedAction& action : actions_)
         outcome_.capacity.AddTable(*action.table, ReadUnits(0, true));
     }
+    MeasureCollections(group);
     // Only single writes return attributes.
     outcome_.results[0].item = std::move((*applied)->attributes);
   }
   return true;
+}
+
+void WriteUnit::MeasureCollections(CommitGroup& group) {
+  for (size_t i = 0; i < actions_.size() && outcome_.status.ok(); ++i) {
+    if (outcome_.results[i].outcome == Decision::Outcome::kApply)
+      outcome_.status = outcome_.collections.Add(actions_[i], group);
+  }
 }
 
 absl::Status WriteUnit::CheckRecordsFit() const {

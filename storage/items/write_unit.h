@@ -6,6 +6,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "storage/engine/engine.h"
+#include "storage/items/item_collections.h"
 #include "storage/items/request_token.h"
 #include "storage/items/write_action.h"
 
@@ -35,6 +36,7 @@ class WriteUnit : public CommitUnit {
     // One an action when `status` is OK; otherwise of no meaning.
     std::vector<Result> results;
     CapacityMeter capacity;
+    CollectionMeter collections;
   };
   using Finish = absl::AnyInvocable<void(Outcome outcome) &&>;
 
@@ -53,6 +55,7 @@ class WriteUnit : public CommitUnit {
   void Answer(const absl::Status& status, uint64_t change_sequence) override;
 
   void SetCapacityMeter(CapacityMeter capacity) { outcome_.capacity = std::move(capacity); }
+  void SetCollectionMeter(CollectionMeter collections) { outcome_.collections = std::move(collections); }
 
   std::vector<PreparedAction>& actions() { return actions_; }
   size_t max_item_bytes() const { return max_item_bytes_; }
@@ -61,6 +64,8 @@ class WriteUnit : public CommitUnit {
  private:
   // Whether `token_` was used before: then everything is said.
   bool AnswerAgain(CommitGroup& group);
+  // Looks at the item collections of what was applied, for the reply.
+  void MeasureCollections(CommitGroup& group);
   // A commit's change records are read together, so they must fit a reply. LIMIT_EXCEEDED.
   absl::Status CheckRecordsFit() const;
 

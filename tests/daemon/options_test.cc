@@ -77,6 +77,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
                                 "250ms",
                                 "--socket-mode",
                                 "0600",
+                                "--max-item-collection-bytes=3GiB",
                                 "--max-connections",
                                 "7"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
@@ -91,6 +92,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->log_format, "json");
   EXPECT_EQ(parsed.options->slow_request, absl::Milliseconds(250));
   EXPECT_EQ(parsed.options->socket_permissions, 0600u);
+  EXPECT_EQ(parsed.options->max_item_collection_bytes, 3 * kGiB);
   EXPECT_EQ(parsed.options->max_connections, 7);
 }
 

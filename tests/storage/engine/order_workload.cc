@@ -142,6 +142,8 @@ v1::CreateTableRequest OrderTableRequest() {
   AddIndex(&table, "OrderByAccountRep", {"rep:S", "date:S"}, 1, v1::PROJECTION_TYPE_ALL);
   AddIndex(&table, "ProductInOrders", {"product:S", "pk:S"}, 1, v1::PROJECTION_TYPE_INCLUDE,
            {"customer", "total"});
+  // And so the sizes of item collections (SEM-092).
+  AddLocalIndex(&table, "LinesByTotal", "total:N", v1::PROJECTION_TYPE_KEYS_ONLY);
   return table;
 }
 

@@ -1,0 +1,202 @@
+#include "storage/indexes/differences.h"
+
+#include "absl/strings/escaping.h"
+#include "storage/engine/table_changes.h"
+#include "storage/keys/key_codec.h"
+#include "storage/values/item_size.h"
+#include "storage/values/stored_record.h"
+
+namespace itemdb {
+namespace {
+
+// Records visited between two looks at whether to stop.
+constexpr int64_t kVisitsBetweenLooks = 64;
+
+// The stored record under `key` in a family; nothing when there is none or it does not decode.
+std::optional<std::string> FindPayload(const ReadView& view, const Family& family, std::string_view key) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  std::string record;
+  if (!view.store()->db()->Get(options, family.handle(), ToSlice(key), &record).ok()) return std::nullopt;
+  std::optional<StoredRecord> stored = DecodeRecord(family.storage_id(), key, record);
+  if (!stored.has_value()) return std::nullopt;
+  return std::string(stored->payload);
+}
+
+absl::Status CompareCounters(const ReadView& view, const std::string& owner, uint64_t storage_id,
+                             const Counters& counted, const Differences& differences) {
+  ITEMDB_ASSIGN_OR_RETURN(Counters stored, ReadCounters(view, storage_id));
+  if (stored.items != counted.items || stored.bytes != counted.bytes) {
+    differences.miscounted(owner, storage_id, counted, stored);
+  }
+  return absl::OkStatus();
+}
+
+// Counts item collections as their items are visited, in key order, and compares each with its record.
+class CollectionCount {
+ public:
+  CollectionCount(const Walk& walk, const Table& table, const Differences& differences)
+      : walk_(walk), table_(table), differences_(differences) {
+    options_.snapshot = walk.view.snapshot();
+  }
+
+  void AddItem(std::string_view item_key, size_t item_size) {
+    if (!table_.has_local_indexes) return;
+    std::string key = CollectionKey(table_.storage_id, item_key);
+    if (key != key_) {
+      CompareLast();
+      key_ = std::move(key);
+      counted_ = Counters();
+    }
+    ++counted_.items;
+    counted_.bytes += static_cast<int64_t>(item_size);
+  }
+  // Of the item added last.
+  void AddEntry(const Index& index, const IndexEntry& entry) {
+    if (index.local) counted_.bytes += static_cast<int64_t>(entry.item_size);
+  }
+  // After all items.
+  absl::Status Finish() {
+    if (!table_.has_local_indexes) return absl::OkStatus();
+    CompareLast();
+    ITEMDB_RETURN_IF_ERROR(status_);
+    // A record whose collection has no items would not be met above.
+    const std::string prefix = CollectionsPrefix(table_.storage_id);
+    options_.total_order_seek = true;
+    std::unique_ptr<rocksdb::Iterator> items(db().NewIterator(options_, table_.family->handle()));
+    auto visit = [&](std::string_view key, std::string_view) {
+      std::string_view partition_key = key.substr(prefix.size());
+      items->Seek(ToSlice(partition_key));
+      bool has_items = items->Valid() && items->key().starts_with(ToSlice(partition_key));
+      if (!has_items && items->status().ok()) differences_.wrong_collection(table_, key, Counters());
+    };
+    ITEMDB_RETURN_IF_ERROR(ForEachRecord(walk_, walk_.view.store()->stats(), visit, prefix));
+    if (!items->status().ok()) return FromRocksDB("cannot read table " + table_.name, items->status());
+    return absl::OkStatus();
+  }
+
+ private:
+  rocksdb::DB& db() const { return *walk_.view.store()->db(); }
+
+  void CompareLast() {
+    if (key_.empty()) return;
+    absl::StatusOr<Counters> stored = ReadCounters(*walk_.view.store(), options_, table_.storage_id, key_);
+    if (!stored.ok() && !absl::IsDataLoss(stored.status())) status_ = stored.status();
+    if (!stored.ok() || *stored != counted_) differences_.wrong_collection(table_, key_, counted_);
+  }
+
+  const Walk& walk_;
+  const Table& table_;
+  const Differences& differences_;
+  rocksdb::ReadOptions options_;
+  // The collection being counted.
+  std::string key_;
+  Counters counted_;
+  absl::Status status_;
+};
+
+// From the items to their entries and collections.
+absl::Status CompareItems(const Walk& walk, const Table& table, const Differences& differences,
+                          Checked* checked) {
+  std::string owner = "table " + table.name;
+  Counters counted;
+  CollectionCount collections(walk, table, differences);
+  ITEMDB_RETURN_IF_ERROR(
+      ForEachRecord(walk, table.family->handle(), [&](std::string_view key, std::string_view record) {
+        ++checked->items;
+        std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
+        if (!stored.has_value()) return differences.damaged(owner, key, "the record does not decode");
+        ItemView item(stored->payload);
+        ++counted.items;
+        counted.bytes += static_cast<int64_t>(stored->item_size);
+        collections.AddItem(key, stored->item_size);
+        auto own_key = EncodePrimaryKey(table, item);
+        if (!own_key.ok() || *own_key != key)
+          return differences.damaged(owner, key, "the key is not that of the item");
+        if (ItemSizeBytes(item) != stored->item_size)
+          differences.damaged(owner, key, "the recorded item size is wrong");
+        for (const Index& index : table.indexes) {
+          auto entry = MakeIndexEntry(index, item, key);
+          if (!entry.ok()) {
+            differences.damaged(owner, key, MessageOf(entry.status()));
+          } else if (entry->has_value()) {
+            collections.AddEntry(index, **entry);
+            std::optional<std::string> payload = FindPayload(walk.view, *index.family, (*entry)->key);
+            if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
+          }
+        }
+      }));
+  ITEMDB_RETURN_IF_ERROR(collections.Finish());
+  return CompareCounters(walk.view, owner, table.storage_id, counted, differences);
+}
+
+// From an index's entries to their items.
+absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& index,
+                            const Differences& differences, Checked* checked) {
+  std::string owner = "index " + index.name + " of table " + table.name;
+  Counters counted;
+  ITEMDB_RETURN_IF_ERROR(
+      ForEachRecord(walk, index.family->handle(), [&](std::string_view key, std::string_view record) {
+        ++checked->entries;
+        std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
+        if (!stored.has_value()) {
+          differences.damaged(owner, key, "the record does not decode");
+          return differences.orphaned(index, key);
+        }
+        ++counted.items;
+        counted.bytes += static_cast<int64_t>(stored->item_size);
+        auto base_key = EncodePrimaryKey(table, ItemView(stored->payload));
+        if (!base_key.ok()) return differences.orphaned(index, key);
+        std::optional<std::string> item = FindPayload(walk.view, *table.family, *base_key);
+        if (!item.has_value()) return differences.orphaned(index, key);
+        auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
+        if (!expected.ok() || !expected->has_value() || (*expected)->key != key)
+          return differences.orphaned(index, key);
+      }));
+  return CompareCounters(walk.view, owner, index.storage_id, counted, differences);
+}
+
+}  // namespace
+
+absl::Status Walk::CheckGoesOn() const {
+  if (engine.IsFailed()) {
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "the check was stopped: a write failed and the database is reopening", 1000);
+  }
+  return CheckWanted(cancellation);
+}
+
+std::string Hex(std::string_view key) {
+  return absl::BytesToHexString(absl::string_view(key.data(), key.size()));
+}
+
+absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family,
+                           const std::function<void(std::string_view key, std::string_view record)>& visit,
+                           std::string_view prefix) {
+  const std::string upper = PrefixSuccessor(prefix);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  if (!upper.empty()) options.iterate_upper_bound = &upper_bound;
+  options.snapshot = walk.view.snapshot();
+  options.total_order_seek = true;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(walk.view.store()->db()->NewIterator(options, family));
+  int64_t visited = 0;
+  for (it->Seek(ToSlice(prefix)); it->Valid(); it->Next()) {
+    visit(ToView(it->key()), ToView(it->value()));
+    if (++visited % kVisitsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read column family " + family->GetName(), it->status());
+  return absl::OkStatus();
+}
+
+absl::Status CompareTable(const Walk& walk, const Table& table, const Differences& differences,
+                          Checked* checked) {
+  // Entries first: a rebuild deletes a damaged entry and then puts what its item says.
+  for (const Index& index : table.indexes) {
+    ITEMDB_RETURN_IF_ERROR(CompareEntries(walk, table, index, differences, checked));
+  }
+  return CompareItems(walk, table, differences, checked);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,60 @@
+// A walk over a table that finds where what is derived from its items (index entries, counters) differs from
+// them. Used by the check, which reports it, and by the rebuild, which puts it right.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "storage/base/cancellation.h"
+#include "storage/engine/engine.h"
+#include "storage/indexes/index_entry.h"
+
+namespace itemdb {
+
+// What a walk over the database goes by: the state it reads, and when to stop.
+struct Walk {
+  const Engine& engine;
+  const ReadView& view;
+  CancellationPtr cancellation;
+
+  // UNAVAILABLE: the store has to be closed. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the result.
+  absl::Status CheckGoesOn() const;
+};
+
+// For messages.
+std::string Hex(std::string_view key);
+
+// Where a table's derived data differs from its items. Each callback may be called any number of times.
+struct Differences {
+  // An item or entry that does not decode, or whose key is not that of its item.
+  std::function<void(const std::string& owner, std::string_view key, const std::string& what)> damaged;
+  // An entry that should be there but is not, or differs.
+  std::function<void(const Index&, const IndexEntry&, bool stale)> missing;
+  // An entry that no item has.
+  std::function<void(const Index&, std::string_view key)> orphaned;
+  std::function<void(const std::string& owner, uint64_t storage_id, const Counters& counted,
+                     const Counters& stored)>
+      miscounted;
+  // The record of an item collection under `key` says something else than was counted, or does not decode.
+  std::function<void(const Table&, std::string_view key, const Counters& counted)> wrong_collection;
+};
+
+struct Checked {
+  int64_t items = 0;
+  int64_t entries = 0;
+  int64_t records = 0;
+};
+
+// Calls `visit` for every record of a family, or those whose keys begin with `prefix`. Errors as
+// Walk::CheckGoesOn, or what the store answers.
+absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family,
+                           const std::function<void(std::string_view key, std::string_view record)>& visit,
+                           std::string_view prefix = "");
+
+// Tells `differences` of everything in `table` that does, and adds what was seen to `*checked`. Errors as
+// ForEachRecord.
+absl::Status CompareTable(const Walk& walk, const Table& table, const Differences& differences,
+                          Checked* checked);
+
+}  // namespace itemdb

@@ -1,0 +1,103 @@
+#include "storage/items/item_collections.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "storage/values/item_size.h"
+
+namespace itemdb {
+namespace {
+
+constexpr double kBytesPerGb = 1 << 30;
+
+Decision Refused(absl::Status error) {
+  Decision decision;
+  decision.outcome = Decision::Outcome::kError;
+  decision.error = std::move(error);
+  return decision;
+}
+
+// Whether `action` writes to an item that is in a collection, and is to be applied.
+bool IsInCollection(const PreparedAction& action, const Decision& decision) {
+  return action.table->has_local_indexes && action.kind != ActionKind::kConditionCheck &&
+         decision.outcome == Decision::Outcome::kApply;
+}
+
+}  // namespace
+
+absl::Status CheckReturnItemCollectionMetrics(v1::ReturnItemCollectionMetrics wanted) {
+  if (v1::ReturnItemCollectionMetrics_IsValid(wanted)) return absl::OkStatus();
+  return ValidationError("ReturnItemCollectionMetrics " + std::to_string(wanted) +
+                         " is unknown; it must be NONE or SIZE");
+}
+
+Counters CollectionChange(const PreparedAction& action, const Decision& decision) {
+  Counters change;
+  if (!IsInCollection(action, decision) || !decision.changed) return change;
+  if (decision.new_item.has_value()) {
+    ++change.items;
+    change.bytes += static_cast<int64_t>(ItemSizeBytes(ItemView(*decision.new_item)));
+  }
+  if (decision.old_item.has_value()) {
+    --change.items;
+    change.bytes -= static_cast<int64_t>(ItemSizeBytes(ItemView(*decision.old_item)));
+  }
+  for (const Decision::EntryChange& entry : decision.entry_changes) {
+    if (!entry.index->local) continue;
+    if (entry.new_entry.has_value()) change.bytes += static_cast<int64_t>(entry.new_entry->item_size);
+    if (entry.old_entry.has_value()) change.bytes -= static_cast<int64_t>(entry.old_entry->item_size);
+  }
+  return change;
+}
+
+void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& group,
+                      std::vector<Decision>* decisions) {
+  // Bytes after the whole unit, by collection.
+  absl::flat_hash_map<std::string, int64_t> after;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    Decision& decision = (*decisions)[i];
+    if (!IsInCollection(actions[i], decision)) continue;
+    absl::StatusOr<Counters> before = group.FindCollection(*actions[i].table, actions[i].key);
+    if (!before.ok()) {
+      decision = Refused(before.status());
+      continue;
+    }
+    std::string key = CollectionKey(actions[i].table->storage_id, actions[i].key.encoded);
+    after.try_emplace(std::move(key), before->bytes).first->second +=
+        CollectionChange(actions[i], decision).bytes;
+  }
+  if (after.empty()) return;
+  for (size_t i = 0; i < actions.size(); ++i) {
+    Decision& decision = (*decisions)[i];
+    if (CollectionChange(actions[i], decision).bytes <= 0) continue;
+    const int64_t bytes = after.at(CollectionKey(actions[i].table->storage_id, actions[i].key.encoded));
+    if (bytes <= group.max_item_collection_bytes()) continue;
+    decision = Refused(MakeError(
+        absl::StatusCode::kResourceExhausted, kReasonItemCollectionSizeLimitExceeded,
+        "nothing was written: the items of table " + actions[i].table->name +
+            " with one partition key and their entries in local indexes would have " + std::to_string(bytes) +
+            " bytes; at most " + std::to_string(group.max_item_collection_bytes()) + " are allowed"));
+  }
+}
+
+absl::Status CollectionMeter::Add(const PreparedAction& action, CommitGroup& group) {
+  if (!wanted_ || !action.table->has_local_indexes || action.kind == ActionKind::kConditionCheck)
+    return absl::OkStatus();
+  const Table& table = *action.table;
+  ITEMDB_ASSIGN_OR_RETURN(Counters collection, group.FindCollection(table, action.key));
+  wire::ItemCollectionMetrics metrics;
+  const std::string& name = table.partition[0].name;
+  AppendAttribute(name, ItemView(action.key_or_item).Find(name)->encoded(),
+                  metrics.mutable_item_collection_key());
+  const double gb = static_cast<double>(collection.bytes) / kBytesPerGb;
+  metrics.add_size_estimate_range_gb(gb);
+  metrics.add_size_estimate_range_gb(gb);
+  collections_.insert_or_assign({table.name, CollectionKey(table.storage_id, action.key.encoded)},
+                                std::move(metrics));
+  return absl::OkStatus();
+}
+
+void CollectionMeter::MoveInto(wire::WriteItemReply* reply) {
+  for (auto& [key, metrics] : collections_) *reply->mutable_item_collection_metrics() = std::move(metrics);
+  collections_.clear();
+}
+
+}  // namespace itemdb

@@ -125,6 +125,57 @@ std::optional<ProvisionedThroughput> ThroughputFromProto(const v1::ProvisionedTh
                                .write_capacity_units = message.write_capacity_units()};
 }
 
+v1::TableClass ClassToProto(TableClass table_class) {
+  return table_class == TableClass::kStandard ? v1::TABLE_CLASS_STANDARD
+                                              : v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS;
+}
+
+// The settings without effect, of a definition or of what is to change in one.
+template <typename Settings, typename Message>
+void SettingsToProto(const Settings& settings, Message* message) {
+  if (settings.sse_specification.has_value()) {
+    v1::SseSpecification* sse = message->mutable_sse_specification();
+    sse->set_enabled(settings.sse_specification->enabled);
+    sse->set_sse_type(settings.sse_specification->sse_type);
+    sse->set_kms_master_key_id(settings.sse_specification->kms_master_key_id);
+  }
+  if (settings.on_demand_throughput.has_value()) {
+    v1::OnDemandThroughput* units = message->mutable_on_demand_throughput();
+    const OnDemandThroughput& wanted = *settings.on_demand_throughput;
+    if (wanted.max_read_request_units) units->set_max_read_request_units(*wanted.max_read_request_units);
+    if (wanted.max_write_request_units) units->set_max_write_request_units(*wanted.max_write_request_units);
+  }
+  if (settings.warm_throughput.has_value()) {
+    v1::WarmThroughput* units = message->mutable_warm_throughput();
+    const WarmThroughput& wanted = *settings.warm_throughput;
+    if (wanted.read_units_per_second) units->set_read_units_per_second(*wanted.read_units_per_second);
+    if (wanted.write_units_per_second) units->set_write_units_per_second(*wanted.write_units_per_second);
+  }
+}
+
+void SettingsFromProto(const v1::TableDescription& message, TableDefinition* definition) {
+  if (message.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS)
+    definition->table_class = TableClass::kStandardInfrequentAccess;
+  if (message.has_sse_specification()) {
+    definition->sse_specification =
+        SseSpecification{.enabled = message.sse_specification().enabled(),
+                         .sse_type = message.sse_specification().sse_type(),
+                         .kms_master_key_id = message.sse_specification().kms_master_key_id()};
+  }
+  if (message.has_on_demand_throughput()) {
+    const v1::OnDemandThroughput& units = message.on_demand_throughput();
+    OnDemandThroughput& kept = definition->on_demand_throughput.emplace();
+    if (units.has_max_read_request_units()) kept.max_read_request_units = units.max_read_request_units();
+    if (units.has_max_write_request_units()) kept.max_write_request_units = units.max_write_request_units();
+  }
+  if (message.has_warm_throughput()) {
+    const v1::WarmThroughput& units = message.warm_throughput();
+    WarmThroughput& kept = definition->warm_throughput.emplace();
+    if (units.has_read_units_per_second()) kept.read_units_per_second = units.read_units_per_second();
+    if (units.has_write_units_per_second()) kept.write_units_per_second = units.write_units_per_second();
+  }
+}
+
 IndexDescription IndexFromProto(const v1::GlobalSecondaryIndexDescription& message) {
   IndexDescription index;
   index.definition.index_name = message.index_name();
@@ -212,6 +263,9 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
   message.set_stream_view_type(ViewToProto(definition.stream_view_type));
   message.set_deletion_protection_enabled(definition.deletion_protection_enabled);
   TagsToProto(definition.tags, message.mutable_tags());
+  if (definition.table_class != TableClass::kStandard)
+    message.set_table_class(ClassToProto(definition.table_class));
+  SettingsToProto(definition, &message);
   return message;
 }
 
@@ -233,6 +287,8 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   if (request.stream_view_type.has_value()) {
     message.set_stream_view_type(ViewToProto(*request.stream_view_type));
   }
+  if (request.table_class.has_value()) message.set_table_class(ClassToProto(*request.table_class));
+  SettingsToProto(request, &message);
   return message;
 }
 
@@ -267,6 +323,7 @@ TableDescription FromProto(const v1::TableDescription& message) {
   definition.stream_view_type = ViewFromProto(message.stream_view_type());
   definition.deletion_protection_enabled = message.deletion_protection_enabled();
   for (const v1::Tag& tag : message.tags()) definition.tags[tag.key()] = tag.value();
+  SettingsFromProto(message, &definition);
 
   table.table_status = StatusFromProto(message.table_status());
   table.table_id = message.table_id();

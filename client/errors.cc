@@ -39,6 +39,8 @@ CancellationReason::Code CodeFromProto(v1::CancellationCode code) {
       return CancellationReason::Code::kConditionalCheckFailed;
     case v1::CANCELLATION_CODE_VALIDATION_ERROR:
       return CancellationReason::Code::kValidationError;
+    case v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
+      return CancellationReason::Code::kItemCollectionSizeLimitExceeded;
     default:
       return CancellationReason::Code::kUnknown;
   }
@@ -80,6 +82,8 @@ std::string_view CodeName(CancellationReason::Code code) {
       return "ConditionalCheckFailed";
     case CancellationReason::Code::kValidationError:
       return "ValidationError";
+    case CancellationReason::Code::kItemCollectionSizeLimitExceeded:
+      return "ItemCollectionSizeLimitExceeded";
     case CancellationReason::Code::kUnknown:
       break;
   }

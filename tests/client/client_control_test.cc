@@ -59,6 +59,53 @@ TEST_F(ClientControlTest, TableDefinitionComesBackAsItWasAsked) {
   EXPECT_EQ(table.definition.tags, Example().tags);
 }
 
+// SEM-099.
+TEST_F(ClientControlTest, SettingsWithoutEffectAreSentAndShown) {
+  const TableDefinition wanted = {
+      .table_name = "t",
+      .table_class = TableClass::kStandardInfrequentAccess,
+      .sse_specification = SseSpecification{.enabled = true, .sse_type = "KMS", .kms_master_key_id = "key"},
+      .on_demand_throughput = OnDemandThroughput{.max_write_request_units = -1},
+      .warm_throughput = WarmThroughput{.read_units_per_second = 5, .write_units_per_second = 6}};
+  v1::CreateTableRequest created;
+  daemon_.create_table = [&](const v1::CreateTableRequest& request, v1::CreateTableReply* reply) {
+    created = request;
+    v1::TableDescription& table = *reply->mutable_table();
+    table.set_table_class(request.table_class());
+    *table.mutable_sse_specification() = request.sse_specification();
+    *table.mutable_on_demand_throughput() = request.on_demand_throughput();
+    *table.mutable_warm_throughput() = request.warm_throughput();
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TableResult> result = client_.CreateTable(wanted);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_FALSE(created.on_demand_throughput().has_max_read_request_units());
+  const TableDefinition& shown = result->table.definition;
+  EXPECT_EQ(shown.table_class, wanted.table_class);
+  EXPECT_EQ(shown.sse_specification, wanted.sse_specification);
+  EXPECT_EQ(shown.on_demand_throughput, wanted.on_demand_throughput);
+  EXPECT_EQ(shown.warm_throughput, wanted.warm_throughput);
+
+  v1::UpdateTableRequest updated;
+  daemon_.update_table = [&](const v1::UpdateTableRequest& request, v1::UpdateTableReply*) {
+    updated = request;
+    return grpc::Status::OK;
+  };
+  ASSERT_TRUE(client_
+                  .UpdateTable({.table_name = "t",
+                                .table_class = TableClass::kStandard,
+                                .sse_specification = SseSpecification{},
+                                .on_demand_throughput = wanted.on_demand_throughput,
+                                .warm_throughput = wanted.warm_throughput})
+                  .ok());
+  EXPECT_EQ(updated.table_class(), v1::TABLE_CLASS_STANDARD);
+  EXPECT_TRUE(updated.has_sse_specification());
+  EXPECT_FALSE(updated.sse_specification().enabled());
+  EXPECT_EQ(updated.on_demand_throughput().SerializeAsString(),
+            created.on_demand_throughput().SerializeAsString());
+  EXPECT_EQ(updated.warm_throughput().SerializeAsString(), created.warm_throughput().SerializeAsString());
+}
+
 TEST(TableDefinitionDifference, NamesWhatDiffersAndIgnoresOrder) {
   TableDefinition reordered = Example();
   std::swap(reordered.attribute_definitions[0], reordered.attribute_definitions[2]);

@@ -134,7 +134,8 @@ TEST_F(ClientDataTest, CancelledTransactionIsFailedPreconditionWithAReasonPerAct
     v1::CancellationReason* invalid = reply->mutable_cancelled()->add_reasons();
     invalid->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
     invalid->set_message("too big");
-    reply->mutable_cancelled()->add_reasons()->set_code(v1::CANCELLATION_CODE_NONE);
+    reply->mutable_cancelled()->add_reasons()->set_code(
+        v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED);
     return grpc::Status::OK;
   };
   const absl::Status status =
@@ -163,6 +164,8 @@ TEST_F(ClientDataTest, CancelledTransactionIsFailedPreconditionWithAReasonPerAct
   EXPECT_EQ(reasons[2].code, CancellationReason::Code::kValidationError);
   EXPECT_EQ(reasons[2].message, "too big");
   EXPECT_FALSE(reasons[2].item.has_value());
+  EXPECT_EQ(reasons[3].code, CancellationReason::Code::kItemCollectionSizeLimitExceeded);
+  EXPECT_EQ(CodeName(reasons[3].code), "ItemCollectionSizeLimitExceeded");
 }
 
 TEST_F(ClientDataTest, CommittedTransactionReturnsItsSequence) {

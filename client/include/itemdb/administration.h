@@ -50,6 +50,11 @@ struct UpdateTableRequest {
   std::optional<bool> deletion_protection_enabled = std::nullopt;
   // Which images change records carry from now on.
   std::optional<StreamViewType> stream_view_type = std::nullopt;
+  // Kept and shown, without effect.
+  std::optional<TableClass> table_class = std::nullopt;
+  std::optional<SseSpecification> sse_specification = std::nullopt;
+  std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
+  std::optional<WarmThroughput> warm_throughput = std::nullopt;
 };
 
 struct TagTableRequest {

@@ -10,6 +10,9 @@
 //   FAILED_PRECONDITION  CONDITIONAL_CHECK_FAILED   the condition was false; see ConditionFailedItem()
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()
+//   RESOURCE_EXHAUSTED   ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED
+//                                                   nothing was applied: too much under one partition key of a
+//                                                   table with local indexes
 //   UNAVAILABLE          UNAVAILABLE                the daemon cannot be reached, or is starting or stopping;
 //                                                   nothing was applied, trying again is safe
 //   UNKNOWN              WRITE_OUTCOME_UNKNOWN      a write was sent and its outcome was lost: read before
@@ -44,6 +47,8 @@ inline constexpr std::string_view kReasonValidation = "VALIDATION";
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
 inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";
+inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
+    "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED";
 inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";
 inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UNKNOWN";
 inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";
@@ -69,6 +74,8 @@ struct CancellationReason {
     kConditionalCheckFailed,
     // Its result would not be a valid item.
     kValidationError,
+    // Items with its partition key and their entries in local indexes would be larger than the daemon allows.
+    kItemCollectionSizeLimitExceeded,
     // A newer daemon's code.
     kUnknown,
   };
@@ -79,7 +86,7 @@ struct CancellationReason {
   std::optional<Item> item;
 };
 
-// "None", "ConditionalCheckFailed", "ValidationError" or "Unknown".
+// "None", "ConditionalCheckFailed", "ValidationError", "ItemCollectionSizeLimitExceeded" or "Unknown".
 ITEMDB_EXPORT std::string_view CodeName(CancellationReason::Code code);
 
 // One per action, in request order, when the reason is TRANSACTION_CANCELLED; otherwise empty.

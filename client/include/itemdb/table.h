@@ -62,6 +62,33 @@ struct ProvisionedThroughput {
   bool operator==(const ProvisionedThroughput&) const = default;
 };
 
+// ---- settings that the daemon keeps and shows, without effect ----
+
+enum class TableClass { kStandard, kStandardInfrequentAccess };
+
+struct SseSpecification {
+  bool enabled = false;
+  // AES256 or KMS; empty with `enabled`: KMS.
+  std::string sse_type = {};
+  // A key's name or ARN; only with KMS.
+  std::string kms_master_key_id = {};
+  bool operator==(const SseSpecification&) const = default;
+};
+
+// At least one of the two; -1 takes a bound away.
+struct OnDemandThroughput {
+  std::optional<int64_t> max_read_request_units = std::nullopt;
+  std::optional<int64_t> max_write_request_units = std::nullopt;
+  bool operator==(const OnDemandThroughput&) const = default;
+};
+
+// At least one of the two, at least 1 each.
+struct WarmThroughput {
+  std::optional<int64_t> read_units_per_second = std::nullopt;
+  std::optional<int64_t> write_units_per_second = std::nullopt;
+  bool operator==(const WarmThroughput&) const = default;
+};
+
 struct GlobalSecondaryIndex {
   std::string index_name;
   // 1 to 4 kHash elements, then 0 to 4 kRange elements.
@@ -102,6 +129,11 @@ struct TableDefinition {
   bool deletion_protection_enabled = false;
   // At most 50: keys of 1 to 128 characters, values of up to 256.
   std::map<std::string, std::string> tags = {};
+  // Kept and shown, without effect.
+  TableClass table_class = TableClass::kStandard;
+  std::optional<SseSpecification> sse_specification = std::nullopt;
+  std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
+  std::optional<WarmThroughput> warm_throughput = std::nullopt;
 };
 
 // An index as it is.
@@ -143,8 +175,8 @@ struct TableDescription {
 };
 
 // What makes two definitions of one table differ, in one sentence; empty when they ask for the same. The
-// order of attribute definitions, indexes and projected attributes does not count, nor do deletion protection
-// and tags.
+// order of attribute definitions, indexes and projected attributes does not count, nor do deletion
+// protection, tags and the settings without effect.
 ITEMDB_EXPORT std::string DescribeDifference(const TableDefinition& a, const TableDefinition& b);
 
 }  // namespace client

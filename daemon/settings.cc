@@ -125,7 +125,7 @@ const std::vector<Setting>& Settings() {
        "that "
        "would make them larger are refused",
        {},
-       1,
+       1 << 20,
        int64_t{1} << 50},
       {"max-connections",
        &Options::max_connections,

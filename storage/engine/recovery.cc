@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "google/protobuf/message.h"
 #include "itemdb/v1/changes.pb.h"
 #include "spdlog/spdlog.h"
 #include "storage/values/stored_record.h"
@@ -166,6 +167,24 @@ absl::Status RecordLoss(const std::string& directory, const StoreOptions& option
   return WriteWitness(options.env, directory, recovered->witness);
 }
 
+// Whether `message`, or one inside it, holds fields that this program does not know.
+bool HasUnknownFields(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (!reflection.GetUnknownFields(message).empty()) return true;
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->type() != google::protobuf::FieldDescriptor::TYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      if (HasUnknownFields(reflection.GetMessage(message, field))) return true;
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(message, field); ++i)
+      if (HasUnknownFields(reflection.GetRepeatedMessage(message, field, i))) return true;
+  }
+  return false;
+}
+
 // The catalog and the counters. In a recovery with losses (`lost_tables` is not null) the catalog may name
 // tables that were deleted, if the record of that was lost: they are left out and their keys added to
 // `*lost_tables`.
@@ -191,6 +210,15 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
     if (!record.has_value() ||
         !definition.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
       return DataLossError("the catalog record " + key + " is damaged");
+    }
+    // A newer program may have given the table what this one would not keep up, such as another kind of
+    // index.
+    if (HasUnknownFields(definition)) {
+      return MakeError(
+          absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+          "the definition of table " + definition.table_name() +
+              " has parts that this program does not know. Open the database with the program that "
+              "wrote it, or a newer one");
     }
     auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
     table->family = take_family(table->storage_id);

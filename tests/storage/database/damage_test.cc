@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/engine/recovery.h"
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
 #include "tests/support/test_database.h"
@@ -44,26 +45,30 @@ class Families {
   }
 
   // A family of a table or index, in key order.
-  std::map<std::string, std::string> All(uint64_t storage_id) {
+  std::map<std::string, std::string> All(uint64_t storage_id) { return All(Name(storage_id)); }
+  std::map<std::string, std::string> All(const std::string& family) {
     std::map<std::string, std::string> all;
-    std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), Handle(storage_id)));
+    std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), families_.at(family)));
     for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
     return all;
   }
   void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
-    Check(db_->Put(rocksdb::WriteOptions(), Handle(storage_id), key, value));
+    Put(Name(storage_id), key, value);
+  }
+  void Put(const std::string& family, const std::string& key, const std::string& value) {
+    Check(db_->Put(rocksdb::WriteOptions(), families_.at(family), key, value));
   }
   void Delete(uint64_t storage_id, const std::string& key) {
-    Check(db_->Delete(rocksdb::WriteOptions(), Handle(storage_id), key));
+    Check(db_->Delete(rocksdb::WriteOptions(), families_.at(Name(storage_id)), key));
   }
 
  private:
   static void Check(const rocksdb::Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
 
-  rocksdb::ColumnFamilyHandle* Handle(uint64_t storage_id) {
+  static std::string Name(uint64_t storage_id) {
     char name[32];
     std::snprintf(name, sizeof(name), "s%06llu", static_cast<unsigned long long>(storage_id));
-    return families_.at(name);
+    return name;
   }
 
   std::unique_ptr<rocksdb::DB> db_;
@@ -222,6 +227,35 @@ TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
               UnorderedElementsAre(
                   AllOf(HasSubstr("table Things"), HasSubstr("counted 2 items"), HasSubstr("recorded are 3")),
                   AllOf(HasSubstr("index ByStatus"), HasSubstr("recorded are 3"))));
+}
+
+// A newer program's index, say, that this one would neither keep up nor keep.
+TEST_F(Damage, IsNotDoneToTablesWhoseDefinitionSaysMoreThanThisProgramKnows) {
+  const std::string key = kTableKeyPrefix + std::string("Things");
+  std::string known;
+  auto define = [&](const v1::TableDescription& definition) {
+    database_.Close();
+    Families(database_.options().data_directory)
+        .Put("catalog", key, EncodeRecord(kCatalogStorageId, key, 0, definition.SerializeAsString()));
+  };
+  database_.Close();
+  {
+    Families families(database_.options().data_directory);
+    known = std::string(DecodeRecord(kCatalogStorageId, key, families.All("catalog").at(key))->payload);
+  }
+  v1::TableDescription as_it_was, newer;
+  ASSERT_TRUE(as_it_was.ParseFromString(known));
+  newer = as_it_was;
+  auto* index = newer.mutable_global_secondary_indexes(0);
+  index->GetReflection()->MutableUnknownFields(index)->AddVarint(1000, 1);
+  define(newer);
+  auto opened = Database::Open(database_.options());
+  EXPECT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReasonOf(opened.status()), kReasonFormatUnknown);
+  EXPECT_THAT(MessageOf(opened.status()), HasSubstr("table Things"));
+  define(as_it_was);
+  database_.Reopen();
+  EXPECT_THAT(Findings(), IsEmpty());
 }
 
 }  // namespace

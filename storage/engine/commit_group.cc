@@ -108,10 +108,8 @@ void CommitGroup::ForgetCounters(uint64_t storage_id) {
   CheckOk(batch_.Delete(state_->store->stats(), CountersKey(storage_id)));
 }
 
-void CommitGroup::ForgetCollections(uint64_t storage_id) {
-  const std::string prefix = CollectionsPrefix(storage_id);
-  absl::erase_if(collections_, [&prefix](const auto& entry) { return entry.first.starts_with(prefix); });
-  CheckOk(batch_.DeleteRange(state_->store->stats(), prefix, PrefixSuccessor(prefix)));
+void CommitGroup::ForgetCollection(std::string_view key) {
+  CheckOk(batch_.Delete(state_->store->stats(), ToSlice(key)));
 }
 
 absl::StatusOr<Counters> CommitGroup::FindCollection(const Table& table, const ItemKey& key) {

@@ -131,8 +131,8 @@ class CommitGroup {
   void Count(uint64_t storage_id, int64_t items, int64_t bytes);
   void SetCounters(uint64_t storage_id, const Counters& counters);
   void ForgetCounters(uint64_t storage_id);
-  // Removes those of all item collections of a table.
-  void ForgetCollections(uint64_t storage_id);
+  // Removes the counters of a collection of a table that is no more, by their key.
+  void ForgetCollection(std::string_view key);
 
   // Appends the encoded itemdb.v1.ChangeRecord `record` under next_sequence().
   void AppendChange(std::string_view record);

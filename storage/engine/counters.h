@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rocksdb/options.h"
 #include "storage/base/status.h"
@@ -42,6 +43,12 @@ std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view key
 // The counters under `key`; zero when there are none. DATA_LOSS, or what the store answers.
 absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOptions& options,
                                       uint64_t storage_id, std::string_view key);
+
+// The keys of up to `at_most` collections of a table, in order.
+absl::StatusOr<std::vector<std::string>> CollectionKeys(const Store& store, uint64_t storage_id,
+                                                        size_t at_most);
+// The tables that have collections, in order. Takes a seek for each.
+absl::StatusOr<std::vector<uint64_t>> TablesWithCollections(const Store& store);
 
 // Brings the record of an item's collection into memory, so that ordering a write to the item need not wait
 // for the disk. False when this would have to.

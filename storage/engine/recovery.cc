@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "google/protobuf/message.h"
 #include "itemdb/v1/changes.pb.h"
 #include "spdlog/spdlog.h"
+#include "storage/keys/key_codec.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -238,17 +240,41 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
   recovered->start.catalog = std::make_shared<const Catalog>(std::move(tables));
 
   it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  // Those of tables and indexes come first; item collections may be many, and are read one by one when they
-  // are written to.
-  for (it->SeekToFirst(); it->Valid() && !it->key().starts_with(kCollectionKeyPrefix); it->Next()) {
+  for (it->SeekToFirst(); it->Valid();) {
+    // Item collections may be many, and are read one by one when they are written to.
+    if (it->key().starts_with(kCollectionKeyPrefix)) {
+      it->Seek(PrefixSuccessor(kCollectionKeyPrefix));
+      continue;
+    }
     std::optional<uint64_t> storage_id = ParseSequenceKey(ToView(it->key()));
     std::optional<Counters> counters;
     if (storage_id.has_value())
       counters = DecodeCounters(*storage_id, ToView(it->key()), ToView(it->value()));
     if (!counters.has_value()) return DataLossError("a record of item counts is damaged");
     recovered->start.counters.emplace(*storage_id, *counters);
+    it->Next();
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the item counts", it->status());
+  return absl::OkStatus();
+}
+
+// A table deleted just before a crash leaves the sizes of its item collections behind.
+absl::Status ForgetLeftOverCollections(const Recovered& recovered) {
+  const Store& store = *recovered.start.store;
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<uint64_t> with_collections, TablesWithCollections(store));
+  std::set<uint64_t> known;
+  for (const auto& [name, table] : recovered.start.catalog->tables()) known.insert(table->storage_id);
+  for (uint64_t storage_id : with_collections) {
+    if (known.contains(storage_id)) continue;
+    for (;;) {
+      ITEMDB_ASSIGN_OR_RETURN(auto keys, CollectionKeys(store, storage_id, /*at_most=*/10'000));
+      if (keys.empty()) break;
+      rocksdb::WriteBatch batch;
+      for (const std::string& key : keys) (void)batch.Delete(store.stats(), key);
+      rocksdb::Status status = store.db()->Write(rocksdb::WriteOptions(), &batch);
+      if (!status.ok()) return FromRocksDB("cannot forget the collections of a deleted table", status);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -384,6 +410,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     // Any of them may hold the items of a table whose definition was lost: none may be given to a new one.
     recovered.next_storage_id = std::max(recovered.next_storage_id, families.rbegin()->first + 1);
   }
+  ITEMDB_RETURN_IF_ERROR(ForgetLeftOverCollections(recovered));
   SortOutFamilies(std::move(families), *options.log, &recovered);
 
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,

@@ -132,6 +132,24 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   return reply;
 }
 
+// Bounded pieces, as a table may have millions of collections. Ids are never reused, so that nobody minds
+// what a crash leaves behind until the next start.
+constexpr size_t kCollectionsForgottenAtOnce = 1'000;
+absl::Status ForgetCollections(Engine& engine, uint64_t storage_id) {
+  for (;;) {
+    std::vector<std::string> keys;
+    {
+      ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+      ITEMDB_ASSIGN_OR_RETURN(keys, CollectionKeys(*view->store(), storage_id, kCollectionsForgottenAtOnce));
+    }
+    if (keys.empty()) return absl::OkStatus();
+    ITEMDB_RETURN_IF_ERROR(CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+                             for (const std::string& key : keys) group.ForgetCollection(key);
+                             return absl::OkStatus();
+                           }).status());
+  }
+}
+
 absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTableRequest& request) {
   v1::DeleteTableReply reply;
   std::shared_ptr<const Table> table;
@@ -157,7 +175,6 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         for (const std::string& key : segments) group.DeleteCatalog(key);
         group.ForgetCounters(table->storage_id);
         for (const Index& index : table->indexes) group.ForgetCounters(index.storage_id);
-        if (table->has_local_indexes) group.ForgetCollections(table->storage_id);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();
@@ -178,6 +195,12 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
       engine.options().log->warn(
           "column family of a deleted table kept until the next start table={} family={} error=\"{}\"",
           table->name, FamilyName(family->storage_id()), MessageOf(dropped));
+    }
+  }
+  if (table->has_local_indexes) {
+    if (absl::Status forgotten = ForgetCollections(engine, table->storage_id); !forgotten.ok()) {
+      engine.options().log->warn("sizes of item collections kept until the next start table={} error=\"{}\"",
+                                 table->name, MessageOf(forgotten));
     }
   }
   return reply;

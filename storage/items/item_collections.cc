@@ -50,8 +50,12 @@ Counters CollectionChange(const PreparedAction& action, const Decision& decision
 
 void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& group,
                       std::vector<Decision>* decisions) {
-  // Bytes after the whole unit, by collection.
-  absl::flat_hash_map<std::string, int64_t> after;
+  // Bytes before and after the whole unit, by collection.
+  struct Bytes {
+    int64_t before;
+    int64_t after;
+  };
+  absl::flat_hash_map<std::string, Bytes> collections;
   for (size_t i = 0; i < actions.size(); ++i) {
     Decision& decision = (*decisions)[i];
     if (!IsInCollection(actions[i], decision)) continue;
@@ -61,20 +65,21 @@ void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& g
       continue;
     }
     std::string key = CollectionKey(actions[i].table->storage_id, actions[i].key.encoded);
-    after.try_emplace(std::move(key), before->bytes).first->second +=
+    collections.try_emplace(std::move(key), Bytes{before->bytes, before->bytes}).first->second.after +=
         CollectionChange(actions[i], decision).bytes;
   }
-  if (after.empty()) return;
+  if (collections.empty()) return;
   for (size_t i = 0; i < actions.size(); ++i) {
     Decision& decision = (*decisions)[i];
     if (CollectionChange(actions[i], decision).bytes <= 0) continue;
-    const int64_t bytes = after.at(CollectionKey(actions[i].table->storage_id, actions[i].key.encoded));
-    if (bytes <= group.max_item_collection_bytes()) continue;
-    decision = Refused(MakeError(
-        absl::StatusCode::kResourceExhausted, kReasonItemCollectionSizeLimitExceeded,
-        "nothing was written: the items of table " + actions[i].table->name +
-            " with one partition key and their entries in local indexes would have " + std::to_string(bytes) +
-            " bytes; at most " + std::to_string(group.max_item_collection_bytes()) + " are allowed"));
+    const Bytes& bytes = collections.at(CollectionKey(actions[i].table->storage_id, actions[i].key.encoded));
+    if (bytes.after <= group.max_item_collection_bytes() || bytes.after <= bytes.before) continue;
+    decision =
+        Refused(MakeError(absl::StatusCode::kResourceExhausted, kReasonItemCollectionSizeLimitExceeded,
+                          "nothing was written: the items of table " + actions[i].table->name +
+                              " with one partition key and their entries in local indexes would have " +
+                              std::to_string(bytes.after) + " bytes; at most " +
+                              std::to_string(group.max_item_collection_bytes()) + " are allowed"));
   }
 }
 

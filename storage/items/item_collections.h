@@ -19,8 +19,8 @@ absl::Status CheckReturnItemCollectionMetrics(v1::ReturnItemCollectionMetrics wa
 Counters CollectionChange(const PreparedAction& action, const Decision& decision);
 
 // Looks at the collections of all items that `decisions` write to, so that nothing that is done with them
-// after this can fail. When together they would make one larger than allowed, those that add to it become
-// errors (RESOURCE_EXHAUSTED, reason ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
+// after this can fail. When together they would make one larger than it was and than allowed, those that add
+// to it become errors (RESOURCE_EXHAUSTED, reason ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
 void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& group,
                       std::vector<Decision>* decisions);
 

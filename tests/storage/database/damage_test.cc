@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/engine/counters.h"
 #include "storage/engine/recovery.h"
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
@@ -227,6 +228,37 @@ TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
               UnorderedElementsAre(
                   AllOf(HasSubstr("table Things"), HasSubstr("counted 2 items"), HasSubstr("recorded are 3")),
                   AllOf(HasSubstr("index ByStatus"), HasSubstr("recorded are 3"))));
+}
+
+// A table may have more collections than one step forgets, and a crash may come between two steps.
+TEST_F(Damage, LeavesNoSizesOfCollectionsOfDeletedTables) {  // SEM-092
+  auto collections = [&] {
+    int count = 0;
+    Do([&](Families& families) {
+      for (const auto& [key, record] : families.All("stats")) count += key.starts_with(kCollectionKeyPrefix);
+    });
+    return count;
+  };
+  auto local = TableRequest("Local");
+  AddLocalIndex(&local, "ByRank", "rate:N", v1::PROJECTION_TYPE_KEYS_ONLY);
+  database_.CreateTable(local);
+  for (int i = 0; i < 1'050; ++i)
+    ASSERT_TRUE(database_.Put("Local", {{"pk", S(std::to_string(i))}, {"sk", S("s")}}).ok());
+  EXPECT_EQ(collections(), 1'050);
+  Do([](Families& families) {
+    for (int i = 0; i < 20; ++i) {
+      const std::string key = CollectionKey(900'000 + i, std::to_string(i));
+      families.Put("stats", key, EncodeCounters(900'000 + i, key, {1, 1}));
+    }
+  });
+  EXPECT_EQ(collections(), 1'050);
+  v1::DeleteTableRequest deletion;
+  deletion.set_table_name("Local");
+  auto deleted =
+      Await<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(deletion, std::move(done)); });
+  ASSERT_TRUE(deleted.ok()) << deleted.status();
+  EXPECT_EQ(collections(), 0);
+  EXPECT_THAT(Findings(), IsEmpty());
 }
 
 // A newer program's index, say, that this one would neither keep up nor keep.

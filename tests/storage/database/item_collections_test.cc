@@ -186,6 +186,24 @@ TEST_F(ItemCollections, ThatAreTooLargeMayShrink) {  // SEM-092
   EXPECT_EQ(Shown(PutItem(smaller, PutRequest("p", "1", 800))), "pk=p 849 849");
   EXPECT_EQ(ReasonOf(PutItem(smaller, PutRequest("p", "1", 801)).status()),
             kReasonItemCollectionSizeLimitExceeded);
+  // A transaction is judged as a whole.
+  wire::TransactWriteItemsRequest transaction;
+  *transaction.add_transact_items()->mutable_put() = PutRequest("p", "1", 700);
+  *transaction.add_transact_items()->mutable_put() = PutRequest("p", "2", 90);
+  auto committed = smaller.Transact(transaction);
+  ASSERT_TRUE(committed.ok()) << committed.status();
+  EXPECT_TRUE(committed->has_committed()) << committed->ShortDebugString();
+}
+
+// The records of collections stand among other counters; those must all be found again.
+TEST_F(ItemCollections, LeaveTheCountOfRequestTokensAlone) {
+  for (const char* token : {"first", "second"}) {
+    auto put = PutRequest("p", token);
+    put.set_client_request_token(token);
+    ASSERT_TRUE(PutItem(database_, put).ok());
+    database_.Reopen();
+    database_.CheckIsClean();
+  }
 }
 
 // A table made again under its name starts from nothing; neighbours keep their collections.

@@ -1,6 +1,6 @@
 // What a request would have consumed of a table's throughput in DynamoDB, and how large the item collections
-// are that it wrote to. Both are accounted for callers who plan with them; nothing is limited by them. A
-// result has them when the request asked.
+// are that it wrote to. Both are for callers who plan with them: throughput is never limited, an item
+// collection by the daemon's --max-item-collection-bytes. A result has them when the request asked.
 #pragma once
 
 #include <map>

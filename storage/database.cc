@@ -8,6 +8,7 @@
 #include "storage/engine/status.h"
 #include "storage/engine/table_changes.h"
 #include "storage/indexes/check.h"
+#include "storage/items/bulk_write.h"
 #include "storage/items/operations.h"
 #include "storage/query/page.h"
 
@@ -108,6 +109,13 @@ void Database::TransactWriteItems(const wire::TransactWriteItemsRequest& request
   itemdb::TransactWriteItems(*engine_, request, std::move(done), std::move(cancellation));
 }
 
+std::shared_ptr<BulkWrites> Database::BeginBulkWrite() { return std::make_shared<BulkWrites>(*engine_); }
+
+void Database::BulkWrite(BulkWrites& writes, const wire::BulkWriteChunk& chunk,
+                         Done<wire::BulkWriteReply> done, CancellationPtr cancellation) {
+  writes.Write(chunk, std::move(done), std::move(cancellation));
+}
+
 void Database::GetItem(const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
                        CancellationPtr cancellation) {
   itemdb::GetItem(*engine_, request, std::move(done), std::move(cancellation));
@@ -124,11 +132,30 @@ void Database::TransactGetItems(const wire::TransactGetItemsRequest& request,
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-  ReadPage(*engine_, *segments_, PageOperation::kQuery, request, std::move(done), std::move(cancellation));
+  ReadPage(*engine_, *segments_, PageOperation::kQuery, engine_->View(), request, std::move(done),
+           std::move(cancellation));
 }
 
 void Database::Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-  ReadPage(*engine_, *segments_, PageOperation::kScan, request, std::move(done), std::move(cancellation));
+  ReadPage(*engine_, *segments_, PageOperation::kScan, engine_->View(), request, std::move(done),
+           std::move(cancellation));
+}
+
+absl::StatusOr<std::shared_ptr<const HeldState>> Database::HoldState() {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
+  return engine_->held_states().Hold(std::move(view));
+}
+
+void Database::QueryState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
+                          CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kQuery, state.View(), request, std::move(done),
+           std::move(cancellation));
+}
+
+void Database::ScanState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
+                         CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kScan, state.View(), request, std::move(done),
+           std::move(cancellation));
 }
 
 void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,

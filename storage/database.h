@@ -15,6 +15,7 @@
 // written.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,7 @@
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
 #include "storage/base/cancellation.h"
+#include "storage/base/limits.h"
 #include "storage/base/status.h"
 
 namespace rocksdb {
@@ -36,7 +38,9 @@ class logger;
 
 namespace itemdb {
 
+class BulkWrites;
 class Engine;
+class HeldState;
 class ScanSegments;
 
 template <typename Reply>
@@ -64,6 +68,8 @@ struct DatabaseOptions {
   uint64_t free_space_floor_bytes = 256 << 20;
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
+  // How long a state is held (HoldState).
+  std::chrono::milliseconds max_held_state_age = std::chrono::seconds(kMaxHeldStateSeconds);
   // Where background work and RocksDB log. Required.
   std::shared_ptr<spdlog::logger> log;
   // Tests only: the file system under RocksDB and WITNESS. Default: the real one.
@@ -116,6 +122,14 @@ class Database {
                       CancellationPtr cancellation = nullptr);
   void TransactWriteItems(const wire::TransactWriteItemsRequest& request,
                           Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation = nullptr);
+  // Begins one caller's BulkWrite. Chunks may be given before those before them are answered; they are
+  // applied in their order. A full queue is waited for: the caller bounds how many are under way. After a
+  // chunk that fails, none that follows is begun. Drop it before the database.
+  //
+  // INVALID_ARGUMENT: the chunk is out of its order, too long or empty; its token stands for another.
+  std::shared_ptr<BulkWrites> BeginBulkWrite();
+  void BulkWrite(BulkWrites& writes, const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteReply> done,
+                 CancellationPtr cancellation = nullptr);
   void GetItem(const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
                CancellationPtr cancellation = nullptr);
   void BatchGetItem(wire::BatchGetItemRequest request, Done<wire::BatchGetItemReply> done,
@@ -124,6 +138,15 @@ class Database {
                         CancellationPtr cancellation = nullptr);
   void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
   void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+
+  // The state of now, for pages that are all of one state; held until it is dropped, for
+  // `max_held_state_age` at most. Drop it before the database.
+  absl::StatusOr<std::shared_ptr<const HeldState>> HoldState();
+  // Query and Scan of a held state. ABORTED (STATE_TOO_OLD): it is held no longer.
+  void QueryState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
+                  CancellationPtr cancellation = nullptr);
+  void ScanState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
+                 CancellationPtr cancellation = nullptr);
 
   // ---- changes and administration ----
 

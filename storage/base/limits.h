@@ -65,6 +65,9 @@ inline constexpr int kMaxListTables = 100;
 
 // Bytes of items read for one page of Query or Scan (SEM-027).
 inline constexpr size_t kMaxPageBytes = 1 << 20;
+// How long one state is held for the pages of a stream: what is overwritten or deleted meanwhile keeps its
+// place on disk, and a store that failed cannot be reopened.
+inline constexpr int kMaxHeldStateSeconds = 60;
 // Keys in BatchGetItem, and bytes of its reply (SEM-043): at most, and unless the caller asks for more, below
 // gRPC's default limit of 4 MiB.
 inline constexpr int kMaxBatchGets = 100;
@@ -83,15 +86,18 @@ inline constexpr size_t kMaxTransactBytes = 4 << 20;
 // items it gets, may be as long as a message. Our own bound: the writer orders some hundred thousand actions
 // a second, and every other write waits meanwhile.
 inline constexpr int kMaxLargeTransactActions = 10'000;
-// What such a transaction reads and makes, index entries included: all of it is in memory, and in one RocksDB
-// write, at once. A request of any length within this leaves room for what it replaces and three copies in
-// indexes.
-inline constexpr size_t kMaxLargeTransactItemBytes = 64 << 20;
+// What such a transaction, or a chunk of BulkWrite, reads and makes, index entries included: all of it is in
+// memory, and in one RocksDB write, at once. A request of any length within this leaves room for what it
+// replaces and three copies in indexes.
+inline constexpr size_t kMaxUnitItemBytes = 64 << 20;
 // Items before and after a transaction, where change records carry them; and the keys and envelopes of its
 // change records. Records of one commit are read together and must fit a reply, after up to a page of others.
 // Our own bounds: the service limits the request only.
 inline constexpr size_t kMaxCommitImageBytes = 12 << 20;
 inline constexpr size_t kMaxCommitKeyBytes = 3 << 20;
+// Writes in one chunk of BulkWrite, and its bytes: one chunk fills a commit group (EXT-03).
+inline constexpr int kMaxBulkChunkWrites = 1'000;
+inline constexpr size_t kMaxBulkChunkBytes = 4 << 20;
 // A client request token: its characters, how long it is remembered (SEM-050), and how many are at most, so
 // that they cannot fill the disk: 8,000 new ones a second for all that time.
 inline constexpr size_t kMaxRequestTokenBytes = 36;

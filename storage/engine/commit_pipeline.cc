@@ -89,12 +89,17 @@ void CommitPipeline::Stop(absl::Status reason) {
   view.swap(view_);
 }
 
-absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit) {
+absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full) {
   {
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
     size_t bytes = unit->SizeBytes();
-    if (!queue_.empty() && figures_.queued_bytes + bytes > options_.max_queue_bytes) {
+    bool full = !queue_.empty() && figures_.queued_bytes + bytes > options_.max_queue_bytes;
+    if (when_full == WhenFull::kWait && (full || !waiting_.empty())) {
+      waiting_.push_back(std::move(unit));
+      return absl::OkStatus();
+    }
+    if (full) {
       ++figures_.refused_units;
       return MakeError(
           absl::StatusCode::kResourceExhausted, kReasonQueueFull,
@@ -160,7 +165,18 @@ CommitPipeline::Units CommitPipeline::TakeUnits() {
     queue_.pop_front();
   }
   figures_.queued_bytes -= bytes;
+  Admit();
   return units;
+}
+
+void CommitPipeline::Admit() {
+  while (!waiting_.empty()) {
+    size_t bytes = waiting_.front()->SizeBytes();
+    if (!queue_.empty() && figures_.queued_bytes + bytes > options_.max_queue_bytes) return;
+    figures_.queued_bytes += bytes;
+    queue_.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
 }
 
 void CommitPipeline::PutBack(Units units) {
@@ -223,8 +239,10 @@ void CommitPipeline::Fail(const absl::Status& status) {
   {
     MutexLock lock(mutex_);
     refusing_ = refused.status;
-    for (auto& unit : queue_) refused.units.push_back(std::move(unit));
-    queue_.clear();
+    for (auto* units : {&queue_, &waiting_}) {
+      for (auto& unit : *units) refused.units.push_back(std::move(unit));
+      units->clear();
+    }
     figures_.queued_bytes = 0;
   }
   Deliver(std::move(refused));

@@ -63,6 +63,14 @@ struct PipelineFigures {
   size_t queued_bytes = 0;
 };
 
+// What becomes of a unit that the queue has no room for.
+enum class WhenFull {
+  kRefuse,
+  // It waits outside the queue, uncounted, and is answered in the end: for callers that bound what they
+  // submit themselves.
+  kWait,
+};
+
 class CommitPipeline {
  public:
   explicit CommitPipeline(PipelineOptions options);
@@ -76,8 +84,9 @@ class CommitPipeline {
   void Stop(absl::Status reason);
 
   // Takes `unit` on. When it is refused, RESOURCE_EXHAUSTED (QUEUE_FULL) or UNAVAILABLE is returned, `unit`
-  // is untouched and will not be answered. Thread-safe.
-  absl::Status Submit(std::unique_ptr<CommitUnit>& unit);
+  // is untouched and will not be answered. Units of one caller are ordered as they were submitted.
+  // Thread-safe.
+  absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
 
   // The current view; null while stopped. Thread-safe.
   std::shared_ptr<const ReadView> view() const;
@@ -106,6 +115,8 @@ class CommitPipeline {
   // thread, keeps it and returns true.
   bool ReleaseRole(bool is_writer);
   Units TakeUnits();
+  // Queues units that wait for room, as far as there is some.
+  void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts units that a full group has no room for back to the front of the queue.
   void PutBack(Units units);
   void Publish(uint64_t group);
@@ -125,6 +136,8 @@ class CommitPipeline {
   CondVar role_changed_;
   CondVar submitted_;
   std::deque<std::unique_ptr<CommitUnit>> queue_ ABSL_GUARDED_BY(mutex_);
+  // What waits for room in the queue; empty when the queue is.
+  std::deque<std::unique_ptr<CommitUnit>> waiting_ ABSL_GUARDED_BY(mutex_);
   PipelineFigures figures_ ABSL_GUARDED_BY(mutex_);
   Role role_ ABSL_GUARDED_BY(mutex_) = Role::kFree;
   // Not OK: why nothing is accepted.

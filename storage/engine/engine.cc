@@ -29,7 +29,8 @@ class ForgetTokens : public CommitUnit {
 
 }  // namespace
 
-Engine::Engine(DatabaseOptions options) : options_(std::move(options)) {
+Engine::Engine(DatabaseOptions options)
+    : options_(std::move(options)), held_states_(options_.max_held_state_age) {
   env_ = rocksdb::Env::Default();
   if (options_.file_system != nullptr) {
     owned_env_ = rocksdb::NewCompositeEnv(options_.file_system);
@@ -136,7 +137,7 @@ absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
   return view;
 }
 
-absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit) {
+absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full) {
   if (disk_full_.load(std::memory_order_relaxed)) {
     ++refused_by_disk_;
     return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
@@ -144,7 +145,7 @@ absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit) {
                          std::to_string(options_.free_space_floor_bytes) + " bytes free",
                      1000);
   }
-  return pipeline_->Submit(unit);
+  return pipeline_->Submit(unit, when_full);
 }
 
 uint64_t Engine::FreeDiskBytes() const {
@@ -231,6 +232,7 @@ void Engine::KeeperLoop() {
 }
 
 void Engine::Keep() {
+  held_states_.LetGoOfOld();
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",
                         MessageOf(synced));
@@ -274,11 +276,14 @@ void Engine::Reopen() {
     spare.swap(spare_families_);
   }
   spare.clear();
-  {
-    // Readers finish what they read: pages are bounded, and a check stops when IsFailed says so.
+  // Readers finish what they read: pages are bounded, and a check stops when IsFailed says so. A state may
+  // have been held of a view from before the pipeline stopped.
+  while (true) {
+    held_states_.LetGoOfAll();
     MutexLock lock(mutex_);
-    while (open_stores_ > 0 && !stopping_) changed_.Wait(mutex_);
     if (stopping_) return;
+    if (open_stores_ == 0) break;
+    changed_.WaitFor(mutex_, kKeeperInterval);
   }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);

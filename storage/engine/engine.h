@@ -17,6 +17,7 @@
 
 #include "storage/database.h"
 #include "storage/engine/commit_pipeline.h"
+#include "storage/engine/held_state.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/recovery.h"
 
@@ -31,7 +32,8 @@ class Engine {
   // The current state. UNAVAILABLE while the store is being reopened. Thread-safe.
   absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
   // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
-  absl::Status Submit(std::unique_ptr<CommitUnit>& unit);
+  absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
+  HeldStates& held_states() { return held_states_; }
   IoPool& io() { return *io_; }
   // Runs `task` on the definitions thread. False when too many wait.
   [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) { return definitions_->Submit(task); }
@@ -84,6 +86,7 @@ class Engine {
   rocksdb::Env* env_ = nullptr;
   std::unique_ptr<DirectoryLock> lock_;
   std::unique_ptr<CommitPipeline> pipeline_;
+  HeldStates held_states_;
   std::unique_ptr<IoPool> io_;
   std::unique_ptr<IoPool> definitions_;
 

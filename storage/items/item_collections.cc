@@ -48,8 +48,8 @@ Counters CollectionChange(const PreparedAction& action, const Decision& decision
   return change;
 }
 
-void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& group,
-                      std::vector<Decision>* decisions) {
+void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& group,
+                      std::span<Decision> decisions) {
   // Bytes before and after the whole unit, by collection.
   struct Bytes {
     int64_t before;
@@ -57,7 +57,7 @@ void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& g
   };
   absl::flat_hash_map<std::string, Bytes> collections;
   for (size_t i = 0; i < actions.size(); ++i) {
-    Decision& decision = (*decisions)[i];
+    Decision& decision = decisions[i];
     if (!IsInCollection(actions[i], decision)) continue;
     absl::StatusOr<Counters> before = group.FindCollection(*actions[i].table, actions[i].key);
     if (!before.ok()) {
@@ -70,7 +70,7 @@ void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& g
   }
   if (collections.empty()) return;
   for (size_t i = 0; i < actions.size(); ++i) {
-    Decision& decision = (*decisions)[i];
+    Decision& decision = decisions[i];
     if (CollectionChange(actions[i], decision).bytes <= 0) continue;
     const Bytes& bytes = collections.at(CollectionKey(actions[i].table->storage_id, actions[i].key.encoded));
     if (bytes.after <= group.max_item_collection_bytes() || bytes.after <= bytes.before) continue;

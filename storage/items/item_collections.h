@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@ Counters CollectionChange(const PreparedAction& action, const Decision& decision
 // Looks at the collections of all items that `decisions` write to, so that nothing that is done with them
 // after this can fail. When together they would make one larger than it was and than allowed, those that add
 // to it become errors (RESOURCE_EXHAUSTED, reason ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
-void CheckCollections(const std::vector<PreparedAction>& actions, CommitGroup& group,
-                      std::vector<Decision>* decisions);
+void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& group,
+                      std::span<Decision> decisions);
 
 // Gathers the collections of one request's items. Does nothing unless the request wants to know.
 class CollectionMeter {

@@ -44,13 +44,21 @@ void Normalize(wire::WriteItemRequest* request) {
   }
 }
 
-void Normalize(wire::BatchWriteItemRequest* request) {
+// BatchWriteItemRequest, BulkWriteChunk.
+void NormalizeWrites(auto* request) {
   for (auto& table : *request->mutable_request_items()) {
     for (auto& write : *table.mutable_write_requests()) {
       if (write.has_put_request()) Normalize(write.mutable_put_request()->mutable_item());
       if (write.has_delete_request()) Normalize(write.mutable_delete_request()->mutable_key());
     }
   }
+}
+
+void Normalize(wire::BatchWriteItemRequest* request) { NormalizeWrites(request); }
+
+void Normalize(wire::BulkWriteChunk* chunk) {
+  chunk->clear_chunk_number();
+  NormalizeWrites(chunk);
 }
 
 void Normalize(wire::TransactWriteItemsRequest* request) {
@@ -97,6 +105,11 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::TransactWriteItemsRequest& request) {
   return Prepare(operation, request);
+}
+
+absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
+                                                         const wire::BulkWriteChunk& chunk) {
+  return Prepare(operation, chunk);
 }
 
 absl::Status TokenMismatchError(std::string_view token) {

@@ -24,6 +24,9 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
                                                          const wire::BatchWriteItemRequest& request);
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::TransactWriteItemsRequest& request);
+// Whatever the number of the chunk.
+absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
+                                                         const wire::BulkWriteChunk& chunk);
 
 // The token was used for another request. INVALID_ARGUMENT (IDEMPOTENT_PARAMETER_MISMATCH, ERR-08).
 absl::Status TokenMismatchError(std::string_view token);

@@ -20,9 +20,8 @@ absl::Status LimitExceeded(const std::string& message) {
 
 absl::Status CheckItemBytes(size_t bytes, size_t max_bytes) {
   if (bytes <= max_bytes) return absl::OkStatus();
-  return LimitExceeded(
-      "the items of this transaction before and after it, with their index entries, have more than " +
-      std::to_string(max_bytes) + " bytes");
+  return LimitExceeded("the items that it replaces and makes, with their index entries, have more than " +
+                       std::to_string(max_bytes) + " bytes");
 }
 
 // What a decision keeps in memory and writes.
@@ -36,10 +35,27 @@ size_t ItemBytes(const Decision& decision) {
   return bytes;
 }
 
-// Reads the items of all actions. False when one of them has to wait for the disk.
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, WriteUnit& unit) {
+void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
+  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Answer(refused, 0);
+}
+
+}  // namespace
+
+size_t SizeBytesOf(const std::vector<PreparedAction>& actions) {
   size_t bytes = 0;
-  for (PreparedAction& action : unit.actions()) {
+  for (const PreparedAction& action : actions) {
+    bytes += action.key.encoded.size() + action.key_or_item.size() + action.expression_bytes +
+             kActionOverheadBytes;
+    if (action.carried.item.has_value()) bytes += action.carried.item->size();
+  }
+  return bytes;
+}
+
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes,
+                                 std::vector<PreparedAction>* actions) {
+  size_t bytes = 0;
+  for (PreparedAction& action : *actions) {
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
     if (lookup.would_block) return false;
     if (action.table->has_local_indexes) {
@@ -48,19 +64,12 @@ absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, WriteUnit&
       if (!in_memory) return false;
     }
     if (lookup.item.has_value()) bytes += lookup.item->size();
-    ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, unit.max_item_bytes()));
+    ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, max_bytes));
     action.carried.item = std::move(lookup.item);
     action.carried.group = view.group();
   }
   return true;
 }
-
-void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
-  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Answer(refused, 0);
-}
-
-}  // namespace
 
 WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
                      CancellationPtr cancellation)
@@ -69,15 +78,7 @@ WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish fini
       finish_(std::move(finish)),
       cancellation_(std::move(cancellation)) {}
 
-size_t WriteUnit::SizeBytes() const {
-  size_t bytes = 0;
-  for (const PreparedAction& action : actions_) {
-    bytes += action.key.encoded.size() + action.key_or_item.size() + action.expression_bytes +
-             kActionOverheadBytes;
-    if (action.carried.item.has_value()) bytes += action.carried.item->size();
-  }
-  return bytes;
-}
+size_t WriteUnit::SizeBytes() const { return SizeBytesOf(actions_); }
 
 void WriteUnit::Order(CommitGroup& group) {
   outcome_.status = CheckWanted(cancellation_);
@@ -95,7 +96,7 @@ void WriteUnit::Order(CommitGroup& group) {
     outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
     if (!outcome_.status.ok()) return;
   }
-  CheckCollections(actions_, group, &decisions_);
+  CheckCollections(actions_, group, decisions_);
   for (size_t i = 0; i < actions_.size(); ++i) {
     const Decision& decision = decisions_[i];
     outcome_.results[i].outcome = decision.outcome;
@@ -196,7 +197,8 @@ void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
 
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
   if (unit->actions().size() <= kMaxItemsOnRequestThread) {
-    absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, *unit);
+    absl::StatusOr<bool> read =
+        ReadCarried(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), &unit->actions());
     if (!read.ok()) return unit->Answer(read.status(), 0);
     if (*read) return Submit(engine, std::move(unit));
   }
@@ -204,7 +206,8 @@ void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::un
   WriteUnit* borrowed = unit.get();
   IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
     absl::Status read = CheckWanted(unit->cancellation());
-    if (read.ok()) read = ReadCarried(*view, ReadTier::kDisk, *unit).status();
+    if (read.ok())
+      read = ReadCarried(*view, ReadTier::kDisk, unit->max_item_bytes(), &unit->actions()).status();
     view.reset();
     if (!read.ok()) return unit->Answer(read, 0);
     Submit(engine, std::move(unit));

@@ -79,6 +79,13 @@ class WriteUnit : public CommitUnit {
   std::optional<RequestToken> token_;
 };
 
+// Bytes that prepared actions hold while they wait.
+size_t SizeBytesOf(const std::vector<PreparedAction>& actions);
+// Reads what the actions are about to replace. False when one of the items has to wait for the disk.
+// LIMIT_EXCEEDED: together they have more than `max_bytes`.
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes,
+                                 std::vector<PreparedAction>* actions);
+
 // Reads what `unit` is about to replace from `view`, on an I/O thread when the disk is needed, and submits
 // it. Whatever goes wrong is given to the unit's `finish`.
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit);

@@ -218,8 +218,8 @@ void Start(Engine& engine, PreparedPage prepared, Done<Page> done, CancellationP
 }  // namespace
 
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
-              const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-  auto view = engine.View();
+              absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
+              Done<Page> done, CancellationPtr cancellation) {
   if (!view.ok()) return std::move(done)(view.status());
   auto prepared = PreparePage(operation, *std::move(view), request);
   if (!prepared.ok()) return std::move(done)(prepared.status());

@@ -9,7 +9,9 @@ namespace itemdb {
 
 // Query and Scan behind Database's methods of the same names. Items that are in memory are read on the
 // calling thread, up to kMaxItemsOnRequestThread; the rest of the page on an I/O thread.
+// `view` is the state to read, or why there is none.
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
-              const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation);
+              absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
+              Done<Page> done, CancellationPtr cancellation);
 
 }  // namespace itemdb

@@ -1,0 +1,253 @@
+#include "storage/items/bulk_write.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/items/item_collections.h"
+#include "storage/items/request_token.h"
+#include "storage/items/write_unit.h"
+
+namespace itemdb {
+namespace {
+
+// A message may quote an attribute name of 64 KiB, and there may be a thousand.
+constexpr size_t kMaxRejectionBytes = 512;
+
+std::string Shorten(std::string text) {
+  if (text.size() <= kMaxRejectionBytes) return text;
+  size_t end = kMaxRejectionBytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text + "...";
+}
+
+// A chunk as far as request and catalog tell.
+struct PreparedChunk {
+  std::vector<PreparedAction> actions;
+  // Where each action stands in the chunk.
+  std::vector<int> positions;
+  // Number and rejected writes.
+  wire::BulkWriteReply reply;
+  std::optional<RequestToken> token;
+};
+
+void Reject(int position, const absl::Status& why, wire::BulkWriteReply* reply) {
+  wire::RejectedWrite* rejected = reply->add_rejected();
+  rejected->set_index(position);
+  rejected->set_reason(ReasonOf(why));
+  rejected->set_message(Shorten(MessageOf(why)));
+}
+
+absl::StatusOr<PreparedAction> PrepareWrite(const std::string& table_name, const wire::WriteRequest& write,
+                                            const Catalog& catalog) {
+  wire::WriteItemRequest single;
+  single.set_table_name(table_name);
+  if (write.has_put_request()) {
+    single.set_key_or_item(write.put_request().item());
+    return PrepareAction(ActionKind::kPut, single, catalog);
+  }
+  if (write.has_delete_request()) {
+    single.set_key_or_item(write.delete_request().key());
+    return PrepareAction(ActionKind::kDelete, single, catalog);
+  }
+  return ValidationError("each write request must contain a PutRequest or a DeleteRequest");
+}
+
+absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, const Catalog& catalog) {
+  int writes = 0;
+  for (const auto& table : chunk.request_items()) writes += table.write_requests_size();
+  if (writes < 1 || writes > kMaxBulkChunkWrites) {
+    return ValidationError("a chunk must contain 1 to " + std::to_string(kMaxBulkChunkWrites) +
+                           " write requests; chunk " + std::to_string(chunk.chunk_number()) + " has " +
+                           std::to_string(writes));
+  }
+  if (size_t bytes = chunk.ByteSizeLong(); bytes > kMaxBulkChunkBytes) {
+    return ValidationError("a chunk may be at most " + std::to_string(kMaxBulkChunkBytes) +
+                           " bytes long; chunk " + std::to_string(chunk.chunk_number()) + " has " +
+                           std::to_string(bytes));
+  }
+  PreparedChunk prepared;
+  prepared.reply.set_chunk_number(chunk.chunk_number());
+  ITEMDB_ASSIGN_OR_RETURN(prepared.token, PrepareToken("BulkWrite", chunk));
+  int position = 0;
+  for (const auto& table : chunk.request_items()) {
+    for (const auto& write : table.write_requests()) {
+      absl::StatusOr<PreparedAction> action = PrepareWrite(table.table_name(), write, catalog);
+      if (action.ok()) {
+        prepared.actions.push_back(*std::move(action));
+        prepared.positions.push_back(position);
+      } else {
+        Reject(position, action.status(), &prepared.reply);
+      }
+      ++position;
+    }
+  }
+  return prepared;
+}
+
+}  // namespace
+
+class BulkUnit : public CommitUnit {
+ public:
+  BulkUnit(PreparedChunk chunk, Done<wire::BulkWriteReply> done, CancellationPtr cancellation)
+      : chunk_(std::move(chunk)), done_(std::move(done)), cancellation_(std::move(cancellation)) {}
+
+  std::vector<PreparedAction>& actions() { return chunk_.actions; }
+  const CancellationPtr& cancellation() const { return cancellation_; }
+
+  size_t SizeBytes() const override { return SizeBytesOf(chunk_.actions); }
+
+  void Order(CommitGroup& group) override {
+    status_ = CheckWanted(cancellation_);
+    if (!status_.ok() || (chunk_.token.has_value() && AnswerAgain(group))) return;
+    if (chunk_.token.has_value()) status_ = group.CheckRoomForRequest();
+    if (!status_.ok()) return;
+    // Later writes look at what earlier ones made: decisions must stay where they are.
+    decisions_.reserve(chunk_.actions.size());
+    for (size_t i = 0; i < chunk_.actions.size(); ++i) {
+      Decision& decision = decisions_.emplace_back(Decide(chunk_.actions[i], group));
+      CheckCollections({&chunk_.actions[i], 1}, group, {&decision, 1});
+      if (decision.outcome == Decision::Outcome::kError) {
+        Reject(chunk_.positions[i], decision.error, &chunk_.reply);
+      } else if (decision.changed) {
+        uint64_t own = group.next_sequence();
+        Append(chunk_.actions[i], decision, own, own, group);
+      }
+    }
+    std::sort(chunk_.reply.mutable_rejected()->begin(), chunk_.reply.mutable_rejected()->end(),
+              [](const auto& a, const auto& b) { return a.index() < b.index(); });
+    if (!chunk_.token.has_value()) return;
+    std::optional<std::string> rejected;
+    if (chunk_.reply.rejected_size() > 0) rejected = chunk_.reply.SerializeAsString();
+    group.RememberRequest(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
+  }
+
+  void Answer(const absl::Status& status, uint64_t change_sequence) override {
+    if (!status.ok()) status_ = status;
+    if (!status_.ok()) return std::move(done_)(status_);
+    chunk_.reply.set_change_sequence(change_sequence);
+    std::move(done_)(std::move(chunk_.reply));
+  }
+
+ private:
+  // Whether the chunk was applied before: then everything is said, with the writes that were rejected then.
+  bool AnswerAgain(CommitGroup& group) {
+    absl::StatusOr<std::optional<AppliedRequest>> applied = group.FindRequest(chunk_.token->text);
+    if (!applied.ok()) {
+      status_ = applied.status();
+    } else if (!applied->has_value()) {
+      return false;
+    } else if ((*applied)->fingerprint != chunk_.token->fingerprint) {
+      status_ = TokenMismatchError(chunk_.token->text);
+    } else {
+      uint64_t number = chunk_.reply.chunk_number();
+      if (!chunk_.reply.ParseFromString((*applied)->attributes.value_or(""))) {
+        status_ =
+            DataLossError("what is kept of the client request token " + chunk_.token->text + " is damaged");
+      }
+      chunk_.reply.set_chunk_number(number);
+    }
+    return true;
+  }
+
+  PreparedChunk chunk_;
+  std::vector<Decision> decisions_;
+  Done<wire::BulkWriteReply> done_;
+  const CancellationPtr cancellation_;
+  absl::Status status_;
+};
+
+BulkWrites::BulkWrites(Engine& engine) : engine_(engine) {}
+BulkWrites::~BulkWrites() = default;
+
+void BulkWrites::Write(const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteReply> done,
+                       CancellationPtr cancellation) {
+  auto finish = [self = shared_from_this(), done = std::move(done)](auto reply) mutable {
+    if (!reply.ok()) self->Fail(reply.status());
+    std::move(done)(std::move(reply));
+  };
+  absl::Status taken = TakeNumber(chunk.chunk_number());
+  if (!taken.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(taken));
+  auto view = engine_.View();
+  if (!view.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(view.status()));
+  auto prepared = PrepareChunk(chunk, (*view)->catalog());
+  if (!prepared.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(prepared.status()));
+
+  auto waiting = std::make_shared<Waiting>();
+  waiting->unit =
+      std::make_unique<BulkUnit>(*std::move(prepared), std::move(finish), std::move(cancellation));
+  {
+    MutexLock lock(mutex_);
+    waiting_.push_back(waiting);
+  }
+  Read(*std::move(view), std::move(waiting));
+}
+
+absl::Status BulkWrites::TakeNumber(uint64_t number) {
+  MutexLock lock(mutex_);
+  if (!failure_.ok()) return failure_;
+  if (number == next_number_) {
+    ++next_number_;
+    return absl::OkStatus();
+  }
+  return ValidationError("chunk " + std::to_string(number) + " came where chunk " +
+                         std::to_string(next_number_) +
+                         " belongs: a stream's chunks are numbered 1, 2, 3 and so on");
+}
+
+void BulkWrites::Fail(const absl::Status& status) {
+  MutexLock lock(mutex_);
+  if (failure_.ok()) failure_ = status;
+}
+
+absl::Status BulkWrites::failure() {
+  MutexLock lock(mutex_);
+  return failure_;
+}
+
+void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk) {
+  std::vector<PreparedAction>& actions = chunk->unit->actions();
+  if (actions.size() <= kMaxItemsOnRequestThread) {
+    absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, kMaxUnitItemBytes, &actions);
+    if (!read.ok() || *read) return Ready(chunk, read.status());
+  }
+  IoPool::Task task = [self = shared_from_this(), view = std::move(view), chunk]() mutable {
+    absl::Status read = CheckWanted(chunk->unit->cancellation());
+    if (read.ok()) {
+      read = ReadCarried(*view, ReadTier::kDisk, kMaxUnitItemBytes, &chunk->unit->actions()).status();
+    }
+    view.reset();
+    self->Ready(chunk, std::move(read));
+  };
+  // Without an I/O thread it is read at its turn.
+  if (!engine_.io().Submit(task)) Ready(chunk, absl::OkStatus());
+}
+
+void BulkWrites::Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read) {
+  {
+    MutexLock lock(mutex_);
+    chunk->ready = true;
+    chunk->read = std::move(read);
+    if (submitting_) return;
+    submitting_ = true;
+  }
+  while (true) {
+    std::shared_ptr<Waiting> next;
+    {
+      MutexLock lock(mutex_);
+      if (waiting_.empty() || !waiting_.front()->ready) {
+        submitting_ = false;
+        return;
+      }
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    absl::Status refused = failure();
+    if (refused.ok()) refused = next->read;
+    std::unique_ptr<CommitUnit> unit = std::move(next->unit);
+    if (refused.ok()) refused = engine_.Submit(unit, WhenFull::kWait);
+    if (!refused.ok()) unit->Answer(refused, 0);
+  }
+}
+
+}  // namespace itemdb

@@ -44,6 +44,16 @@ CallFacts FactsOf(const wire::BatchWriteItemRequest& request) {
   return facts;
 }
 
+CallFacts FactsOf(const wire::BulkWriteChunk& chunk) {
+  CallFacts facts;
+  if (chunk.request_items_size() > 0) facts.table_name = chunk.request_items(0).table_name();
+  const auto& tables = chunk.request_items();
+  facts.more_tables = std::any_of(tables.begin(), tables.end(),
+                                  [&](const auto& table) { return table.table_name() != facts.table_name; });
+  for (const auto& table : tables) facts.items += table.write_requests_size();
+  return facts;
+}
+
 CallFacts FactsOf(const wire::TransactWriteItemsRequest& request) {
   CallFacts facts;
   facts.items = request.transact_items_size();

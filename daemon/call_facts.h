@@ -24,6 +24,7 @@ struct CallFacts {
 std::string LoggedTableName(const CallFacts& facts);
 
 CallFacts FactsOf(const wire::BatchWriteItemRequest& request);
+CallFacts FactsOf(const wire::BulkWriteChunk& chunk);
 CallFacts FactsOf(const wire::TransactWriteItemsRequest& request);
 CallFacts FactsOf(const wire::BatchGetItemRequest& request);
 CallFacts FactsOf(const wire::TransactGetItemsRequest& request);

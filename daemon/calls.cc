@@ -14,10 +14,10 @@ std::chrono::steady_clock::duration Threshold(absl::Duration configured) {
 
 }  // namespace
 
-bool CallMemory::TryReserve(size_t bytes) {
+bool CallMemory::TryReserve(size_t bytes, int64_t limit) {
   auto wanted = static_cast<int64_t>(bytes);
   int64_t before = used_.fetch_add(wanted, std::memory_order_relaxed);
-  if (before <= 0 || before + wanted <= limit_) return true;
+  if (before <= 0 || before + wanted <= limit) return true;
   used_.fetch_sub(wanted, std::memory_order_relaxed);
   return false;
 }

@@ -1,4 +1,5 @@
-// What all calls share: the gate they pass, the memory they take, and the log of those that were slow.
+// What all calls share: the gate they pass, the streams among them, the memory they take, and the log of
+// those that were slow.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "absl/time/time.h"
 #include "daemon/call_facts.h"
 #include "daemon/call_gate.h"
+#include "daemon/open_streams.h"
 #include "storage/base/status.h"
 
 namespace spdlog {
@@ -29,7 +31,9 @@ class CallMemory {
   explicit CallMemory(size_t limit_bytes) : limit_(static_cast<int64_t>(limit_bytes)) {}
 
   // False when the limit is reached; a request that is alone always gets in. Otherwise Release() as much.
-  bool TryReserve(size_t bytes);
+  bool TryReserve(size_t bytes) { return TryReserve(bytes, limit_); }
+  // The same for streams, which may last: they leave half to all other calls.
+  bool TryReserveForStream(size_t bytes) { return TryReserve(bytes, limit_ / 2); }
   // Beyond the limit if need be: a reply that is there is cheaper to send than to make again.
   void Add(size_t bytes) { used_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
   void Release(size_t bytes) { used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
@@ -38,6 +42,8 @@ class CallMemory {
   int64_t limit_bytes() const { return limit_; }
 
  private:
+  bool TryReserve(size_t bytes, int64_t limit);
+
   const int64_t limit_;
   std::atomic<int64_t> used_ = 0;
 };
@@ -80,6 +86,7 @@ struct Calls {
       : memory(std::make_shared<CallMemory>(memory_bytes)), slow(slow_request, std::move(log)) {}
 
   CallGate gate;
+  OpenStreams streams;
   const std::shared_ptr<CallMemory> memory;
   SlowRequests slow;
 };

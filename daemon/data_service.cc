@@ -1,5 +1,7 @@
 // itemdb.v1.Data: the path of every item. Requests are parsed as itemdb.wire messages, which have the wire
 // format of the published ones but leave items as bytes (tests/daemon/wire_twins_test.cc compares the two).
+#include "daemon/bulk_stream.h"
+#include "daemon/page_stream.h"
 #include "daemon/raw_call.h"
 #include "daemon/services.h"
 #include "itemdb/v1/data.grpc.pb.h"
@@ -20,7 +22,11 @@ using RawReads = v1::Data::WithRawCallbackMethod_GetItem<
     v1::Data::WithRawCallbackMethod_BatchGetItem<v1::Data::WithRawCallbackMethod_TransactGetItems<
         v1::Data::WithRawCallbackMethod_Query<v1::Data::WithRawCallbackMethod_Scan<Base>>>>>;
 
-class DataService final : public RawWrites<RawReads<v1::Data::Service>> {
+template <typename Base>
+using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
+    v1::Data::WithRawCallbackMethod_ScanStream<v1::Data::WithRawCallbackMethod_BulkWrite<Base>>>;
+
+class DataService final : public RawWrites<RawReads<RawStreams<v1::Data::Service>>> {
  public:
   DataService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
@@ -114,7 +120,39 @@ class DataService final : public RawWrites<RawReads<v1::Data::Service>> {
                                            });
   }
 
+  grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,
+                                                    const ByteBuffer* request) override {
+    return StartPageStream(calls_, context, "itemdb.v1.Data/QueryStream", request, [this](bool one_state) {
+      return PagesOf(one_state, &Database::Query, &Database::QueryState);
+    });
+  }
+
+  grpc::ServerWriteReactor<ByteBuffer>* ScanStream(CallbackServerContext* context,
+                                                   const ByteBuffer* request) override {
+    return StartPageStream(calls_, context, "itemdb.v1.Data/ScanStream", request, [this](bool one_state) {
+      return PagesOf(one_state, &Database::Scan, &Database::ScanState);
+    });
+  }
+
+  grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BulkWrite(CallbackServerContext* context) override {
+    return StartBulkStream(database_, calls_, context, "itemdb.v1.Data/BulkWrite");
+  }
+
  private:
+  // Pages of the state of their own moment, or all of the one of now.
+  absl::StatusOr<ReadPageOf> PagesOf(bool one_state, auto read, auto read_state) {
+    if (!one_state) {
+      return [this, read](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+        (database_.*read)(request, std::move(done), std::move(cancellation));
+      };
+    }
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database_.HoldState());
+    return [this, read_state, state](const wire::PageRequest& request, Done<Page> done,
+                                     CancellationPtr cancellation) {
+      (database_.*read_state)(*state, request, std::move(done), std::move(cancellation));
+    };
+  }
+
   Database& database_;
   Calls& calls_;
 };

@@ -18,8 +18,6 @@ grpc::Status TooLong(size_t reply_bytes) {
 
 // Shorter replies are not worth counting: a thousand of them are a megabyte.
 constexpr size_t kShortReplyBytes = 1'024;
-// A request is there twice, as bytes and decoded.
-constexpr size_t kCopiesOfRequest = 2;
 
 // Text that gRPC sends, counted while it exists.
 class CountedText {
@@ -56,7 +54,8 @@ grpc::Slice Encode(const google::protobuf::MessageLite& message, size_t message_
   return slice;
 }
 
-// The caller's deadline by the clock that storage uses; max() without one.
+}  // namespace
+
 Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
   auto deadline = context.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) return Cancellation::Clock::time_point::max();
@@ -66,25 +65,22 @@ Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& co
   return Cancellation::Clock::now() + left;
 }
 
-grpc::Status StoppingReply() {
+grpc::Status StoppingReply(std::string_view what_was_done) {
   // How long a restart takes, roughly.
   constexpr int64_t kRetryAfterMs = 1'000;
   return ToGrpcStatus(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                                "itemd is stopping; nothing was done", kRetryAfterMs));
+                                absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs));
 }
 
-grpc::Status CallsFullReply(const CallMemory& memory) {
+grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done) {
   // What is in flight is mostly answered by then.
   constexpr int64_t kRetryAfterMs = 50;
   return ToGrpcStatus(MakeError(
       absl::StatusCode::kResourceExhausted, kReasonCallsFull,
-      absl::StrFormat(
-          "requests and replies in flight take all of the %d bytes they may (--memory); nothing was done",
-          memory.limit_bytes()),
+      absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
+                      memory.limit_bytes(), what_was_done),
       kRetryAfterMs));
 }
-
-}  // namespace
 
 bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
   // The reader only takes references on the slices; its parameter is not const because it may decompress

@@ -31,6 +31,16 @@ bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite&
 // INVALID_ARGUMENT.
 absl::Status UndecodableRequest(std::string_view method);
 
+// The caller's deadline by the clock that storage uses; max() without one.
+Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context);
+
+// What a call hears from a daemon that is stopping; and from one whose calls take all the memory they may.
+grpc::Status StoppingReply(std::string_view what_was_done = "nothing was done");
+grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
+
+// A request is there twice, as bytes and decoded.
+inline constexpr size_t kCopiesOfRequest = 2;
+
 // An encoded reply.
 struct EncodedReply {
   grpc::Status status;

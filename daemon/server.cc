@@ -29,6 +29,8 @@ constexpr int kMinClientPingIntervalMs = 10'000;
 // gRPC once it shuts down is cancelled, which tells a caller nothing about a write; whoever calls all the
 // time hears the refusal within a round trip and stops.
 constexpr std::chrono::milliseconds kRefusing(200);
+// How long streams have to end with a status; then they are cut off.
+constexpr std::chrono::milliseconds kEndOfStreams(50);
 // For the last answers to leave when everything else is done.
 constexpr std::chrono::milliseconds kLastAnswers(500);
 
@@ -123,12 +125,16 @@ Server::~Server() {
 void Server::Stop(std::chrono::milliseconds patience) {
   server_->GetHealthCheckService()->Shutdown();
   calls_.gate.Close();
-  bool drained = calls_.gate.WaitUntilEmpty(patience);
+  calls_.streams.Stop();
+  bool drained = calls_.gate.WaitUntilEmpty(std::min(patience, kEndOfStreams));
+  if (!drained) {
+    calls_.streams.Cut();
+    drained = calls_.gate.WaitUntilEmpty(patience - std::min(patience, kEndOfStreams));
+  }
   if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
   // After this nobody can connect; what gRPC was given once it shuts down, it would not close.
   listener_->Stop();
-  // What is left are answers on their way, and streams (health watches, reflection) that have no end of their
-  // own.
+  // What is left are answers on their way, and streams that are not ours (health watches, reflection).
   server_->Shutdown(std::chrono::system_clock::now() +
                     (drained ? kLastAnswers : std::chrono::milliseconds(0)));
   calls_.gate.WaitUntilEmpty();

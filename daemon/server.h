@@ -63,6 +63,9 @@ class Server {
   // Where the server can be reached, one per address asked for, with the ports the kernel chose.
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
 
+  // What requests and replies in flight take now, as counted.
+  int64_t call_bytes() const { return calls_.memory->used_bytes(); }
+
   // Reports NOT_SERVING to health checks, takes no new calls, waits up to `patience` for those in flight,
   // then cancels them. Returns when the database has answered the last one. Called once.
   void Stop(std::chrono::milliseconds patience);

@@ -1,10 +1,15 @@
-# What `cmake --install` puts where: programs, the client library with its headers, the fake for tests, and how CMake
-# and pkg-config find them.
+# What `cmake --install` puts where: programs with their manual and completion, the client library with its headers,
+# the fake for tests, how CMake and pkg-config find them, and what runs the daemon as a service.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS itemd itemctl RUNTIME)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/completion/itemctl DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_BINARY_DIR}/completion/_itemctl DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+configure_file(cmake/install_packaging.cmake.in ${CMAKE_BINARY_DIR}/install/packaging.cmake @ONLY)
+install(SCRIPT ${CMAKE_BINARY_DIR}/install/packaging.cmake)
 
 install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
 install(DIRECTORY client/include/itemdb TYPE INCLUDE)

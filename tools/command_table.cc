@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "tools/admin_commands.h"
+#include "tools/batch_commands.h"
 #include "tools/checks.h"
 #include "tools/completion_commands.h"
+#include "tools/count_commands.h"
 #include "tools/exit_codes.h"
+#include "tools/explain_commands.h"
 #include "tools/generate_commands.h"
 #include "tools/item_commands.h"
 #include "tools/latency_commands.h"
@@ -15,6 +18,7 @@
 #include "tools/shell_commands.h"
 #include "tools/status_commands.h"
 #include "tools/table_commands.h"
+#include "tools/transact_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -72,6 +76,10 @@ CommandTable::CommandTable()
   RegisterTableCommands(*this);
   RegisterItemCommands(*this);
   RegisterQueryCommands(*this);
+  RegisterCountCommands(*this);
+  RegisterExplainCommands(*this);
+  RegisterBatchCommands(*this);
+  RegisterTransactCommands(*this);
   RegisterOrderEntryCommands(*this);
   RegisterStatusCommands(*this);
   RegisterAdminCommands(*this);

@@ -8,9 +8,9 @@
 
 namespace itemdb::tools {
 
-void AddConfirmOptions(CLI::App* command, ConfirmOptions& options) {
+void AddConfirmOptions(CLI::App* command, ConfirmOptions& options, const std::string& dry_run) {
   command->add_flag("-y,--yes", options.yes, "Do not ask");
-  command->add_flag("-n,--dry-run", options.dry_run, "Print what would be deleted, and delete nothing");
+  command->add_flag("-n,--dry-run", options.dry_run, dry_run);
 }
 
 absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& deed,

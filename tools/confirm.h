@@ -16,7 +16,9 @@ struct ConfirmOptions {
   bool dry_run = false;
 };
 
-void AddConfirmOptions(CLI::App* command, ConfirmOptions& options);
+// `dry_run` is what the command says of its own.
+void AddConfirmOptions(CLI::App* command, ConfirmOptions& options,
+                       const std::string& dry_run = "Print what would be deleted, and delete nothing");
 
 // What happens when there is nobody to ask and no --yes.
 enum class Unattended { kRefuse, kGoOn };

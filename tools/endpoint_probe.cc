@@ -149,6 +149,8 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
       if (with_tls) return status;
       return unreachable("what listens there expects TLS; name its authority with --tls-ca");
     case Listener::kOther:
+      // A TLS listener closes what is no handshake; the client has said what its own handshake came to.
+      if (with_tls) return status;
       return unreachable("what listens there closes the connection or speaks another protocol");
     case Listener::kSilent:
       return unreachable("what listens there takes the connection and then says nothing");

@@ -39,6 +39,9 @@ std::vector<std::string> LiveIndexNames(Client& client, const std::string& table
     for (const GlobalSecondaryIndex& index : described->table.definition.global_secondary_indexes) {
       names.insert(index.index_name);
     }
+    for (const LocalSecondaryIndex& index : described->table.definition.local_secondary_indexes) {
+      names.insert(index.index_name);
+    }
   }
   return Sorted(names);
 }

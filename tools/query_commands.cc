@@ -3,11 +3,13 @@
 #include <CLI/App.hpp>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,8 @@
 namespace itemdb::tools {
 namespace {
 
+constexpr int32_t kMaxSegments = 64;
+
 // Fills the members that QueryRequest and ScanRequest have in common.
 template <typename Request>
 absl::Status FillRequest(const PageOptions& options, Request& request) {
@@ -31,18 +35,8 @@ absl::Status FillRequest(const PageOptions& options, Request& request) {
   if (options.page && options.page_size.has_value()) {
     return UsageError("--page and --page-size exclude each other: use --limit to bound one page");
   }
-  request.table_name = options.table_name;
-  request.index_name = options.index_name;
-  request.filter_expression = options.filter_expression;
-  request.projection_expression = options.projection_expression;
+  if (absl::Status status = FillRead(options, request); !status.ok()) return status;
   request.limit = options.limit.has_value() ? options.limit : options.page_size;
-  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
-  if (!names.ok()) return names.status();
-  request.expression_attribute_names = *std::move(names);
-  absl::StatusOr<ExpressionAttributeValues> values = ParseValues(
-      options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect, "--expression-attribute-values");
-  if (!values.ok()) return values.status();
-  request.expression_attribute_values = *std::move(values);
   if (!options.exclusive_start_key.empty()) {
     absl::StatusOr<Item> start =
         ParseItem(options.exclusive_start_key, ReadForm::kDetect, "--exclusive-start-key");
@@ -65,6 +59,9 @@ std::vector<std::string> KeyColumns(Client& client, const PageOptions& options) 
   for (const GlobalSecondaryIndex& index : table.global_secondary_indexes) {
     if (index.index_name == options.index_name) add(index.key_schema);
   }
+  for (const LocalSecondaryIndex& index : table.local_secondary_indexes) {
+    if (index.index_name == options.index_name) add(index.key_schema);
+  }
   add(table.key_schema);
   return columns;
 }
@@ -75,6 +72,9 @@ int64_t ItemCount(Client& client, const PageOptions& options) {
   if (!described.ok()) return 0;
   if (options.index_name.empty()) return described->table.item_count;
   for (const IndexDescription& index : described->table.indexes) {
+    if (index.definition.index_name == options.index_name) return index.item_count;
+  }
+  for (const LocalIndexDescription& index : described->table.local_indexes) {
     if (index.definition.index_name == options.index_name) return index.item_count;
   }
   return 0;
@@ -115,19 +115,59 @@ class PageOutput {
   std::ostream* stream_ = nullptr;
 };
 
-// Prints the pages that `fetch` returns for successive start keys.
+// Pages one after another; nothing after the last.
+using NextPage = std::function<absl::StatusOr<std::optional<ItemPage>>()>;
+
+// `fetch` returns the page for a request.
 template <typename Request, typename Fetch>
-absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, Request request,
-                        Fetch fetch) {
+NextPage PageAfterPage(Request request, Fetch fetch) {
+  return [request = std::move(request), fetch,
+          ended = false]() mutable -> absl::StatusOr<std::optional<ItemPage>> {
+    if (ended) return std::nullopt;
+    absl::StatusOr<ItemPage> page = fetch(request);
+    if (!page.ok()) return page.status();
+    request.exclusive_start_key = page->last_evaluated_key;
+    ended = !page->last_evaluated_key.has_value();
+    return *std::move(page);
+  };
+}
+
+// The pages of all segments, one of each at a time: while one is printed, the others are read.
+NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& request, int32_t segments) {
+  struct Segment {
+    ScanRequest request;
+    std::future<absl::StatusOr<ItemPage>> page;
+  };
+  auto reading = std::make_shared<std::deque<Segment>>();
+  for (int32_t i = 0; i < segments; ++i) {
+    Segment& segment = reading->emplace_back(Segment{.request = request, .page = {}});
+    segment.request.segment = i;
+    segment.request.total_segments = segments;
+    segment.page = client.ScanAsync(segment.request, context.Call());
+  }
+  return [reading, &client, &context]() -> absl::StatusOr<std::optional<ItemPage>> {
+    if (reading->empty()) return std::nullopt;
+    Segment segment = std::move(reading->front());
+    reading->pop_front();
+    absl::StatusOr<ItemPage> page = segment.page.get();
+    if (!page.ok()) return page.status();
+    if (page->last_evaluated_key.has_value()) {
+      segment.request.exclusive_start_key = std::exchange(page->last_evaluated_key, std::nullopt);
+      segment.page = client.ScanAsync(segment.request, context.Call());
+      reading->push_back(std::move(segment));
+    }
+    return *std::move(page);
+  };
+}
+
+// Prints the pages of a read of `total` items, 0 when that is not known.
+absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, int64_t total,
+                        const NextPage& next_page) {
   const bool one_page = options.page || options.limit.has_value();
   absl::StatusOr<PageOutput> output = PageOutput::Open(context, options.to_file);
   if (!output.ok()) return output.status();
-  Progress progress(
-      options.to_file.empty() ? nullptr : ProgressStream(context),
-      {.doing = "reading " + options.table_name,
-       .unit = "items",
-       .total = std::is_same_v<Request, ScanRequest> && !options.to_file.empty() ? ItemCount(client, options)
-                                                                                 : 0});
+  Progress progress(options.to_file.empty() ? nullptr : ProgressStream(context),
+                    {.doing = "reading " + options.table_name, .unit = "items", .total = total});
   ItemWriter::Options writer_options{.format = context.format(),
                                      .form = options.typed ? ItemForm::kTyped : ItemForm::kPlain,
                                      .expanded = context.options().expanded};
@@ -138,18 +178,19 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   std::optional<JsonValue> last_evaluated_key;
   // A reader that has gone (`| head`) ends the work; RunItemctl reports the stream.
   while (output->stream().good()) {
-    absl::StatusOr<ItemPage> page = fetch(request);
-    if (!page.ok()) return page.status();
-    for (const Item& item : page->items) writer.Write(item);
-    count += page->count;
-    scanned_count += page->scanned_count;
+    absl::StatusOr<std::optional<ItemPage>> next = next_page();
+    if (!next.ok()) return next.status();
+    if (!next->has_value()) break;
+    const ItemPage& page = **next;
+    for (const Item& item : page.items) writer.Write(item);
+    count += page.count;
+    scanned_count += page.scanned_count;
     progress.Set(scanned_count);
-    if (!page->last_evaluated_key.has_value()) break;
     if (one_page) {
-      last_evaluated_key = ItemToJson(*page->last_evaluated_key, ItemForm::kTyped);
+      if (page.last_evaluated_key.has_value())
+        last_evaluated_key = ItemToJson(*page.last_evaluated_key, ItemForm::kTyped);
       break;
     }
-    request.exclusive_start_key = std::move(page->last_evaluated_key);
     if (context.session().interrupted()) return absl::CancelledError("interrupted");
   }
   JsonValue summary = JsonValue::Object()
@@ -172,19 +213,31 @@ absl::Status RunQuery(Context& context, const QueryOptions& options) {
   request.scan_index_forward = options.scan_index_forward;
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
-  return PrintPages(
-      context, *client, options, std::move(request),
-      [&client, &context](const QueryRequest& page) { return client->Query(page, context.Call()); });
+  return PrintPages(context, *client, options, /*total=*/0,
+                    PageAfterPage(std::move(request), [&client, &context](const QueryRequest& page) {
+                      return client->Query(page, context.Call());
+                    }));
 }
 
-absl::Status RunScan(Context& context, const PageOptions& options) {
+absl::Status RunScan(Context& context, const ScanOptions& options) {
   ScanRequest request;
   if (absl::Status status = FillRequest(options, request); !status.ok()) return status;
+  if (options.segments > 1 &&
+      (options.page || options.limit.has_value() || !options.exclusive_start_key.empty())) {
+    return UsageError(
+        "--segments reads everything at once: it excludes --limit, --page and --exclusive-start-key");
+  }
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
-  return PrintPages(
-      context, *client, options, std::move(request),
-      [&client, &context](const ScanRequest& page) { return client->Scan(page, context.Call()); });
+  const int64_t total = options.to_file.empty() ? 0 : ItemCount(*client, options);
+  if (options.segments > 1) {
+    return PrintPages(context, *client, options, total,
+                      PagesOfSegments(*client, context, request, options.segments));
+  }
+  return PrintPages(context, *client, options, total,
+                    PageAfterPage(std::move(request), [&client, &context](const ScanRequest& page) {
+                      return client->Scan(page, context.Call());
+                    }));
 }
 
 // ---- command line --------------------------------------------------------------------------------
@@ -192,27 +245,8 @@ absl::Status RunScan(Context& context, const PageOptions& options) {
 namespace {
 
 void AddPageOptions(CLI::App* command, PageOptions& options) {
-  command->add_option(std::string(kTableName), options.table_name, "The table's name")->required();
-  command
-      ->add_option("--index-name,--index", options.index_name,
-                   "A global secondary index of the table. Default: the table itself")
-      ->type_name(std::string(kIndexName));
-  command
-      ->add_option("--filter-expression,--filter", options.filter_expression,
-                   "Keep only items for which this holds, after they were read and counted. Default: all")
-      ->type_name("EXPRESSION");
-  command
-      ->add_option("--projection-expression,--projection", options.projection_expression,
-                   "Attributes to return. Default: all that the table or index has")
-      ->type_name("EXPRESSION");
-  command
-      ->add_option("--expression-attribute-names,--names", options.names,
-                   "JSON object: placeholder \"#n\" to name. Default: none")
-      ->type_name("JSON");
-  command
-      ->add_option("--expression-attribute-values,--values", options.values,
-                   "JSON object: placeholder \":v\" to value, plain or DynamoDB JSON. Default: none")
-      ->type_name("JSON");
+  AddReadOptions(command, options);
+  AddProjectionOption(command, options);
   command
       ->add_option("--exclusive-start-key", options.exclusive_start_key,
                    "Continue after this LastEvaluatedKey. Default: from the first item")
@@ -234,7 +268,6 @@ void AddPageOptions(CLI::App* command, PageOptions& options) {
                    "Write to this file instead, showing progress on a terminal. Default: standard output")
       ->type_name(std::string(kFileName));
   command->add_flag("--typed", options.typed, "Print DynamoDB JSON");
-  command->add_flag("--plain", options.plain, "The values are plain JSON");
 }
 
 }  // namespace
@@ -257,15 +290,10 @@ void RegisterQueryCommands(CommandTable& table) {
              "the latest ten of an index, newest first"}}},
       [query](Context& context) { return RunQuery(context, *query); });
   AddPageOptions(command, *query);
-  command
-      ->add_option("--key-condition-expression,--key-condition", query->key_condition_expression,
-                   "Equality on the partition key, and a range of the sort key")
-      ->required()
-      ->type_name("EXPRESSION");
-  command->add_flag("--scan-index-forward,!--no-scan-index-forward", query->scan_index_forward,
-                    "Ascending sort-key order, or descending. Default: ascending");
+  AddKeyConditionOption(command, query->key_condition_expression, /*required=*/true);
+  AddDirectionFlag(command, query->scan_index_forward);
 
-  auto scan = std::make_shared<PageOptions>();
+  auto scan = std::make_shared<ScanOptions>();
   command = table.Add(
       &table.root(),
       {.name = "scan",
@@ -277,6 +305,11 @@ void RegisterQueryCommands(CommandTable& table) {
                      "a whole table into a file, lossless"}}},
       [scan](Context& context) { return RunScan(context, *scan); });
   AddPageOptions(command, *scan);
+  command
+      ->add_option("--segments", scan->segments,
+                   "Read in so many segments at once, 1 to 64; items come in no order then. Default: 1")
+      ->check(WholeNumberBetween(1, kMaxSegments))
+      ->type_name("COUNT");
 }
 
 }  // namespace itemdb::tools

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "tools/context.h"
+#include "tools/read_options.h"
 
 namespace itemdb::tools {
 
@@ -15,14 +16,7 @@ class CommandTable;
 // What query and scan have in common. By default all pages are read and printed as they come; with `page` or
 // `limit` only one, whose LastEvaluatedKey is shown as DynamoDB JSON (which --exclusive-start-key takes
 // back): in the object with json, otherwise on stderr.
-struct PageOptions {
-  std::string table_name;
-  std::string index_name;
-  std::string filter_expression;
-  std::string projection_expression;
-  // JSON objects, see ParseNames and ParseValues.
-  std::string names;
-  std::string values;
+struct PageOptions : ReadOptions {
   // JSON object; empty for the first page.
   std::string exclusive_start_key;
   // Items to evaluate; implies `page`.
@@ -34,8 +28,11 @@ struct PageOptions {
   std::string to_file;
   // Print DynamoDB JSON.
   bool typed = false;
-  // Read the values as plain JSON, even where they look like DynamoDB JSON.
-  bool plain = false;
+};
+
+struct ScanOptions : PageOptions {
+  // Read in so many segments at once; 1 for one page after another.
+  int32_t segments = 1;
 };
 
 struct QueryOptions : PageOptions {
@@ -44,7 +41,7 @@ struct QueryOptions : PageOptions {
 };
 
 absl::Status RunQuery(Context& context, const QueryOptions& options);
-absl::Status RunScan(Context& context, const PageOptions& options);
+absl::Status RunScan(Context& context, const ScanOptions& options);
 
 void RegisterQueryCommands(CommandTable& table);
 

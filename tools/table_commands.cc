@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/command_table.h"
 #include "tools/table_json.h"
+#include "tools/table_update_commands.h"
 #include "tools/text_table.h"
 
 namespace itemdb::tools {
@@ -40,7 +41,14 @@ std::string ProjectionText(const Projection& projection) {
   return text;
 }
 
-// One line for the table, one for each index.
+absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context) {
+  if (!result.ok()) return result.status();
+  PrintTable(result->table, context);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 void PrintTable(const TableDescription& table, Context& context) {
   if (context.format() != OutputFormat::kTable) {
     PrintDocument(TableToJson(table), context.format(), context.out());
@@ -56,16 +64,13 @@ void PrintTable(const TableDescription& table, Context& context) {
                  KeySchemaText(index.definition.key_schema, definition),
                  ProjectionText(index.definition.projection)});
   }
+  for (const LocalIndexDescription& index : table.local_indexes) {
+    text.AddRow({"  " + index.definition.index_name, "local", absl::StrCat(index.item_count),
+                 absl::StrCat(index.index_size_bytes), KeySchemaText(index.definition.key_schema, definition),
+                 ProjectionText(index.definition.projection)});
+  }
   context.Print(text);
 }
-
-absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context) {
-  if (!result.ok()) return result.status();
-  PrintTable(result->table, context);
-  return absl::OkStatus();
-}
-
-}  // namespace
 
 absl::Status RunTableCreate(Context& context, const TableCreateOptions& options) {
   absl::StatusOr<std::string> text = context.ReadFile(options.file);
@@ -132,7 +137,8 @@ absl::Status RunTableList(Context& context) {
 }
 
 void RegisterTableCommands(CommandTable& table) {
-  CLI::App* group = table.AddGroup({.name = "table", .summary = "Create, list, describe and delete tables"});
+  CLI::App* group =
+      table.AddGroup({.name = "table", .summary = "Create, describe, change and delete tables"});
 
   auto create = std::make_shared<TableCreateOptions>();
   CLI::App* command = table.Add(
@@ -176,6 +182,8 @@ void RegisterTableCommands(CommandTable& table) {
                       [remove](Context& context) { return RunTableDelete(context, *remove); });
   command->add_option(std::string(kTableName), remove->table_name, "The table's name")->required();
   AddConfirmOptions(command, remove->confirm);
+
+  RegisterTableUpdateCommands(table, group);
 }
 
 }  // namespace itemdb::tools

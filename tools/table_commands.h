@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "itemdb/table.h"
 #include "tools/confirm.h"
 #include "tools/context.h"
 
@@ -23,6 +24,9 @@ struct TableNameOptions {
 struct TableDeleteOptions : TableNameOptions {
   ConfirmOptions confirm;
 };
+
+// The form of all these commands: one line for the table and one for each index, or DescribeTable's "Table".
+void PrintTable(const TableDescription& table, Context& context);
 
 // Each prints the table's description, as it is now or, for delete, as it was.
 absl::Status RunTableCreate(Context& context, const TableCreateOptions& options);

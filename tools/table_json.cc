@@ -1,6 +1,5 @@
 #include "tools/table_json.h"
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,24 +7,15 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "itemdb/value.h"
 #include "tools/exit_codes.h"
+#include "tools/member_reader.h"
 
 namespace itemdb::tools {
 namespace {
 
-using Kind = JsonValue::Kind;
-
 // ---- names ---------------------------------------------------------------------------------------
-
-template <typename E>
-struct Named {
-  std::string_view name;
-  E value;
-};
 
 constexpr Named<ScalarAttributeType> kAttributeTypes[] = {{"S", ScalarAttributeType::kString},
                                                           {"N", ScalarAttributeType::kNumber},
@@ -50,22 +40,13 @@ std::string_view Find(std::span<const Named<E>> names, E value) {
   return "UNKNOWN";
 }
 
-// ---- reading members -----------------------------------------------------------------------------
+// ---- reading -------------------------------------------------------------------------------------
 
-// A member AWS has and itemdb does not offer, and what to say about it.
-struct NotOffered {
-  std::string_view name;
-  std::string_view why;
-};
+constexpr char kDocument[] = "the CreateTable document";
 
 constexpr NotOffered kTableNotOffered[] = {
-    {"LocalSecondaryIndexes",
-     "local secondary indexes are not offered yet; GlobalSecondaryIndexes are strongly "
-     "consistent here and can have the same keys"},
-    {"Tags", "tags are not offered yet"},
     {"TableClass", "there is one class of storage"},
     {"SSESpecification", "encryption at rest is the file system's part"},
-    {"DeletionProtectionEnabled", "deletion protection is not offered yet"},
     {"OnDemandThroughput", "throughput is not limited"},
     {"WarmThroughput", "throughput is not limited"},
     {"ResourcePolicy", "there are no resource policies"},
@@ -77,141 +58,6 @@ constexpr NotOffered kIndexNotOffered[] = {
     {"OnDemandThroughput", "throughput is not limited"},
     {"WarmThroughput", "throughput is not limited"},
 };
-
-// Reads the members of one object and remembers the first thing that is wrong; after that it returns
-// defaults, so that callers read straight through and ask for the status once.
-class MemberReader {
- public:
-  // `path` is what errors call the object, for example "GlobalSecondaryIndexes[0]"; empty for the document.
-  MemberReader(const JsonValue& json, std::string path) : json_(json), path_(std::move(path)) {
-    if (json.kind != Kind::kObject) {
-      Fail(absl::StrFormat("%s must be an object, not %s", path_.empty() ? "the document" : path_,
-                           std::string(KindName(json.kind))));
-    }
-  }
-
-  // Refuses every member not in `allowed`.
-  void Allow(const std::vector<std::string_view>& allowed, std::span<const NotOffered> not_offered = {}) {
-    for (const auto& [name, value] : json_.members) {
-      if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-      for (const NotOffered& member : not_offered) {
-        if (member.name == name) Fail(absl::StrFormat("%s: %s", PathOf(name), std::string(member.why)));
-      }
-      Fail(absl::StrFormat(
-          "unknown member %s%s; allowed are %s", JsonString(name), path_.empty() ? "" : " in " + path_,
-          absl::StrJoin(allowed, ", ", [](std::string* out, std::string_view part) { out->append(part); })));
-    }
-  }
-
-  // The member of that kind; null when it is missing or of another kind. Missing is an error when `required`.
-  const JsonValue* Member(std::string_view name, Kind kind, bool required) {
-    const JsonValue* value = json_.FindOrNull(name);
-    if (value == nullptr) {
-      if (required) Fail(absl::StrFormat("%s is missing", PathOf(name)));
-      return nullptr;
-    }
-    if (value->kind == kind) return value;
-    Fail(absl::StrFormat("%s must be %s, not %s", PathOf(name), std::string(KindName(kind)),
-                         std::string(KindName(value->kind))));
-    return nullptr;
-  }
-
-  std::string RequiredString(std::string_view name) {
-    const JsonValue* value = Member(name, Kind::kString, true);
-    return value == nullptr ? "" : value->text;
-  }
-
-  int64_t RequiredInt64(std::string_view name) {
-    const JsonValue* value = Member(name, Kind::kNumber, true);
-    if (value == nullptr) return 0;
-    absl::StatusOr<Number> number = Number::Parse(value->text);
-    absl::StatusOr<int64_t> integer = number.ok() ? number->ToInt64() : number.status();
-    if (integer.ok()) return *integer;
-    Fail(absl::StrFormat("%s must be a whole number of 64 bits, not %s", PathOf(name), value->text));
-    return 0;
-  }
-
-  // One of AWS' names; `fallback` when the member is missing, which is an error without one.
-  template <typename E, size_t N>
-  E Enum(std::string_view name, const Named<E> (&names)[N], std::optional<E> fallback = std::nullopt) {
-    const JsonValue* value = Member(name, Kind::kString, !fallback.has_value());
-    if (value == nullptr) return fallback.value_or(names[0].value);
-    for (const Named<E>& named : names) {
-      if (named.name == value->text) return named.value;
-    }
-    Fail(absl::StrFormat("%s is %s; allowed are %s", PathOf(name), JsonString(value->text),
-                         absl::StrJoin(names, ", ", [](std::string* out, const Named<E>& named) {
-                           out->append(named.name);
-                         })));
-    return names[0].value;
-  }
-
-  // Calls `read` with a reader for each object of an array.
-  template <typename T, typename Read>
-  std::vector<T> Objects(std::string_view name, bool required, Read read) {
-    std::vector<T> values;
-    const JsonValue* array = Member(name, Kind::kArray, required);
-    for (size_t i = 0; array != nullptr && i < array->elements.size(); ++i) {
-      MemberReader reader(array->elements[i], absl::StrFormat("%s[%d]", PathOf(name), i));
-      values.push_back(read(reader));
-      Adopt(reader);
-    }
-    return values;
-  }
-
-  // Calls `read` with a reader for an object member, when it is there.
-  template <typename T, typename Read>
-  std::optional<T> Object(std::string_view name, bool required, Read read) {
-    const JsonValue* object = Member(name, Kind::kObject, required);
-    if (object == nullptr) return std::nullopt;
-    MemberReader reader(*object, PathOf(name));
-    T value = read(reader);
-    Adopt(reader);
-    return value;
-  }
-
-  std::vector<std::string> Strings(std::string_view name) {
-    std::vector<std::string> strings;
-    const JsonValue* array = Member(name, Kind::kArray, false);
-    for (size_t i = 0; array != nullptr && i < array->elements.size(); ++i) {
-      const JsonValue& element = array->elements[i];
-      if (element.kind != Kind::kString) {
-        Fail(absl::StrFormat("%s[%d] must be a string, not %s", PathOf(name), i,
-                             std::string(KindName(element.kind))));
-      }
-      strings.push_back(element.text);
-    }
-    return strings;
-  }
-
-  bool RequiredBool(std::string_view name) {
-    const JsonValue* value = Member(name, Kind::kBool, true);
-    return value != nullptr && value->boolean;
-  }
-
-  bool Has(std::string_view name) const { return json_.FindOrNull(name) != nullptr; }
-
-  std::string PathOf(std::string_view name) const {
-    return path_.empty() ? std::string(name) : absl::StrFormat("%s.%s", path_, std::string(name));
-  }
-
-  void Fail(const std::string& message) {
-    if (status_.ok()) status_ = UsageError("the CreateTable document: " + message);
-  }
-
-  const absl::Status& status() const { return status_; }
-
- private:
-  void Adopt(const MemberReader& inner) {
-    if (status_.ok()) status_ = inner.status_;
-  }
-
-  const JsonValue& json_;
-  std::string path_;
-  absl::Status status_;
-};
-
-// ---- reading the parts ---------------------------------------------------------------------------
 
 AttributeDefinition ReadAttributeDefinition(MemberReader& reader) {
   reader.Allow({"AttributeName", "AttributeType"});
@@ -246,6 +92,20 @@ GlobalSecondaryIndex ReadIndex(MemberReader& reader) {
   index.provisioned_throughput =
       reader.Object<ProvisionedThroughput>("ProvisionedThroughput", false, ReadThroughput);
   return index;
+}
+
+LocalSecondaryIndex ReadLocalIndex(MemberReader& reader) {
+  reader.Allow({"IndexName", "KeySchema", "Projection"});
+  LocalSecondaryIndex index;
+  index.index_name = reader.RequiredString("IndexName");
+  index.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
+  index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
+  return index;
+}
+
+std::pair<std::string, std::string> ReadTag(MemberReader& reader) {
+  reader.Allow({"Key", "Value"});
+  return {reader.RequiredString("Key"), reader.RequiredString("Value")};
 }
 
 StreamViewType ReadStreamSpecification(MemberReader& reader) {
@@ -303,7 +163,24 @@ JsonValue IndexToJson(const IndexDescription& index) {
   return object;
 }
 
+JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
+  return JsonValue::Object()
+      .Add("IndexName", Text(index.definition.index_name))
+      .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
+      .Add("Projection", ProjectionToJson(index.definition.projection))
+      .Add("ItemCount", JsonValue::Number(index.item_count))
+      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+}
+
 }  // namespace
+
+JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
+  JsonValue array = JsonValue::Array();
+  for (const auto& [key, value] : tags) {
+    array.elements.push_back(JsonValue::Object().Add("Key", Text(key)).Add("Value", Text(value)));
+  }
+  return array;
+}
 
 std::string_view NameOf(ScalarAttributeType type) { return Find<ScalarAttributeType>(kAttributeTypes, type); }
 std::string_view NameOf(KeyType type) { return Find<KeyType>(kKeyTypes, type); }
@@ -313,9 +190,10 @@ std::string_view NameOf(StreamViewType type) { return Find<StreamViewType>(kStre
 std::string_view NameOf(TableStatus status) { return status == TableStatus::kActive ? "ACTIVE" : "UNKNOWN"; }
 
 absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
-  MemberReader reader(json, "");
+  MemberReader reader(json, kDocument);
   reader.Allow({"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
-                "ProvisionedThroughput", "StreamSpecification"},
+                "ProvisionedThroughput", "StreamSpecification", "LocalSecondaryIndexes",
+                "DeletionProtectionEnabled", "Tags"},
                kTableNotOffered);
   TableDefinition table;
   table.table_name = reader.RequiredString("TableName");
@@ -330,13 +208,19 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
   table.stream_view_type =
       reader.Object<StreamViewType>("StreamSpecification", false, ReadStreamSpecification)
           .value_or(StreamViewType::kKeysOnly);
+  table.local_secondary_indexes =
+      reader.Objects<LocalSecondaryIndex>("LocalSecondaryIndexes", false, ReadLocalIndex);
+  table.deletion_protection_enabled = reader.OptionalBool("DeletionProtectionEnabled");
+  for (auto& [key, value] : reader.Objects<std::pair<std::string, std::string>>("Tags", false, ReadTag)) {
+    if (!table.tags.emplace(key, value).second) reader.Fail("Tags name " + JsonString(key) + " twice");
+  }
   if (!reader.status().ok()) return reader.status();
   return table;
 }
 
 absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text) {
   absl::StatusOr<JsonValue> json = ParseJson(text);
-  if (!json.ok()) return UsageError("the CreateTable document: " + std::string(json.status().message()));
+  if (!json.ok()) return UsageError(std::string(kDocument) + ": " + std::string(json.status().message()));
   return TableDefinitionFromJson(*json);
 }
 
@@ -368,7 +252,15 @@ JsonValue TableToJson(const TableDescription& table) {
     for (const IndexDescription& index : table.indexes) indexes.elements.push_back(IndexToJson(index));
     object.Add("GlobalSecondaryIndexes", std::move(indexes));
   }
-  object
+  if (!table.local_indexes.empty()) {
+    JsonValue indexes = JsonValue::Array();
+    for (const LocalIndexDescription& index : table.local_indexes) {
+      indexes.elements.push_back(LocalIndexToJson(index));
+    }
+    object.Add("LocalSecondaryIndexes", std::move(indexes));
+  }
+  if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
+  object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
       .Add("StreamSpecification", JsonValue::Object()
                                       .Add("StreamEnabled", JsonValue::Bool(true))
                                       .Add("StreamViewType", Text(NameOf(definition.stream_view_type))))

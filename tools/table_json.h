@@ -1,6 +1,8 @@
 // Tables as JSON, in the shapes of DynamoDB's CreateTable request and DescribeTable answer.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,9 +22,11 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json);
 // ParseJson and TableDefinitionFromJson.
 absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text);
 
-// The members of DescribeTable's "Table" that itemdb knows, and StorageId, the table's number in change
-// records.
+// The members of DescribeTable's "Table" that itemdb knows, its tags, and StorageId, the table's number in
+// change records.
 JsonValue TableToJson(const TableDescription& table);
+// [{"Key": "team", "Value": "blue"}].
+JsonValue TagsToJson(const std::map<std::string, std::string>& tags);
 
 // "HASH", "KEYS_ONLY", "PAY_PER_REQUEST", "NEW_IMAGE", "S", "ACTIVE": AWS' names, as used in both directions.
 std::string_view NameOf(KeyType type);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs into a temporary prefix, builds program/ against it with CMake and with pkg-config, moves the prefix and runs
-# both on the fake and on the installed daemon. Prints sizes and build times.
+# both on the fake and on the installed daemon. Looks at the files around the programs. Prints sizes and build times.
 #
 #   install_test.sh BUILD_DIRECTORY C++_COMPILER
 set -euo pipefail
@@ -20,6 +20,15 @@ seconds() { # COMMAND...: runs it and prints the seconds it took.
 }
 
 cmake --install "$build" --prefix "$work/first" >/dev/null
+for file in share/man/man1/itemctl.1 share/man/man1/itemctl-batch-write.1 share/bash-completion/completions/itemctl \
+  share/zsh/site-functions/_itemctl lib/sysusers.d/itemdb.conf etc/itemdb/itemd.toml; do
+  if [[ ! -s $work/first/$file ]]; then echo "$file is not installed" >&2; exit 1; fi
+done
+grep -q "^ExecStart=$work/first/bin/itemd$" "$work/first/lib/systemd/system/itemd.service"
+# A configuration that is there is kept.
+echo "# mine" >"$work/first/etc/itemdb/itemd.toml"
+cmake --install "$build" --prefix "$work/first" >/dev/null
+grep -qx "# mine" "$work/first/etc/itemdb/itemd.toml"
 # Nothing may depend on where it was installed first.
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix

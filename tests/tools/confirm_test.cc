@@ -92,5 +92,28 @@ TEST_F(Confirmation, DryRunsShowAndDoNothing) {
   EXPECT_TRUE(seen.transact_items(0).has_condition_check());
 }
 
+// Writes that delete nothing are not asked about, and a script is not asked at all.
+TEST_F(Confirmation, OfSeveralDeletionsIsNeededFromSomebody) {
+  const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> commands = {
+      {{"batch-write", "--request-items", R"({"T": [{"DeleteRequest": {"Key": {"id": "a"}}}]})"},
+       {"batch-write", "--request-items", R"({"T": [{"PutRequest": {"Item": {"id": "a"}}}]})"}},
+      {{"transact", "--transact-items", R"([{"Delete": {"TableName": "T", "Key": {"id": "a"}}}])"},
+       {"transact", "--transact-items", R"([{"Put": {"TableName": "T", "Item": {"id": "a"}}}])"}}};
+  for (const auto& [deletes, puts] : commands) {
+    SCOPED_TRACE(deletes.front());
+    const Outcome refused = Asked(deletes, "n\n");
+    EXPECT_EQ(refused.exit_code, kNotSent);
+    EXPECT_THAT(refused.err, HasSubstr("Go on? [y/N] "));
+    EXPECT_EQ(Asked(deletes, "y\n").exit_code, kSent);
+    EXPECT_EQ(Asked(puts, "").exit_code, kSent);
+    EXPECT_EQ(Call(deletes).exit_code, kSent);
+    std::vector<std::string> agreed = deletes;
+    agreed.push_back("--yes");
+    EXPECT_EQ(Asked(agreed, "").exit_code, kSent);
+    agreed.back() = "--dry-run";
+    EXPECT_EQ(Asked(agreed, "").exit_code, 0);
+  }
+}
+
 }  // namespace
 }  // namespace itemdb::tools

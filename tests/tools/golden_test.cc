@@ -80,6 +80,27 @@ grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply)
   return grpc::Status::OK;
 }
 
+// One page of a scan that should have been a query.
+grpc::Status FixedScan(const v1::ScanRequest&, v1::ScanReply* reply) {
+  reply->set_scanned_count(1'000);
+  reply->set_count(4);
+  *reply->mutable_last_evaluated_key() = ItemWithId("1000");
+  reply->mutable_consumed_capacity()->set_table_name("Order");
+  reply->mutable_consumed_capacity()->set_capacity_units(12.5);
+  reply->mutable_consumed_capacity()->mutable_table()->set_capacity_units(12.5);
+  reply->mutable_plan()->set_forward(true);
+  reply->mutable_plan()->set_bytes_read(102'400);
+  return grpc::Status::OK;
+}
+
+grpc::Status FixedTable(const v1::DescribeTableRequest&, v1::DescribeTableReply* reply) {
+  v1::KeySchemaElement* key = reply->mutable_table()->add_key_schema();
+  reply->mutable_table()->set_table_name("Order");
+  key->set_attribute_name("order_id");
+  key->set_key_type(v1::KEY_TYPE_HASH);
+  return grpc::Status::OK;
+}
+
 const char kBach[] = R"({"artist": "Bach", "song": "Air"})";
 
 std::vector<Case> Cases() {
@@ -88,6 +109,15 @@ std::vector<Case> Cases() {
       {"table list", {}, {"music"}},
       {"table describe", {"Order"}, {"Ordr"}},
       {"table delete", {"music", "--yes"}, {"music"}, "", "", true},
+      {"table update",
+       {"music", "--billing-mode", "PROVISIONED", "--provisioned-throughput", "5,6"},
+       {"music", "--provisioned-throughput", "5,6"},
+       "",
+       "",
+       true},
+      {"table tag", {"music", "team=blue", "env="}, {"music", "=blue"}, "", "", true},
+      {"table untag", {"music", "team"}, {"musik", "team"}, "", "", true},
+      {"table limits", {}, {"music"}},
       {"item get", {"music", kBach}, {"music", R"({"artist": "Bach", "song": "?"})"}},
       {"item put",
        {"music", R"({"artist": "Bach", "song": "Air", "rating": 4})", "--return-values", "ALL_OLD"},
@@ -112,6 +142,30 @@ std::vector<Case> Cases() {
        {"Product", "--key-condition", "product_id = :p", "--values", R"({":p": "prod_100"})"},
        {"Product", "--key-condition", "category = :p", "--values", R"({":p": "prod_100"})"}},
       {"scan", {"Employee", "--limit", "2"}, {"Employe"}},
+      {"count", {"Employee"}, {"Employe"}},
+      {.command = "explain",
+       .success = {"Order", "--filter", "order_id = :o", "--values", R"({":o": "ord_001"})"},
+       .failure = {"Order", "--limit", "0"},
+       .fake = true},
+      {"batch-get",
+       {"--request-items",
+        R"({"music": {"Keys": [{"artist": "Bach", "song": "Air"}, {"artist": "Bach", "song": "?"}]}})"},
+       {"--request-items", R"({"music": {"Keys": []}})"}},
+      {"batch-write",
+       {"music"},
+       {"music"},
+       "{\"artist\": \"Bach\", \"song\": \"Badinerie\"}\n",
+       "{\"artist\": \"Bach\"}\n",
+       true},
+      {"transact",
+       {"-f", "-"},
+       {"-f", "-"},
+       R"([{"Get": {"TableName": "music", "Key": {"artist": "Bach", "song": "Air"}}},
+           {"Get": {"TableName": "music", "Key": {"artist": "Bach", "song": "?"}}}])",
+       R"j([{"Delete": {"TableName": "music", "Key": {"artist": "Bach", "song": "Air"}}},
+           {"ConditionCheck": {"TableName": "music", "Key": {"artist": "Nina Simone", "song": "Sinnerman"},
+                               "ConditionExpression": "attribute_not_exists(artist)",
+                               "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}}])j"},
       {"order-entry load", {}, {"again"}},
       {"order-entry all", {}, {"again"}},
       {"order-entry place-order",
@@ -204,6 +258,8 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       arguments.insert(arguments.end(), more.begin(), more.end());
       FakeDaemon fake;
       fake.get_status = FixedStatus;
+      fake.scan = FixedScan;
+      fake.describe_table = FixedTable;
       const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
       Arguments with_endpoint = {"--endpoint", endpoint};
       with_endpoint.insert(with_endpoint.end(), arguments.begin(), arguments.end());

@@ -93,6 +93,7 @@ TEST_F(QueryCommands, QueryPassesEverythingOn) {
   (*expected.mutable_expression_attribute_values())[":p"].set_s("a");
   expected.set_scan_index_forward(false);
   expected.set_limit(7);
+  expected.set_return_consumed_capacity(v1::RETURN_CONSUMED_CAPACITY_NONE);
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(seen, expected)) << seen.ShortDebugString();
 }
 

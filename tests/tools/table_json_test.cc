@@ -105,9 +105,8 @@ TEST(TableJson, RefusesUnknownMembersByName) {
 
 TEST(TableJson, SaysWhichMembersOfAwsAreNotOffered) {
   for (const char* name :
-       {"LocalSecondaryIndexes", "Tags", "TableClass", "SSESpecification", "DeletionProtectionEnabled",
-        "OnDemandThroughput", "WarmThroughput", "ResourcePolicy", "VectorIndexes", "GlobalTableSourceArn",
-        "GlobalTableSettingsReplicationMode"}) {
+       {"TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput", "ResourcePolicy",
+        "VectorIndexes", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"}) {
     SCOPED_TRACE(name);
     const std::string member(name);
     EXPECT_THAT(MessageWith("\"TableName\"", "\"" + member + "\": [], \"TableName\""),
@@ -115,9 +114,39 @@ TEST(TableJson, SaysWhichMembersOfAwsAreNotOffered) {
   }
 }
 
+TEST(TableJson, ReadsAndShowsLocalIndexesProtectionAndTags) {
+  const absl::StatusOr<TableDefinition> table = ParseTableDefinition(R"({
+    "TableName": "t",
+    "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}],
+    "LocalSecondaryIndexes": [{"IndexName": "l",
+                               "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"},
+                                             {"AttributeName": "d", "KeyType": "RANGE"}],
+                               "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}}],
+    "DeletionProtectionEnabled": true,
+    "Tags": [{"Key": "team", "Value": "blue"}, {"Key": "env", "Value": ""}]
+  })");
+  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_EQ(table->local_secondary_indexes.size(), 1u);
+  EXPECT_EQ(table->local_secondary_indexes[0].index_name, "l");
+  EXPECT_EQ(table->local_secondary_indexes[0].key_schema[1], (KeySchemaElement{"d", KeyType::kRange}));
+  EXPECT_EQ(table->local_secondary_indexes[0].projection.non_key_attributes, std::vector<std::string>{"x"});
+  EXPECT_TRUE(table->deletion_protection_enabled);
+  EXPECT_EQ(table->tags, (std::map<std::string, std::string>{{"env", ""}, {"team", "blue"}}));
+  const std::string shown = OneLine(
+      TableToJson({.definition = *table,
+                   .local_indexes = {{.definition = table->local_secondary_indexes[0], .item_count = 3}}}));
+  EXPECT_THAT(shown, HasSubstr(R"("LocalSecondaryIndexes": [{"IndexName": "l")"));
+  EXPECT_THAT(shown, HasSubstr(R"("DeletionProtectionEnabled": true)"));
+  EXPECT_THAT(shown, HasSubstr(R"("Tags": [{"Key": "env", "Value": ""}, {"Key": "team", "Value": "blue"}])"));
+  EXPECT_THAT(MessageWith("\"TableName\"",
+                          R"("Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}], "TableName")"),
+              HasSubstr("Tags name \"a\" twice"));
+}
+
 TEST(TableJson, NamesWhatIsMissingOrMistyped) {
   EXPECT_THAT(MessageFor("{}"), HasSubstr("TableName is missing"));
-  EXPECT_THAT(MessageFor("[]"), HasSubstr("the document must be an object, not an array"));
+  EXPECT_THAT(MessageFor("[]"), HasSubstr("the CreateTable document must be an object, not an array"));
   EXPECT_THAT(MessageFor("{\n\"TableName\" 1}"), HasSubstr("malformed JSON at line 2, column 13"));
   EXPECT_THAT(MessageWith("\"ecommerce\"", "5"), HasSubstr("TableName must be a string, not a number"));
   EXPECT_THAT(MessageWith("\"HASH\"", "\"hash\""),
@@ -171,7 +200,7 @@ TEST(TableJson, WritesADescription) {
       R"("PROVISIONED"}, "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}, )"
       R"("GlobalSecondaryIndexes": [{"IndexName": "I1", "IndexStatus": "ACTIVE", "KeySchema": [{"AttributeName": "SK", )"
       R"("KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}, "ItemCount": 2, )"
-      R"("IndexSizeBytes": 30}], "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
+      R"("IndexSizeBytes": 30}], "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
       R"("ItemCount": 4, "TableSizeBytes": 321})");
 }
 

@@ -1,0 +1,119 @@
+// Commands over many items, against the real daemon.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tools/real_daemon.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SeveralItems : public ::testing::Test {
+ protected:
+  RealDaemon daemon_;
+};
+
+std::vector<std::string> SortedLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::string Songs(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) {
+    lines += R"({"artist": "a)" + std::to_string(i % 7) + R"(", "song": ")" + std::to_string(i) + "\"}\n";
+  }
+  return lines;
+}
+
+TEST_F(SeveralItems, JsonLinesOfAnyNumberAreWrittenCountedAndScannedInSegments) {
+  const Outcome written = daemon_.Call({"batch-write", "music"}, Songs(2'345));
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_EQ(written.out, "{\"Applied\": 2345}\n");
+  EXPECT_EQ(daemon_.Call({"count", "music", "--filter", "attribute_not_exists(plays)"}).out,
+            "{\"Count\": 2346, \"ScannedCount\": 2347}\n");
+  EXPECT_EQ(daemon_
+                .Call({"count", "music", "--key-condition", "artist = :a AND song < :s", "--values",
+                       R"({":a": "a3", ":s": "2"})"})
+                .out,
+            "{\"Count\": 160, \"ScannedCount\": 160}\n");
+  const Outcome scanned = daemon_.Call({"scan", "music"});
+  const Outcome segments = daemon_.Call({"scan", "music", "--segments", "5", "--page-size", "100"});
+  EXPECT_EQ(segments.exit_code, 0) << segments.err;
+  EXPECT_EQ(SortedLines(segments.out), SortedLines(scanned.out));
+  EXPECT_EQ(daemon_.Call({"scan", "music", "--segments", "5", "--limit", "1"}).exit_code, 2);
+}
+
+TEST_F(SeveralItems, ABadLineIsNamedWithWhatWasAppliedBefore) {
+  const Outcome outcome = daemon_.Call({"batch-write", "music"}, Songs(1'000) + "\n{\"artist\": 1,}\n");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("after 1000 writes that were applied: line 1002: malformed JSON"));
+  const Outcome refused = daemon_.Call({"batch-write", "music"}, "{\"artist\": 1, \"song\": \"x\"}\n");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_EQ(refused.err.find("after"), std::string::npos) << refused.err;
+}
+
+TEST_F(SeveralItems, ADryRunWritesNothing) {
+  const std::string file = daemon_.directory() + "/songs.jsonl";
+  std::ofstream(file) << Songs(3) << R"({"DeleteRequest": {"Key": {"artist": "Bach", "song": "Air"}}})"
+                      << "\n";
+  const Outcome outcome = daemon_.Call({"batch-write", "music", "--file", file, "--dry-run"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "dry run: this would put 3 items, replacing what is there, and delete 1, in the table music\n");
+  EXPECT_EQ(daemon_.Call({"count", "music"}).out, "{\"Count\": 2, \"ScannedCount\": 2}\n");
+  EXPECT_EQ(daemon_.Call({"batch-write", "music", "--file", file}).exit_code, 0);
+  EXPECT_EQ(daemon_.Call({"count", "music"}).out, "{\"Count\": 4, \"ScannedCount\": 4}\n");
+  const Outcome transaction =
+      daemon_.Call({"transact", "--dry-run", "--transact-items",
+                    R"([{"Delete": {"TableName": "music", "Key": {"artist": "a0", "song": "0"}}}])"});
+  EXPECT_EQ(transaction.err, "dry run: this would apply 1 actions, 1 of them deletions\n");
+  EXPECT_EQ(daemon_.Call({"count", "music"}).out, "{\"Count\": 4, \"ScannedCount\": 4}\n");
+}
+
+TEST_F(SeveralItems, WhatIsGivenTwiceOrNotAtAllIsAUsageError) {
+  EXPECT_THAT(daemon_.Call({"batch-get"}).err, HasSubstr("--request-items or with --file"));
+  EXPECT_THAT(daemon_.Call({"batch-write", "music", "--request-items", "{}"}).err,
+              HasSubstr("give either a table"));
+  EXPECT_THAT(daemon_.Call({"transact", "-f", "-", "--transact-items", "[]"}).err, HasSubstr("either"));
+  EXPECT_THAT(daemon_.Call({"table", "tag", "music", "team"}).err, HasSubstr("it must be KEY=VALUE"));
+  EXPECT_THAT(daemon_.Call({"table", "update", "music", "--provisioned-throughput", "5"}).err,
+              HasSubstr("it must be READ,WRITE"));
+  EXPECT_EQ(daemon_.Call({"table", "update", "music"}).exit_code, 1) << "the daemon says what may be given";
+  EXPECT_THAT(daemon_
+                  .Call({"table", "update", "music", "--deletion-protection-enabled",
+                         "--no-deletion-protection-enabled"})
+                  .err,
+              HasSubstr("exclude each other"));
+}
+
+// SEM-095: deletion protection is changed only when it is named.
+TEST_F(SeveralItems, AnUpdateChangesWhatItNames) {
+  EXPECT_EQ(daemon_.Call({"table", "update", "music", "--deletion-protection-enabled"}).exit_code, 0);
+  const Outcome outcome = daemon_.Call({"table", "update", "music", "--stream-view-type", "NEW_IMAGE"});
+  EXPECT_THAT(outcome.out, HasSubstr("\"DeletionProtectionEnabled\": true"));
+  EXPECT_THAT(outcome.out, HasSubstr("\"StreamViewType\": \"NEW_IMAGE\""));
+}
+
+// SEM-094.
+TEST_F(SeveralItems, AProtectedTableIsNotDeletedUntilItIsAllowedAgain) {
+  EXPECT_EQ(daemon_.Call({"table", "update", "music", "--deletion-protection-enabled"}).exit_code, 0);
+  EXPECT_THAT(daemon_.Call({"table", "delete", "music", "--yes"}).err,
+              HasSubstr("protected against deletion"));
+  EXPECT_EQ(daemon_.Call({"table", "update", "music", "--no-deletion-protection-enabled"}).exit_code, 0);
+  EXPECT_EQ(daemon_.Call({"table", "delete", "music", "--yes"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,72 @@
+// itemctl over TLS, against the real daemon.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/client/test_certificates.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/itemctl_fixture.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ItemctlTls : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const TestCertificate daemon = authority_.Sign();
+    const TestCertificate client = authority_.Sign({.name = "someone"});
+    Write("ca.pem", authority_.certificate());
+    Write("other-ca.pem", TestAuthority("another authority").certificate());
+    Write("daemon.pem", daemon.certificate);
+    Write("daemon.key", daemon.key);
+    Write("client.pem", client.certificate);
+    Write("client.key", client.key);
+  }
+
+  void Write(const std::string& name, const std::string& content) { std::ofstream(Path(name)) << content; }
+  std::string Path(const std::string& name) const { return directory_.path() + "/" + name; }
+
+  void StartDaemon(std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"--tls-cert", Path("daemon.pem"), "--tls-key", Path("daemon.key")});
+    const absl::Status started = daemon_.Start(more);
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  Outcome List(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"--endpoint", daemon_.endpoint(), "--timeout", "5", "--tls-server-name",
+                               "localhost", "table", "list"});
+    return RunTool(std::move(more));
+  }
+
+  TestAuthority authority_{"the right authority"};
+  testing::TemporaryDirectory directory_;
+  e2e::DaemonProcess daemon_{directory_.path()};
+};
+
+TEST_F(ItemctlTls, TheRightAuthorityOpensTheDaemonAndAnotherDoesNot) {
+  StartDaemon();
+  const Outcome right = List({"--tls-ca", Path("ca.pem")});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  const Outcome wrong = List({"--tls-ca", Path("other-ca.pem")});
+  EXPECT_EQ(wrong.exit_code, 5) << wrong.err;
+  EXPECT_THAT(wrong.err, HasSubstr("certificate"));
+  const Outcome missing = List({"--tls-ca", Path("none.pem")});
+  EXPECT_EQ(missing.exit_code, 2) << missing.err;
+  EXPECT_THAT(missing.err, HasSubstr("none.pem"));
+}
+
+TEST_F(ItemctlTls, ADaemonThatAsksForACertificateTakesTheRightOne) {
+  StartDaemon({"--tls-client-ca", Path("ca.pem")});
+  const Outcome with =
+      List({"--tls-ca", Path("ca.pem"), "--tls-cert", Path("client.pem"), "--tls-key", Path("client.key")});
+  EXPECT_EQ(with.exit_code, 0) << with.err;
+  EXPECT_EQ(List({"--tls-ca", Path("ca.pem")}).exit_code, 5);
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -67,8 +67,8 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
 absl::StatusOr<v1::ListTablesReply> Database::ListTables(const v1::ListTablesRequest& request) {
   int limit = request.has_limit() ? request.limit() : kMaxListTables;
   if (limit < 1 || limit > kMaxListTables) {
-    return ValidationError("Limit must be 1 to " + std::to_string(kMaxListTables) + "; it is " +
-                           std::to_string(limit));
+    return ValidationError(
+        "OP-04", "Limit must be 1 to " + std::to_string(kMaxListTables) + "; it is " + std::to_string(limit));
   }
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
   v1::ListTablesReply reply;

@@ -41,6 +41,7 @@ inline constexpr int kMaxLegacyEntries = 1'000;
 // Table and index names (SEM-008).
 inline constexpr size_t kMinTableNameBytes = 3;
 inline constexpr size_t kMaxTableNameBytes = 255;
+inline constexpr size_t kMaxTableArnBytes = 1'024;
 // Secondary indexes of a table (SEM-067) and attributes of their keys (SEM-077).
 inline constexpr int kMaxGlobalSecondaryIndexes = 20;
 inline constexpr int kMaxLocalSecondaryIndexes = 5;

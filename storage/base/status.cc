@@ -8,6 +8,7 @@ namespace itemdb {
 namespace {
 
 constexpr char kReasonUrl[] = "itemdb/reason";
+constexpr char kRuleUrl[] = "itemdb/rule";
 constexpr char kRetryAfterUrl[] = "itemdb/retry_after_ms";
 
 absl::string_view ToAbsl(std::string_view text) { return absl::string_view(text.data(), text.size()); }
@@ -26,12 +27,26 @@ absl::Status ValidationError(std::string_view message) {
   return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
 }
 
+absl::Status ValidationError(std::string_view rule, std::string_view message) {
+  return WithRule(rule, ValidationError(message));
+}
+
 absl::Status NotFoundError(std::string_view message) {
-  return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound, message);
+  return WithRule("SEM-039", MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound, message));
 }
 
 absl::Status DataLossError(std::string_view message) {
   return MakeError(absl::StatusCode::kDataLoss, kReasonDataLoss, message);
+}
+
+absl::Status WithRule(std::string_view rule, absl::Status status) {
+  status.SetPayload(kRuleUrl, absl::Cord(ToAbsl(rule)));
+  return status;
+}
+
+std::string RuleOf(const absl::Status& status) {
+  auto payload = status.GetPayload(kRuleUrl);
+  return payload.has_value() ? std::string(*payload) : std::string();
 }
 
 std::string ReasonOf(const absl::Status& status) {

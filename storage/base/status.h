@@ -46,11 +46,18 @@ absl::Status MakeError(absl::StatusCode code, std::string_view reason, std::stri
 
 // The request is malformed, contradicts the schema or exceeds a limit (ERR-01). INVALID_ARGUMENT.
 absl::Status ValidationError(std::string_view message);
-// No such table (ERR-02). NOT_FOUND.
+// The same, saying which rule of docs/rules.md it breaks.
+absl::Status ValidationError(std::string_view rule, std::string_view message);
+// No such table (SEM-039, ERR-02). NOT_FOUND.
 absl::Status NotFoundError(std::string_view message);
 // Stored bytes do not decode or fail their checksum (ERR-20). DATA_LOSS.
 absl::Status DataLossError(std::string_view message);
 
+// `status` with the id of the rule that was broken; replaces what it had.
+absl::Status WithRule(std::string_view rule, absl::Status status);
+
+// The id of the rule that was broken, when the error knows it.
+std::string RuleOf(const absl::Status& status);
 // What MakeError attached; the reason is empty and the time 0 for other statuses.
 std::string ReasonOf(const absl::Status& status);
 int64_t RetryAfterMsOf(const absl::Status& status);

@@ -22,8 +22,8 @@ double WriteUnits(size_t bytes) { return Units(bytes, kWriteUnitBytes); }
 
 absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted) {
   if (v1::ReturnConsumedCapacity_IsValid(wanted)) return absl::OkStatus();
-  return ValidationError("ReturnConsumedCapacity " + std::to_string(wanted) +
-                         " is unknown; it must be NONE, TOTAL or INDEXES");
+  return ValidationError("SEM-061", "ReturnConsumedCapacity " + std::to_string(wanted) +
+                                        " is unknown; it must be NONE, TOTAL or INDEXES");
 }
 
 void CapacityMeter::AddTable(const Table& table, double units) {

@@ -18,7 +18,8 @@ class Catalog {
 
   explicit Catalog(Tables tables) : tables_(std::move(tables)) {}
 
-  // NOT_FOUND names the table.
+  // By name or by ARN (SEM-008); of an ARN only the name counts, as there is one region and one account.
+  // NOT_FOUND names the table. INVALID_ARGUMENT: no table can have this name.
   absl::StatusOr<std::shared_ptr<const Table>> Find(std::string_view name) const;
 
   const Tables& tables() const { return tables_; }

@@ -22,9 +22,9 @@ std::string Bracketed(const Names& names) {
 
 absl::Status CheckAttributeName(const std::string& name) {
   if (name.empty() || name.size() > kMaxKeyAttributeNameBytes) {
-    return Invalid("an attribute name in a key or projection must be 1 to " +
-                   std::to_string(kMaxKeyAttributeNameBytes) + " bytes long, this one has " +
-                   std::to_string(name.size()));
+    return Invalid("SEM-009", "an attribute name in a key or projection must be 1 to " +
+                                  std::to_string(kMaxKeyAttributeNameBytes) + " bytes long, this one has " +
+                                  std::to_string(name.size()));
   }
   return absl::OkStatus();
 }
@@ -33,7 +33,7 @@ absl::Status CheckAttributeName(const std::string& name) {
 absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
                             int max_sort, const std::map<std::string, v1::ScalarAttributeType>& types) {
   if (schema.empty())
-    return Invalid("the KeySchema of " + owner + " is empty; it needs a HASH key attribute");
+    return Invalid("SEM-093", "the KeySchema of " + owner + " is empty; it needs a HASH key attribute");
   int partition = 0;
   int sort = 0;
   std::set<std::string> seen;
@@ -42,30 +42,35 @@ absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, i
     if (element.key_type() == v1::KEY_TYPE_HASH) {
       if (sort > 0)
         return ValidationError(
+            "SEM-078",
             "All HASH key attributes must precede RANGE key attributes in the KeySchema of " + owner);
       ++partition;
     } else if (element.key_type() == v1::KEY_TYPE_RANGE) {
       if (partition == 0)
-        return ValidationError("Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
+        return ValidationError("SEM-078",
+                               "Invalid KeySchema: The first KeySchemaElement is not a HASH key type");
       ++sort;
     } else {
-      return Invalid("KeyType of " + element.attribute_name() + " in the KeySchema of " + owner +
-                     " must be HASH or RANGE");
+      return Invalid("SEM-093", "KeyType of " + element.attribute_name() + " in the KeySchema of " + owner +
+                                    " must be HASH or RANGE");
     }
     if (!seen.insert(element.attribute_name()).second) {
-      return Invalid("attribute " + element.attribute_name() + " appears twice in the KeySchema of " + owner);
+      return Invalid("SEM-079",
+                     "attribute " + element.attribute_name() + " appears twice in the KeySchema of " + owner);
     }
     if (!types.contains(element.attribute_name())) {
       std::vector<std::string> defined;
       for (const auto& [name, type] : types) defined.push_back(name);
-      return Invalid("Some index key attributes are not defined in AttributeDefinitions. Keys: [" +
-                     element.attribute_name() + "], AttributeDefinitions: " + Bracketed(defined));
+      return Invalid("SEM-079", "Some index key attributes are not defined in AttributeDefinitions. Keys: [" +
+                                    element.attribute_name() +
+                                    "], AttributeDefinitions: " + Bracketed(defined));
     }
   }
   if (partition > max_partition || sort > max_sort) {
     return ValidationError(
-        "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: " + owner +
-        " may have " + std::to_string(max_partition) + " HASH and " + std::to_string(max_sort) + " RANGE");
+        "SEM-077", "The KeySchema exceeds the maximum allowed number of HASH/RANGE key attributes: " + owner +
+                       " may have " + std::to_string(max_partition) + " HASH and " +
+                       std::to_string(max_sort) + " RANGE");
   }
   return absl::OkStatus();
 }
@@ -77,28 +82,31 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
     case v1::PROJECTION_TYPE_KEYS_ONLY:
     case v1::PROJECTION_TYPE_ALL:
       if (!names.empty()) {
-        return Invalid("ProjectionType of " + owner + " is " +
-                       (projection.projection_type() == v1::PROJECTION_TYPE_ALL ? "ALL" : "KEYS_ONLY") +
-                       ", but NonKeyAttributes is specified");
+        return Invalid("SEM-068",
+                       "ProjectionType of " + owner + " is " +
+                           (projection.projection_type() == v1::PROJECTION_TYPE_ALL ? "ALL" : "KEYS_ONLY") +
+                           ", but NonKeyAttributes is specified");
       }
       return absl::OkStatus();
     case v1::PROJECTION_TYPE_INCLUDE: {
       if (names.empty())
-        return Invalid("ProjectionType of " + owner + " is INCLUDE, but NonKeyAttributes is not specified");
+        return Invalid("SEM-068",
+                       "ProjectionType of " + owner + " is INCLUDE, but NonKeyAttributes is not specified");
       if (names.size() > kMaxNonKeyAttributes) {
-        return Invalid(owner + " has " + std::to_string(names.size()) + " NonKeyAttributes; at most " +
-                       std::to_string(kMaxNonKeyAttributes) + " are allowed");
+        return Invalid("SEM-068", owner + " has " + std::to_string(names.size()) +
+                                      " NonKeyAttributes; at most " + std::to_string(kMaxNonKeyAttributes) +
+                                      " are allowed");
       }
       std::set<std::string> seen;
       for (const std::string& name : names) {
         ITEMDB_RETURN_IF_ERROR(CheckAttributeName(name));
         if (!seen.insert(name).second)
-          return Invalid("NonKeyAttributes of " + owner + " names " + name + " twice");
+          return Invalid("SEM-068", "NonKeyAttributes of " + owner + " names " + name + " twice");
       }
       return absl::OkStatus();
     }
     default:
-      return Invalid("ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL");
+      return Invalid("SEM-068", "ProjectionType of " + owner + " must be KEYS_ONLY, INCLUDE or ALL");
   }
 }
 
@@ -106,38 +114,39 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
 // RANGE.
 absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
   if (index.key_schema_size() != 2) {
-    return Invalid("Index KeySchema does not have a range key for index: " + index.index_name());
+    return Invalid("SEM-091", "Index KeySchema does not have a range key for index: " + index.index_name());
   }
   const std::string& own = index.key_schema(0).attribute_name();
   const std::string& tables = table_schema[0].attribute_name();
   if (own != tables) {
-    return Invalid("Index KeySchema does not have the same leading hash key as table KeySchema for index: " +
-                   index.index_name() + ". index hash key: " + own + ", table hash key: " + tables);
+    return Invalid("SEM-091",
+                   "Index KeySchema does not have the same leading hash key as table KeySchema for index: " +
+                       index.index_name() + ". index hash key: " + own + ", table hash key: " + tables);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status Invalid(const std::string& message) {
-  return ValidationError("One or more parameter values were invalid: " + message);
+absl::Status Invalid(std::string_view rule, const std::string& message) {
+  return ValidationError(rule, "One or more parameter values were invalid: " + message);
 }
 
 absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
                              const v1::ProvisionedThroughput& throughput) {
   if (!provisioned) {
     if (given)
-      return Invalid("ProvisionedThroughput of " + owner +
-                     " must not be given when BillingMode is PAY_PER_REQUEST");
+      return Invalid("SEM-093", "ProvisionedThroughput of " + owner +
+                                    " must not be given when BillingMode is PAY_PER_REQUEST");
     return absl::OkStatus();
   }
   if (!given) {
-    return Invalid(
-        "ProvisionedThroughput of " + owner +
-        " must be given when BillingMode is PROVISIONED (the default); use PAY_PER_REQUEST to leave it out");
+    return Invalid("SEM-093", "ProvisionedThroughput of " + owner +
+                                  " must be given when BillingMode is PROVISIONED (the default); use "
+                                  "PAY_PER_REQUEST to leave it out");
   }
   if (throughput.read_capacity_units() < 1 || throughput.write_capacity_units() < 1) {
-    return Invalid("ReadCapacityUnits and WriteCapacityUnits of " + owner + " must be at least 1");
+    return Invalid("SEM-093", "ReadCapacityUnits and WriteCapacityUnits of " + owner + " must be at least 1");
   }
   return absl::OkStatus();
 }
@@ -150,8 +159,9 @@ absl::Status CheckName(std::string_view parameter, std::string_view name) {
                });
   if (legal) return absl::OkStatus();
   std::string shown(name.substr(0, kMaxTableNameBytes));
-  return ValidationError(std::string(parameter) + " '" + shown +
-                         "' is invalid: it must be 3 to 255 characters of a-z, A-Z, 0-9, '_', '.' and '-'");
+  return ValidationError(
+      "SEM-008", std::string(parameter) + " '" + shown +
+                     "' is invalid: it must be 3 to 255 characters of a-z, A-Z, 0-9, '_', '.' and '-'");
 }
 
 absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request) {
@@ -162,10 +172,10 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     ITEMDB_RETURN_IF_ERROR(CheckAttributeName(attribute.attribute_name()));
     if (attribute.attribute_type() < v1::SCALAR_ATTRIBUTE_TYPE_S ||
         attribute.attribute_type() > v1::SCALAR_ATTRIBUTE_TYPE_B) {
-      return Invalid("AttributeType of " + attribute.attribute_name() + " must be S, N or B");
+      return Invalid("SEM-079", "AttributeType of " + attribute.attribute_name() + " must be S, N or B");
     }
     if (!types.emplace(attribute.attribute_name(), attribute.attribute_type()).second) {
-      return Invalid("AttributeDefinitions names " + attribute.attribute_name() + " twice");
+      return Invalid("SEM-073", "AttributeDefinitions names " + attribute.attribute_name() + " twice");
     }
   }
   ITEMDB_RETURN_IF_ERROR(CheckKeySchema("table " + request.table_name(), request.key_schema(), 1, 1, types));
@@ -173,27 +183,30 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   bool provisioned = request.billing_mode() != v1::BILLING_MODE_PAY_PER_REQUEST;
   if (request.billing_mode() < v1::BILLING_MODE_UNSPECIFIED ||
       request.billing_mode() > v1::BILLING_MODE_PAY_PER_REQUEST) {
-    return Invalid("BillingMode must be PROVISIONED or PAY_PER_REQUEST");
+    return Invalid("SEM-093", "BillingMode must be PROVISIONED or PAY_PER_REQUEST");
   }
   ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + request.table_name(), provisioned,
                                          request.has_provisioned_throughput(),
                                          request.provisioned_throughput()));
   if (!v1::StreamViewType_IsValid(request.stream_view_type())) {
-    return Invalid("StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
+    return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
   }
 
   if (request.global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
-    return Invalid(
-        "table " + request.table_name() + " has " + std::to_string(request.global_secondary_indexes_size()) +
-        " global secondary indexes; at most " + std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
+    return Invalid("SEM-067", "table " + request.table_name() + " has " +
+                                  std::to_string(request.global_secondary_indexes_size()) +
+                                  " global secondary indexes; at most " +
+                                  std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
   }
   if (request.local_secondary_indexes_size() > kMaxLocalSecondaryIndexes) {
-    return Invalid(
-        "table " + request.table_name() + " has " + std::to_string(request.local_secondary_indexes_size()) +
-        " local secondary indexes; at most " + std::to_string(kMaxLocalSecondaryIndexes) + " are allowed");
+    return Invalid("SEM-067", "table " + request.table_name() + " has " +
+                                  std::to_string(request.local_secondary_indexes_size()) +
+                                  " local secondary indexes; at most " +
+                                  std::to_string(kMaxLocalSecondaryIndexes) + " are allowed");
   }
   if (!request.local_secondary_indexes().empty() && request.key_schema_size() != 2) {
     return Invalid(
+        "SEM-091",
         "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex");
   }
   std::set<std::string> index_names;
@@ -205,7 +218,7 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
     std::string owner = "index " + index.index_name();
     if (!index_names.insert(index.index_name()).second)
-      return Invalid("Duplicate index name: " + index.index_name());
+      return Invalid("SEM-067", "Duplicate index name: " + index.index_name());
     ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
     ITEMDB_RETURN_IF_ERROR(CheckProjection(owner, index.projection()));
     for (const auto& element : index.key_schema()) used.insert(element.attribute_name());
@@ -223,15 +236,15 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     ITEMDB_RETURN_IF_ERROR(CheckLocalKeySchema(index, request.key_schema()));
   }
   if (included > kMaxNonKeyAttributesPerTable) {
-    return Invalid("the indexes of table " + request.table_name() + " have " + std::to_string(included) +
-                   " NonKeyAttributes together; at most " + std::to_string(kMaxNonKeyAttributesPerTable) +
-                   " are allowed");
+    return Invalid("SEM-068", "the indexes of table " + request.table_name() + " have " +
+                                  std::to_string(included) + " NonKeyAttributes together; at most " +
+                                  std::to_string(kMaxNonKeyAttributesPerTable) + " are allowed");
   }
   if (used.size() != types.size()) {
     std::vector<std::string> defined;
     for (const auto& [name, type] : types) defined.push_back(name);
-    return Invalid("Some AttributeDefinitions are not used. AttributeDefinitions: " + Bracketed(defined) +
-                   ", keys used: " + Bracketed(used));
+    return Invalid("SEM-093", "Some AttributeDefinitions are not used. AttributeDefinitions: " +
+                                  Bracketed(defined) + ", keys used: " + Bracketed(used));
   }
 
   v1::TableDescription definition;

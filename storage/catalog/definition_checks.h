@@ -7,8 +7,8 @@
 
 namespace itemdb {
 
-// "One or more parameter values were invalid: <message>".
-absl::Status Invalid(const std::string& message);
+// "One or more parameter values were invalid: <message>", for breaking `rule`.
+absl::Status Invalid(std::string_view rule, const std::string& message);
 
 // SEM-093: what the billing mode asks for. `owner` names the table or index in messages; `given` is whether
 // the request has `throughput`.

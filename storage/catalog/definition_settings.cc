@@ -8,7 +8,7 @@ namespace {
 
 absl::Status ApplyTableClass(v1::TableClass table_class, v1::TableDescription* definition) {
   if (!v1::TableClass_IsValid(table_class))
-    return Invalid("TableClass must be STANDARD or STANDARD_INFREQUENT_ACCESS");
+    return Invalid("SEM-099", "TableClass must be STANDARD or STANDARD_INFREQUENT_ACCESS");
   if (table_class != v1::TABLE_CLASS_UNSPECIFIED) definition->set_table_class(table_class);
   return absl::OkStatus();
 }
@@ -16,14 +16,15 @@ absl::Status ApplyTableClass(v1::TableClass table_class, v1::TableDescription* d
 absl::Status ApplySse(const v1::SseSpecification& sse, v1::TableDescription* definition) {
   const std::string& type = sse.sse_type();
   if (!type.empty() && type != "AES256" && type != "KMS")
-    return Invalid("SSEType must be AES256 or KMS; it is '" + type + "'");
+    return Invalid("SEM-099", "SSEType must be AES256 or KMS; it is '" + type + "'");
   if (!sse.enabled() && (!type.empty() || !sse.kms_master_key_id().empty()))
-    return Invalid("SSEType and KMSMasterKeyId must not be given when SSESpecification is not enabled");
+    return Invalid("SEM-099",
+                   "SSEType and KMSMasterKeyId must not be given when SSESpecification is not enabled");
   if (type == "AES256" && !sse.kms_master_key_id().empty())
-    return Invalid("KMSMasterKeyId must not be given when SSEType is AES256");
+    return Invalid("SEM-099", "KMSMasterKeyId must not be given when SSEType is AES256");
   if (sse.kms_master_key_id().size() > kMaxKmsKeyIdBytes) {
-    return Invalid("KMSMasterKeyId has " + std::to_string(sse.kms_master_key_id().size()) +
-                   " bytes; at most " + std::to_string(kMaxKmsKeyIdBytes) + " are allowed");
+    return Invalid("SEM-099", "KMSMasterKeyId has " + std::to_string(sse.kms_master_key_id().size()) +
+                                  " bytes; at most " + std::to_string(kMaxKmsKeyIdBytes) + " are allowed");
   }
   *definition->mutable_sse_specification() = sse;
   if (sse.enabled() && type.empty()) definition->mutable_sse_specification()->set_sse_type("KMS");
@@ -32,11 +33,13 @@ absl::Status ApplySse(const v1::SseSpecification& sse, v1::TableDescription* def
 
 absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, v1::TableDescription* definition) {
   if (!wanted.has_max_read_request_units() && !wanted.has_max_write_request_units())
-    return Invalid("OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both");
+    return Invalid("SEM-099",
+                   "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both");
   auto legal = [](int64_t units) { return units >= 1 || units == -1; };
   if ((wanted.has_max_read_request_units() && !legal(wanted.max_read_request_units())) ||
       (wanted.has_max_write_request_units() && !legal(wanted.max_write_request_units()))) {
     return Invalid(
+        "SEM-099",
         "MaxReadRequestUnits and MaxWriteRequestUnits of OnDemandThroughput must be at least 1, or -1 for no "
         "bound");
   }
@@ -51,10 +54,11 @@ absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, v1::TableDescri
 
 absl::Status ApplyWarm(const v1::WarmThroughput& wanted, v1::TableDescription* definition) {
   if (!wanted.has_read_units_per_second() && !wanted.has_write_units_per_second())
-    return Invalid("WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both");
+    return Invalid("SEM-099", "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both");
   if ((wanted.has_read_units_per_second() && wanted.read_units_per_second() < 1) ||
       (wanted.has_write_units_per_second() && wanted.write_units_per_second() < 1)) {
-    return Invalid("ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1");
+    return Invalid("SEM-099",
+                   "ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1");
   }
   definition->mutable_warm_throughput()->MergeFrom(wanted);
   return absl::OkStatus();

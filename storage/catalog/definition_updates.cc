@@ -13,7 +13,7 @@ namespace {
 // Sets the throughput of table and indexes to what the request says and the billing mode asks for.
 absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   if (!v1::BillingMode_IsValid(request.billing_mode()))
-    return Invalid("BillingMode must be PROVISIONED or PAY_PER_REQUEST");
+    return Invalid("SEM-093", "BillingMode must be PROVISIONED or PAY_PER_REQUEST");
   if (request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED)
     definition->set_billing_mode(request.billing_mode());
   const bool provisioned = definition->billing_mode() == v1::BILLING_MODE_PROVISIONED;
@@ -23,16 +23,17 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
   std::set<std::string> named;
   for (const auto& update : request.global_secondary_index_throughputs()) {
     if (!named.insert(update.index_name()).second)
-      return Invalid("index " + update.index_name() + " is named twice");
+      return Invalid("SEM-095", "index " + update.index_name() + " is named twice");
     auto* indexes = definition->mutable_global_secondary_indexes();
     auto index = std::find_if(indexes->begin(), indexes->end(),
                               [&update](const auto& i) { return i.index_name() == update.index_name(); });
     if (index == indexes->end())
-      return ValidationError("The table does not have the specified index: " + update.index_name());
+      return ValidationError("SEM-039",
+                             "The table does not have the specified index: " + update.index_name());
     *index->mutable_provisioned_throughput() = update.provisioned_throughput();
   }
   if (!provisioned && (request.has_provisioned_throughput() || !named.empty())) {
-    return Invalid("ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
+    return Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
   }
 
   // What an earlier mode has left goes with it.
@@ -82,6 +83,7 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   if (!throughput && !settings && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED) {
     return Invalid(
+        "SEM-095",
         "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled, "
         "StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput must be given");
   }
@@ -90,7 +92,7 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   if (!v1::StreamViewType_IsValid(request.stream_view_type()))
-    return Invalid("StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
+    return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
   if (request.stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
     definition.set_stream_view_type(request.stream_view_type());
   return definition;
@@ -98,25 +100,27 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
 
 absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription definition,
                                                       const v1::TagTableRequest& request) {
-  if (request.tags().empty()) return Invalid("Tags must name at least one tag");
+  if (request.tags().empty()) return Invalid("OP-08", "Tags must name at least one tag");
   std::map<std::string, std::string> tags = TagsOf(definition);
   std::set<std::string> named;
   for (const v1::Tag& tag : request.tags()) {
-    if (!named.insert(tag.key()).second) return Invalid("the tag key " + tag.key() + " is given twice");
+    if (!named.insert(tag.key()).second)
+      return Invalid("OP-08", "the tag key " + tag.key() + " is given twice");
     if (tag.key().empty() || CharactersIn(tag.key()) > kMaxTagKeyCharacters) {
-      return Invalid("a tag key must be 1 to " + std::to_string(kMaxTagKeyCharacters) +
-                     " characters long; one has " + std::to_string(CharactersIn(tag.key())));
+      return Invalid("OP-08", "a tag key must be 1 to " + std::to_string(kMaxTagKeyCharacters) +
+                                  " characters long; one has " + std::to_string(CharactersIn(tag.key())));
     }
     if (CharactersIn(tag.value()) > kMaxTagValueCharacters) {
-      return Invalid("the value of the tag " + tag.key() + " has " +
-                     std::to_string(CharactersIn(tag.value())) + " characters; at most " +
-                     std::to_string(kMaxTagValueCharacters) + " are allowed");
+      return Invalid("OP-08", "the value of the tag " + tag.key() + " has " +
+                                  std::to_string(CharactersIn(tag.value())) + " characters; at most " +
+                                  std::to_string(kMaxTagValueCharacters) + " are allowed");
     }
     tags[tag.key()] = tag.value();
   }
   if (tags.size() > kMaxTags) {
-    return Invalid("table " + definition.table_name() + " would have " + std::to_string(tags.size()) +
-                   " tags; at most " + std::to_string(kMaxTags) + " are allowed");
+    return Invalid("OP-08", "table " + definition.table_name() + " would have " +
+                                std::to_string(tags.size()) + " tags; at most " + std::to_string(kMaxTags) +
+                                " are allowed");
   }
   SetTags(tags, &definition);
   return definition;
@@ -124,7 +128,7 @@ absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription defin
 
 absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription definition,
                                                         const v1::UntagTableRequest& request) {
-  if (request.tag_keys().empty()) return Invalid("TagKeys must name at least one tag");
+  if (request.tag_keys().empty()) return Invalid("OP-08", "TagKeys must name at least one tag");
   std::map<std::string, std::string> tags = TagsOf(definition);
   for (const std::string& key : request.tag_keys()) tags.erase(key);
   SetTags(tags, &definition);

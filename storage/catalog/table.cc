@@ -27,20 +27,22 @@ void SplitKeySchema(const v1::TableDescription& definition, const KeySchema& key
 // The first wrong thing about one key attribute's value, worded for a primary key.
 absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueView> value) {
   if (!value.has_value()) {
-    return ValidationError("One or more parameter values were invalid: Missing the key " + attribute.name +
-                           " in the item");
+    return ValidationError("SEM-007", "One or more parameter values were invalid: Missing the key " +
+                                          attribute.name + " in the item");
   }
   if (value->type() != attribute.type) {
-    return ValidationError("One or more parameter values were invalid: Type mismatch for key " +
-                           attribute.name + " expected: " + std::string(ValueTypeName(attribute.type)) +
-                           " actual: " + std::string(ValueTypeName(value->type())));
+    return ValidationError("SEM-007", "One or more parameter values were invalid: Type mismatch for key " +
+                                          attribute.name +
+                                          " expected: " + std::string(ValueTypeName(attribute.type)) +
+                                          " actual: " + std::string(ValueTypeName(value->type())));
   }
   if (attribute.type != ValueType::kN && value->payload().empty()) {
     return ValidationError(
+        "SEM-007",
         "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain "
         "an empty " +
-        std::string(attribute.type == ValueType::kS ? "string" : "binary") +
-        " value. Key: " + attribute.name);
+            std::string(attribute.type == ValueType::kS ? "string" : "binary") +
+            " value. Key: " + attribute.name);
   }
   return absl::OkStatus();
 }
@@ -94,31 +96,42 @@ Table MakeTable(v1::TableDescription definition) {
   return table;
 }
 
-absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item) {
+absl::StatusOr<std::string> EncodeKeyOfAnySize(const Table& table, ItemView item) {
   std::string key;
-  std::optional<ValueView> partition = item.Find(table.partition[0].name);
-  ITEMDB_RETURN_IF_ERROR(CheckKeyValue(table.partition[0], partition));
-  if (partition->payload().size() > kMaxPartitionKeyBytes) {
-    return ValidationError(
-        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of" +
-        std::to_string(kMaxPartitionKeyBytes) + " bytes");
-  }
-  AppendKeyValue(*partition, &key);
-  if (!table.sort.empty()) {
-    std::optional<ValueView> sort = item.Find(table.sort[0].name);
-    ITEMDB_RETURN_IF_ERROR(CheckKeyValue(table.sort[0], sort));
-    if (sort->payload().size() > kMaxSortKeyBytes) {
-      return ValidationError(
-          "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
-          "size limit of " +
-          std::to_string(kMaxSortKeyBytes) + " bytes");
+  for (const auto* part : {&table.partition, &table.sort}) {
+    for (const KeyAttribute& attribute : *part) {
+      std::optional<ValueView> value = item.Find(attribute.name);
+      ITEMDB_RETURN_IF_ERROR(CheckKeyValue(attribute, value));
+      AppendKeyValue(*value, &key);
     }
-    AppendKeyValue(*sort, &key);
   }
   return key;
 }
 
-absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key) {
+absl::Status CheckKeySize(const Table& table, ItemView item) {
+  if (item.Find(table.partition[0].name)->payload().size() > kMaxPartitionKeyBytes) {
+    return ValidationError(
+        "SEM-006",
+        "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of" +
+            std::to_string(kMaxPartitionKeyBytes) + " bytes");
+  }
+  if (!table.sort.empty() && item.Find(table.sort[0].name)->payload().size() > kMaxSortKeyBytes) {
+    return ValidationError(
+        "SEM-006",
+        "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
+        "size limit of " +
+            std::to_string(kMaxSortKeyBytes) + " bytes");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item) {
+  ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeKeyOfAnySize(table, item));
+  ITEMDB_RETURN_IF_ERROR(CheckKeySize(table, item));
+  return key;
+}
+
+absl::Status CheckKeyIsExact(const Table& table, ItemView key) {
   size_t attributes = 0;
   for (const AttributeView& attribute : key) {
     (void)attribute;
@@ -130,9 +143,15 @@ absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView k
       (!table.sort.empty() && !key.Find(table.sort[0].name).has_value())) {
     std::string expected = table.partition[0].name;
     if (!table.sort.empty()) expected += ", " + table.sort[0].name;
-    return ValidationError("The provided key element does not match the schema; the key of table " +
-                           table.name + " consists of: " + expected);
+    return ValidationError(
+        "SEM-007", "The provided key element does not match the schema; the key of table " + table.name +
+                       " consists of: " + expected);
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key) {
+  ITEMDB_RETURN_IF_ERROR(CheckKeyIsExact(table, key));
   return EncodePrimaryKey(table, key);
 }
 

@@ -83,7 +83,13 @@ absl::Status CheckName(std::string_view parameter, std::string_view name);
 // The encoded primary key of `item`, which must contain the table's key attributes with their types and sizes
 // (SEM-006, SEM-007); other attributes are ignored.
 absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item);
-// The same for a key given alone: an attribute that is not in the key schema is refused too.
+// The two halves of it: the key whatever its size, and whether that is within SEM-006.
+absl::StatusOr<std::string> EncodeKeyOfAnySize(const Table& table, ItemView item);
+absl::Status CheckKeySize(const Table& table, ItemView item);
+// An attribute that is not in the key schema, or that is missing, in a key given alone (SEM-007).
+absl::Status CheckKeyIsExact(const Table& table, ItemView key);
+// The same as EncodePrimaryKey for a key given alone: an attribute that is not in the key schema is refused
+// too.
 absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key);
 // The key attributes of `item` (which has them), encoded and canonical.
 std::string ExtractPrimaryKey(const Table& table, ItemView item);

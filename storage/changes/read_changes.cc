@@ -49,8 +49,9 @@ void ReadChanges(Engine& engine, const v1::ReadChangesRequest& request, Done<v1:
                  CancellationPtr cancellation) {
   int limit = request.has_limit() ? request.limit() : kMaxReadChanges;
   if (limit < 1 || limit > kMaxReadChanges) {
-    return std::move(done)(ValidationError("Limit must be 1 to " + std::to_string(kMaxReadChanges) +
-                                           "; it is " + std::to_string(limit)));
+    return std::move(done)(ValidationError(
+        "SEM-105",
+        "Limit must be 1 to " + std::to_string(kMaxReadChanges) + "; it is " + std::to_string(limit)));
   }
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());

@@ -76,7 +76,8 @@ void AddSegmentsKeys(const ReadView& view, const Table& table, std::vector<std::
 }
 
 absl::Status TableExistsError(const std::string& name) {
-  return MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse, "Table already exists: " + name);
+  return WithRule("SEM-093", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
+                                       "Table already exists: " + name));
 }
 
 absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTableRequest& request) {
@@ -86,8 +87,9 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
     if (view->catalog().tables().contains(definition.table_name()))
       return TableExistsError(definition.table_name());
     if (view->catalog().tables().size() >= kMaxTables) {
-      return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-                       "there are " + std::to_string(kMaxTables) + " tables already, which is the limit");
+      return WithRule("SEM-094", MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                                           "there are " + std::to_string(kMaxTables) +
+                                               " tables already, which is the limit"));
     }
   }
   ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1 + definition.global_secondary_indexes_size() +
@@ -162,9 +164,10 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   }
   if (table->definition.deletion_protection_enabled()) {
     return ValidationError(
+        "SEM-094",
         "Resource cannot be deleted as it is currently protected against deletion. Disable "
         "deletion protection first. Table: " +
-        table->name);
+            table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(
       uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {

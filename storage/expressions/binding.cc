@@ -20,6 +20,19 @@ std::string_view CutUtf8(std::string_view text, size_t limit) {
   return text.substr(0, limit);
 }
 
+// The rule that says what an operator or function takes.
+std::string_view RuleOfOperation(std::string_view operation) {
+  constexpr std::pair<std::string_view, std::string_view> kRules[] = {
+      {"attribute_type", "EXP-15"}, {"begins_with", "EXP-16"}, {"contains", "EXP-17"},
+      {"size", "EXP-18"},           {"BETWEEN", "EXP-19"},     {"ADD", "EXP-28"},
+      {"DELETE", "EXP-29"},         {"+", "EXP-30"},           {"-", "EXP-30"},
+      {"list_append", "EXP-10"}};
+  for (const auto& [name, rule] : kRules) {
+    if (name == operation) return rule;
+  }
+  return "EXP-13";
+}
+
 }  // namespace
 
 absl::Status Binding::Bind(std::string_view expression_name, std::shared_ptr<const Tree> tree,
@@ -29,7 +42,7 @@ absl::Status Binding::Bind(std::string_view expression_name, std::shared_ptr<con
   for (std::string_view token : tree_->aliases) {
     const std::string* name = placeholders.UseName(token);
     if (name == nullptr) {
-      return ExpressionError(expression_name,
+      return ExpressionError("SEM-024", expression_name,
                              Concat({"An expression attribute name used in the document path is not defined; "
                                      "attribute name: ",
                                      token}));
@@ -41,7 +54,7 @@ absl::Status Binding::Bind(std::string_view expression_name, std::shared_ptr<con
     const std::string* value = placeholders.UseValue(token);
     if (value == nullptr) {
       return ExpressionError(
-          expression_name,
+          "SEM-024", expression_name,
           Concat({"An expression attribute value used in expression is not defined; attribute "
                   "value: ",
                   token}));
@@ -87,7 +100,7 @@ std::vector<std::string> Binding::TopLevelAttributes() const {
 }
 
 absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation, ValueType type) {
-  return ExpressionError(expression_name,
+  return ExpressionError(RuleOfOperation(operation), expression_name,
                          Concat({"Incorrect operand type for operator or function; operator or function: ",
                                  operation, ", operand type: ", ValueTypeName(type)}));
 }
@@ -101,7 +114,7 @@ absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lowe
   } else {
     return absl::OkStatus();
   }
-  return ExpressionError(expression_name,
+  return ExpressionError("EXP-19", expression_name,
                          Concat({"The BETWEEN operator ", demand,
                                  "; lower bound operand: AttributeValue: ", DescribeValue(lower),
                                  ", upper bound operand: AttributeValue: ", DescribeValue(upper)}));

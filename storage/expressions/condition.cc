@@ -76,7 +76,7 @@ class OperandCheck {
       const OperandSyntax& other = Operand(condition, i);
       if (other.kind != OperandKind::kPath || !SamePath(path, binding_.path(other.first))) continue;
       return ExpressionError(
-          expression_name_,
+          "EXP-17", expression_name_,
           Concat({"The first operand must be distinct from the remaining operands for this operator or "
                   "function; operator: ",
                   ConditionName(condition.kind), ", first operand: ", DescribePath(path)}));
@@ -106,7 +106,7 @@ class OperandCheck {
     const OperandSyntax& type = Operand(condition, 1);
     if (type.kind != OperandKind::kValue) {
       return ExpressionError(
-          expression_name_,
+          "EXP-15", expression_name_,
           "The second operand of attribute_type must be an expression attribute value of type S");
     }
     if (TypeOf(type) != ValueType::kS)
@@ -114,7 +114,7 @@ class OperandCheck {
     ValueView name = binding_.value(type.first);
     if (std::find(kTypeNames.begin(), kTypeNames.end(), name.payload()) != kTypeNames.end())
       return absl::OkStatus();
-    return ExpressionError(expression_name_,
+    return ExpressionError("EXP-15", expression_name_,
                            Concat({"Invalid attribute type name found; type: ", DescribeValue(name),
                                    ", valid types: {S,N,B,SS,NS,BS,L,M,BOOL,NULL}"}));
   }

@@ -139,7 +139,7 @@ class ConditionParser : public Grammar {
     if (!nesting.ok() || !Expect(TokenKind::kLeftParenthesis)) return std::nullopt;
     std::optional<Parsed> inner = ParseCondition(/*operand_allowed=*/true);
     if (!inner || !Expect(TokenKind::kRightParenthesis)) return std::nullopt;
-    if (inner->in_parentheses) return Fail({"The expression has redundant parentheses;"});
+    if (inner->in_parentheses) return Fail("SEM-025", {"The expression has redundant parentheses;"});
     inner->in_parentheses = true;
     return inner;
   }
@@ -174,8 +174,8 @@ class ConditionParser : public Grammar {
     std::vector<uint32_t> operands = {left};
     if (!ParseArguments(&operands)) return std::nullopt;
     if (operands.size() - 1 > kMaxInOperands) {
-      return Fail({"The IN operator is provided with too many operands; number of operands: ",
-                   std::to_string(operands.size() - 1)});
+      return Fail("SEM-021", {"The IN operator is provided with too many operands; number of operands: ",
+                              std::to_string(operands.size() - 1)});
     }
     return Add(ConditionKind::kIn, operands);
   }
@@ -211,7 +211,7 @@ class ConditionParser : public Grammar {
     if (!nesting.ok()) return std::nullopt;
     Take();
     if (Peek().kind == TokenKind::kLeftParenthesis)
-      return Fail({"The expression has redundant parentheses;"});
+      return Fail("SEM-025", {"The expression has redundant parentheses;"});
     std::optional<uint32_t> operand = ParseOperand();
     if (!operand || !Expect(TokenKind::kRightParenthesis)) return std::nullopt;
     return operand;
@@ -220,10 +220,10 @@ class ConditionParser : public Grammar {
   std::optional<uint32_t> ParseSize() {
     std::string_view name = Peek().text;
     if (name == "if_not_exists" || name == "list_append") {
-      return Fail({"The function is not allowed in a condition expression; function: ", name});
+      return Fail("EXP-04", {"The function is not allowed in a condition expression; function: ", name});
     }
     if (FindFunction(name) != nullptr) return Misplaced(name);
-    if (name != "size") return Fail({"Invalid function name; function: ", name});
+    if (name != "size") return Fail("EXP-04", {"Invalid function name; function: ", name});
     Nesting nesting(*this);
     if (!nesting.ok()) return std::nullopt;
     Take();
@@ -235,7 +235,8 @@ class ConditionParser : public Grammar {
   }
 
   std::nullopt_t Misplaced(std::string_view function) {
-    return Fail({"The function is not allowed to be used this way in an expression; function: ", function});
+    return Fail("EXP-05",
+                {"The function is not allowed to be used this way in an expression; function: ", function});
   }
 
   Parsed Add(ConditionKind kind, const std::vector<uint32_t>& links) {

@@ -58,8 +58,8 @@ bool Grammar::AtFunction() const {
                       [this](std::string_view word) { return AtKeyword(word); });
 }
 
-std::nullopt_t Grammar::Fail(std::initializer_list<std::string_view> message) {
-  if (status_.ok()) status_ = ExpressionError(expression_name_, Concat(message));
+std::nullopt_t Grammar::Fail(std::string_view rule, std::initializer_list<std::string_view> message) {
+  if (status_.ok()) status_ = ExpressionError(rule, expression_name_, Concat(message));
   return std::nullopt;
 }
 
@@ -68,8 +68,8 @@ std::nullopt_t Grammar::SyntaxError() {
   const char* begin = (next_ > 0 ? tokens_[next_ - 1] : token).text.data();
   std::string_view last = Peek(1).text;
   std::string_view near(begin, static_cast<size_t>(last.data() + last.size() - begin));
-  return Fail({"Syntax error; token: \"", token.kind == TokenKind::kEnd ? "<EOF>" : token.text,
-               "\", near: \"", near, "\""});
+  return Fail("EXP-01", {"Syntax error; token: \"", token.kind == TokenKind::kEnd ? "<EOF>" : token.text,
+                         "\", near: \"", near, "\""});
 }
 
 std::optional<uint32_t> Grammar::ParsePath() {
@@ -86,8 +86,8 @@ std::optional<uint32_t> Grammar::ParsePath() {
   }
   path.count = static_cast<uint32_t>(tree_->segments.size()) - path.first;
   if (path.count > kMaxDepth) {
-    return Fail({"The document path has too many nesting elements; nesting levels: ",
-                 std::to_string(path.count), ", maximum: ", std::to_string(kMaxDepth)});
+    return Fail("SEM-017", {"The document path has too many nesting elements; nesting levels: ",
+                            std::to_string(path.count), ", maximum: ", std::to_string(kMaxDepth)});
   }
   tree_->paths.push_back(path);
   return static_cast<uint32_t>(tree_->paths.size() - 1);
@@ -117,7 +117,8 @@ bool Grammar::CheckBareName(std::string_view name) {
     }
   }
   if (!IsReservedWord(name)) return true;
-  Fail({"Attribute name is a reserved keyword; reserved keyword: ", name, "; name it by an #alias"});
+  Fail("SEM-023",
+       {"Attribute name is a reserved keyword; reserved keyword: ", name, "; name it by an #alias"});
   return false;
 }
 
@@ -131,7 +132,7 @@ bool Grammar::ParseIndex() {
   segment.kind = SegmentSyntax::Kind::kIndex;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), segment.number);
   if (error != std::errc() || segment.number > kMaxListIndex) {
-    Fail({"List index is not within the allowable range; index: [", digits, "]"});
+    Fail("EXP-02", {"List index is not within the allowable range; index: [", digits, "]"});
     return false;
   }
   tree_->segments.push_back(segment);
@@ -162,14 +163,14 @@ uint32_t Grammar::Slot(std::string_view token, std::vector<std::string_view>* sl
 
 bool Grammar::CheckArgumentCount(std::string_view function, size_t got, size_t wanted) {
   if (got == wanted) return true;
-  Fail({"Incorrect number of operands for operator or function; operator or function: ", function,
-        ", number of operands: ", std::to_string(got)});
+  Fail("EXP-04", {"Incorrect number of operands for operator or function; operator or function: ", function,
+                  ", number of operands: ", std::to_string(got)});
   return false;
 }
 
 bool Grammar::CheckIsPath(std::string_view function, uint32_t operand) {
   if (tree_->operands[operand].kind == OperandKind::kPath) return true;
-  Fail({"Operator or function requires a document path; operator or function: ", function});
+  Fail("EXP-04", {"Operator or function requires a document path; operator or function: ", function});
   return false;
 }
 
@@ -180,7 +181,8 @@ bool Grammar::Finish() {
     return false;
   }
   if (operators_ > kMaxExpressionOperators) {
-    Fail({"The expression contains too many operators; operator count: ", std::to_string(operators_)});
+    Fail("SEM-020",
+         {"The expression contains too many operators; operator count: ", std::to_string(operators_)});
     return false;
   }
   return true;
@@ -188,8 +190,8 @@ bool Grammar::Finish() {
 
 bool Grammar::Enter() {
   if (++nesting_ <= kMaxNesting) return true;
-  Fail({"The expression nests parentheses or functions too deeply; the maximum is ",
-        std::to_string(kMaxNesting), " levels"});
+  Fail("EXP-06", {"The expression nests parentheses or functions too deeply; the maximum is ",
+                  std::to_string(kMaxNesting), " levels"});
   return false;
 }
 

@@ -47,7 +47,7 @@ class Grammar {
   bool AtFunction() const;
 
   // ---- errors; both return nullopt so that `return SyntaxError();` reads well
-  std::nullopt_t Fail(std::initializer_list<std::string_view> message);
+  std::nullopt_t Fail(std::string_view rule, std::initializer_list<std::string_view> message);
   // The next token cannot stand here.
   std::nullopt_t SyntaxError();
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
 #include "storage/expressions/binding.h"
+#include "storage/expressions/compare.h"
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parser.h"
 #include "storage/keys/key_codec.h"
@@ -16,8 +17,10 @@ namespace {
 
 constexpr std::string_view kExpressionName = "KeyConditionExpression";
 
-// The condition on one key attribute: `<attribute> <kind> <operand>`, for BETWEEN two operands.
+// The condition on one key attribute: `<attribute> <kind> <operand>`, for BETWEEN two operands. Borrows from
+// the binding.
 struct Clause {
+  std::string_view attribute;
   ConditionKind kind = ConditionKind::kEqual;
   ValueView operand;
   ValueView upper;
@@ -50,28 +53,18 @@ std::string Names(const std::vector<KeyAttribute>& attributes) {
   return names;
 }
 
-absl::Status Error(std::initializer_list<std::string_view> message) {
-  return ValidationError(Concat(message));
+absl::Status Error(std::string_view rule, std::initializer_list<std::string_view> message) {
+  return ValidationError(rule, Concat(message));
 }
 
-class KeyConditionCompiler {
+// The clauses of a condition, as far as they can be checked without a key schema.
+class ClauseReader {
  public:
-  KeyConditionCompiler(const Binding& binding, const std::vector<KeyAttribute>& partition,
-                       const std::vector<KeyAttribute>& sort)
-      : binding_(binding),
-        partition_(partition),
-        sort_(sort),
-        partition_clauses_(partition.size()),
-        sort_clauses_(sort.size()) {}
+  explicit ClauseReader(const Binding& binding) : binding_(binding) {}
 
-  absl::StatusOr<KeyConditionRange> Compile(bool describe) {
+  absl::StatusOr<std::vector<Clause>> Read() {
     ITEMDB_RETURN_IF_ERROR(Collect(binding_.tree().root));
-    ITEMDB_RETURN_IF_ERROR(CheckPartition());
-    ITEMDB_RETURN_IF_ERROR(CheckSort());
-    ITEMDB_RETURN_IF_ERROR(CheckSizes());
-    KeyConditionRange result = BuildRange();
-    if (describe) result.text = Describe();
-    return result;
+    return std::move(clauses_);
   }
 
  private:
@@ -90,7 +83,8 @@ class KeyConditionCompiler {
     clause.kind = condition.kind;
     if (!IsComparison(condition.kind) && condition.kind != ConditionKind::kBetween &&
         condition.kind != ConditionKind::kBeginsWith) {
-      return Error({"Invalid operator used in KeyConditionExpression: ", ConditionName(condition.kind)});
+      return Error("EXP-08",
+                   {"Invalid operator used in KeyConditionExpression: ", ConditionName(condition.kind)});
     }
     const OperandSyntax* attribute = &Operand(condition, 0);
     const OperandSyntax* value = &Operand(condition, 1);
@@ -99,50 +93,96 @@ class KeyConditionCompiler {
       clause.kind = Reversed(clause.kind);
     }
     ITEMDB_RETURN_IF_ERROR(CheckOperands(*attribute, *value));
+    Path path = binding_.path(attribute->first);
+    if (path.size() > 1)
+      return Error("EXP-08", {"KeyConditionExpressions cannot have conditions on nested attributes"});
+    clause.attribute = path[0].name;
     clause.operand = binding_.value(value->first);
     if (clause.kind == ConditionKind::kBetween) {
       const OperandSyntax& upper = Operand(condition, 2);
       ITEMDB_RETURN_IF_ERROR(CheckOperands(*attribute, upper));
       clause.upper = binding_.value(upper.first);
     }
-    return Assign(binding_.path(attribute->first), clause);
+    ITEMDB_RETURN_IF_ERROR(CheckTypes(clause));
+    clauses_.push_back(clause);
+    return absl::OkStatus();
   }
 
   absl::Status CheckOperands(const OperandSyntax& attribute, const OperandSyntax& value) const {
     for (const OperandSyntax* operand : {&attribute, &value}) {
       if (operand->kind == OperandKind::kSize) {
-        return Error({"KeyConditionExpressions cannot contain nested operations"});
+        return Error("EXP-08", {"KeyConditionExpressions cannot contain nested operations"});
       }
     }
     if (attribute.kind != OperandKind::kPath) {
-      return Error({"Invalid condition in KeyConditionExpression: No key attribute specified"});
+      return Error("EXP-08", {"Invalid condition in KeyConditionExpression: No key attribute specified"});
     }
     if (value.kind != OperandKind::kValue) {
       return Error(
+          "EXP-08",
           {"Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"});
     }
     return absl::OkStatus();
   }
 
-  absl::Status Assign(Path path, const Clause& clause) {
-    if (path.size() > 1)
-      return Error({"KeyConditionExpressions cannot have conditions on nested attributes"});
+  // What the values alone tell: those of an order have one, a prefix is text or bytes.
+  static absl::Status CheckTypes(const Clause& clause) {
+    ValueType type = clause.operand.type();
+    bool fits = clause.kind == ConditionKind::kEqual || IsScalar(type);
+    if (clause.kind == ConditionKind::kBeginsWith) fits = type == ValueType::kS || type == ValueType::kB;
+    if (!fits) return OperandTypeError(kExpressionName, ConditionName(clause.kind), type);
+    if (clause.kind != ConditionKind::kBetween) return absl::OkStatus();
+    if (!IsScalar(clause.upper.type()))
+      return OperandTypeError(kExpressionName, ConditionName(clause.kind), clause.upper.type());
+    return CheckBetweenBounds(kExpressionName, clause.operand, clause.upper);
+  }
+
+  const OperandSyntax& Operand(const ConditionSyntax& condition, uint32_t i) const {
+    return binding_.operand(binding_.tree().links[condition.first + i]);
+  }
+
+  const Binding& binding_;
+  std::vector<Clause> clauses_;
+};
+
+// What clauses select under a key schema.
+class RangeBuilder {
+ public:
+  RangeBuilder(const std::vector<KeyAttribute>& partition, const std::vector<KeyAttribute>& sort)
+      : partition_(partition),
+        sort_(sort),
+        partition_clauses_(partition.size()),
+        sort_clauses_(sort.size()) {}
+
+  absl::StatusOr<KeyConditionRange> Build(const std::vector<Clause>& clauses, bool describe) {
+    for (const Clause& clause : clauses) ITEMDB_RETURN_IF_ERROR(Assign(clause));
+    ITEMDB_RETURN_IF_ERROR(CheckPartition());
+    ITEMDB_RETURN_IF_ERROR(CheckSort());
+    ITEMDB_RETURN_IF_ERROR(CheckSizes());
+    KeyConditionRange result = BuildRange();
+    if (describe) result.text = Describe();
+    return result;
+  }
+
+ private:
+  absl::Status Assign(const Clause& clause) {
     bool in_partition = true;
     const KeyAttribute* attribute = nullptr;
-    std::optional<Clause>* place = Find(partition_, &partition_clauses_, path[0].name, &attribute);
+    std::optional<Clause>* place = Find(partition_, &partition_clauses_, clause.attribute, &attribute);
     if (place == nullptr) {
       in_partition = false;
-      place = Find(sort_, &sort_clauses_, path[0].name, &attribute);
+      place = Find(sort_, &sort_clauses_, clause.attribute, &attribute);
     }
     if (place == nullptr) {
-      return Error({"Query key condition not supported: attribute ", path[0].name,
-                    " is not in the key schema (", Names(partition_), sort_.empty() ? "" : ", ", Names(sort_),
-                    ")"});
+      return Error("EXP-21", {"Query key condition not supported: attribute ", clause.attribute,
+                              " is not in the key schema (", Names(partition_), sort_.empty() ? "" : ", ",
+                              Names(sort_), ")"});
     }
-    if (place->has_value()) return Error({"KeyConditionExpressions must only contain one condition per key"});
+    if (place->has_value())
+      return Error("EXP-21", {"KeyConditionExpressions must only contain one condition per key"});
     if (in_partition && clause.kind != ConditionKind::kEqual) {
-      return Error(
-          {"Query key condition not supported: partition key attribute ", attribute->name, " allows only ="});
+      return Error("EXP-21", {"Query key condition not supported: partition key attribute ", attribute->name,
+                              " allows only ="});
     }
     ITEMDB_RETURN_IF_ERROR(CheckClause(*attribute, clause));
     *place = clause;
@@ -161,24 +201,18 @@ class KeyConditionCompiler {
   }
 
   absl::Status CheckClause(const KeyAttribute& attribute, const Clause& clause) const {
-    bool between = clause.kind == ConditionKind::kBetween;
-    if (between && clause.operand.type() != clause.upper.type()) {
-      return CheckBetweenBounds(kExpressionName, clause.operand, clause.upper);
-    }
     if (clause.operand.type() != attribute.type) {
       return Error(
+          "EXP-21",
           {"One or more parameter values were invalid: Condition parameter type does not match schema type; "
            "key: ",
            attribute.name, ", expected: ", ValueTypeName(attribute.type),
            ", actual: ", ValueTypeName(clause.operand.type())});
     }
-    if (clause.kind == ConditionKind::kBeginsWith && attribute.type == ValueType::kN) {
-      return OperandTypeError(kExpressionName, ConditionName(clause.kind), attribute.type);
-    }
-    if (between) ITEMDB_RETURN_IF_ERROR(CheckBetweenBounds(kExpressionName, clause.operand, clause.upper));
     for (ValueView value : {clause.operand, clause.upper}) {
       if (value.encoded().empty() || !value.payload().empty()) continue;
       return Error(
+          "SEM-007",
           {"One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
            "contain an "
            "empty ",
@@ -192,9 +226,9 @@ class KeyConditionCompiler {
     for (size_t i = 0; i < partition_.size(); ++i) {
       if (partition_clauses_[i].has_value()) continue;
       if (partition_.size() == 1)
-        return Error({"Query condition missed key schema element: ", partition_[0].name});
-      return Error({"HASH key attributes ", Names(partition_),
-                    " must have equality conditions specified in the query"});
+        return Error("EXP-21", {"Query condition missed key schema element: ", partition_[0].name});
+      return Error("SEM-080", {"HASH key attributes ", Names(partition_),
+                               " must have equality conditions specified in the query"});
     }
     return absl::OkStatus();
   }
@@ -205,10 +239,10 @@ class KeyConditionCompiler {
     while (last > 0 && !sort_clauses_[last - 1].has_value()) --last;
     for (size_t i = 0; i + 1 < last; ++i) {
       if (sort_clauses_[i].has_value() && sort_clauses_[i]->kind == ConditionKind::kEqual) continue;
-      return Error({"RANGE key attributes ", sort_[i].name,
-                    " must have equality conditions specified in the query because "
-                    "a condition is present on key attribute ",
-                    sort_[last - 1].name});
+      return Error("SEM-081", {"RANGE key attributes ", sort_[i].name,
+                               " must have equality conditions specified in the query because "
+                               "a condition is present on key attribute ",
+                               sort_[last - 1].name});
     }
     return absl::OkStatus();
   }
@@ -220,6 +254,7 @@ class KeyConditionCompiler {
       partition_bytes += ValueSizeBytes(clause->operand);
     if (partition_bytes > kMaxPartitionKeyBytes) {
       return Error(
+          "SEM-006",
           {"One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit "
            "of",
            std::to_string(kMaxPartitionKeyBytes), " bytes"});
@@ -233,6 +268,7 @@ class KeyConditionCompiler {
     }
     if (sort_bytes > kMaxSortKeyBytes) {
       return Error(
+          "SEM-006",
           {"One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
            "size "
            "limit of ",
@@ -328,11 +364,6 @@ class KeyConditionCompiler {
     }
   }
 
-  const OperandSyntax& Operand(const ConditionSyntax& condition, uint32_t i) const {
-    return binding_.operand(binding_.tree().links[condition.first + i]);
-  }
-
-  const Binding& binding_;
   const std::vector<KeyAttribute>& partition_;
   const std::vector<KeyAttribute>& sort_;
   // The clause of each attribute, if it has one.
@@ -342,22 +373,37 @@ class KeyConditionCompiler {
 
 }  // namespace
 
-absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
-                                                      const std::vector<KeyAttribute>& partition,
-                                                      const std::vector<KeyAttribute>& sort, bool describe) {
+struct KeyCondition::Rep {
+  Binding binding;
+  // In written order; borrow from `binding`.
+  std::vector<Clause> clauses;
+};
+
+absl::StatusOr<KeyCondition> KeyCondition::Compile(std::string_view text, Placeholders& placeholders) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
                           ParseExpression(ExpressionKind::kCondition, kExpressionName, text));
-  Binding binding;
-  ITEMDB_RETURN_IF_ERROR(binding.Bind(kExpressionName, std::move(tree), placeholders));
-  return KeyConditionCompiler(binding, partition, sort).Compile(describe);
+  auto rep = std::make_shared<Rep>();
+  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
+  return FromRep(std::move(rep));
 }
 
-absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
-                                                     const std::vector<KeyAttribute>& partition,
-                                                     const std::vector<KeyAttribute>& sort, bool describe) {
-  Binding binding;
-  binding.Bind(std::move(legacy.tree), std::move(legacy.values));
-  return KeyConditionCompiler(binding, partition, sort).Compile(describe);
+absl::StatusOr<KeyCondition> KeyCondition::FromLegacy(LegacyTree legacy) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  return FromRep(std::move(rep));
+}
+
+absl::StatusOr<KeyCondition> KeyCondition::FromRep(std::shared_ptr<Rep> rep) {
+  ITEMDB_ASSIGN_OR_RETURN(rep->clauses, ClauseReader(rep->binding).Read());
+  KeyCondition condition;
+  condition.rep_ = std::move(rep);
+  return condition;
+}
+
+absl::StatusOr<KeyConditionRange> KeyCondition::Select(const std::vector<KeyAttribute>& partition,
+                                                       const std::vector<KeyAttribute>& sort,
+                                                       bool describe) const {
+  return RangeBuilder(partition, sort).Build(rep_->clauses, describe);
 }
 
 }  // namespace itemdb

@@ -1,6 +1,7 @@
 // Key condition expressions: which part of an item collection a Query reads (EXP-08, SEM-080, SEM-081).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,26 +14,35 @@
 
 namespace itemdb {
 
-// The keys that satisfy the key condition `text` under a key schema of `partition` and `sort` attributes.
-//
-// `prefix` of the result is the encoding of the partition-key values: every key of the range starts with it.
-// INVALID_ARGUMENT: syntax, undefined placeholder, an operator that is not allowed, an attribute that is not
-// in the key, a missing partition-key attribute, a gap in the sort-key attributes, operand types, key values
-// that are empty or longer than SEM-006 allows.
+// `prefix` is the encoding of the partition-key values: every key of the range starts with it.
 struct KeyConditionRange {
   std::string prefix;
   KeyRange range;
   // With `describe`: the condition with names and values in place, in the order of the key attributes.
   std::string text;
 };
-absl::StatusOr<KeyConditionRange> CompileKeyCondition(std::string_view text, Placeholders& placeholders,
-                                                      const std::vector<KeyAttribute>& partition,
-                                                      const std::vector<KeyAttribute>& sort,
-                                                      bool describe = false);
-// The same for what KeyConditionsTree made (SEM-089: for any number of key attributes).
-absl::StatusOr<KeyConditionRange> LegacyKeyCondition(LegacyTree legacy,
-                                                     const std::vector<KeyAttribute>& partition,
-                                                     const std::vector<KeyAttribute>& sort,
-                                                     bool describe = false);
+
+// A compiled key condition. Immutable, thread-safe, cheap to copy.
+class KeyCondition {
+ public:
+  // What can be told without the table (EXP-22). INVALID_ARGUMENT: syntax, undefined placeholder, an operator
+  // that is not allowed, an operand that is no placeholder, operand types.
+  static absl::StatusOr<KeyCondition> Compile(std::string_view text, Placeholders& placeholders);
+  // What KeyConditionsTree made.
+  static absl::StatusOr<KeyCondition> FromLegacy(LegacyTree legacy);
+
+  // The keys that satisfy it under a key schema of `partition` and `sort` attributes. INVALID_ARGUMENT: an
+  // attribute that is not in the key, a missing partition-key attribute, a gap in the sort-key attributes,
+  // values that are not of the attributes' types, empty or longer than SEM-006 allows.
+  absl::StatusOr<KeyConditionRange> Select(const std::vector<KeyAttribute>& partition,
+                                           const std::vector<KeyAttribute>& sort,
+                                           bool describe = false) const;
+
+ private:
+  struct Rep;
+  static absl::StatusOr<KeyCondition> FromRep(std::shared_ptr<Rep> rep);
+
+  std::shared_ptr<const Rep> rep_;
+};
 
 }  // namespace itemdb

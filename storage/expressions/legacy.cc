@@ -14,7 +14,7 @@ namespace itemdb {
 namespace {
 
 absl::Status Invalid(std::initializer_list<std::string_view> message) {
-  return ValidationError(Concat({"One or more parameter values were invalid: ", Concat(message)}));
+  return ValidationError("SEM-112", Concat({"One or more parameter values were invalid: ", Concat(message)}));
 }
 
 // "EQ": the name without what all names of its enumeration begin with.
@@ -110,7 +110,8 @@ class TreeBuilder {
 absl::StatusOr<std::string> CanonicalOf(std::string_view attribute, const std::string& value) {
   absl::StatusOr<std::string> canonical = CanonicalizeValue(value);
   if (canonical.ok()) return canonical;
-  return ValidationError(Concat({MessageOf(canonical.status()), " (attribute \"", attribute, "\")"}));
+  return ValidationError(RuleOf(canonical.status()),
+                         Concat({MessageOf(canonical.status()), " (attribute \"", attribute, "\")"}));
 }
 
 // ---- conditions ----------------------------------------------------------------------------------
@@ -192,6 +193,7 @@ absl::StatusOr<uint32_t> AddComparison(TreeBuilder& builder, uint32_t attribute,
   if (wanted->kind == ConditionKind::kBetween &&
       CompareScalars(ValueView(values[0]), ValueView(values[1])) > 0) {
     return ValidationError(
+        "SEM-112",
         "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound");
   }
   std::vector<uint32_t> links = {attribute};
@@ -342,7 +344,7 @@ absl::StatusOr<LegacyTree> KeyConditionsTree(const LegacyEntries<wire::NamedCond
       case v1::COMPARISON_OPERATOR_NULL:
       case v1::COMPARISON_OPERATOR_CONTAINS:
       case v1::COMPARISON_OPERATOR_NOT_CONTAINS:
-        return ValidationError("Attempted conditional constraint is not an indexable operation");
+        return ValidationError("SEM-112", "Attempted conditional constraint is not an indexable operation");
       default:
         break;
     }
@@ -370,9 +372,9 @@ absl::Status CheckNotMixed(std::initializer_list<GivenParameter> legacy,
   std::string expression_names = GivenNames(expressions);
   if (legacy_names.empty() || expression_names.empty()) return absl::OkStatus();
   return ValidationError(
-      Concat({"Can not use both expression and non-expression parameters in the same request: "
-              "Non-expression parameters: {",
-              legacy_names, "} Expression parameters: {", expression_names, "}"}));
+      "SEM-026", Concat({"Can not use both expression and non-expression parameters in the same request: "
+                         "Non-expression parameters: {",
+                         legacy_names, "} Expression parameters: {", expression_names, "}"}));
 }
 
 absl::Status CheckConditionalOperator(v1::ConditionalOperator joined_by, bool has_conditions) {
@@ -380,7 +382,7 @@ absl::Status CheckConditionalOperator(v1::ConditionalOperator joined_by, bool ha
     return Invalid({"ConditionalOperator ", std::to_string(joined_by), " is unknown; it must be AND or OR"});
   }
   if (joined_by != v1::CONDITIONAL_OPERATOR_UNSPECIFIED && !has_conditions)
-    return ValidationError("ConditionalOperator cannot be used without Filter or Expected");
+    return ValidationError("SEM-112", "ConditionalOperator cannot be used without Filter or Expected");
   return absl::OkStatus();
 }
 

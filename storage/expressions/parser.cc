@@ -30,11 +30,11 @@ absl::Status ParseInto(ExpressionKind kind, std::string_view expression_name, Tr
 
 absl::Status CheckLength(std::string_view expression_name, std::string_view text) {
   if (text.find_first_not_of(" \t\n\r\f\v") == std::string_view::npos) {
-    return ExpressionError(expression_name, "The expression can not be empty;");
+    return ExpressionError("SEM-019", expression_name, "The expression can not be empty;");
   }
   if (text.size() > kMaxExpressionBytes) {
     return ExpressionError(
-        expression_name,
+        "SEM-019", expression_name,
         Concat({"Expression size has exceeded the maximum allowed size; expression size: ",
                 std::to_string(text.size()), ", maximum: ", std::to_string(kMaxExpressionBytes)}));
   }
@@ -54,8 +54,9 @@ absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
   return std::shared_ptr<const Tree>(std::move(tree));
 }
 
-absl::Status ExpressionError(std::string_view expression_name, std::string_view message) {
-  return ValidationError(Concat({"Invalid ", expression_name, ": ", message}));
+absl::Status ExpressionError(std::string_view rule, std::string_view expression_name,
+                             std::string_view message) {
+  return ValidationError(rule, Concat({"Invalid ", expression_name, ": ", message}));
 }
 
 }  // namespace itemdb

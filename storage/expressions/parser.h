@@ -26,7 +26,8 @@ absl::StatusOr<std::shared_ptr<const Tree>> ParseExpression(ExpressionKind kind,
                                                             std::string_view expression_name,
                                                             std::string_view text);
 
-// The error for an expression: "Invalid <expression_name>: <message>".
-absl::Status ExpressionError(std::string_view expression_name, std::string_view message);
+// The error for an expression that breaks `rule`: "Invalid <expression_name>: <message>".
+absl::Status ExpressionError(std::string_view rule, std::string_view expression_name,
+                             std::string_view message);
 
 }  // namespace itemdb

@@ -94,7 +94,7 @@ std::string DescribePath(Path path) {
 
 absl::Status PathTree::Insert(std::string_view expression_name, Path path, int leaf) {
   auto clash = [&](std::string_view verb, const Node& node) {
-    return ExpressionError(expression_name,
+    return ExpressionError("EXP-24", expression_name,
                            Concat({"Two document paths ", verb,
                                    " with each other; must remove or rewrite one of these "
                                    "paths; path one: ",

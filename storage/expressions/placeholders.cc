@@ -21,13 +21,15 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 absl::Status CheckToken(std::string_view map, std::string_view token, char sigil) {
   if (token.size() > kMaxPlaceholderBytes) {
     return ValidationError(
+        "SEM-022",
         Concat({map,
                 " contains invalid key: The expression attribute map contains a key that is too long; "
                 "maximum length: ",
                 std::to_string(kMaxPlaceholderBytes)}));
   }
   if (!IsPlaceholderToken(token, sigil)) {
-    return ValidationError(Concat({map, " contains invalid key: Syntax error; key: \"", token, "\""}));
+    return ValidationError("SEM-022",
+                           Concat({map, " contains invalid key: Syntax error; key: \"", token, "\""}));
   }
   return absl::OkStatus();
 }
@@ -39,8 +41,8 @@ absl::Status CheckTotalBytes(const Pairs& names, const Pairs& values) {
   }
   if (bytes <= kMaxPlaceholderMapBytes) return absl::OkStatus();
   return ValidationError(
-      Concat({kNames, " and ", kValues, " have exceeded the maximum allowed size; size in bytes: ",
-              std::to_string(bytes), ", maximum: ", std::to_string(kMaxPlaceholderMapBytes)}));
+      "SEM-022", Concat({kNames, " and ", kValues, " have exceeded the maximum allowed size; size in bytes: ",
+                         std::to_string(bytes), ", maximum: ", std::to_string(kMaxPlaceholderMapBytes)}));
 }
 
 }  // namespace
@@ -53,12 +55,12 @@ absl::StatusOr<Placeholders> Placeholders::Make(Pairs names, Pairs values) {
     ITEMDB_RETURN_IF_ERROR(CheckToken(kNames, token, '#'));
     if (name.empty()) {
       return ValidationError(
-          Concat({kNames, " contains invalid value: Empty attribute name for key ", token}));
+          "SEM-009", Concat({kNames, " contains invalid value: Empty attribute name for key ", token}));
     }
     if (name.size() > kMaxAttributeNameBytes) {
       return ValidationError(
-          Concat({kNames, " contains invalid value: Attribute name exceeds the maximum of ",
-                  std::to_string(kMaxAttributeNameBytes), " bytes for key ", token}));
+          "SEM-009", Concat({kNames, " contains invalid value: Attribute name exceeds the maximum of ",
+                             std::to_string(kMaxAttributeNameBytes), " bytes for key ", token}));
     }
     result.names_.push_back({std::move(token), std::move(name)});
   }
@@ -68,6 +70,7 @@ absl::StatusOr<Placeholders> Placeholders::Make(Pairs names, Pairs values) {
     absl::StatusOr<std::string> value = CanonicalizeValue(encoded);
     if (!value.ok()) {
       return ValidationError(
+          RuleOf(value.status()),
           Concat({kValues, " contains invalid value: ", MessageOf(value.status()), " for key ", token}));
     }
     result.values_.push_back({std::move(token), *std::move(value)});
@@ -83,7 +86,7 @@ absl::Status Placeholders::SortEntries(std::string_view map, std::vector<Entry>*
   auto same = std::adjacent_find(entries->begin(), entries->end(),
                                  [](const Entry& a, const Entry& b) { return a.token == b.token; });
   if (same == entries->end()) return absl::OkStatus();
-  return ValidationError(Concat({map, " contains a duplicate key: ", same->token}));
+  return ValidationError("SEM-022", Concat({map, " contains a duplicate key: ", same->token}));
 }
 
 const std::string* Placeholders::Use(std::vector<Entry>& entries, std::string_view token) {
@@ -106,7 +109,8 @@ absl::Status Placeholders::CheckAllUsed(bool has_expression) const {
 absl::Status Placeholders::CheckUsed(std::string_view map, const std::vector<Entry>& entries,
                                      bool has_expression) {
   if (entries.empty()) return absl::OkStatus();
-  if (!has_expression) return ValidationError(Concat({map, " can only be specified when using expressions"}));
+  if (!has_expression)
+    return ValidationError("SEM-026", Concat({map, " can only be specified when using expressions"}));
   std::string unused;
   int count = 0;
   for (const Entry& entry : entries) {
@@ -117,7 +121,8 @@ absl::Status Placeholders::CheckUsed(std::string_view map, const std::vector<Ent
   }
   if (count == 0) return absl::OkStatus();
   if (count > kMaxListed) unused += Concat({", and ", std::to_string(count - kMaxListed), " more"});
-  return ValidationError(Concat({"Value provided in ", map, " unused in expressions: keys: {", unused, "}"}));
+  return ValidationError("SEM-024",
+                         Concat({"Value provided in ", map, " unused in expressions: keys: {", unused, "}"}));
 }
 
 }  // namespace itemdb

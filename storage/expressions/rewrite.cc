@@ -125,8 +125,9 @@ class Rewriter {
   }
 
   static absl::Status InvalidPath(const PathTree::Node& node) {
-    return ValidationError("The document path provided in the update expression is invalid for update: " +
-                           DescribePath(node.path));
+    return ValidationError("EXP-26",
+                           "The document path provided in the update expression is invalid for update: " +
+                               DescribePath(node.path));
   }
 
   const std::span<const Outcome> outcomes_;

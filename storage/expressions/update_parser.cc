@@ -37,7 +37,8 @@ class UpdateParser : public Grammar {
         return;
       }
       if (std::exchange(seen[section], true)) {
-        Fail({"The \"", kKeywords[section], "\" section can only be used once in an update expression;"});
+        Fail("EXP-09",
+             {"The \"", kKeywords[section], "\" section can only be used once in an update expression;"});
         return;
       }
       do {
@@ -113,7 +114,7 @@ class UpdateParser : public Grammar {
     if (!nesting.ok() || !Expect(TokenKind::kLeftParenthesis)) return std::nullopt;
     std::optional<Term> sum = ParseSum();
     if (!sum || !Expect(TokenKind::kRightParenthesis)) return std::nullopt;
-    if (sum->in_parentheses) return Fail({"The expression has redundant parentheses;"});
+    if (sum->in_parentheses) return Fail("SEM-025", {"The expression has redundant parentheses;"});
     return Term{.operand = sum->operand, .in_parentheses = true};
   }
 
@@ -125,9 +126,9 @@ class UpdateParser : public Grammar {
     if (!if_not_exists && name != "list_append") {
       for (std::string_view other : kConditionFunctions) {
         if (name == other)
-          return Fail({"The function is not allowed in an update expression; function: ", name});
+          return Fail("EXP-10", {"The function is not allowed in an update expression; function: ", name});
       }
-      return Fail({"Invalid function name; function: ", name});
+      return Fail("EXP-04", {"Invalid function name; function: ", name});
     }
     std::vector<uint32_t> arguments;
     if (!Expect(TokenKind::kLeftParenthesis)) return std::nullopt;

@@ -11,14 +11,15 @@ namespace itemdb {
 namespace {
 
 absl::Status TooLarge() {
-  return ValidationError("Item size to update has exceeded the maximum allowed size");
+  return ValidationError("SEM-001", "Item size to update has exceeded the maximum allowed size");
 }
 
 // A value `depth` steps down in the item may be as deep as what remains of kMaxDepth.
 absl::Status CheckDepth(ValueView value, size_t depth) {
   if (static_cast<int>(depth) - 1 + DepthOf(value) <= kMaxDepth) return absl::OkStatus();
-  return ValidationError("Nesting Levels have exceeded supported limits: attributes may nest at most " +
-                         std::to_string(kMaxDepth) + " levels deep");
+  return ValidationError("SEM-017",
+                         "Nesting Levels have exceeded supported limits: attributes may nest at most " +
+                             std::to_string(kMaxDepth) + " levels deep");
 }
 
 }  // namespace
@@ -52,7 +53,9 @@ absl::Status UpdateValues::CheckTotalSize() const {
   return absl::OkStatus();
 }
 
-absl::Status UpdateValues::WrongOperandType() const { return ValidationError(type_mismatch_); }
+absl::Status UpdateValues::WrongOperandType(std::string_view rule) const {
+  return ValidationError(rule, type_mismatch_);
+}
 
 absl::StatusOr<Outcome> UpdateValues::ComputeAction(const ActionSyntax& action) {
   switch (action.kind) {
@@ -74,7 +77,7 @@ absl::StatusOr<Outcome> UpdateValues::ComputeAdd(const ActionSyntax& action) {
   ValueView added = binding_.value(binding_.operand(action.operand).first);
   std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
   if (!old) return Outcome{Outcome::Kind::kSet, added.encoded()};
-  if (old->type() != added.type()) return WrongOperandType();
+  if (old->type() != added.type()) return WrongOperandType("EXP-28");
   if (added.type() == ValueType::kN) {
     ITEMDB_ASSIGN_OR_RETURN(ValueView sum, SumOf(*old, added, /*subtract=*/false));
     return Outcome{Outcome::Kind::kSet, sum.encoded()};
@@ -87,7 +90,7 @@ absl::StatusOr<Outcome> UpdateValues::ComputeDelete(const ActionSyntax& action) 
   ValueView deleted = binding_.value(binding_.operand(action.operand).first);
   std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
   if (!old) return Outcome{};
-  if (old->type() != deleted.type()) return WrongOperandType();
+  if (old->type() != deleted.type()) return WrongOperandType("EXP-29");
   std::string members = SetDifference(deleted.type(), SetView(old->payload()), SetView(deleted.payload()));
   if (members.empty()) return Outcome{Outcome::Kind::kRemove, {}};
   return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(deleted.type(), members)).encoded()};
@@ -101,8 +104,8 @@ absl::StatusOr<ValueView> UpdateValues::Evaluate(uint32_t position) {
       std::optional<ValueView> value = FindPath(item_, binding_.path(operand.first));
       if (value) return *value;
       return ValidationError(
-          "The provided expression refers to an attribute that does not exist in the item: " +
-          DescribePath(binding_.path(operand.first)));
+          "EXP-30", "The provided expression refers to an attribute that does not exist in the item: " +
+                        DescribePath(binding_.path(operand.first)));
     }
     case OperandKind::kListAppend: {
       std::string elements;
@@ -139,7 +142,7 @@ absl::Status UpdateValues::AppendElements(uint32_t position, std::string* elemen
     return AppendElements(operand.second, elements, counted_bytes);
   }
   ITEMDB_ASSIGN_OR_RETURN(ValueView list, Evaluate(position));
-  if (list.type() != ValueType::kL) return WrongOperandType();
+  if (list.type() != ValueType::kL) return WrongOperandType("EXP-10");
   *counted_bytes += ValueSizeBytes(list);
   // Each part counts 3 bytes of its own that the whole does not have; the check may be late by them, never
   // early.
@@ -149,7 +152,7 @@ absl::Status UpdateValues::AppendElements(uint32_t position, std::string* elemen
 }
 
 absl::StatusOr<ValueView> UpdateValues::SumOf(ValueView left, ValueView right, bool subtract) {
-  if (left.type() != ValueType::kN || right.type() != ValueType::kN) return WrongOperandType();
+  if (left.type() != ValueType::kN || right.type() != ValueType::kN) return WrongOperandType("EXP-30");
   ITEMDB_ASSIGN_OR_RETURN(Number a, Number::Parse(left.payload()));
   ITEMDB_ASSIGN_OR_RETURN(Number b, Number::Parse(right.payload()));
   ITEMDB_ASSIGN_OR_RETURN(Number result, subtract ? Number::Subtract(a, b) : Number::Add(a, b));

@@ -47,7 +47,8 @@ class UpdateValues {
   absl::Status AppendElements(uint32_t position, std::string* elements, size_t* counted_bytes);
   absl::StatusOr<ValueView> SumOf(ValueView left, ValueView right, bool subtract);
   absl::Status CheckTotalSize() const;
-  absl::Status WrongOperandType() const;
+  // The message for an operand of the wrong type, with the rule of the operation.
+  absl::Status WrongOperandType(std::string_view rule) const;
   // Keeps an encoded value for as long as this object lives.
   ValueView Keep(std::string encoded);
 

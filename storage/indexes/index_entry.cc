@@ -20,18 +20,20 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
     }
     // What is present must fit, whether or not the rest of the key is there.
     if (value->type() != attribute.type) {
-      return ValidationError("One or more parameter values were invalid: Type mismatch for Index Key " +
-                             attribute.name + " Expected: " + std::string(ValueTypeName(attribute.type)) +
-                             " Actual: " + std::string(ValueTypeName(value->type())) +
-                             " IndexName: " + index.name);
+      return ValidationError("SEM-070",
+                             "One or more parameter values were invalid: Type mismatch for Index Key " +
+                                 attribute.name + " Expected: " + std::string(ValueTypeName(attribute.type)) +
+                                 " Actual: " + std::string(ValueTypeName(value->type())) +
+                                 " IndexName: " + index.name);
     }
     if (value->payload().empty()) {
       return ValidationError(
+          "SEM-070",
           "One or more parameter values are not valid. A value specified for a secondary index key is not "
           "supported. The "
           "AttributeValue for a key attribute cannot contain an empty " +
-          std::string(attribute.type == ValueType::kB ? "binary" : "string") +
-          " value. IndexName: " + index.name + ", IndexKey: " + attribute.name);
+              std::string(attribute.type == ValueType::kB ? "binary" : "string") +
+              " value. IndexName: " + index.name + ", IndexKey: " + attribute.name);
     }
     bytes += ValueSizeBytes(*value);
     if (complete) AppendKeyValue(*value, key);
@@ -39,10 +41,11 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
   if (bytes > max_bytes) {
     std::string names;
     for (const KeyAttribute& attribute : attributes) names += (names.empty() ? "" : ", ") + attribute.name;
-    return ValidationError("One or more parameter values were invalid: Aggregate size for " +
-                           std::string(key_type) + " key attributes [" + names + "] of index " + index.name +
-                           " has exceeded limit " + std::to_string(max_bytes) + " bytes, with actual size " +
-                           std::to_string(bytes) + " bytes");
+    return ValidationError("SEM-084", "One or more parameter values were invalid: Aggregate size for " +
+                                          std::string(key_type) + " key attributes [" + names +
+                                          "] of index " + index.name + " has exceeded limit " +
+                                          std::to_string(max_bytes) + " bytes, with actual size " +
+                                          std::to_string(bytes) + " bytes");
   }
   return complete;
 }

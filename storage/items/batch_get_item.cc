@@ -29,20 +29,20 @@ absl::Status CheckCounts(const wire::BatchGetItemRequest& request) {
   std::set<std::string> tables;
   for (const auto& table : request.request_items()) {
     if (table.keys().empty())
-      return ValidationError("the list of keys for table '" + table.table_name() + "' is empty");
+      return ValidationError("SEM-043", "the list of keys for table '" + table.table_name() + "' is empty");
     if (!tables.insert(table.table_name()).second)
-      return ValidationError("table '" + table.table_name() +
-                             "' is named twice; put all its keys into one entry");
+      return ValidationError(
+          "SEM-043", "table '" + table.table_name() + "' is named twice; put all its keys into one entry");
     keys += table.keys_size();
   }
   if (keys < 1 || keys > kMaxBatchGets) {
-    return ValidationError("a batch must contain 1 to " + std::to_string(kMaxBatchGets) +
-                           " keys; this one has " + std::to_string(keys));
+    return ValidationError("SEM-043", "a batch must contain 1 to " + std::to_string(kMaxBatchGets) +
+                                          " keys; this one has " + std::to_string(keys));
   }
   if (request.has_max_reply_bytes() &&
       (request.max_reply_bytes() < 1 || request.max_reply_bytes() > kMaxBatchGetBytes)) {
-    return ValidationError("max_reply_bytes must be 1 to " + std::to_string(kMaxBatchGetBytes) + "; it is " +
-                           std::to_string(request.max_reply_bytes()));
+    return ValidationError("SEM-043", "max_reply_bytes must be 1 to " + std::to_string(kMaxBatchGetBytes) +
+                                          "; it is " + std::to_string(request.max_reply_bytes()));
   }
   return CheckReturnConsumedCapacity(request.return_consumed_capacity());
 }
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* ba
       ITEMDB_ASSIGN_OR_RETURN(PointRead read,
                               PreparePointRead(catalog, table.table_name(), table.keys(k), *projection));
       if (!keys.emplace(read.table->storage_id, read.key).second)
-        return ValidationError("Provided list of item keys contains duplicates");
+        return ValidationError("SEM-044", "Provided list of item keys contains duplicates");
       batch->places.emplace_back(t, k);
       reads.push_back(std::move(read));
     }

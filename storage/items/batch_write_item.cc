@@ -14,13 +14,14 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
   int writes = 0;
   for (const auto& table : request.request_items()) {
     if (table.write_requests().empty()) {
-      return ValidationError("the list of write requests for table '" + table.table_name() + "' is empty");
+      return ValidationError("SEM-045",
+                             "the list of write requests for table '" + table.table_name() + "' is empty");
     }
     writes += table.write_requests_size();
   }
   if (writes < 1 || writes > kMaxBatchWrites) {
-    return ValidationError("a batch must contain 1 to " + std::to_string(kMaxBatchWrites) +
-                           " write requests; this one has " + std::to_string(writes));
+    return ValidationError("SEM-045", "a batch must contain 1 to " + std::to_string(kMaxBatchWrites) +
+                                          " write requests; this one has " + std::to_string(writes));
   }
 
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
@@ -38,11 +39,11 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
         kind = ActionKind::kDelete;
         single.set_key_or_item(write.delete_request().key());
       } else {
-        return ValidationError("each write request must contain a PutRequest or a DeleteRequest");
+        return ValidationError("SEM-045", "each write request must contain a PutRequest or a DeleteRequest");
       }
       ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareAction(kind, single, catalog));
       if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
-        return ValidationError("Provided list of item keys contains duplicates");
+        return ValidationError("SEM-046", "Provided list of item keys contains duplicates");
       }
       actions.push_back(std::move(action));
     }

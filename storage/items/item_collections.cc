@@ -25,8 +25,8 @@ bool IsInCollection(const PreparedAction& action, const Decision& decision) {
 
 absl::Status CheckReturnItemCollectionMetrics(v1::ReturnItemCollectionMetrics wanted) {
   if (v1::ReturnItemCollectionMetrics_IsValid(wanted)) return absl::OkStatus();
-  return ValidationError("ReturnItemCollectionMetrics " + std::to_string(wanted) +
-                         " is unknown; it must be NONE or SIZE");
+  return ValidationError("SEM-066", "ReturnItemCollectionMetrics " + std::to_string(wanted) +
+                                        " is unknown; it must be NONE or SIZE");
 }
 
 Counters CollectionChange(const PreparedAction& action, const Decision& decision) {
@@ -74,12 +74,12 @@ void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& grou
     if (CollectionChange(actions[i], decision).bytes <= 0) continue;
     const Bytes& bytes = collections.at(CollectionKey(actions[i].table->storage_id, actions[i].key.encoded));
     if (bytes.after <= group.max_item_collection_bytes() || bytes.after <= bytes.before) continue;
-    decision =
-        Refused(MakeError(absl::StatusCode::kResourceExhausted, kReasonItemCollectionSizeLimitExceeded,
-                          "nothing was written: the items of table " + actions[i].table->name +
-                              " with one partition key and their entries in local indexes would have " +
-                              std::to_string(bytes.after) + " bytes; at most " +
-                              std::to_string(group.max_item_collection_bytes()) + " are allowed"));
+    decision = Refused(WithRule(
+        "SEM-092", MakeError(absl::StatusCode::kResourceExhausted, kReasonItemCollectionSizeLimitExceeded,
+                             "nothing was written: the items of table " + actions[i].table->name +
+                                 " with one partition key and their entries in local indexes would have " +
+                                 std::to_string(bytes.after) + " bytes; at most " +
+                                 std::to_string(group.max_item_collection_bytes()) + " are allowed")));
   }
 }
 

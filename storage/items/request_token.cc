@@ -74,9 +74,9 @@ template <typename Request>
 absl::StatusOr<std::optional<RequestToken>> Prepare(std::string_view operation, const Request& request) {
   if (request.client_request_token().empty()) return std::nullopt;
   if (request.client_request_token().size() > kMaxRequestTokenBytes) {
-    return ValidationError("ClientRequestToken must be 1 to " + std::to_string(kMaxRequestTokenBytes) +
-                           " characters long; it has " +
-                           std::to_string(request.client_request_token().size()));
+    return ValidationError(
+        "SEM-050", "ClientRequestToken must be 1 to " + std::to_string(kMaxRequestTokenBytes) +
+                       " characters long; it has " + std::to_string(request.client_request_token().size()));
   }
   Request normal = request;
   normal.clear_client_request_token();
@@ -113,10 +113,10 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
 }
 
 absl::Status TokenMismatchError(std::string_view token) {
-  return MakeError(absl::StatusCode::kInvalidArgument, kReasonIdempotentParameterMismatch,
-                   "the client request token " + std::string(token) +
-                       " was used for a request with other parameters in the last " +
-                       std::to_string(kRequestTokenMinutes) + " minutes");
+  return WithRule("ERR-08", MakeError(absl::StatusCode::kInvalidArgument, kReasonIdempotentParameterMismatch,
+                                      "the client request token " + std::string(token) +
+                                          " was used for a request with other parameters in the last " +
+                                          std::to_string(kRequestTokenMinutes) + " minutes"));
 }
 
 }  // namespace itemdb

@@ -17,8 +17,8 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
   const int max_count = request.large() ? kMaxLargeTransactActions : kMaxTransactActions;
   int count = request.transact_items_size();
   if (count < 1 || count > max_count) {
-    return ValidationError("a transaction must contain 1 to " + std::to_string(max_count) +
-                           " gets; this one has " + std::to_string(count));
+    return ValidationError("SEM-056", "a transaction must contain 1 to " + std::to_string(max_count) +
+                                          " gets; this one has " + std::to_string(count));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   std::vector<PointRead> reads;
@@ -28,7 +28,7 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
     ITEMDB_ASSIGN_OR_RETURN(PointRead read,
                             PreparePointRead(catalog, get.table_name(), get.key(), std::move(projection)));
     if (!keys.emplace(read.table->storage_id, read.key).second)
-      return ValidationError("Transaction request cannot include multiple operations on one item");
+      return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
     reads.push_back(std::move(read));
   }
   return reads;
@@ -73,13 +73,15 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
   point_reads.done = [reading, done = std::move(done)](absl::Status status) mutable {
     if (!status.ok()) return std::move(done)(std::move(status));
     if (reading->bytes > reading->max_bytes) {
-      return std::move(done)(ValidationError("the items of the transaction are together more than " +
-                                             std::to_string(reading->max_bytes) + " bytes"));
+      return std::move(done)(
+          ValidationError("SEM-056", "the items of the transaction are together more than " +
+                                         std::to_string(reading->max_bytes) + " bytes"));
     }
     if (reading->encoded_bytes > kMaxBatchGetBytes) {
-      return std::move(done)(ValidationError("the items of the transaction are together more than " +
-                                             std::to_string(kMaxBatchGetBytes) +
-                                             " bytes long as encoded, with all their numbers written out"));
+      return std::move(done)(
+          ValidationError("SEM-056", "the items of the transaction are together more than " +
+                                         std::to_string(kMaxBatchGetBytes) +
+                                         " bytes long as encoded, with all their numbers written out"));
     }
     reading->capacity.AddTo(&reading->reply);
     std::move(done)(std::move(reading->reply));

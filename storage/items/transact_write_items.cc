@@ -13,22 +13,23 @@ absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem
                                                    const Catalog& catalog) {
   switch (item.action_case()) {
     case wire::TransactWriteItem::kPut:
-      return PrepareAction(ActionKind::kPut, item.put(), catalog);
+      return PrepareTransactAction(ActionKind::kPut, item.put(), catalog);
     case wire::TransactWriteItem::kDelete:
-      return PrepareAction(ActionKind::kDelete, item.delete_(), catalog);
+      return PrepareTransactAction(ActionKind::kDelete, item.delete_(), catalog);
     case wire::TransactWriteItem::kUpdate:
       if (!item.update().has_update_expression())
-        return ValidationError("an Update in a transaction needs an UpdateExpression");
-      return PrepareAction(ActionKind::kUpdate, item.update(), catalog);
+        return ValidationError("SEM-047", "an Update in a transaction needs an UpdateExpression");
+      return PrepareTransactAction(ActionKind::kUpdate, item.update(), catalog);
     case wire::TransactWriteItem::kConditionCheck:
       if (item.condition_check().condition_expression().empty()) {
-        return ValidationError("a ConditionCheck needs a ConditionExpression");
+        return ValidationError("SEM-054", "a ConditionCheck needs a ConditionExpression");
       }
-      return PrepareAction(ActionKind::kConditionCheck, item.condition_check(), catalog);
+      return PrepareTransactAction(ActionKind::kConditionCheck, item.condition_check(), catalog);
     case wire::TransactWriteItem::ACTION_NOT_SET:
       break;
   }
-  return ValidationError("each action of a transaction must be a Put, Update, Delete or ConditionCheck");
+  return ValidationError("SEM-047",
+                         "each action of a transaction must be a Put, Update, Delete or ConditionCheck");
 }
 
 absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::TransactWriteItemsRequest& request,
@@ -37,12 +38,12 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
   const size_t max_bytes = request.large() ? kMaxMessageBytes : kMaxTransactBytes;
   int count = request.transact_items_size();
   if (count < 1 || count > max_count) {
-    return ValidationError("a transaction must contain 1 to " + std::to_string(max_count) +
-                           " actions; this one has " + std::to_string(count));
+    return ValidationError("SEM-047", "a transaction must contain 1 to " + std::to_string(max_count) +
+                                          " actions; this one has " + std::to_string(count));
   }
   if (size_t bytes = request.ByteSizeLong(); bytes > max_bytes) {
-    return ValidationError("a transaction may be at most " + std::to_string(max_bytes) +
-                           " bytes long; this one has " + std::to_string(bytes));
+    return ValidationError("SEM-047", "a transaction may be at most " + std::to_string(max_bytes) +
+                                          " bytes long; this one has " + std::to_string(bytes));
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
   for (const auto& item : request.transact_items()) {
     ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactItem(item, catalog));
     if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
-      return ValidationError("Transaction request cannot include multiple operations on one item");
+      return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
     }
     actions.push_back(std::move(action));
   }

@@ -13,12 +13,13 @@ namespace {
 
 absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) {
   if (!v1::ReturnValues_IsValid(return_values)) {
-    return ValidationError("ReturnValues " + std::to_string(return_values) + " is unknown");
+    return ValidationError("SEM-058", "ReturnValues " + std::to_string(return_values) + " is unknown");
   }
   bool all_or_nothing = return_values == v1::RETURN_VALUES_UNSPECIFIED ||
                         return_values == v1::RETURN_VALUES_NONE || return_values == v1::RETURN_VALUES_ALL_OLD;
   if (kind != ActionKind::kUpdate && !all_or_nothing) {
-    return ValidationError("Return values set to invalid value: only NONE and ALL_OLD are allowed here");
+    return ValidationError("SEM-058",
+                           "Return values set to invalid value: only NONE and ALL_OLD are allowed here");
   }
   return absl::OkStatus();
 }
@@ -27,8 +28,8 @@ absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) 
 absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& update) {
   for (const std::string& name : update.TopLevelAttributes()) {
     if (table.IsKeyAttribute(name)) {
-      return ValidationError("One or more parameter values were invalid: Cannot update attribute " + name +
-                             ". This attribute is part of the key");
+      return ValidationError("EXP-32", "One or more parameter values were invalid: Cannot update attribute " +
+                                           name + ". This attribute is part of the key");
     }
     if (!update.TouchesNested(name)) continue;
     for (const Index& index : table.indexes) {
@@ -36,9 +37,10 @@ absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& 
         for (const KeyAttribute& attribute : *part) {
           if (attribute.name != name) continue;
           return ValidationError(
+              "SEM-071",
               "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
               "IndexKey: " +
-              name);
+                  name);
         }
       }
     }
@@ -113,13 +115,14 @@ absl::StatusOr<std::optional<std::string>> NewItem(const PreparedAction& action,
       ItemView before(old_item.value_or(action.key_or_item));
       ITEMDB_ASSIGN_OR_RETURN(std::string item, action.update->Apply(before, old_item.has_value()));
       if (ItemSizeBytes(ItemView(item)) > kMaxItemBytes) {
-        return ValidationError("Item size to update has exceeded the maximum allowed size of " +
-                               std::to_string(kMaxItemBytes) + " bytes");
+        return ValidationError("SEM-001", "Item size to update has exceeded the maximum allowed size of " +
+                                              std::to_string(kMaxItemBytes) + " bytes");
       }
       if (item.size() > kMaxEncodedItemBytes) {
-        return ValidationError("the item would be " + std::to_string(item.size()) +
-                               " bytes long as encoded, with all its numbers written out; at most " +
-                               std::to_string(kMaxEncodedItemBytes) + " are allowed");
+        return ValidationError("SEM-001",
+                               "the item would be " + std::to_string(item.size()) +
+                                   " bytes long as encoded, with all its numbers written out; at most " +
+                                   std::to_string(kMaxEncodedItemBytes) + " are allowed");
       }
       return item;
     }
@@ -139,11 +142,18 @@ Decision Failed(absl::Status error) {
 
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog) {
+  ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactAction(kind, request, catalog));
+  ITEMDB_RETURN_IF_ERROR(action.refusal);
+  return action;
+}
+
+absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
+                                                     const Catalog& catalog) {
   ITEMDB_RETURN_IF_ERROR(CheckReturnValues(kind, request.return_values()));
   if (!v1::ReturnValuesOnConditionCheckFailure_IsValid(request.return_values_on_condition_check_failure())) {
-    return ValidationError("ReturnValuesOnConditionCheckFailure " +
-                           std::to_string(request.return_values_on_condition_check_failure()) +
-                           " is unknown");
+    return ValidationError("SEM-060", "ReturnValuesOnConditionCheckFailure " +
+                                          std::to_string(request.return_values_on_condition_check_failure()) +
+                                          " is unknown");
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
@@ -162,15 +172,14 @@ absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteI
 
   const Table& table = *action.table;
   ItemView key_or_item(action.key_or_item);
-  std::string key;
+  if (kind != ActionKind::kPut) ITEMDB_RETURN_IF_ERROR(CheckKeyIsExact(table, key_or_item));
+  ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeKeyOfAnySize(table, key_or_item));
+  action.refusal = CheckKeySize(table, key_or_item);
   if (kind == ActionKind::kPut) {
-    ITEMDB_ASSIGN_OR_RETURN(key, EncodePrimaryKey(table, key_or_item));
     if (ItemSizeBytes(key_or_item) > kMaxItemBytes) {
-      return ValidationError("Item size has exceeded the maximum allowed size of " +
-                             std::to_string(kMaxItemBytes) + " bytes");
+      return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
+                                            std::to_string(kMaxItemBytes) + " bytes");
     }
-  } else {
-    ITEMDB_ASSIGN_OR_RETURN(key, EncodeExactPrimaryKey(table, key_or_item));
   }
   action.key = ItemKey(table.storage_id, std::move(key));
   if (action.update.has_value()) ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
@@ -186,6 +195,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
                                 " was deleted while the request was on its way"));
   }
 
+  if (!action.refusal.ok()) return Failed(action.refusal);
   if (*current_table != action.table) {
     // Key schema and indexes are as they were; checks made against them hold.
     action.table = *std::move(current_table);

@@ -34,6 +34,9 @@ struct PreparedAction {
   std::optional<UpdateExpression> update;
   v1::ReturnValues return_values = v1::RETURN_VALUES_NONE;
   bool return_item_on_condition_failure = false;
+  // Why the action can never be applied, when that is an outcome of its own and no error of the request
+  // (SEM-005).
+  absl::Status refusal;
   // What compiled expressions and their values hold, in bytes.
   size_t expression_bytes = 0;
   // The item this action is about to replace.
@@ -41,7 +44,10 @@ struct PreparedAction {
 };
 
 // Checks `request` and looks its table up in `catalog`. NOT_FOUND: no such table. INVALID_ARGUMENT: anything
-// else.
+// else; but a key that is too long is left to the action's `refusal`.
+absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
+                                                     const Catalog& catalog);
+// The same outside transactions, where such a key is an error of the request too.
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog);
 

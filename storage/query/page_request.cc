@@ -42,8 +42,9 @@ absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageReq
   const std::string parameter = request.legacy_filter().empty() ? "Filter Expression" : "QueryFilter";
   for (const std::string& name : page.filter->TopLevelAttributes()) {
     if (Contains(partition, name) || Contains(sort, name)) {
-      return ValidationError(parameter +
-                             " can only contain non-primary key attributes: Primary key attribute: " + name);
+      return ValidationError(
+          "SEM-040",
+          parameter + " can only contain non-primary key attributes: Primary key attribute: " + name);
     }
   }
   return absl::OkStatus();
@@ -56,9 +57,9 @@ absl::Status CheckProjected(PreparedPage* page) {
     for (const std::string& name : names) {
       if (page->index->Projects(name)) continue;
       if (!page->index->local) {
-        return ValidationError("One or more parameter values were invalid: Secondary index " +
-                               page->index->name + " does not project one or more " + what +
-                               " attributes: [" + name + "]");
+        return ValidationError("SEM-037", "One or more parameter values were invalid: Secondary index " +
+                                              page->index->name + " does not project one or more " + what +
+                                              " attributes: [" + name + "]");
       }
       page->fetch_items = true;
     }
@@ -72,7 +73,7 @@ absl::Status CheckProjected(PreparedPage* page) {
 
 absl::Status CannotProject(const wire::PageRequest& request, const std::string& selected) {
   std::string parameter = request.attributes_to_get().empty() ? "ProjectionExpression" : "AttributesToGet";
-  return ValidationError("Cannot specify the " + parameter + " when choosing to get " + selected);
+  return ValidationError("SEM-036", "Cannot specify the " + parameter + " when choosing to get " + selected);
 }
 
 // SEM-036: what the page contains.
@@ -84,16 +85,17 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
     case v1::SELECT_SPECIFIC_ATTRIBUTES:
       if (!projects)
         return ValidationError(
-            "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
+            "SEM-036", "Must specify the ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES");
       break;
     case v1::SELECT_ALL_ATTRIBUTES:
       if (projects) return CannotProject(request, "ALL_ATTRIBUTES");
       if (page->index != nullptr && page->index->projection != v1::PROJECTION_TYPE_ALL) {
         if (!page->index->local) {
           return ValidationError(
+              "SEM-036",
               "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "
               "global secondary index " +
-              page->index->name + " because its projection type is not ALL");
+                  page->index->name + " because its projection type is not ALL");
         }
         page->fetch_items = page->whole_items = true;
       }
@@ -103,19 +105,22 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
         return CannotProject(request, "ALL_PROJECTED_ATTRIBUTES");
       }
       if (page->index == nullptr)
-        return ValidationError("ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given");
+        return ValidationError("SEM-036",
+                               "ALL_PROJECTED_ATTRIBUTES can be used only when an IndexName is given");
       break;
     case v1::SELECT_COUNT:
       if (projects) return CannotProject(request, "only the Count");
       page->count_only = true;
       break;
     default:
-      return ValidationError("Select " + std::to_string(request.select()) +
-                             " is unknown; it must be ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, "
-                             "SPECIFIC_ATTRIBUTES or COUNT");
+      return ValidationError("SEM-036",
+                             "Select " + std::to_string(request.select()) +
+                                 " is unknown; it must be ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, "
+                                 "SPECIFIC_ATTRIBUTES or COUNT");
   }
   if (request.count_all() && (!page->count_only || request.has_limit())) {
-    return ValidationError("count_all counts a whole range: it needs Select COUNT and takes no Limit");
+    return ValidationError("SEM-036",
+                           "count_all counts a whole range: it needs Select COUNT and takes no Limit");
   }
   page->count_all = request.count_all();
   return absl::OkStatus();
@@ -124,25 +129,27 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
 // SEM-033.
 absl::Status CheckSegment(bool query, const wire::PageRequest& request) {
   if (!request.has_segment() && !request.has_total_segments()) return absl::OkStatus();
-  if (query) return ValidationError("Query takes neither Segment nor TotalSegments; use Scan");
+  if (query) return ValidationError("SEM-033", "Query takes neither Segment nor TotalSegments; use Scan");
   if (!request.has_total_segments())
-    return ValidationError(
-        "The TotalSegments parameter is required but was not present in the request when "
-        "Segment parameter is present");
+    return ValidationError("SEM-033",
+                           "The TotalSegments parameter is required but was not present in the request when "
+                           "Segment parameter is present");
   if (!request.has_segment())
     return ValidationError(
+        "SEM-033",
         "The Segment parameter is required but was not present in the request when parameter "
         "TotalSegments is present");
   if (request.total_segments() < 1 || request.total_segments() > kMaxScanSegments) {
-    return ValidationError("TotalSegments must be 1 to " + std::to_string(kMaxScanSegments) + "; it is " +
-                           std::to_string(request.total_segments()));
+    return ValidationError("SEM-033", "TotalSegments must be 1 to " + std::to_string(kMaxScanSegments) +
+                                          "; it is " + std::to_string(request.total_segments()));
   }
   if (request.segment() < 0 || request.segment() >= request.total_segments()) {
     return ValidationError(
+        "SEM-033",
         "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
         "Segment: " +
-        std::to_string(request.segment()) +
-        " is not less than TotalSegments: " + std::to_string(request.total_segments()));
+            std::to_string(request.segment()) +
+            " is not less than TotalSegments: " + std::to_string(request.total_segments()));
   }
   return absl::OkStatus();
 }
@@ -168,10 +175,11 @@ absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
   const bool selects_keys = has_key_conditions || !request.key_condition_expression().empty();
   if (query && !selects_keys) {
     return ValidationError(
+        "EXP-21",
         "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request");
   }
   if (!query && (selects_keys || request.has_scan_index_forward()))
-    return ValidationError("Scan takes neither a key condition nor ScanIndexForward; use Query");
+    return ValidationError("SEM-035", "Scan takes neither a key condition nor ScanIndexForward; use Query");
   return absl::OkStatus();
 }
 
@@ -185,14 +193,11 @@ absl::StatusOr<std::optional<Condition>> MakeFilter(const wire::PageRequest& req
   return Condition::FromLegacy(std::move(legacy));
 }
 
-absl::StatusOr<KeyConditionRange> SelectKeys(const wire::PageRequest& request, Placeholders& placeholders,
-                                             const std::vector<KeyAttribute>& partition,
-                                             const std::vector<KeyAttribute>& sort) {
+absl::StatusOr<KeyCondition> MakeKeyCondition(const wire::PageRequest& request, Placeholders& placeholders) {
   if (request.key_conditions().empty())
-    return CompileKeyCondition(request.key_condition_expression(), placeholders, partition, sort,
-                               request.explain());
+    return KeyCondition::Compile(request.key_condition_expression(), placeholders);
   ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, KeyConditionsTree(request.key_conditions()));
-  return LegacyKeyCondition(std::move(legacy), partition, sort, request.explain());
+  return KeyCondition::FromLegacy(std::move(legacy));
 }
 
 // Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
@@ -208,28 +213,30 @@ absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view p
   }
   if (!matches) {
     return ValidationError(
+        "SEM-032",
         "The provided starting key is invalid: it must consist of exactly these attributes: " + listed);
   }
   auto base_key = EncodePrimaryKey(*page->table, ItemView(start));
   if (!base_key.ok())
-    return ValidationError("The provided starting key is invalid: " + MessageOf(base_key.status()));
+    return ValidationError("SEM-032",
+                           "The provided starting key is invalid: " + MessageOf(base_key.status()));
   std::string key = *base_key;
   if (page->index != nullptr) {
     auto entry = MakeIndexEntry(*page->index, ItemView(start), *base_key);
     if (!entry.ok())
-      return ValidationError("The provided starting key is invalid: " + MessageOf(entry.status()));
+      return ValidationError("SEM-032", "The provided starting key is invalid: " + MessageOf(entry.status()));
     key = (*entry)->key;
   }
   if (std::string_view(key).substr(0, prefix.size()) != prefix) {
     return ValidationError(
-        "The provided starting key is outside query boundaries based on provided conditions");
+        "SEM-032", "The provided starting key is outside query boundaries based on provided conditions");
   }
   bool below = key < page->range.lower;
   bool above = !page->range.upper.empty() && key >= page->range.upper;
   if (below || above) {
-    return ValidationError(prefix.empty()
-                               ? "The provided starting key is outside of the Segment it is given for"
-                               : "The provided starting key does not match the range key predicate");
+    return ValidationError(
+        "SEM-032", prefix.empty() ? "The provided starting key is outside of the Segment it is given for"
+                                  : "The provided starting key does not match the range key predicate");
   }
   if (page->forward) {
     page->range.lower = key + '\0';  // No key is a prefix of another, so this is the next possible one.
@@ -257,7 +264,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   page.view = std::move(view);
   if (request.has_limit()) {
     if (request.limit() < 1)
-      return ValidationError("Limit must be at least 1; it is " + std::to_string(request.limit()));
+      return ValidationError("SEM-029", "Limit must be at least 1; it is " + std::to_string(request.limit()));
     page.limit = request.limit();
   }
   page.forward = !request.has_scan_index_forward() || request.scan_index_forward();
@@ -270,14 +277,20 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
   ITEMDB_RETURN_IF_ERROR(CheckParameters(query, request));
   ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  // SEM-115, EXP-22: all that can be told without the table comes before it.
+  KeyCondition key_condition;
+  if (query) {
+    ITEMDB_ASSIGN_OR_RETURN(key_condition, MakeKeyCondition(request, placeholders));
+  }
   ITEMDB_ASSIGN_OR_RETURN(page.filter, MakeFilter(request, placeholders));
   ITEMDB_ASSIGN_OR_RETURN(page.projection, MakeProjection(request, placeholders));
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
   ITEMDB_ASSIGN_OR_RETURN(page.table, page.view->catalog().Find(request.table_name()));
   if (!request.index_name().empty()) {
     page.index = page.table->FindIndex(request.index_name());
     if (page.index == nullptr) {
-      return ValidationError("The table does not have the specified index: " + request.index_name() +
-                             " (table " + page.table->name + ")");
+      return ValidationError("SEM-039", "The table does not have the specified index: " +
+                                            request.index_name() + " (table " + page.table->name + ")");
     }
   }
 
@@ -288,14 +301,14 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   if (query) {
     const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
     const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
-    ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected, SelectKeys(request, placeholders, partition, sort));
+    ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected,
+                            key_condition.Select(partition, sort, request.explain()));
     page.range = std::move(selected.range);
     key_range = std::move(selected.text);
     prefix = std::move(selected.prefix);
     page.one_collection = true;
     if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
   }
-  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
   ITEMDB_RETURN_IF_ERROR(CheckProjected(&page));
   if (request.explain()) {
     page.plan.emplace();
@@ -307,6 +320,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   if (request.has_exclusive_start_key()) {
     if (query && page.index == nullptr && page.table->sort.empty()) {
       return ValidationError(
+          "SEM-032",
           "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
           "most");
     }

@@ -179,6 +179,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
   }
   if (!request.begins) {
     return ValidationError(
+        "SEM-032",
         "The provided starting key is of a parallel scan that was not continued for too long: its segments "
         "are no "
         "longer known; begin the scan anew");

@@ -57,8 +57,8 @@ class Canonicalizer {
   bool Value(std::string_view encoded, int depth);
 
   absl::Status status() const {
-    if (path_.empty()) return ValidationError(message_);
-    return ValidationError(message_ + " (attribute \"" + Quoted(path_) + "\")");
+    if (path_.empty()) return ValidationError(rule_, message_);
+    return ValidationError(rule_, message_ + " (attribute \"" + Quoted(path_) + "\")");
   }
 
  private:
@@ -70,16 +70,18 @@ class Canonicalizer {
   bool SortSet(ValueType type, size_t begin);
   bool CheckName(std::string_view name);
 
-  bool Fail(std::string message) {
+  bool Fail(std::string_view rule, std::string message) {
+    rule_ = rule;
     message_ = std::move(message);
     return false;
   }
   bool Malformed() {
-    return Fail("The bytes are not a well-formed encoding of itemdb.v1.Item or itemdb.v1.AttributeValue");
+    return Fail("SEM-010",
+                "The bytes are not a well-formed encoding of itemdb.v1.Item or itemdb.v1.AttributeValue");
   }
   bool UnknownField(std::string_view in, const wire::Field& field) {
-    return Fail("itemdb.v1." + std::string(in) + " has no field " + std::to_string(field.number) +
-                " of wire type " + std::to_string(field.wire_type));
+    return Fail("SEM-010", "itemdb.v1." + std::string(in) + " has no field " + std::to_string(field.number) +
+                               " of wire type " + std::to_string(field.wire_type));
   }
   // Notes on the way out of a failure that it was below `name` or list element `index`.
   bool FailBelow(std::string_view name) { return FailAt(Quoted(name)); }
@@ -109,19 +111,22 @@ class Canonicalizer {
   }
 
   std::string& out_;
+  // Of the first failure.
+  std::string_view rule_;
   std::string message_;
   std::string path_;
 };
 
 bool Canonicalizer::CheckName(std::string_view name) {
-  if (name.empty()) return Fail(std::string(kInvalidParameters) + "Empty attribute name");
+  if (name.empty()) return Fail("SEM-009", std::string(kInvalidParameters) + "Empty attribute name");
   if (name.size() > kMaxAttributeNameBytes) {
-    return Fail("Attribute name is too large, must be at most 65535 bytes, has " +
-                std::to_string(name.size()));
+    return Fail("SEM-009", "Attribute name is too large, must be at most 65535 bytes, has " +
+                               std::to_string(name.size()));
   }
   if (!IsValidUtf8(name)) {
     std::string_view start = name.substr(0, kMaxQuotedBytes);
-    return Fail("Attribute name is not valid UTF-8: " + absl::CHexEscape({start.data(), start.size()}));
+    return Fail("SEM-009",
+                "Attribute name is not valid UTF-8: " + absl::CHexEscape({start.data(), start.size()}));
   }
   return true;
 }
@@ -156,7 +161,8 @@ bool Canonicalizer::Attribute(std::string_view encoded, int depth, std::string_v
     bool is_name = field.number == kNameField, is_value = field.number == kValueField;
     if ((!is_name && !is_value) || field.wire_type != wire::kLengthDelimited)
       return UnknownField("Attribute", field);
-    if (is_name ? has_name : has_value) return Fail("An attribute has its name or its value more than once");
+    if (is_name ? has_name : has_value)
+      return Fail("SEM-010", "An attribute has its name or its value more than once");
     (is_name ? has_name : has_value) = true;
     (is_name ? *name : value) = field.bytes;
   }
@@ -170,12 +176,14 @@ bool Canonicalizer::Attribute(std::string_view encoded, int depth, std::string_v
 bool Canonicalizer::Value(std::string_view encoded, int depth) {
   if (depth > kMaxDepth) {
     return Fail(
+        "SEM-017",
         "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
         "supported "
         "limit of 32");
   }
   if (encoded.empty()) {
-    return Fail("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+    return Fail("SEM-010",
+                "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
   }
   wire::Field field;
   if (!wire::ConsumeField(&encoded, &field)) return Malformed();
@@ -188,6 +196,7 @@ bool Canonicalizer::Value(std::string_view encoded, int depth) {
     wire::Field other;
     if (!wire::ConsumeField(&encoded, &other)) return Malformed();
     return Fail(
+        "SEM-010",
         "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
         "datatypes");
   }
@@ -198,13 +207,13 @@ bool Canonicalizer::Value(std::string_view encoded, int depth) {
       return true;
     case ValueType::kNull:
       if (field.varint == 0) {
-        return Fail(std::string(kInvalidParameters) +
-                    "Null attribute value types must have the value of true");
+        return Fail("SEM-010", std::string(kInvalidParameters) +
+                                   "Null attribute value types must have the value of true");
       }
       wire::AppendVarintField(field.number, 1, &out_);
       return true;
     case ValueType::kS:
-      if (!IsValidUtf8(field.bytes)) return Fail("A value of type S is not valid UTF-8");
+      if (!IsValidUtf8(field.bytes)) return Fail("SEM-010", "A value of type S is not valid UTF-8");
       [[fallthrough]];
     case ValueType::kB:
       wire::AppendBytesField(field.number, field.bytes, &out_);
@@ -229,11 +238,11 @@ bool Canonicalizer::NumberText(std::string_view text) {
     return true;
   }
   absl::StatusOr<Number> number = Number::Parse(text);
-  if (!number.ok()) return Fail(MessageOf(number.status()));
+  if (!number.ok()) return Fail("SEM-011", MessageOf(number.status()));
   out_.append(number->ToString());
   // The text may outgrow what was sent by far ("1e125" has 126 digits) and still be few bytes by SEM-002.
   if (out_.size() > kMaxEncodedItemBytes) {
-    return Fail("The item takes more than 8 MiB when its numbers are written out in full");
+    return Fail("SEM-001", "The item takes more than 8 MiB when its numbers are written out in full");
   }
   return true;
 }
@@ -254,7 +263,8 @@ bool Canonicalizer::List(std::string_view encoded, int depth) {
 bool Canonicalizer::Set(ValueType type, std::string_view encoded) {
   if (encoded.empty()) {
     std::string_view kind = type == ValueType::kSS ? "string" : type == ValueType::kNS ? "number" : "binary";
-    return Fail(std::string(kInvalidParameters) + "A " + std::string(kind) + " set may not be empty");
+    return Fail("SEM-016",
+                std::string(kInvalidParameters) + "A " + std::string(kind) + " set may not be empty");
   }
   const size_t begin = out_.size();
   bool sorted = true, first = true;
@@ -271,13 +281,13 @@ bool Canonicalizer::Set(ValueType type, std::string_view encoded) {
     }
     if (type == ValueType::kNS) {
       absl::StatusOr<Number> number = Number::Parse(field.bytes);
-      if (!number.ok()) return Fail(MessageOf(number.status()));
+      if (!number.ok()) return Fail("SEM-011", MessageOf(number.status()));
       if (!Nested(kElementsField, field.bytes.size(), [&] { return NumberText(field.bytes); })) return false;
       sorted = sorted && (first || previous_number < *number);
       previous_number = *number;
     } else {
       if (type == ValueType::kSS && !IsValidUtf8(field.bytes))
-        return Fail("An element of a SS is not valid UTF-8");
+        return Fail("SEM-010", "An element of a SS is not valid UTF-8");
       wire::AppendBytesField(kElementsField, field.bytes, &out_);
       sorted = sorted && (first || previous < field.bytes);
       previous = field.bytes;
@@ -297,7 +307,7 @@ bool Canonicalizer::SortAttributes(size_t begin) {
   out_.resize(begin);
   for (size_t i = 0; i < attributes.size(); ++i) {
     if (i > 0 && attributes[i - 1].name == attributes[i].name) {
-      return Fail("Duplicate attribute name: \"" + Quoted(attributes[i].name) + "\"");
+      return Fail("SEM-009", "Duplicate attribute name: \"" + Quoted(attributes[i].name) + "\"");
     }
     AppendAttribute(attributes[i].name, attributes[i].value.encoded(), &out_);
   }
@@ -324,8 +334,8 @@ bool Canonicalizer::SortSet(ValueType type, size_t begin) {
       std::string_view twice = elements[i].bytes;
       std::string text =
           type == ValueType::kBS ? absl::Base64Escape({twice.data(), twice.size()}) : std::string(twice);
-      return Fail(std::string(kInvalidParameters) + "Input collection [" + Quoted(text) + ", " +
-                  Quoted(text) + "] contains duplicates.");
+      return Fail("SEM-015", std::string(kInvalidParameters) + "Input collection [" + Quoted(text) + ", " +
+                                 Quoted(text) + "] contains duplicates.");
     }
     AppendSetElement(elements[i].bytes, &out_);
   }

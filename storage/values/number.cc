@@ -49,16 +49,17 @@ char* WriteDigits(uint128 value, char* end) {
 }
 
 absl::Status TooManyDigits() {
-  return ValidationError("Attempting to store more than 38 significant digits in a Number");
+  return ValidationError("SEM-011", "Attempting to store more than 38 significant digits in a Number");
 }
 
 absl::Status Overflow() {
   return ValidationError(
-      "Number overflow. Attempting to store a number with magnitude larger than supported range");
+      "SEM-011", "Number overflow. Attempting to store a number with magnitude larger than supported range");
 }
 
 absl::Status Underflow() {
   return ValidationError(
+      "SEM-011",
       "Number underflow. Attempting to store a number with magnitude smaller than supported range");
 }
 
@@ -69,7 +70,7 @@ absl::Status NotANumber(std::string_view text) {
     message += ": " + absl::CHexEscape({quoted.data(), quoted.size()});
     if (quoted.size() < text.size()) message += "...";
   }
-  return ValidationError(message);
+  return ValidationError("SEM-011", message);
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }

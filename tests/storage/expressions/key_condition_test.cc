@@ -31,10 +31,18 @@ std::string Encode(std::initializer_list<std::string_view> values) {
   return key;
 }
 
+absl::StatusOr<KeyConditionRange> Select(std::string_view text, Placeholders& placeholders,
+                                         const std::vector<KeyAttribute>& partition,
+                                         const std::vector<KeyAttribute>& sort) {
+  absl::StatusOr<KeyCondition> condition = KeyCondition::Compile(text, placeholders);
+  if (!condition.ok()) return condition.status();
+  return condition->Select(partition, sort);
+}
+
 absl::StatusOr<KeyConditionRange> Compile(std::string_view text, const std::vector<KeyAttribute>& partition,
                                           const std::vector<KeyAttribute>& sort) {
   Placeholders placeholders = MakePlaceholders(kPlaceholders);
-  return CompileKeyCondition(text, placeholders, partition, sort);
+  return Select(text, placeholders, partition, sort);
 }
 
 bool InRange(const KeyRange& range, const std::string& key) {
@@ -248,15 +256,22 @@ TEST(KeyCondition, RefusesOperandsThatDoNotFit) {
         "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower and upper "
         "bounds; lower bound operand: AttributeValue: {S:a}, upper bound operand: AttributeValue: {N:1}"},
        {"pk = :p AND sk BETWEEN :t AND :l",
-        "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower and upper "
-        "bounds; lower bound operand: AttributeValue: {BOOL:...}, upper bound operand: AttributeValue: "
-        "{L:...}"},
+        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or "
+        "function: "
+        "BETWEEN, operand type: BOOL"},
+       {"pk = :p AND sk >= :l",
+        "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or "
+        "function: "
+        ">=, operand type: L"},
        {"pk = :p AND sk BETWEEN :b AND :a",
         "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or "
         "equal to "
         "lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: "
         "{S:a}"},
-       // EXP-22: clauses are checked in written order.
+       // EXP-22: what needs no table comes first; then clauses are checked in written order.
+       {"pk = :1 AND sk BETWEEN :a AND :1",
+        "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower and upper "
+        "bounds; lower bound operand: AttributeValue: {S:a}, upper bound operand: AttributeValue: {N:1}"},
        {"sk = :1 AND pk = :2", std::string(kWrongType) + "sk, expected: S, actual: N"},
        {"pk = :2 AND sk = :1", std::string(kWrongType) + "pk, expected: S, actual: N"}});
   ExpectRefusals(kPk, kNumber,
@@ -284,7 +299,7 @@ TEST(KeyCondition, ChecksSizesOfKeyValues) {
     };
     Placeholders placeholders = MakePlaceholders(
         {{":p", quoted(partition_bytes)}, {":s", quoted(sort_bytes)}, {":a", "'a'"}, {":1", "1"}});
-    return MessageOf(CompileKeyCondition(text, placeholders, kPk, kSk).status());
+    return MessageOf(Select(text, placeholders, kPk, kSk).status());
   };
   constexpr std::string_view kText = "pk = :p AND sk = :s";
   EXPECT_EQ(sized(kText, kMaxPartitionKeyBytes, kMaxSortKeyBytes), "");
@@ -303,7 +318,7 @@ TEST(KeyCondition, ChecksSizesOfKeyValues) {
   auto summed = [](size_t bytes) {
     std::string text = Show(ValueView(EncodeValue(ValueType::kS, std::string(bytes, 'x'))));
     Placeholders placeholders = MakePlaceholders({{":a", text}, {":b", "1234"}});
-    return CompileKeyCondition("a = :a AND b = :b", placeholders, kTwo, {}).ok();
+    return Select("a = :a AND b = :b", placeholders, kTwo, {}).ok();
   };
   EXPECT_TRUE(summed(kMaxPartitionKeyBytes - 3));
   EXPECT_FALSE(summed(kMaxPartitionKeyBytes - 2));

@@ -36,7 +36,9 @@ class CommitUnit {
 
   // Called exactly once, after all units of its group were ordered and the group is durable and visible
   // (`status` OK), or when it will not be: UNKNOWN when the outcome is not known, another error when nothing
-  // was written. `change_sequence` is the last change of the group. May run on any thread; must not block.
+  // was written. `change_sequence` is the last change in the state that this unit left, so that answers tell
+  // the order of commits within a group too; 0 when it was refused before. May run on any thread; must not
+  // block.
   virtual void Answer(const absl::Status& status, uint64_t change_sequence) = 0;
 };
 

@@ -193,6 +193,7 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
   CommitGroup group(&state_);
   for (size_t i = 0; i < answers.units.size(); ++i) {
     answers.units[i]->Order(group);
+    answers.change_sequences.push_back(group.next_sequence() - 1);
     if (group.SizeBytes() < kMaxCommitGroupBytes || i + 1 == answers.units.size()) continue;
     PutBack(Units(std::make_move_iterator(answers.units.begin() + i + 1),
                   std::make_move_iterator(answers.units.end())));
@@ -220,7 +221,6 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
     figures_.write_time += last_write_duration_;
     ++figures_.groups;
   }
-  answers.change_sequence = state_.next_sequence - 1;
   return answers;
 }
 
@@ -261,9 +261,11 @@ void CommitPipeline::Deliver(Answers answers) {
 }
 
 void CommitPipeline::Answer(Answers& answers) {
-  for (auto& unit : answers.units) {
-    unit->Answer(answers.status, answers.change_sequence);
-    unit.reset();
+  // Units that were refused before they were ordered have no sequence.
+  answers.change_sequences.resize(answers.units.size());
+  for (size_t i = 0; i < answers.units.size(); ++i) {
+    answers.units[i]->Answer(answers.status, answers.change_sequences[i]);
+    answers.units[i].reset();
   }
 }
 

@@ -101,7 +101,8 @@ class CommitPipeline {
   struct Answers {
     Units units;
     absl::Status status;
-    uint64_t change_sequence = 0;
+    // The last change before or of each unit, in the order of `units`.
+    std::vector<uint64_t> change_sequences;
   };
 
   // Who may order and commit.

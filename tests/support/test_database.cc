@@ -3,6 +3,7 @@
 #include <set>
 
 #include "itemdb/v1/data.pb.h"
+#include "tests/support/statistics.h"
 
 namespace itemdb::testing {
 
@@ -149,6 +150,7 @@ void TestDatabase::CheckIsClean() {
       Await<v1::CheckDatabaseReply>([&](auto done) { database_->CheckDatabase({}, std::move(done)); });
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->finding_count(), 0) << reply->DebugString();
+  ExpectExactStatistics(*database_);
 }
 
 v1::CreateTableRequest TableRequest(const std::string& name, bool sorted) {

@@ -68,7 +68,8 @@ class TestDatabase {
   absl::StatusOr<Page> Query(const wire::PageRequest& request);
   absl::StatusOr<Page> Scan(const wire::PageRequest& request);
   absl::StatusOr<v1::ReadChangesReply> ReadChanges(uint64_t after);
-  // Fails the test on any finding.
+  // Fails the test on any finding, and when the statistics of a table or index are not exact. Nothing may be
+  // written meanwhile.
   void CheckIsClean();
 
  private:

@@ -33,13 +33,18 @@ void RunOne(SideBySide& both) {
   int kind = both.random.Pick(0, 999);
   if (kind < 3) return both.database.Reopen();
   if (kind < 6) return RandomWrite(both, RandomWriteKind::kReplaceTable);
-  if (kind < 300) return RandomWrite(both, RandomWriteKind::kPutItem);
-  if (kind < 450) return RandomWrite(both, RandomWriteKind::kUpdateItem);
-  if (kind < 520) return RandomWrite(both, RandomWriteKind::kDeleteItem);
-  if (kind < 600) return RandomWrite(both, RandomWriteKind::kBatchWriteItem);
-  if (kind < 700) return RandomWrite(both, RandomWriteKind::kTransactWriteItems);
-  if (kind < 780) return RandomRead(both, RandomReadKind::kGetItem);
+  if (kind < 15) return RandomWrite(both, RandomWriteKind::kUpdateTable);
+  if (kind < 290) return RandomWrite(both, RandomWriteKind::kPutItem);
+  if (kind < 430) return RandomWrite(both, RandomWriteKind::kUpdateItem);
+  if (kind < 500) return RandomWrite(both, RandomWriteKind::kDeleteItem);
+  if (kind < 570) return RandomWrite(both, RandomWriteKind::kBatchWriteItem);
+  if (kind < 660) return RandomWrite(both, RandomWriteKind::kTransactWriteItems);
+  if (kind < 690) return RandomWrite(both, RandomWriteKind::kRepeatRequest);
+  if (kind < 740) return RandomRead(both, RandomReadKind::kGetItem);
+  if (kind < 780) return RandomBatchGet(both);
+  if (kind < 820) return RandomTransactGet(both);
   if (kind < 940) return RandomRead(both, RandomReadKind::kQuery);
+  if (kind < 960) return RandomRead(both, RandomReadKind::kScanSegments);
   RandomRead(both, RandomReadKind::kScan);
 }
 

@@ -87,19 +87,64 @@ class ReadChecker {
         expected.fetch_items = expected.whole_items = true;
         if (!index->local) valid = false;
       }
+    } else if (both_.random.Chance(0.25)) {
+      request.set_select(v1::SELECT_COUNT);
+      expected.count_only = true;
+      expected.count_all = both_.random.Chance(0.5);
+      request.set_count_all(expected.count_all);
+    } else if (both_.random.Chance(0.1)) {
+      request.set_select(v1::SELECT_ALL_PROJECTED_ATTRIBUTES);
+      if (index == nullptr) valid = false;
     }
     names.SetOn(&request);
-    if (both_.random.Chance(0.6)) {
+    if (both_.random.Chance(expected.count_all ? 0.05 : 0.6)) {
+      if (expected.count_all) valid = false;
       expected.limit = both_.random.Pick(1, 12);
       request.set_limit(*expected.limit);
     }
     SCOPED_TRACE("page " + request.ShortDebugString());
     bool forward = !request.has_scan_index_forward() || request.scan_index_forward();
     std::vector<ModelEntry> selected = Select(table, index, selects, forward);
-    if (valid && both_.random.Chance(0.15))
+    if (valid && !expected.count_all && both_.random.Chance(0.15))
       return StartAnywhere(query, table, index, request, selects, forward, selected, expected);
     if (!valid) return ExpectInvalid(Read(query, request).status());
     Walk(query, table, index, request, selected, expected);
+  }
+
+  // All segments of a parallel scan (SEM-033): together everything once, each in key order.
+  void ScanSegments() {
+    const TableModel& table = both_.AnyTable();
+    int which = both_.random.Pick(-1, static_cast<int>(table.indexes().size()) - 1);
+    const ModelIndex* index = which < 0 ? nullptr : &table.indexes()[static_cast<size_t>(which)];
+    wire::PageRequest request = PageRequestFor(table, index);
+    request.set_total_segments(both_.random.Pick(1, 7));
+    std::map<std::string, size_t> places;  // Of each item in key order.
+    for (const ModelEntry& entry : table.Entries(index))
+      places.emplace(EncodeItem(entry.item), places.size());
+    std::set<size_t> found;
+    for (int segment = 0; segment < request.total_segments(); ++segment) {
+      request.set_segment(segment);
+      request.clear_exclusive_start_key();
+      std::optional<size_t> last;
+      for (bool more = true; more;) {
+        request.set_limit(both_.random.Pick(1, 12));
+        SCOPED_TRACE("segment " + request.ShortDebugString());
+        auto page = Read(/*query=*/false, request);
+        ASSERT_TRUE(page.ok()) << page.status();
+        v1::QueryReply items;
+        ASSERT_TRUE(items.ParseFromString(page->encoded_items));
+        for (const v1::Item& item : items.items()) {
+          auto place = places.find(item.SerializeAsString());
+          ASSERT_TRUE(place != places.end()) << item.ShortDebugString();
+          EXPECT_TRUE(!last.has_value() || *last < place->second) << "not in key order";
+          last = place->second;
+          EXPECT_TRUE(found.insert(place->second).second) << "in two segments: " << item.ShortDebugString();
+        }
+        more = page->reply.has_last_evaluated_key();
+        request.set_exclusive_start_key(page->reply.last_evaluated_key());
+      }
+    }
+    EXPECT_EQ(found.size(), places.size());
   }
 
   static wire::PageRequest PageRequestFor(const TableModel& table, const ModelIndex* index) {
@@ -149,7 +194,9 @@ class ReadChecker {
                   const std::optional<ModelItem>& last_key) {
     ASSERT_TRUE(actual.ok()) << actual.status();
     v1::QueryReply items;
-    for (const ModelItem& item : page.items) *items.add_items() = ToMessage(item);
+    for (const ModelItem& item : page.items) {
+      if (!page.count_only) *items.add_items() = ToMessage(item);
+    }
     EXPECT_TRUE(actual->encoded_items == items.SerializeAsString())
         << "expected " << items.ShortDebugString() << "\nactual "
         << ::testing::PrintToString(ShowItems(*actual));
@@ -238,6 +285,7 @@ class ReadChecker {
 void RandomRead(SideBySide& both, RandomReadKind kind) {
   ReadChecker checker(both);
   if (kind == RandomReadKind::kGetItem) return checker.GetItem();
+  if (kind == RandomReadKind::kScanSegments) return checker.ScanSegments();
   checker.QueryOrScan(kind == RandomReadKind::kQuery);
 }
 

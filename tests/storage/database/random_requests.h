@@ -51,8 +51,12 @@ class RequestNames {
   std::string Value(const v1::AttributeValue& value);
   template <typename Request>
   void SetOn(Request* request) const {
-    for (const std::string& name : names_) SetName(request, "#" + name, name);
+    SetNamesOn(request);
     for (size_t i = 0; i < values_.size(); ++i) SetValue(request, ":v" + std::to_string(i), values_[i]);
+  }
+  template <typename Request>
+  void SetNamesOn(Request* request) const {
+    for (const std::string& name : names_) SetName(request, "#" + name, name);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "tests/storage/database/random_writes.h"
 
+#include <functional>
 #include <set>
 
 namespace itemdb::testing {
@@ -45,9 +46,69 @@ class WriteChecker {
     request.set_table_name(name);
     auto reply = Await<v1::DeleteTableReply>(
         [&](auto done) { both_.database->DeleteTable(request, std::move(done)); });
+    if (both_.tables[name].definition().deletion_protection_enabled()) return ExpectInvalid(reply.status());
     ASSERT_TRUE(reply.ok()) << reply.status();
     AppendTableChange(v1::CHANGE_KIND_DELETE_TABLE, both_.tables[name].definition());
     CreateTable(name);
+  }
+
+  void UpdateTable() {
+    TableModel& table = both_.AnyTable();
+    v1::UpdateTableRequest request;
+    request.set_table_name(table.name());
+    v1::TableDescription definition = table.definition();
+    if (both_.random.Chance(0.7)) {
+      request.set_stream_view_type(static_cast<v1::StreamViewType>(both_.random.Pick(1, 4)));
+      definition.set_stream_view_type(request.stream_view_type());
+    }
+    if (both_.random.Chance(0.5)) {
+      request.set_deletion_protection_enabled(both_.random.Chance(0.3));
+      definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
+    }
+    SCOPED_TRACE("update table " + request.ShortDebugString());
+    auto reply = Await<v1::UpdateTableReply>(
+        [&](auto done) { both_.database->UpdateTable(request, std::move(done)); });
+    if (request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED &&
+        !request.has_deletion_protection_enabled())
+      return ExpectInvalid(reply.status());
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    table.set_definition(definition);
+    AppendTableChange(v1::CHANGE_KIND_UPDATE_TABLE, definition);
+    EXPECT_EQ(reply->change_sequence(), both_.log.size());
+  }
+
+  void RepeatRequest() {
+    if (both_.applied.empty()) return;
+    const AppliedRequest& request = both_.random.OneOf(both_.applied);
+    // A table of the same name that was made since need not take the request.
+    for (const auto& [name, storage_id] : request.tables) {
+      if (both_.tables[name].definition().storage_id() != storage_id) return;
+    }
+    request.repeat();
+  }
+
+  // Sometimes a token that was never used, else none.
+  std::string RandomToken() {
+    return both_.random.Chance(0.2) ? "token-" + std::to_string(both_.next_token++) : "";
+  }
+
+  // Remembers `request`, which was applied and answered with `attributes`, if it has a token.
+  template <typename Request>
+  void Remember(const Request& request, const std::vector<Action>& actions, std::function<void()> repeat) {
+    if (request.client_request_token().empty()) return;
+    AppliedRequest applied{{}, std::move(repeat)};
+    for (const Action& action : actions)
+      applied.tables[action.table->name()] = action.table->definition().storage_id();
+    both_.applied.push_back(std::move(applied));
+  }
+
+  static absl::StatusOr<wire::WriteItemReply> Send(SideBySide& both, ActionType type,
+                                                   const wire::WriteItemRequest& request) {
+    return Await<wire::WriteItemReply>([&](auto done) {
+      if (type == ActionType::kPut) return both.database->PutItem(request, std::move(done));
+      if (type == ActionType::kUpdate) return both.database->UpdateItem(request, std::move(done));
+      both.database->DeleteItem(request, std::move(done));
+    });
   }
 
   void AppendTableChange(v1::ChangeKind kind, const v1::TableDescription& definition) {
@@ -171,13 +232,10 @@ class WriteChecker {
     Action action = RandomAction(type, 0.3);
     action.request.set_return_values(
         static_cast<v1::ReturnValues>(both_.random.Pick(0, type == ActionType::kUpdate ? 5 : 2)));
+    action.request.set_client_request_token(RandomToken());
     SCOPED_TRACE("action " + std::to_string(static_cast<int>(type)) + " " +
                  action.request.ShortDebugString());
-    auto reply = Await<wire::WriteItemReply>([&](auto done) {
-      if (type == ActionType::kPut) return both_.database->PutItem(action.request, std::move(done));
-      if (type == ActionType::kUpdate) return both_.database->UpdateItem(action.request, std::move(done));
-      both_.database->DeleteItem(action.request, std::move(done));
-    });
+    auto reply = Send(both_, type, action.request);
     if (!HasValidKey(action)) return ExpectInvalid(reply.status());
     Expected expected = Decide(action);
     if (expected.outcome == Expected::Outcome::kInvalid) return ExpectInvalid(reply.status());
@@ -191,6 +249,20 @@ class WriteChecker {
       auto returned = Encoded(Returned(action, expected));
       EXPECT_EQ(reply->result().has_attributes(), returned.has_value());
       EXPECT_EQ(reply->result().attributes(), returned.value_or(""));
+      Remember(action.request, {action}, [&both = both_, type, request = action.request, returned] {
+        SCOPED_TRACE("again " + request.ShortDebugString());
+        auto again = Send(both, type, request);
+        ASSERT_TRUE(again.ok()) << again.status();
+        EXPECT_EQ(again->result().has_attributes(), returned.has_value());
+        EXPECT_EQ(again->result().attributes(), returned.value_or(""));
+        EXPECT_EQ(again->change_sequence(), both.log.size());
+        // Another request is not it.
+        wire::WriteItemRequest other = request;
+        other.set_return_values(request.return_values() == v1::RETURN_VALUES_ALL_OLD
+                                    ? v1::RETURN_VALUES_NONE
+                                    : v1::RETURN_VALUES_ALL_OLD);
+        EXPECT_EQ(ReasonOf(Send(both, type, other).status()), kReasonIdempotentParameterMismatch);
+      });
     }
     EXPECT_EQ(reply->change_sequence(), both_.log.size());
   }
@@ -239,6 +311,7 @@ class WriteChecker {
         write->mutable_delete_request()->set_key(action.request.key_or_item());
       }
     }
+    request.set_client_request_token(RandomToken());
     SCOPED_TRACE("batch " + request.ShortDebugString());
     auto reply = Await<wire::BatchWriteItemReply>(
         [&](auto done) { both_.database->BatchWriteItem(request, std::move(done)); });
@@ -257,6 +330,14 @@ class WriteChecker {
         Apply(action, Decide(action), both_.log.size() + 1, both_.log.size() + 1);
       }
     }
+    Remember(request, actions, [&both = both_, request] {
+      SCOPED_TRACE("again " + request.ShortDebugString());
+      auto again = Await<wire::BatchWriteItemReply>(
+          [&](auto done) { both.database->BatchWriteItem(request, std::move(done)); });
+      ASSERT_TRUE(again.ok()) << again.status();
+      EXPECT_TRUE(again->unprocessed_items().empty());
+      EXPECT_EQ(again->change_sequence(), both.log.size());
+    });
     EXPECT_EQ(reply->change_sequence(), both_.log.size());
   }
 
@@ -274,6 +355,7 @@ class WriteChecker {
       if (action.type == ActionType::kConditionCheck) *item->mutable_condition_check() = action.request;
       if (action.type == ActionType::kUpdate && action.update.text.empty()) valid = false;
     }
+    request.set_client_request_token(RandomToken());
     SCOPED_TRACE("transaction " + request.ShortDebugString());
     auto reply = both_.database.Transact(request);
     if (!valid) return ExpectInvalid(reply.status());
@@ -291,6 +373,13 @@ class WriteChecker {
       EXPECT_TRUE(reply->has_committed());
       uint64_t first = both_.log.size() + 1;
       for (size_t i = 0; i < actions.size(); ++i) Apply(actions[i], expected[i], first, first + changes - 1);
+      Remember(request, actions, [&both = both_, request] {
+        SCOPED_TRACE("again " + request.ShortDebugString());
+        auto again = both.database.Transact(request);
+        ASSERT_TRUE(again.ok()) << again.status();
+        EXPECT_TRUE(again->has_committed());
+        EXPECT_EQ(again->change_sequence(), both.log.size());
+      });
     } else {
       ExpectReasons(reply->cancelled(), actions, expected);
     }
@@ -338,6 +427,10 @@ void RandomWrite(SideBySide& both, RandomWriteKind kind) {
       return checker.Batch();
     case RandomWriteKind::kTransactWriteItems:
       return checker.Transaction();
+    case RandomWriteKind::kRepeatRequest:
+      return checker.RepeatRequest();
+    case RandomWriteKind::kUpdateTable:
+      return checker.UpdateTable();
     case RandomWriteKind::kReplaceTable:
       return checker.ReplaceTable();
   }

@@ -13,6 +13,9 @@ enum class RandomWriteKind {
   kDeleteItem,
   kBatchWriteItem,
   kTransactWriteItems,
+  // A request that was applied under its token, again.
+  kRepeatRequest,
+  kUpdateTable,
   kReplaceTable
 };
 

@@ -1,6 +1,7 @@
 // A database and plain maps that must agree, and what the checks of both have in common.
 #pragma once
 
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -14,6 +15,14 @@
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
+
+// A write that was applied under a client request token (SEM-050).
+struct AppliedRequest {
+  // What it wrote to, by name, with the storage ids that they had.
+  std::map<std::string, uint64_t> tables;
+  // Sends it again and expects the first answer, and no change.
+  std::function<void()> repeat;
+};
 
 struct SideBySide {
   SideBySide(uint64_t seed, auto options)
@@ -31,6 +40,8 @@ struct SideBySide {
   std::map<std::string, TableModel> tables;
   // What the change log must be, without times; the last change has its size as sequence.
   std::vector<v1::ChangeRecord> log;
+  std::vector<AppliedRequest> applied;
+  int next_token = 0;
 };
 
 inline std::optional<std::string> Encoded(const std::optional<ModelItem>& item) {

@@ -4,60 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "tests/support/statistics.h"
+
 namespace itemdb::testing {
 namespace {
 
 constexpr int64_t kPageBytes = 1'048'576;
-
-int64_t NumberSize(std::string text) {
-  int64_t sign = 0;
-  if (text[0] == '-') {
-    sign = 1;
-    text.erase(0, 1);
-  }
-  if (text == "0") return 1;
-  size_t point = text.find('.');
-  std::string whole = text.substr(0, point);
-  std::string fraction = point == std::string::npos ? "" : text.substr(point + 1);
-  if (fraction.empty()) whole.erase(whole.find_last_not_of('0') + 1);
-  if (whole == "0") {
-    whole.clear();
-    fraction.erase(0, fraction.find_first_not_of('0'));
-  }
-  return 1 + sign + (static_cast<int64_t>(whole.size()) + 1) / 2 +
-         (static_cast<int64_t>(fraction.size()) + 1) / 2;
-}
-
-int64_t ValueSize(const v1::AttributeValue& value) {
-  int64_t size = 0;
-  switch (value.value_case()) {
-    case v1::AttributeValue::kS:
-      return static_cast<int64_t>(value.s().size());
-    case v1::AttributeValue::kN:
-      return NumberSize(value.n());
-    case v1::AttributeValue::kB:
-      return static_cast<int64_t>(value.b().size());
-    case v1::AttributeValue::kSs:
-      for (const auto& element : value.ss().values()) size += static_cast<int64_t>(element.size());
-      return size;
-    case v1::AttributeValue::kNs:
-      for (const auto& element : value.ns().values()) size += NumberSize(element);
-      return size;
-    case v1::AttributeValue::kBs:
-      for (const auto& element : value.bs().values()) size += static_cast<int64_t>(element.size());
-      return size;
-    case v1::AttributeValue::kL:
-      for (const auto& element : value.l().values()) size += 1 + ValueSize(element);
-      return 3 + size;
-    case v1::AttributeValue::kM:
-      for (const auto& attribute : value.m().attributes()) {
-        size += 1 + static_cast<int64_t>(attribute.name().size()) + ValueSize(attribute.value());
-      }
-      return 3 + size;
-    default:
-      return 1;
-  }
-}
 
 bool FitsKey(char type, const v1::AttributeValue& value) {
   return ScalarType(value) == type && !(value.has_s() && value.s().empty()) &&
@@ -78,11 +30,7 @@ v1::Item ToMessage(const ModelItem& item) {
 
 std::string EncodeItem(const ModelItem& item) { return ToMessage(item).SerializeAsString(); }
 
-int64_t SizeOf(const ModelItem& item) {
-  int64_t size = 0;
-  for (const auto& [name, value] : item) size += static_cast<int64_t>(name.size()) + ValueSize(value);
-  return size;
-}
+int64_t SizeOf(const ModelItem& item) { return SizeOf(ToMessage(item)); }
 
 bool SameValue(const v1::AttributeValue& a, const v1::AttributeValue& b) {
   return a.SerializeAsString() == b.SerializeAsString();
@@ -222,6 +170,7 @@ std::optional<ModelEntry> TableModel::EntryOf(const ModelIndex& index, const Mod
 ModelPage ReadModelPage(const std::vector<ModelEntry>& selected, size_t start,
                         const ModelPageRequest& request) {
   ModelPage page;
+  page.count_only = request.count_only;
   int64_t bytes = 0;
   int64_t fetched_bytes = 0;
   for (size_t i = start; i < selected.size(); ++i) {
@@ -237,6 +186,7 @@ ModelPage ReadModelPage(const std::vector<ModelEntry>& selected, size_t start,
       }
       page.items.push_back(std::move(shown));
     }
+    if (request.count_all) continue;
     if (page.scanned == request.limit || bytes >= kPageBytes || fetched_bytes >= kPageBytes) {
       page.last_evaluated = i;
       break;

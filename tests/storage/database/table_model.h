@@ -65,6 +65,8 @@ class TableModel {
   explicit TableModel(const v1::TableDescription& definition);
 
   const v1::TableDescription& definition() const { return definition_; }
+  // Keys and indexes must be the same.
+  void set_definition(const v1::TableDescription& definition) { definition_ = definition; }
   const std::string& name() const { return definition_.table_name(); }
   const std::vector<std::string>& key_names() const { return key_names_; }
   bool IsKey(const std::string& attribute) const;
@@ -112,8 +114,9 @@ class TableModel {
 
 // What one page must contain, given everything that the request selects, in order (SEM-027..030).
 struct ModelPage {
-  // After filter and projection.
+  // After filter and projection; they count, though a page may be asked not to show them.
   std::vector<ModelItem> items;
+  bool count_only = false;
   int scanned = 0;
   // Nothing when the page is the last.
   std::optional<size_t> last_evaluated;
@@ -127,6 +130,9 @@ struct ModelPageRequest {
   // shows that (SEM-036).
   bool fetch_items = false;
   bool whole_items = false;
+  // Select COUNT: nothing is shown; count_all: and everything is one page.
+  bool count_only = false;
+  bool count_all = false;
 };
 
 ModelPage ReadModelPage(const std::vector<ModelEntry>& selected, size_t start,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "itemdb/v1/data.pb.h"
+#include "tests/support/statistics.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -182,6 +183,7 @@ StoredOrders ReadOrders(Database& database, uint64_t changes_start) {
         << stored.rows.size();
   }
   ExpectClean(database);
+  ExpectExactStatistics(database);
   return stored;
 }
 

@@ -41,7 +41,7 @@ struct StoredOrders {
 };
 // Scans the order table and reads the change log from its start, which must be `changes_start`. Expects the
 // log to be dense, its images to fit each other, replaying it to give the scanned items (only when it starts
-// at 1), and CheckDatabase to find nothing.
+// at 1), CheckDatabase to find nothing, and the statistics of tables and indexes to be exact.
 StoredOrders ReadOrders(Database& database, uint64_t changes_start = 1);
 
 // Not thread-safe: one thread per writer.

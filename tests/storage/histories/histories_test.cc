@@ -1,5 +1,5 @@
 // What many clients are answered fits one order of operations that respects time: invariants OneOrder and
-// OneView (SEM-088).
+// OneView.
 //
 //   ITEMDB_HISTORY_OPERATIONS=n   operations of the long history (200,000; 16,000 in sanitizer builds)
 //   ITEMDB_TEST_SEED=n            repeats the choices of a run, though not how the threads interleave

@@ -12,6 +12,11 @@ if(ITEMDB_SANITIZE)
   add_link_options(-fsanitize=${ITEMDB_SANITIZE})
 endif()
 
+if(ITEMDB_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # Precompiled headers need these two relaxations to be cacheable.

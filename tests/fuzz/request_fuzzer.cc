@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "daemon/raw_call.h"
@@ -65,21 +67,22 @@ void CheckAnswer(absl::StatusOr<Reply> answer) {
     return;
   }
   grpc::ByteBuffer bytes;
-  if (!EncodeReply(*std::move(answer), &bytes).ok()) return;
+  static const auto memory = std::make_shared<CallMemory>(size_t{64} << 20);
+  if (!EncodeReply(*std::move(answer), memory, &bytes).status.ok()) return;
   Published published;
   ITEMDB_CHECK(published.ParseFromString(Flatten(bytes)));
 }
 
-template <typename Published, typename Request, typename Reply>
-using Method = void (Database::*)(const Request&, Done<Reply>);
+template <typename Request, typename Reply>
+using Method = void (Database::*)(Request, Done<Reply>, CancellationPtr);
 
 template <typename Published, typename Request, typename Reply>
-void Call(Method<Published, Request, Reply> method, const std::string& bytes) {
+void Send(Method<Request, Reply> method, const std::string& bytes) {
   grpc::Slice slice(bytes);
-  Request request;
+  std::remove_cvref_t<Request> request;
   if (!DecodeRequest(grpc::ByteBuffer(&slice, 1), request)) return;
   CheckAnswer<Published>(testing::Await<Reply>(
-      [&](Done<Reply> done) { ((*TheWorld().database).*method)(request, std::move(done)); }));
+      [&](Done<Reply> done) { ((*TheWorld().database).*method)(request, std::move(done), nullptr); }));
 }
 
 using CallFunction = void (*)(const std::string& bytes);
@@ -87,15 +90,17 @@ using CallFunction = void (*)(const std::string& bytes);
 // The first byte of an input, modulo their number, is an index here: do not reorder, or a corpus loses its
 // meaning.
 const CallFunction kCalls[] = {
-    [](const std::string& bytes) { Call<v1::PutItemReply>(&Database::PutItem, bytes); },
-    [](const std::string& bytes) { Call<v1::UpdateItemReply>(&Database::UpdateItem, bytes); },
-    [](const std::string& bytes) { Call<v1::DeleteItemReply>(&Database::DeleteItem, bytes); },
-    [](const std::string& bytes) { Call<v1::BatchWriteItemReply>(&Database::BatchWriteItem, bytes); },
-    [](const std::string& bytes) { Call<v1::TransactWriteItemsReply>(&Database::TransactWriteItems, bytes); },
-    [](const std::string& bytes) { Call<v1::GetItemReply>(&Database::GetItem, bytes); },
-    [](const std::string& bytes) { Call<v1::QueryReply>(&Database::Query, bytes); },
-    [](const std::string& bytes) { Call<v1::ScanReply>(&Database::Scan, bytes); },
-    [](const std::string& bytes) { Call<v1::ReadChangesReply>(&Database::ReadChanges, bytes); },
+    [](const std::string& bytes) { Send<v1::PutItemReply>(&Database::PutItem, bytes); },
+    [](const std::string& bytes) { Send<v1::UpdateItemReply>(&Database::UpdateItem, bytes); },
+    [](const std::string& bytes) { Send<v1::DeleteItemReply>(&Database::DeleteItem, bytes); },
+    [](const std::string& bytes) { Send<v1::BatchWriteItemReply>(&Database::BatchWriteItem, bytes); },
+    [](const std::string& bytes) { Send<v1::TransactWriteItemsReply>(&Database::TransactWriteItems, bytes); },
+    [](const std::string& bytes) { Send<v1::GetItemReply>(&Database::GetItem, bytes); },
+    [](const std::string& bytes) { Send<v1::QueryReply>(&Database::Query, bytes); },
+    [](const std::string& bytes) { Send<v1::ScanReply>(&Database::Scan, bytes); },
+    [](const std::string& bytes) { Send<v1::ReadChangesReply>(&Database::ReadChanges, bytes); },
+    [](const std::string& bytes) { Send<v1::BatchGetItemReply>(&Database::BatchGetItem, bytes); },
+    [](const std::string& bytes) { Send<v1::TransactGetItemsReply>(&Database::TransactGetItems, bytes); },
 };
 
 // One plain request a method, for the mutations to start from.
@@ -191,6 +196,21 @@ std::vector<std::string> Seeds() {
   v1::ReadChangesRequest changes;
   changes.set_limit(5);
   add(changes);
+
+  v1::BatchGetItemRequest batch_get;
+  v1::KeysAndAttributes* keys = batch_get.add_request_items();
+  keys->set_table_name(kTable);
+  *keys->add_keys() = key;
+  *keys->add_keys() = Item({{"pk", S("b")}, {"sk", S("0")}});
+  keys->set_projection_expression("x, l[0]");
+  batch_get.set_max_reply_bytes(100);
+  add(batch_get);
+
+  v1::TransactGetItemsRequest transact_get;
+  v1::TransactGet* one = transact_get.add_transact_items();
+  one->set_table_name(kTable);
+  *one->mutable_key() = key;
+  add(transact_get);
   return seeds;
 }
 

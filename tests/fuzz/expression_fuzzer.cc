@@ -1,0 +1,93 @@
+// Expressions: lexer, parser and evaluator of conditions, updates, projections and key conditions.
+//
+// An input is the text of an expression, and after a zero byte, if there is one, the encoded item that it is
+// evaluated for. Whatever is accepted must run, and what an update or a projection makes must be canonical.
+#include <cstdint>
+#include <string>
+
+#include "storage/base/check.h"
+#include "storage/expressions/condition.h"
+#include "storage/expressions/key_condition.h"
+#include "storage/expressions/projection.h"
+#include "storage/expressions/update.h"
+#include "storage/values/canonical.h"
+#include "tests/storage/expressions/notation.h"
+
+namespace itemdb {
+namespace {
+
+const PlaceholderTexts kPlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
+                                        {":b", "1"},   {":c", "[1]"},  {":d", "<'x'>"},
+                                        {":e", "<1>"}, {":f", "true"}, {":g", "'S'"}};
+constexpr std::string_view kItem =
+    "{a: 1, b: {c: [1, {d: 'x'}]}, c: [[1], 2], d: <'x', 'y'>, e: 'xyz', f: {}}";
+
+void ExpectRefused(const absl::Status& status) {
+  ITEMDB_CHECK(absl::IsInvalidArgument(status) && ReasonOf(status) == kReasonValidation);
+  ITEMDB_CHECK(!status.message().empty());
+}
+
+void ExpectCanonical(const std::string& item) {
+  absl::StatusOr<std::string> again = CanonicalizeItem(item);
+  ITEMDB_CHECK(again.ok() && *again == item);
+}
+
+void Run(std::string_view text, ItemView item) {
+  static Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  auto condition = Condition::Compile("ConditionExpression", text, placeholders);
+  if (condition.ok()) {
+    ITEMDB_CHECK(condition->Evaluate(item) == condition->Evaluate(item));
+    condition->Evaluate(ItemView());
+  } else {
+    ExpectRefused(condition.status());
+  }
+  auto update = UpdateExpression::Compile(text, placeholders);
+  if (!update.ok()) ExpectRefused(update.status());
+  for (bool exists : {true, false}) {
+    if (!update.ok()) break;
+    auto after = update->Apply(exists ? item : ItemView(), exists);
+    if (!after.ok()) {
+      ExpectRefused(after.status());
+      continue;
+    }
+    ExpectCanonical(*after);
+    ExpectCanonical(update->TouchedPart(ItemView(*after)));
+  }
+  auto projection = Projection::Compile(text, placeholders);
+  if (projection.ok()) {
+    std::string part;
+    projection->Apply(item, &part);
+    ExpectCanonical(part);
+    // A projection of what it has shown shows the same, unless lists have moved up.
+    if (text.find('[') == std::string_view::npos) {
+      std::string again;
+      projection->Apply(ItemView(part), &again);
+      ITEMDB_CHECK(again == part);
+    }
+  } else {
+    ExpectRefused(projection.status());
+  }
+  auto range = CompileKeyCondition(text, placeholders, {{"a", ValueType::kS}}, {{"b", ValueType::kN}});
+  if (range.ok()) {
+    ITEMDB_CHECK(range->range.lower.starts_with(range->prefix));
+    ITEMDB_CHECK(!range->prefix.empty());
+  } else {
+    ExpectRefused(range.status());
+  }
+}
+
+}  // namespace
+}  // namespace itemdb
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  std::string_view input(reinterpret_cast<const char*>(data), bytes);
+  static const std::string default_item = itemdb::Item(itemdb::kItem);
+  size_t zero = input.find('\0');
+  if (zero == std::string_view::npos) {
+    itemdb::Run(input, itemdb::ItemView(default_item));
+    return 0;
+  }
+  absl::StatusOr<std::string> item = itemdb::CanonicalizeItem(input.substr(zero + 1));
+  if (item.ok()) itemdb::Run(input.substr(0, zero), itemdb::ItemView(*item));
+  return 0;
+}

@@ -1,0 +1,72 @@
+// Items from clients: decoding into canonical form. An input is an encoded itemdb.v1.Item.
+#include <google/protobuf/stubs/logging.h>
+
+#include <cstdint>
+#include <string>
+
+#include "itemdb/v1/item.pb.h"
+#include "storage/base/check.h"
+#include "storage/values/canonical.h"
+
+namespace itemdb {
+namespace {
+
+size_t Walk(ValueView value) {
+  size_t values = 1;
+  switch (value.type()) {
+    case ValueType::kL:
+      for (ValueView element : ListView(value.payload())) values += Walk(element);
+      break;
+    case ValueType::kM:
+      for (AttributeView attribute : ItemView(value.payload())) values += Walk(attribute.value);
+      break;
+    case ValueType::kSS:
+    case ValueType::kNS:
+    case ValueType::kBS:
+      values += SetView(value.payload()).Count();
+      ITEMDB_CHECK(values > 1);
+      break;
+    default:
+      break;
+  }
+  return values;
+}
+
+void Run(const std::string& encoded) {
+  absl::StatusOr<std::string> canonical = CanonicalizeItem(encoded);
+  v1::Item message;
+  if (!canonical.ok()) {
+    ITEMDB_CHECK(absl::IsInvalidArgument(canonical.status()) && !canonical.status().message().empty());
+    return;
+  }
+  // What is accepted is a message, and the generated code writes the same bytes.
+  ITEMDB_CHECK(message.ParseFromString(encoded));
+  ITEMDB_CHECK(message.ParseFromString(*canonical) && message.SerializeAsString() == *canonical);
+  absl::StatusOr<std::string> again = CanonicalizeItem(*canonical);
+  ITEMDB_CHECK(again.ok() && *again == *canonical);
+  size_t bytes = 0;
+  std::string_view last;
+  bool first = true;
+  for (AttributeView attribute : ItemView(*canonical)) {
+    ITEMDB_CHECK(first || last < attribute.name);
+    first = false;
+    last = attribute.name;
+    Walk(attribute.value);
+    ITEMDB_CHECK(ItemView(*canonical).Find(attribute.name)->encoded() == attribute.value.encoded());
+    bytes += attribute.name.size() + ValueSizeBytes(attribute.value);
+  }
+  ITEMDB_CHECK(ItemSizeBytes(ItemView(*canonical)) == bytes);
+}
+
+}  // namespace
+}  // namespace itemdb
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  google::protobuf::SetLogHandler(nullptr);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  itemdb::Run(std::string(data, data + bytes));
+  return 0;
+}

@@ -20,6 +20,8 @@ class ITEMDB_EXPORT ClientAccess {
   static absl::StatusOr<Client> Make(
       const ClientOptions& options,
       absl::FunctionRef<absl::StatusOr<std::unique_ptr<Transport>>(Timer&)> make_transport);
+
+  static const std::shared_ptr<ClientCore>& CoreOf(const Client& client) { return client.core_; }
 };
 
 }  // namespace client

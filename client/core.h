@@ -98,6 +98,11 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
           });
   }
 
+  // As Transport::OpenStream.
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) {
+    return transport_->OpenStream(method, read_ahead);
+  }
+
  private:
   friend class RetriedCall;
 

@@ -113,6 +113,18 @@ absl::Status PageRequestToProto(const Request& request, Message* message) {
   return ToProto(*request.exclusive_start_key, message->mutable_exclusive_start_key());
 }
 
+absl::Status ToProto(const QueryRequest& request, v1::QueryRequest* message) {
+  message->set_key_condition_expression(request.key_condition_expression);
+  message->set_scan_index_forward(request.scan_index_forward);
+  return PageRequestToProto(request, message);
+}
+
+absl::Status ToProto(const ScanRequest& request, v1::ScanRequest* message) {
+  if (request.segment.has_value()) message->set_segment(*request.segment);
+  if (request.total_segments.has_value()) message->set_total_segments(*request.total_segments);
+  return PageRequestToProto(request, message);
+}
+
 // The token of a write: the caller's, or a random one when asked for, or none.
 std::string TokenFor(const CallOptions& options, bool idempotent) {
   if (!options.client_request_token.empty() || !idempotent) return options.client_request_token;
@@ -207,20 +219,32 @@ absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request) {
 
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request) {
   v1::QueryRequest message;
-  message.set_key_condition_expression(request.key_condition_expression);
-  message.set_scan_index_forward(request.scan_index_forward);
-  absl::Status status = PageRequestToProto(request, &message);
+  absl::Status status = ToProto(request, &message);
   if (!status.ok()) return status;
   return ReadSpec("/itemdb.v1.Data/Query", message);
 }
 
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request) {
   v1::ScanRequest message;
-  if (request.segment.has_value()) message.set_segment(*request.segment);
-  if (request.total_segments.has_value()) message.set_total_segments(*request.total_segments);
-  absl::Status status = PageRequestToProto(request, &message);
+  absl::Status status = ToProto(request, &message);
   if (!status.ok()) return status;
   return ReadSpec("/itemdb.v1.Data/Scan", message);
+}
+
+absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state) {
+  v1::QueryStreamRequest message;
+  message.set_one_state(one_state);
+  absl::Status status = ToProto(request, message.mutable_query());
+  if (!status.ok()) return status;
+  return message.SerializeAsString();
+}
+
+absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_state) {
+  v1::ScanStreamRequest message;
+  message.set_one_state(one_state);
+  absl::Status status = ToProto(request, message.mutable_scan());
+  if (!status.ok()) return status;
+  return message.SerializeAsString();
 }
 
 }  // namespace client

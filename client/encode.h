@@ -24,6 +24,10 @@ absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request);
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
 
+// The one message of a stream of pages.
+absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state);
+absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_state);
+
 // Of the messages that batch_write.cc and batch_get.cc make; a write is given its token.
 CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options);
 CallSpec Encode(const v1::BatchGetItemRequest& message);

@@ -237,7 +237,10 @@ void GrpcTransport::Send(std::shared_ptr<Pending> pending) {
   stub_.UnaryCall(
       &call->context, call->call.method, grpc::StubOptions(), &call->request, &call->reply,
       [this, pending = std::move(pending)](grpc::Status status) {
-        if (!status.ok()) return pending->End(ToStatus(status, *pending));
+        if (!status.ok()) {
+          return pending->End(
+              ToStatus(status, pending->call.kind, pending->cancelled, pending->call.request->size()));
+        }
         grpc::Slice reply;
         if (!pending->reply.TrySingleSlice(&reply).ok() && !pending->reply.DumpToSingleSlice(&reply).ok()) {
           return pending->End(MakeError(absl::StatusCode::kInternal, "INTERNAL",
@@ -248,8 +251,8 @@ void GrpcTransport::Send(std::shared_ptr<Pending> pending) {
       });
 }
 
-absl::Status GrpcTransport::ToStatus(const grpc::Status& status, const Pending& pending) const {
-  const CallKind kind = pending.call.kind;
+absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, bool cancelled,
+                                     size_t request_bytes) const {
   const absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
 
   // The daemon's own verdict.
@@ -270,7 +273,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, const Pending& 
           code, kReasonWriteOutcomeUnknown,
           "no reply from " + endpoint_ + " before the deadline: the write may or may not have been applied");
     case absl::StatusCode::kCancelled:
-      if (pending.cancelled) {
+      if (cancelled) {
         if (kind == CallKind::kRead) return MakeError(code, kReasonCancelled, "the call was cancelled");
         return MakeError(
             code, kReasonWriteOutcomeUnknown,
@@ -293,7 +296,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, const Pending& 
                            " was lost after the write was sent; it may or may not have been applied: " +
                            status.error_message());
     default:
-      if (kind == CallKind::kWrite && !RefusedAtTheDoor(status, pending.call.request->size())) {
+      if (kind == CallKind::kWrite && !RefusedAtTheDoor(status, request_bytes)) {
         return MakeError(
             absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
             "the call to " + endpoint_ + " ended with " + absl::StatusCodeToString(code) +

@@ -32,10 +32,12 @@ class GrpcTransport : public Transport {
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
   Cancel Start(OutgoingCall call, Done done) override;
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) override;
   const std::string& endpoint() const override { return endpoint_; }
 
  private:
   struct Pending;
+  class Stream;
 
   GrpcTransport(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel, Timer& timer);
 
@@ -44,7 +46,8 @@ class GrpcTransport : public Transport {
   void SendWhenConnected(std::shared_ptr<Pending> pending, absl::Duration pause);
   void Send(std::shared_ptr<Pending> pending);
   // The outcome of a call that was sent.
-  absl::Status ToStatus(const grpc::Status& status, const Pending& pending) const;
+  absl::Status ToStatus(const grpc::Status& status, CallKind kind, bool cancelled,
+                        size_t request_bytes) const;
 
   const std::string endpoint_;
   const std::optional<TlsOptions> tls_;

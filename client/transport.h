@@ -1,15 +1,17 @@
-// How a call gets from a client to a database: one method name and request bytes out, reply bytes or a status
-// back. Under every Client lies one Transport: gRPC's (grpc_transport.h) or, in users' tests, one that leads
-// to a database in the same process (testing/).
+// How calls and streams get from a client to a database: one method name and request bytes out, reply bytes
+// or a status back; of a stream, any number of messages either way. Under every Client lies one Transport:
+// gRPC's (grpc_transport.h) or, in users' tests, one that leads to a database in the same process (testing/).
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 namespace itemdb {
@@ -25,6 +27,23 @@ struct OutgoingCall {
   // The encoded request message of the method.
   std::shared_ptr<const std::string> request;
   absl::Time deadline;
+};
+
+// Messages to and from one method of the daemon. Blocking, for one thread; Cancel() may come from any. Its
+// destructor cancels what has not ended. The transport outlives it.
+class MessageStream {
+ public:
+  virtual ~MessageStream() = default;
+
+  // Queues a message to be sent; without effect once the stream has ended.
+  virtual void Write(std::string message) = 0;
+  // Tells the other side that no message follows.
+  virtual void WritesDone() = 0;
+  // Waits for the next message. Nothing: the stream has ended as it should. Otherwise why it ended, with
+  // reasons as of a read: UNAVAILABLE when the connection was lost, whatever was sent; DEADLINE_EXCEEDED when
+  // nothing came before the deadline, and CANCELLED, both of which end it.
+  virtual absl::StatusOr<std::optional<std::string>> Read(absl::Time deadline) = 0;
+  virtual void Cancel() = 0;
 };
 
 // Thread-safe. A transport outlives the calls it has started.
@@ -45,6 +64,10 @@ class Transport {
   // Starts a call without blocking. `done` runs exactly once, never before this returns on the calling
   // thread.
   virtual Cancel Start(OutgoingCall call, Done done) = 0;
+
+  // Opens a stream; without blocking. Up to `read_ahead` messages, at least 1, are received before they are
+  // asked for.
+  virtual std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) = 0;
 
   // Where the calls go, for messages.
   virtual const std::string& endpoint() const = 0;

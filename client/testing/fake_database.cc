@@ -73,9 +73,13 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
     };
   }
 
+  std::unique_ptr<MessageStream> OpenStream(const char* method, size_t /*read_ahead*/) override;
+
   const std::string& endpoint() const override { return endpoint_; }
 
  private:
+  class Stream;
+
   struct Pending {
     OutgoingCall call;
     Done done;
@@ -128,6 +132,68 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
   Timer& timer_;
   const std::string endpoint_ = "fake:";
 };
+
+// A stream meets its fault at the first message that is read from it; with kLostReply after the database has
+// made that message.
+class FakeDatabase::Transport::Stream : public MessageStream {
+ public:
+  Stream(std::shared_ptr<State> state, const char* method) : state_(std::move(state)) {
+    const std::string_view name = method;
+    fault_ = state_->Arrive(std::string(name.substr(name.rfind('/') + 1)));
+    absl::StatusOr<std::unique_ptr<LocalDatabase::Stream>> stream = state_->database->OpenStream(name);
+    if (stream.ok()) {
+      stream_ = *std::move(stream);
+    } else {
+      unopened_ = stream.status();
+    }
+  }
+
+  void Write(std::string message) override {
+    if (stream_ != nullptr && (!fault_.has_value() || *fault_ == Fault::kLostReply)) stream_->Write(message);
+  }
+  void WritesDone() override {
+    if (stream_ != nullptr) stream_->WritesDone();
+  }
+
+  absl::StatusOr<std::optional<std::string>> Read(absl::Time deadline) override {
+    if (stream_ == nullptr) return unopened_;
+    const absl::Time start = absl::Now() + state_->Delay();
+    absl::SleepFor(std::min(start, deadline) - absl::Now());
+    if (cancelled_)
+      return MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the stream was cancelled");
+    if (start >= deadline) {
+      return MakeError(absl::StatusCode::kDeadlineExceeded, kReasonDeadlineExceeded,
+                       "nothing came before the deadline");
+    }
+    if (fault_ == Fault::kUnavailable) {
+      return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                       "the fake database was told to be unavailable");
+    }
+    if (fault_ == Fault::kQueueFull) {
+      return MakeError(absl::StatusCode::kResourceExhausted, "QUEUE_FULL",
+                       "the fake database was told to be overloaded", /*retry_after_ms=*/1);
+    }
+    absl::StatusOr<std::optional<std::string>> message = std::nullopt;
+    if (fault_ != Fault::kLostRequest) message = stream_->Read();
+    if (!fault_.has_value()) return message;
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "the fake database was told to lose the connection");
+  }
+
+  void Cancel() override { cancelled_ = true; }
+
+ private:
+  const std::shared_ptr<State> state_;
+  std::optional<Fault> fault_;
+  std::unique_ptr<LocalDatabase::Stream> stream_;
+  absl::Status unopened_;
+  std::atomic<bool> cancelled_ = false;
+};
+
+std::unique_ptr<MessageStream> FakeDatabase::Transport::OpenStream(const char* method,
+                                                                   size_t /*read_ahead*/) {
+  return std::make_unique<Stream>(state_, method);
+}
 
 FakeDatabase::FakeDatabase(std::shared_ptr<State> state) : state_(std::move(state)) {}
 

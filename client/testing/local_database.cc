@@ -11,13 +11,12 @@
 
 #include "absl/time/clock.h"
 #include "client/payload_urls.h"
+#include "client/testing/local_streams.h"
 #include "itemdb/v1/errors.pb.h"
 #include "storage/database.h"
 
 namespace itemdb::testing {
-namespace {
 
-// The status as it arrives at a client.
 absl::Status ForClient(const absl::Status& status) {
   v1::ErrorDetail detail;
   detail.set_reason(ReasonOf(status));
@@ -27,6 +26,8 @@ absl::Status ForClient(const absl::Status& status) {
   for_client.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
   return for_client;
 }
+
+namespace {
 
 std::string Encode(const google::protobuf::MessageLite& reply) { return reply.SerializeAsString(); }
 std::string Encode(const Page& page) { return page.reply.SerializeAsString() + page.encoded_items; }
@@ -79,13 +80,28 @@ class TemporaryDatabase : public LocalDatabase {
     static const auto* methods = new std::map<std::string_view, Method>(Methods());
     const auto it = methods->find(method);
     if (it == methods->end()) {
-      return done(ForClient(MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
-                                      "the fake database has no method " + std::string(method))));
+      return done(ForClient(NoSuchMethod(method)));
     }
     it->second(this, request, std::move(done));
   }
 
+  absl::StatusOr<std::unique_ptr<Stream>> OpenStream(std::string_view method) override {
+    if (method == "/itemdb.v1.Data/QueryStream") {
+      return std::make_unique<LocalPageStream>(*database_, &Database::Query, &Database::QueryState);
+    }
+    if (method == "/itemdb.v1.Data/ScanStream") {
+      return std::make_unique<LocalPageStream>(*database_, &Database::Scan, &Database::ScanState);
+    }
+    if (method == "/itemdb.v1.Data/BulkWrite") return std::make_unique<LocalBulkStream>(*database_);
+    return ForClient(NoSuchMethod(method));
+  }
+
  private:
+  static absl::Status NoSuchMethod(std::string_view method) {
+    return MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+                     "the fake database has no method " + std::string(method));
+  }
+
   using Method = void (*)(TemporaryDatabase*, const std::string&, Done);
 
   // The asynchronous operations of Database all look alike.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,16 @@ class LocalDatabase {
   // Reply bytes, or a status with an itemdb.v1.ErrorDetail as the client library attaches it.
   using Done = std::function<void(absl::StatusOr<std::string>)>;
 
+  // One stream, for one thread; blocks in Read only. Dropped before the database.
+  class Stream {
+   public:
+    virtual ~Stream() = default;
+    virtual void Write(const std::string& message) = 0;
+    virtual void WritesDone() = 0;
+    // The next message, nothing at the end, or why the stream ends; not again after either.
+    virtual absl::StatusOr<std::optional<std::string>> Read() = 0;
+  };
+
   virtual ~LocalDatabase() = default;
 
   static absl::StatusOr<std::unique_ptr<LocalDatabase>> Open();
@@ -25,6 +36,8 @@ class LocalDatabase {
   // Carries out "/itemdb.v1.Data/PutItem" and the like. `done` runs once, perhaps before this returns, and
   // neither blocks nor destroys the database. UNIMPLEMENTED: no such method.
   virtual void Call(std::string_view method, const std::string& request, Done done) = 0;
+  // Opens "/itemdb.v1.Data/QueryStream" and the like. UNIMPLEMENTED: no such stream.
+  virtual absl::StatusOr<std::unique_ptr<Stream>> OpenStream(std::string_view method) = 0;
 };
 
 }  // namespace itemdb::testing

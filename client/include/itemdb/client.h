@@ -192,6 +192,12 @@ class ITEMDB_EXPORT Client {
   ItemRange QueryAll(QueryRequest request, CallOptions options = {}) const;
   ItemRange ScanAll(ScanRequest request, CallOptions options = {}) const;
 
+  // The same for long ranges: the daemon sends page after page on its own, one ahead of the use, and waits
+  // for a range that is used slowly. A broken connection is opened again at the last page's key, within
+  // RetryOptions; the timeout is the longest wait for a page.
+  ItemRange QueryStream(QueryRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
+  ItemRange ScanStream(ScanRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
+
   // ---- tables ---- (blocking)
 
   // Creates a table with its indexes; it is usable when the call returns. ALREADY_EXISTS: there is one of

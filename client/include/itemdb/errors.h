@@ -21,6 +21,7 @@
 //   DEADLINE_EXCEEDED    DEADLINE_EXCEEDED          the deadline passed on a read
 //   CANCELLED            WRITE_OUTCOME_UNKNOWN      the call was cancelled after a write was sent; likewise
 //   CANCELLED            CANCELLED                  the call was cancelled; nothing was applied
+//   ABORTED              STATE_TOO_OLD              the one state of a stream is kept no longer; begin it again
 //   OUT_OF_RANGE         CHANGES_TRIMMED            the change records asked for are gone
 //   DATA_LOSS            DATA_LOSS                  stored bytes do not decode or fail their checksum
 //   DATA_LOSS            UNEXPECTED_ITEM            an item is not what the program's struct asks for (item_traits.h)
@@ -52,6 +53,7 @@ inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
 inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";
 inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UNKNOWN";
 inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";
+inline constexpr std::string_view kReasonStateTooOld = "STATE_TOO_OLD";
 inline constexpr std::string_view kReasonCancelled = "CANCELLED";
 inline constexpr std::string_view kReasonUnexpectedItem = "UNEXPECTED_ITEM";
 

@@ -348,6 +348,13 @@ struct ReadPlan {
   int64_t base_items_read = 0;
 };
 
+// Of QueryStream and ScanStream.
+struct StreamOptions {
+  // All items are of the state of the first page. The stream must be used up within a minute of its beginning
+  // and cannot be resumed: it ends with ABORTED (STATE_TOO_OLD) otherwise.
+  bool one_state = false;
+};
+
 // Of Query and Scan.
 struct ItemPage {
   uint64_t change_sequence = 0;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "itemdb/bulk_writer.h"
 #include "itemdb/cancel_token.h"
 #include "itemdb/client.h"
 #include "itemdb/expression.h"
@@ -91,6 +92,15 @@ TEST(WalkThrough, ReadmeOfTheClient) {
   ASSERT_EQ(outcomes.size(), 40u);
   EXPECT_EQ(outcomes[0], itemdb::BatchWriteOutcome::kUnknown);
   EXPECT_EQ(outcomes[39], itemdb::BatchWriteOutcome::kNotApplied);
+
+  const std::vector<itemdb::Item> items = {{{"id", "saw"}}, {{"id", "file"}}};
+  itemdb::BulkWriter writer(*client);
+  for (const itemdb::Item& item : items) EXPECT_TRUE(writer.Put("Product", item).ok());
+  absl::StatusOr<itemdb::BulkWriteResult> result = writer.Finish();
+  EXPECT_EQ(result->applied, 2u);
+  int streamed = 0;
+  for (const itemdb::Item& item : client->ScanStream({.table_name = "Product"})) streamed += !item.empty();
+  EXPECT_GE(streamed, 2);
 }
 
 // itemdb/testing/fake_database.h.

@@ -1,0 +1,113 @@
+// Client::QueryStream and ScanStream: ranges over pages that the daemon sends on its own, begun again at the
+// last page's key when the connection breaks.
+#include <utility>
+
+#include "client/decode.h"
+#include "client/encode.h"
+#include "client/errors_internal.h"
+#include "client/resumed_stream.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// One page is received while the one before is used.
+constexpr size_t kPagesAhead = 1;
+
+// `Request` is QueryRequest or ScanRequest.
+template <typename Request>
+class StreamedItems {
+ public:
+  using Decode = absl::StatusOr<ItemPage> (*)(std::string_view, const std::string&);
+
+  StreamedItems(std::shared_ptr<ClientCore> core, const char* method, Request request,
+                const StreamOptions& stream_options, CallOptions options, Decode decode)
+      : core_(core),
+        stream_(std::move(core), method, kPagesAhead, std::move(options)),
+        request_(std::move(request)),
+        one_state_(stream_options.one_state),
+        decode_(decode) {}
+
+  absl::StatusOr<std::optional<Item>> Next() {
+    while (used_ == page_.items.size()) {
+      if (last_page_) return std::nullopt;
+      absl::Status read = ReadPage();
+      if (!read.ok()) return read;
+    }
+    return std::move(page_.items[used_++]);
+  }
+
+ private:
+  absl::Status ReadPage() {
+    absl::Status usable = stream_.CheckUsable();
+    if (!usable.ok()) return usable;
+    while (true) {
+      if (!stream_.is_open()) {
+        absl::StatusOr<std::string> request = EncodeStream(request_, one_state_);
+        if (!request.ok()) return request.status();
+        stream_.Open();
+        stream_.Write(*std::move(request));
+        stream_.WritesDone();
+      }
+      absl::StatusOr<std::optional<std::string>> message = stream_.Read();
+      if (!message.ok()) {
+        if (stream_.gave_up()) return message.status();
+        if (one_state_ && pages_ > 0) {
+          return MakeError(absl::StatusCode::kAborted, kReasonStateTooOld,
+                           "the state that all pages were to be of was lost after " + std::to_string(pages_) +
+                               " pages: " + MessageOf(message.status()));
+        }
+        continue;
+      }
+      if (!message->has_value()) {
+        last_page_ = true;
+        return absl::OkStatus();
+      }
+      return Take(**message);
+    }
+  }
+
+  absl::Status Take(const std::string& message) {
+    absl::StatusOr<ItemPage> page = decode_(message, core_->endpoint());
+    if (!page.ok()) return page.status();
+    ++pages_;
+    page_ = *std::move(page);
+    used_ = 0;
+    last_page_ = !page_.last_evaluated_key.has_value();
+    request_.exclusive_start_key = std::move(page_.last_evaluated_key);
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<ClientCore> core_;
+  ResumedStream stream_;
+  // Of what is still to come.
+  Request request_;
+  const bool one_state_;
+  const Decode decode_;
+  ItemPage page_;
+  size_t used_ = 0;
+  int64_t pages_ = 0;
+  bool last_page_ = false;
+};
+
+template <typename Request, typename... Rest>
+ItemRange Range(std::shared_ptr<ClientCore> core, const char* method, Request request, Rest... rest) {
+  auto items = std::make_unique<StreamedItems<Request>>(std::move(core), method, std::move(request),
+                                                        std::move(rest)...);
+  return ItemRange([items = std::move(items)] { return items->Next(); });
+}
+
+}  // namespace
+
+ItemRange Client::QueryStream(QueryRequest request, StreamOptions stream, CallOptions options) const {
+  return Range(core_, "/itemdb.v1.Data/QueryStream", std::move(request), stream, std::move(options),
+               &DecodeQuery);
+}
+
+ItemRange Client::ScanStream(ScanRequest request, StreamOptions stream, CallOptions options) const {
+  return Range(core_, "/itemdb.v1.Data/ScanStream", std::move(request), stream, std::move(options),
+               &DecodeScan);
+}
+
+}  // namespace client
+}  // namespace itemdb

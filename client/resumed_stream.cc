@@ -1,0 +1,69 @@
+#include "client/resumed_stream.h"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "client/errors_internal.h"
+
+namespace itemdb {
+inline namespace client {
+
+ResumedStream::ResumedStream(std::shared_ptr<ClientCore> core, const char* method, size_t read_ahead,
+                             CallOptions options)
+    : core_(std::move(core)), method_(method), read_ahead_(read_ahead), options_(std::move(options)) {}
+
+absl::Status ResumedStream::CheckUsable() const {
+  if (InCallback()) {
+    return MakeError(absl::StatusCode::kFailedPrecondition, "BLOCKING_CALL_IN_CALLBACK",
+                     "a stream was used inside a callback, where nothing may block");
+  }
+  return CheckRetryOptions(core_->retry_of(options_));
+}
+
+void ResumedStream::Open() {
+  cancellation_.reset();
+  stream_ = core_->OpenStream(method_, read_ahead_);
+  cancellation_.emplace(options_.cancel, [weak = std::weak_ptr<MessageStream>(stream_)] {
+    if (std::shared_ptr<MessageStream> stream = weak.lock()) stream->Cancel();
+  });
+}
+
+absl::StatusOr<std::optional<std::string>> ResumedStream::Read() {
+  absl::StatusOr<std::optional<std::string>> message =
+      stream_->Read(absl::Now() + core_->timeout_of(options_));
+  if (message.ok()) {
+    attempts_ = 0;
+    return message;
+  }
+  cancellation_.reset();
+  stream_.reset();
+  const RetryOptions& retry = core_->retry_of(options_);
+  if (Judge(message.status(), CallKind::kRead) != Verdict::kRetry || ++attempts_ >= retry.max_attempts) {
+    gave_up_ = true;
+    return message;
+  }
+  thread_local std::minstd_rand random(std::random_device{}());
+  const double spread = std::generate_canonical<double, 20>(random);
+  if (!Pause(Backoff(retry, attempts_, spread, RetryAfterOf(message.status())))) {
+    gave_up_ = true;
+    return MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the stream was cancelled");
+  }
+  return message;
+}
+
+bool ResumedStream::Pause(absl::Duration pause) {
+  const absl::Time end = absl::Now() + pause;
+  constexpr absl::Duration kLook = absl::Milliseconds(10);
+  while (true) {
+    if (options_.cancel.has_value() && options_.cancel->cancelled()) return false;
+    const absl::Duration left = end - absl::Now();
+    if (left <= absl::ZeroDuration()) return true;
+    std::this_thread::sleep_for(absl::ToChronoNanoseconds(std::min(left, kLook)));
+  }
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,90 @@
+// EXT-01, EXT-03: streams of the real daemon through connections that break.
+#include <cstdio>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "itemdb/bulk_writer.h"
+#include "itemdb/client.h"
+#include "tests/client/cutting_proxy.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb {
+namespace {
+
+class BrokenStreamsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    client_ = *Client::Open({.endpoint = daemon_.endpoint()});
+    ASSERT_TRUE(client_
+                    ->CreateTable({.table_name = "Things",
+                                   .attribute_definitions = {{"pk", ScalarAttributeType::kString},
+                                                             {"sk", ScalarAttributeType::kNumber}},
+                                   .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}}})
+                    .ok());
+  }
+
+  static Client Through(const CuttingProxy& proxy) {
+    return *Client::Open({.endpoint = proxy.endpoint(),
+                          .timeout = absl::Minutes(5),
+                          .retry = {.max_attempts = 100, .initial_backoff = absl::Milliseconds(1)}});
+  }
+  static Item Thing(int i) { return {{"pk", "c"}, {"sk", i}, {"padding", std::string(100, 'x')}}; }
+
+  testing::TemporaryDirectory directory_;
+  e2e::DaemonProcess daemon_{directory_.path()};
+  std::optional<Client> client_;
+};
+
+TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
+  constexpr int kRounds = 3'000;
+  CuttingProxy proxy({.daemon_endpoint = daemon_.endpoint(), .seed = 11, .pieces_per_cut = 20});
+  const uint64_t before = client_->ReadChanges({})->change_sequence;
+  BulkWriter writer(Through(proxy), {.max_chunk_writes = 20});
+  // A put and a delete of the same item: each applied chunk leaves its records, so that one applied twice, or
+  // out of its order, shows in their number.
+  for (int i = 0; i < kRounds; ++i) {
+    ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
+    ASSERT_TRUE(writer.Put("Things", Thing(-1)).ok());
+    ASSERT_TRUE(writer.Delete("Things", {{"pk", "c"}, {"sk", -1}}).ok());
+  }
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  ASSERT_TRUE(result.ok()) << result.status();
+  std::printf("cuts: %d before and %d after a request, %d of replies\n", proxy.cuts_before_request(),
+              proxy.cuts_after_request(), proxy.cuts_of_replies());
+  EXPECT_EQ(result->applied, 3u * kRounds);
+  EXPECT_TRUE(result->rejected.empty());
+  EXPECT_EQ(client_->ReadChanges({})->change_sequence - before, 3u * kRounds);
+  // The test is worth nothing unless acknowledgements were lost.
+  EXPECT_GT(proxy.cuts_after_request() + proxy.cuts_of_replies(), 3);
+
+  const absl::StatusOr<std::vector<Item>> items =
+      Through(proxy).ScanStream({.table_name = "Things", .limit = 50}).ToVector();
+  ASSERT_TRUE(items.ok()) << items.status();
+  ASSERT_EQ(items->size(), static_cast<size_t>(kRounds));
+  for (int i = 0; i < kRounds; ++i) ASSERT_EQ((*items)[i], Thing(i));
+}
+
+TEST_F(BrokenStreamsTest, StreamsGoOnWithTheDaemonThatComesBack) {
+  BulkWriter writer(*Client::Open({.endpoint = daemon_.endpoint(), .retry = {.max_attempts = 100}}),
+                    {.max_chunk_writes = 10});
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
+  // Killed with chunks under way, and started again where clients look for it.
+  daemon_.set_listen({daemon_.endpoint()});
+  daemon_.Kill();
+  const absl::Status started = daemon_.Start();
+  ASSERT_TRUE(started.ok()) << started;
+  for (int i = 200; i < 400; ++i) ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->applied, 400u);
+  const absl::StatusOr<std::vector<Item>> items = client_->ScanStream({.table_name = "Things"}).ToVector();
+  ASSERT_TRUE(items.ok()) << items.status();
+  EXPECT_EQ(items->size(), 400u);
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -67,7 +67,9 @@ void Run(std::string_view text, ItemView item) {
   } else {
     ExpectRefused(projection.status());
   }
-  auto range = CompileKeyCondition(text, placeholders, {{"a", ValueType::kS}}, {{"b", ValueType::kN}});
+  auto key_condition = KeyCondition::Compile(text, placeholders);
+  if (!key_condition.ok()) return ExpectRefused(key_condition.status());
+  auto range = key_condition->Select({{"a", ValueType::kS}}, {{"b", ValueType::kN}});
   if (range.ok()) {
     ITEMDB_CHECK(range->range.lower.starts_with(range->prefix));
     ITEMDB_CHECK(!range->prefix.empty());

@@ -34,9 +34,12 @@ inline constexpr int kMaxInOperands = 100;
 inline constexpr size_t kMaxPlaceholderBytes = 255;
 inline constexpr size_t kMaxPlaceholderMapBytes = 2 << 20;
 
-// Entries of a legacy parameter (SEM-112): about as many as fit the text of an expression. Our own bound: each
-// may cost a walk over the item while other writes wait.
+// Entries of a legacy parameter (SEM-112): about as many as fit the text of an expression. Those that are
+// conditions, and their values in all: no more than an expression may have, as each may cost a walk over
+// every item that is read. Our own bounds.
 inline constexpr int kMaxLegacyEntries = 1'000;
+inline constexpr int kMaxLegacyConditions = kMaxExpressionOperators;
+inline constexpr size_t kMaxLegacyValues = 1'300;
 
 // Table and index names (SEM-008).
 inline constexpr size_t kMinTableNameBytes = 3;
@@ -91,6 +94,10 @@ inline constexpr int kMaxLargeTransactActions = 10'000;
 // memory, and in one RocksDB write, at once. A request of any length within this leaves room for what it
 // replaces and three copies in indexes.
 inline constexpr size_t kMaxUnitItemBytes = 64 << 20;
+// What a chunk of BulkWrite carries of that while it waits for its turn, and how many chunks of all streams
+// do; what the others replace is read again at their turn. Together as much as one unit may hold.
+inline constexpr size_t kMaxChunkCarriedBytes = 4 << 20;
+inline constexpr int kMaxCarryingChunks = 16;
 // Items before and after a transaction, where change records carry them; and the keys and envelopes of its
 // change records. Records of one commit are read together and must fit a reply, after up to a page of others.
 // Our own bounds: the service limits the request only.
@@ -100,8 +107,10 @@ inline constexpr size_t kMaxCommitKeyBytes = 3 << 20;
 inline constexpr int kMaxBulkChunkWrites = 1'000;
 inline constexpr size_t kMaxBulkChunkBytes = 4 << 20;
 // A client request token: its characters, how long it is remembered (SEM-050), and how many are at most, so
-// that they cannot fill the disk: 8,000 new ones a second for all that time.
+// that they cannot fill the disk: 8,000 new ones a second for all that time. What is kept of the writes that
+// a chunk rejected, messages included.
 inline constexpr size_t kMaxRequestTokenBytes = 36;
+inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 inline constexpr int kRequestTokenMinutes = 10;
 inline constexpr int64_t kMaxRequestTokens = 5'000'000;
 // Bytes that are kept for them, the attributes their replies showed included.

@@ -93,10 +93,11 @@ class CommitGroup {
   uint64_t next_sequence() const { return next_sequence_; }
 
   // The item under `key` as of all units ordered so far: from this group's own writes, else the carried read,
-  // else RocksDB. The view is valid until the group is destroyed (as long as units keep what they put).
-  // DATA_LOSS.
+  // else RocksDB. The view is valid until the unit's Order returns, or ForgetReads. DATA_LOSS.
   absl::StatusOr<std::optional<std::string_view>> CurrentItem(const Table& table, const ItemKey& key,
                                                               const CarriedRead& carried);
+  // Frees what CurrentItem has read from RocksDB.
+  void ForgetReads() { reads_.clear(); }
 
   // Puts or deletes the item under `key`, both of which borrow from the unit until it is answered.
   void PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);

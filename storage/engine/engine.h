@@ -35,6 +35,13 @@ class Engine {
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
   HeldStates& held_states() { return held_states_; }
   IoPool& io() { return *io_; }
+  // Whether one more chunk of a BulkWrite may carry what it replaces; then ChunkCarriesNoMore() must follow.
+  bool ChunkMayCarry() {
+    if (carrying_chunks_.fetch_add(1) < kMaxCarryingChunks) return true;
+    carrying_chunks_.fetch_sub(1);
+    return false;
+  }
+  void ChunkCarriesNoMore() { carrying_chunks_.fetch_sub(1); }
   // Runs `task` on the definitions thread. False when too many wait.
   [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) { return definitions_->Submit(task); }
 
@@ -112,6 +119,7 @@ class Engine {
   uint64_t next_unused_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
 
   std::thread keeper_;
+  std::atomic<int> carrying_chunks_ = 0;
 };
 
 }  // namespace itemdb

@@ -29,10 +29,11 @@ std::string_view NameOf(const auto& entry) { return entry.name(); }
 // The entries in the order of their attributes' names, so that equal requests make equal trees.
 template <typename Element>
 absl::StatusOr<std::vector<const Element*>> SortedEntries(std::string_view parameter,
-                                                          const LegacyEntries<Element>& entries) {
-  if (entries.size() > kMaxLegacyEntries) {
+                                                          const LegacyEntries<Element>& entries,
+                                                          int max_entries) {
+  if (entries.size() > max_entries) {
     return Invalid({parameter, " has ", std::to_string(entries.size()), " entries; at most ",
-                    std::to_string(kMaxLegacyEntries), " are allowed"});
+                    std::to_string(max_entries), " are allowed"});
   }
   std::vector<const Element*> sorted(entries.pointer_begin(), entries.pointer_end());
   std::sort(sorted.begin(), sorted.end(),
@@ -93,7 +94,13 @@ class TreeBuilder {
     tree_->actions.push_back({.kind = kind, .path = attribute, .operand = operand});
   }
 
-  LegacyTree FinishConditions(v1::ConditionalOperator joined_by, const std::vector<uint32_t>& terms) {
+  // INVALID_ARGUMENT: `parameter` has more values than an expression may have operands.
+  absl::StatusOr<LegacyTree> FinishConditions(std::string_view parameter, v1::ConditionalOperator joined_by,
+                                              const std::vector<uint32_t>& terms) {
+    if (values_.size() > kMaxLegacyValues) {
+      return Invalid({parameter, " has ", std::to_string(values_.size()), " values; at most ",
+                      std::to_string(kMaxLegacyValues), " are allowed"});
+    }
     bool any = joined_by == v1::CONDITIONAL_OPERATOR_OR;
     tree_->root =
         terms.size() == 1 ? terms[0] : AddCondition(any ? ConditionKind::kOr : ConditionKind::kAnd, terms);
@@ -213,7 +220,7 @@ std::vector<const std::string*> Pointers(const LegacyEntries<std::string>& value
 absl::StatusOr<LegacyTree> ConditionsTree(std::string_view parameter,
                                           const LegacyEntries<wire::NamedCondition>& conditions,
                                           v1::ConditionalOperator joined_by) {
-  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries(parameter, conditions));
+  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries(parameter, conditions, kMaxLegacyConditions));
   TreeBuilder builder(entries);
   std::vector<uint32_t> terms;
   for (const wire::NamedCondition* entry : entries) {
@@ -223,7 +230,7 @@ absl::StatusOr<LegacyTree> ConditionsTree(std::string_view parameter,
         AddComparison(builder, static_cast<uint32_t>(terms.size()), entry->name(),
                       condition.comparison_operator(), Pointers(condition.attribute_value_list())));
   }
-  return builder.FinishConditions(joined_by, terms);
+  return builder.FinishConditions(parameter, joined_by, terms);
 }
 
 // ---- Expected ------------------------------------------------------------------------------------
@@ -320,14 +327,14 @@ std::string GivenNames(std::initializer_list<GivenParameter> parameters) {
 
 absl::StatusOr<LegacyTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
                                         v1::ConditionalOperator joined_by) {
-  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("Expected", expected));
+  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("Expected", expected, kMaxLegacyConditions));
   TreeBuilder builder(entries);
   std::vector<uint32_t> terms;
   for (const wire::NamedExpectation* entry : entries) {
     ITEMDB_ASSIGN_OR_RETURN(terms.emplace_back(), AddExpectation(builder, static_cast<uint32_t>(terms.size()),
                                                                  entry->name(), entry->value()));
   }
-  return builder.FinishConditions(joined_by, terms);
+  return builder.FinishConditions("Expected", joined_by, terms);
 }
 
 absl::StatusOr<LegacyTree> FilterTree(const LegacyEntries<wire::NamedCondition>& conditions,
@@ -353,7 +360,7 @@ absl::StatusOr<LegacyTree> KeyConditionsTree(const LegacyEntries<wire::NamedCond
 }
 
 absl::StatusOr<LegacyTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates) {
-  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributeUpdates", updates));
+  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributeUpdates", updates, kMaxLegacyEntries));
   TreeBuilder builder(entries);
   for (uint32_t i = 0; i < entries.size(); ++i) {
     ITEMDB_RETURN_IF_ERROR(AddUpdate(builder, i, entries[i]->name(), entries[i]->value()));
@@ -362,7 +369,7 @@ absl::StatusOr<LegacyTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& u
 }
 
 absl::StatusOr<LegacyTree> AttributesTree(const LegacyEntries<std::string>& attributes) {
-  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributesToGet", attributes));
+  ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributesToGet", attributes, kMaxLegacyEntries));
   return TreeBuilder(entries).Finish();
 }
 

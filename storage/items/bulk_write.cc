@@ -89,19 +89,49 @@ absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, co
 
 class BulkUnit : public CommitUnit {
  public:
-  BulkUnit(PreparedChunk chunk, Done<wire::BulkWriteReply> done, CancellationPtr cancellation)
-      : chunk_(std::move(chunk)), done_(std::move(done)), cancellation_(std::move(cancellation)) {}
+  BulkUnit(std::shared_ptr<BulkWrites> stream, PreparedChunk chunk, Done<wire::BulkWriteReply> done,
+           CancellationPtr cancellation)
+      : stream_(std::move(stream)),
+        chunk_(std::move(chunk)),
+        done_(std::move(done)),
+        cancellation_(std::move(cancellation)),
+        may_carry_(stream_->engine_.ChunkMayCarry()) {}
+  ~BulkUnit() override {
+    if (may_carry_) stream_->engine_.ChunkCarriesNoMore();
+  }
 
-  std::vector<PreparedAction>& actions() { return chunk_.actions; }
+  // Reads what the chunk replaces; false when it has to wait for the disk. LIMIT_EXCEEDED.
+  absl::StatusOr<bool> Read(const ReadView& view, ReadTier tier) {
+    return ReadCarried(view, tier, kMaxUnitItemBytes, may_carry_ ? kMaxChunkCarriedBytes : 0,
+                       &chunk_.actions);
+  }
+  size_t writes() const { return chunk_.actions.size(); }
   const CancellationPtr& cancellation() const { return cancellation_; }
 
   size_t SizeBytes() const override { return SizeBytesOf(chunk_.actions); }
 
   void Order(CommitGroup& group) override {
-    status_ = CheckWanted(cancellation_);
-    if (!status_.ok() || (chunk_.token.has_value() && AnswerAgain(group))) return;
-    if (chunk_.token.has_value()) status_ = group.CheckRoomForRequest();
-    if (!status_.ok()) return;
+    // A chunk before this one may have failed in this very group.
+    status_ = stream_->failure();
+    if (status_.ok()) status_ = CheckWanted(cancellation_);
+    if (status_.ok()) Apply(group);
+    if (!status_.ok()) stream_->Fail(status_);
+  }
+
+  void Answer(const absl::Status& status, uint64_t change_sequence) override {
+    if (!status.ok()) status_ = status;
+    if (!status_.ok()) return std::move(done_)(status_);
+    chunk_.reply.set_change_sequence(change_sequence);
+    std::move(done_)(std::move(chunk_.reply));
+  }
+
+ private:
+  void Apply(CommitGroup& group) {
+    if (chunk_.token.has_value()) {
+      if (AnswerAgain(group)) return;
+      status_ = group.CheckRoomForRequest();
+      if (!status_.ok()) return;
+    }
     // Later writes look at what earlier ones made: decisions must stay where they are.
     decisions_.reserve(chunk_.actions.size());
     for (size_t i = 0; i < chunk_.actions.size(); ++i) {
@@ -113,23 +143,29 @@ class BulkUnit : public CommitUnit {
         uint64_t own = group.next_sequence();
         Append(chunk_.actions[i], decision, own, own, group);
       }
+      // Of a long chunk only what it makes stays, which later writes may look at.
+      decision.old_item.reset();
+      decision.entry_changes = {};
+      chunk_.actions[i].carried = {};
+      group.ForgetReads();
     }
     std::sort(chunk_.reply.mutable_rejected()->begin(), chunk_.reply.mutable_rejected()->end(),
               [](const auto& a, const auto& b) { return a.index() < b.index(); });
     if (!chunk_.token.has_value()) return;
     std::optional<std::string> rejected;
-    if (chunk_.reply.rejected_size() > 0) rejected = chunk_.reply.SerializeAsString();
+    if (chunk_.reply.rejected_size() > 0) rejected = Kept(chunk_.reply);
     group.RememberRequest(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
   }
 
-  void Answer(const absl::Status& status, uint64_t change_sequence) override {
-    if (!status.ok()) status_ = status;
-    if (!status_.ok()) return std::move(done_)(status_);
-    chunk_.reply.set_change_sequence(change_sequence);
-    std::move(done_)(std::move(chunk_.reply));
+  // What is remembered of a reply: everything, unless that is much.
+  static std::string Kept(const wire::BulkWriteReply& reply) {
+    std::string kept = reply.SerializeAsString();
+    if (kept.size() <= kMaxKeptRejectionsBytes) return kept;
+    wire::BulkWriteReply short_reply = reply;
+    for (auto& rejected : *short_reply.mutable_rejected()) rejected.clear_message();
+    return short_reply.SerializeAsString();
   }
 
- private:
   // Whether the chunk was applied before: then everything is said, with the writes that were rejected then.
   bool AnswerAgain(CommitGroup& group) {
     absl::StatusOr<std::optional<AppliedRequest>> applied = group.FindRequest(chunk_.token->text);
@@ -146,14 +182,20 @@ class BulkUnit : public CommitUnit {
             DataLossError("what is kept of the client request token " + chunk_.token->text + " is damaged");
       }
       chunk_.reply.set_chunk_number(number);
+      for (auto& rejected : *chunk_.reply.mutable_rejected()) {
+        if (rejected.message().empty())
+          rejected.set_message("the write was rejected when its chunk was applied first");
+      }
     }
     return true;
   }
 
+  const std::shared_ptr<BulkWrites> stream_;
   PreparedChunk chunk_;
   std::vector<Decision> decisions_;
   Done<wire::BulkWriteReply> done_;
   const CancellationPtr cancellation_;
+  const bool may_carry_;
   absl::Status status_;
 };
 
@@ -174,8 +216,8 @@ void BulkWrites::Write(const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteRe
   if (!prepared.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(prepared.status()));
 
   auto waiting = std::make_shared<Waiting>();
-  waiting->unit =
-      std::make_unique<BulkUnit>(*std::move(prepared), std::move(finish), std::move(cancellation));
+  waiting->unit = std::make_unique<BulkUnit>(shared_from_this(), *std::move(prepared), std::move(finish),
+                                             std::move(cancellation));
   {
     MutexLock lock(mutex_);
     waiting_.push_back(waiting);
@@ -206,16 +248,13 @@ absl::Status BulkWrites::failure() {
 }
 
 void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk) {
-  std::vector<PreparedAction>& actions = chunk->unit->actions();
-  if (actions.size() <= kMaxItemsOnRequestThread) {
-    absl::StatusOr<bool> read = ReadCarried(*view, ReadTier::kCacheOnly, kMaxUnitItemBytes, &actions);
+  if (chunk->unit->writes() <= kMaxItemsOnRequestThread) {
+    absl::StatusOr<bool> read = chunk->unit->Read(*view, ReadTier::kCacheOnly);
     if (!read.ok() || *read) return Ready(chunk, read.status());
   }
   IoPool::Task task = [self = shared_from_this(), view = std::move(view), chunk]() mutable {
     absl::Status read = CheckWanted(chunk->unit->cancellation());
-    if (read.ok()) {
-      read = ReadCarried(*view, ReadTier::kDisk, kMaxUnitItemBytes, &chunk->unit->actions()).status();
-    }
+    if (read.ok()) read = chunk->unit->Read(*view, ReadTier::kDisk).status();
     view.reset();
     self->Ready(chunk, std::move(read));
   };

@@ -28,6 +28,8 @@ class BulkWrites : public std::enable_shared_from_this<BulkWrites> {
              CancellationPtr cancellation);
 
  private:
+  friend class BulkUnit;
+
   // A chunk on its way to the pipeline.
   struct Waiting {
     std::unique_ptr<BulkUnit> unit;

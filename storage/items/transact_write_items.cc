@@ -120,7 +120,7 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, *std::move(actions),
                                           std::move(finish), std::move(cancellation));
   unit->SetToken(*std::move(token));
-  if (request.large()) unit->SetMaxItemBytes(kMaxUnitItemBytes);
+  if (request.large()) unit->SetMaxItemBytes(std::min(kMaxUnitItemBytes, engine.options().max_queue_bytes));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
   ReadAndSubmit(engine, *std::move(view), std::move(unit));

@@ -52,7 +52,7 @@ size_t SizeBytesOf(const std::vector<PreparedAction>& actions) {
   return bytes;
 }
 
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes,
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
                                  std::vector<PreparedAction>* actions) {
   size_t bytes = 0;
   for (PreparedAction& action : *actions) {
@@ -65,6 +65,7 @@ absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max
     }
     if (lookup.item.has_value()) bytes += lookup.item->size();
     ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, max_bytes));
+    if (bytes > keep_bytes) continue;
     action.carried.item = std::move(lookup.item);
     action.carried.group = view.group();
   }
@@ -198,7 +199,7 @@ void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
   if (unit->actions().size() <= kMaxItemsOnRequestThread) {
     absl::StatusOr<bool> read =
-        ReadCarried(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), &unit->actions());
+        ReadCarried(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), SIZE_MAX, &unit->actions());
     if (!read.ok()) return unit->Answer(read.status(), 0);
     if (*read) return Submit(engine, std::move(unit));
   }
@@ -207,7 +208,7 @@ void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::un
   IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
     absl::Status read = CheckWanted(unit->cancellation());
     if (read.ok())
-      read = ReadCarried(*view, ReadTier::kDisk, unit->max_item_bytes(), &unit->actions()).status();
+      read = ReadCarried(*view, ReadTier::kDisk, unit->max_item_bytes(), SIZE_MAX, &unit->actions()).status();
     view.reset();
     if (!read.ok()) return unit->Answer(read, 0);
     Submit(engine, std::move(unit));

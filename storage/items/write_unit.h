@@ -82,8 +82,9 @@ class WriteUnit : public CommitUnit {
 // Bytes that prepared actions hold while they wait.
 size_t SizeBytesOf(const std::vector<PreparedAction>& actions);
 // Reads what the actions are about to replace. False when one of the items has to wait for the disk.
-// LIMIT_EXCEEDED: together they have more than `max_bytes`.
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes,
+// LIMIT_EXCEEDED: together they have more than `max_bytes`. Only the first `keep_bytes` of them are carried;
+// the rest is read again when it is ordered.
+absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
                                  std::vector<PreparedAction>* actions);
 
 // Reads what `unit` is about to replace from `view`, on an I/O thread when the disk is needed, and submits

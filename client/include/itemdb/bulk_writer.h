@@ -41,7 +41,8 @@ struct RejectedWrite {
   // In the order of Put and Delete, from 0.
   uint64_t position = 0;
   BatchWrite write;
-  // As of a status: VALIDATION, RESOURCE_NOT_FOUND.
+  // As of a status: VALIDATION, RESOURCE_NOT_FOUND, ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED, or why what the
+  // write replaces could not be read, such as DATA_LOSS.
   std::string reason;
   std::string message;
 };

@@ -199,6 +199,56 @@ TEST_F(BulkWriteTest, AppliesAChunkOnceUnderItsTokenAndAnswersAsThen) {  // EXT-
   EXPECT_EQ(ReasonOf(mismatch.status()), kReasonIdempotentParameterMismatch) << mismatch.status();
 }
 
+// Long messages would fill the place for tokens.
+TEST_F(BulkWriteTest, KeepsOfManyRejectionsOnlyWhichAndWhy) {  // EXT-03, SEM-050
+  auto chunk = Chunk(1, "token");
+  for (int i = 0; i < 200; ++i) AddPut(&chunk, {{"pk", N("1")}});
+  auto first = Write(chunk);
+  ASSERT_TRUE(first.ok()) << first.status();
+  chunk.set_chunk_number(2);
+  auto again = Write(chunk);
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_EQ(again->rejected_size(), 200);
+  EXPECT_EQ(again->rejected(199).index(), 199);
+  EXPECT_EQ(again->rejected(199).reason(), first->rejected(199).reason());
+  EXPECT_THAT(again->rejected(199).message(), HasSubstr("when its chunk was applied first"));
+  database_.CheckIsClean();
+}
+
+// Also one that fails only at its turn: what follows it may be in the same commit group.
+TEST_F(BulkWriteTest, AppliesNothingAfterAChunkThatFails) {  // EXT-03
+  auto first = Chunk(1, "token");
+  AddPut(&first, {{"pk", S("a")}});
+  ASSERT_TRUE(Write(first).ok());
+  for (int round = 0; round < 20; ++round) {
+    writes_ = database_->BeginBulkWrite();
+    auto other = Chunk(1, "token");
+    AddPut(&other, {{"pk", S("b")}});
+    auto next = Chunk(2);
+    AddPut(&next, {{"pk", S("c")}});
+    auto failing = Start(other);
+    auto following = Start(next);
+    EXPECT_EQ(ReasonOf(failing.get().status()), kReasonIdempotentParameterMismatch);
+    EXPECT_FALSE(following.get().ok());
+  }
+  EXPECT_THAT(Things(), ElementsAre("pk=a"));
+}
+
+TEST_F(BulkWriteTest, KeepsTheSizesOfItemCollections) {  // EXT-03, SEM-092
+  auto local = TableRequest("Local");
+  AddLocalIndex(&local, "ByRank", "rate:N", v1::PROJECTION_TYPE_ALL);
+  database_.CreateTable(local);
+  auto chunk = Chunk(1);
+  for (int i = 0; i < 5; ++i) {
+    AddPut(&chunk, {{"pk", S("p")}, {"sk", S("s")}, {"rate", N(std::to_string(i))}}, "Local");
+    AddPut(&chunk, {{"pk", S("p")}, {"sk", S(std::to_string(i))}, {"rate", N("1")}}, "Local");
+  }
+  auto reply = Write(chunk);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->rejected_size(), 0);
+  database_.CheckIsClean();
+}
+
 TEST_F(BulkWriteTest, BoundsWhatAChunkReplaces) {  // EXT-03
   for (int i = 0; i < 180; ++i) {
     ASSERT_TRUE(

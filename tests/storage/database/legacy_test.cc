@@ -403,28 +403,49 @@ TEST_F(Legacy, ATokenKnowsItsRequestAgainInAnyOrder) {
   EXPECT_EQ(ReasonOf(database_.Update(different).status()), kReasonIdempotentParameterMismatch);
 }
 
-// As many entries as an expression has room for; one more is refused.
+// Updates and names: as many as an expression has room for; one more is refused.
 TEST_F(Legacy, EntriesAreBounded) {
   for (int entries : {1'000, 1'001}) {
     SCOPED_TRACE(entries);
     auto update = Key();
     const v1::AttributeValue one = N("1");
-    wire::PageRequest scan = ScanRequest("Things");
     wire::GetItemRequest get;
     get.set_table_name("Things");
     get.set_key(Key().key_or_item());
     for (int i = 0; i < entries; ++i) {
       const std::string name = "a" + std::to_string(i);
       Change(&update, name, v1::ATTRIBUTE_ACTION_ADD, &one);
-      Expect(&update, name, v1::COMPARISON_OPERATOR_NULL, {});
-      AddFilter(&scan, name, v1::COMPARISON_OPERATOR_EQ, {N("1")});
       get.add_attributes_to_get(name);
     }
+    Expect(&update, "pk", v1::COMPARISON_OPERATOR_NULL, {});
     const bool allowed = entries == 1'000;
     EXPECT_EQ(database_.Update(update).ok(), allowed);
-    EXPECT_EQ(database_.Scan(scan).ok(), allowed);
     EXPECT_EQ(GetItem(database_, get).ok(), allowed);
     EXPECT_EQ(Changes(database_).size(), 2u);
+  }
+}
+
+// Each is evaluated for every item that is read: no more conditions than an expression may have operators,
+// and no more values than fit its text.
+TEST_F(Legacy, ConditionsAndTheirValuesAreBounded) {
+  for (int entries : {300, 301}) {
+    SCOPED_TRACE(entries);
+    auto put = Key();
+    wire::PageRequest scan = ScanRequest("Things");
+    for (int i = 0; i < entries; ++i) {
+      Expect(&put, "a" + std::to_string(i), v1::COMPARISON_OPERATOR_NOT_NULL, {});
+      AddFilter(&scan, "a" + std::to_string(i), v1::COMPARISON_OPERATOR_EQ, {N("1")});
+    }
+    EXPECT_EQ(database_.Update(put).ok(), entries == 300);
+    EXPECT_EQ(database_.Scan(scan).ok(), entries == 300);
+  }
+  for (int more : {0, 1}) {
+    wire::PageRequest scan = ScanRequest("Things");
+    const std::vector<v1::AttributeValue> hundred(100, N("1"));
+    for (int i = 0; i < 13; ++i)
+      AddFilter(&scan, "a" + std::to_string(i), v1::COMPARISON_OPERATOR_IN, hundred);
+    if (more == 1) AddFilter(&scan, "b", v1::COMPARISON_OPERATOR_EQ, {N("1")});
+    EXPECT_EQ(database_.Scan(scan).ok(), more == 0);
   }
 }
 

@@ -136,7 +136,7 @@ TEST_F(BadInputTest, TableDefinitions) {
       row(R"({"AttributeDefinitions": null})", kUsage, {"AttributeDefinitions", "missing"}),
       row(R"({"TableName": 3})", kUsage, {"TableName", "string", "number"}),
       row(R"({"Nonsense": 1})", kUsage, {"Nonsense", "allowed are", "KeySchema"}),
-      row(R"({"ResourcePolicy": "{}"})", kUsage, {"ResourcePolicy", "not offered"}),
+      row(R"({"ResourcePolicy": "{}"})", kUsage, {"ResourcePolicy", "there are no resource policies"}),
       row(R"({"BillingMode": "FREE"})", kUsage, {"BillingMode", "FREE", "PROVISIONED, PAY_PER_REQUEST"}),
       row(R"({"KeySchema": [{"AttributeName": "id", "KeyType": "SORT"}]})", kUsage,
           {"KeySchema[0].KeyType", "SORT", "HASH, RANGE"}),

@@ -30,7 +30,9 @@ class BrokenStreamsTest : public ::testing::Test {
   static Client Through(const CuttingProxy& proxy) {
     return *Client::Open({.endpoint = proxy.endpoint(),
                           .timeout = absl::Minutes(5),
-                          .retry = {.max_attempts = 100, .initial_backoff = absl::Milliseconds(1)}});
+                          .retry = {.max_attempts = 1'000,
+                                    .initial_backoff = absl::Milliseconds(1),
+                                    .max_backoff = absl::Milliseconds(5)}});
   }
   static Item Thing(int i) { return {{"pk", "c"}, {"sk", i}, {"padding", std::string(100, 'x')}}; }
 
@@ -62,7 +64,7 @@ TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
   EXPECT_GT(proxy.cuts_after_request() + proxy.cuts_of_replies(), 3);
 
   const absl::StatusOr<std::vector<Item>> items =
-      Through(proxy).ScanStream({.table_name = "Things", .limit = 50}).ToVector();
+      Through(proxy).ScanStream({.table_name = "Things", .limit = 10}).ToVector();
   ASSERT_TRUE(items.ok()) << items.status();
   ASSERT_EQ(items->size(), static_cast<size_t>(kRounds));
   for (int i = 0; i < kRounds; ++i) ASSERT_EQ((*items)[i], Thing(i));

@@ -122,16 +122,14 @@ class DataService final : public RawWrites<RawReads<RawStreams<v1::Data::Service
 
   grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,
                                                     const ByteBuffer* request) override {
-    return StartPageStream(calls_, context, "itemdb.v1.Data/QueryStream", request, [this](bool one_state) {
-      return PagesOf(one_state, &Database::Query, &Database::QueryState);
-    });
+    return StartPageStream(calls_, context, "itemdb.v1.Data/QueryStream", request,
+                           [this](bool one_state) { return QueryPages(one_state); });
   }
 
   grpc::ServerWriteReactor<ByteBuffer>* ScanStream(CallbackServerContext* context,
                                                    const ByteBuffer* request) override {
-    return StartPageStream(calls_, context, "itemdb.v1.Data/ScanStream", request, [this](bool one_state) {
-      return PagesOf(one_state, &Database::Scan, &Database::ScanState);
-    });
+    return StartPageStream(calls_, context, "itemdb.v1.Data/ScanStream", request,
+                           [this](bool one_state) { return ScanPages(one_state); });
   }
 
   grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BulkWrite(CallbackServerContext* context) override {
@@ -140,17 +138,32 @@ class DataService final : public RawWrites<RawReads<RawStreams<v1::Data::Service
 
  private:
   // Pages of the state of their own moment, or all of the one of now.
-  absl::StatusOr<ReadPageOf> PagesOf(bool one_state, auto read, auto read_state) {
+  absl::StatusOr<ReadPageOf> QueryPages(bool one_state) {
+    Database* database = &database_;
     if (!one_state) {
-      return [this, read](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-        (database_.*read)(request, std::move(done), std::move(cancellation));
+      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+        database->Query(request, std::move(done), std::move(cancellation));
       };
     }
-    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database_.HoldState());
-    return [this, read_state, state](const wire::PageRequest& request, Done<Page> done,
-                                     CancellationPtr cancellation) {
-      (database_.*read_state)(*state, request, std::move(done), std::move(cancellation));
-    };
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
+    return
+        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+          database->QueryState(*state, request, std::move(done), std::move(cancellation));
+        };
+  }
+
+  absl::StatusOr<ReadPageOf> ScanPages(bool one_state) {
+    Database* database = &database_;
+    if (!one_state) {
+      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+        database->Scan(request, std::move(done), std::move(cancellation));
+      };
+    }
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
+    return
+        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+          database->ScanState(*state, request, std::move(done), std::move(cancellation));
+        };
   }
 
   Database& database_;

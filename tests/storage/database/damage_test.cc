@@ -132,7 +132,8 @@ std::string Flipped(std::string record, size_t byte) {
 TEST_F(Damage, OfAnItemIsReportedByEveryReadThatMeetsItAndByNoOther) {  // ERR-20
   std::string key;
   Do([&](Families& families) {
-    auto second = std::next(families.All(table_).begin());
+    const auto all = families.All(table_);
+    auto second = std::next(all.begin());
     key = second->first;
     families.Put(table_, key, Flipped(second->second, second->second.size() - 1));
   });

@@ -23,7 +23,12 @@ namespace itemdb::e2e {
 namespace {
 
 constexpr int kMemoryMib = 128;
+#ifdef __SANITIZE_ADDRESS__
+// The sanitizer keeps freed memory, and shadows all.
+constexpr int kMaxRssMib = 16 * 1024;
+#else
 constexpr int kMaxRssMib = kMemoryMib + 256;
+#endif
 constexpr int kStreamsPerConnection = 1'000;
 
 bool Full() { return std::getenv("ITEMDB_FULL_PRESSURE") != nullptr; }

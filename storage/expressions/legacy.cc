@@ -90,7 +90,7 @@ class TreeBuilder {
     return static_cast<uint32_t>(tree_->conditions.size() - 1);
   }
 
-  void AddAction(ActionKind kind, uint32_t attribute, uint32_t operand = 0) {
+  void AddAction(UpdateActionKind kind, uint32_t attribute, uint32_t operand = 0) {
     tree_->actions.push_back({.kind = kind, .path = attribute, .operand = operand});
   }
 
@@ -281,7 +281,7 @@ absl::Status AddUpdate(TreeBuilder& builder, uint32_t attribute, const std::stri
   if (!update.has_value()) {
     if (action != v1::ATTRIBUTE_ACTION_DELETE)
       return Invalid({"Only DELETE action is allowed when no attribute value is specified"});
-    builder.AddAction(ActionKind::kRemove, attribute);
+    builder.AddAction(UpdateActionKind::kRemove, attribute);
     return absl::OkStatus();
   }
   ITEMDB_ASSIGN_OR_RETURN(std::string value, CanonicalOf(name, update.value()));
@@ -290,7 +290,7 @@ absl::Status AddUpdate(TreeBuilder& builder, uint32_t attribute, const std::stri
     case v1::ATTRIBUTE_ACTION_DELETE:
       if (!IsSet(type))
         return Invalid({"DELETE action with value is not supported for the type ", ValueTypeName(type)});
-      builder.AddAction(ActionKind::kDelete, attribute, builder.AddValue(std::move(value)));
+      builder.AddAction(UpdateActionKind::kDelete, attribute, builder.AddValue(std::move(value)));
       break;
     case v1::ATTRIBUTE_ACTION_ADD:
       if (type == ValueType::kL) {
@@ -298,16 +298,16 @@ absl::Status AddUpdate(TreeBuilder& builder, uint32_t attribute, const std::stri
         uint32_t empty = builder.AddValue(EncodeValue(ValueType::kL, ""));
         uint32_t old = builder.AddOperand(OperandKind::kIfNotExists, attribute, empty);
         uint32_t added = builder.AddValue(std::move(value));
-        builder.AddAction(ActionKind::kSet, attribute,
+        builder.AddAction(UpdateActionKind::kSet, attribute,
                           builder.AddOperand(OperandKind::kListAppend, old, added));
         break;
       }
       if (type != ValueType::kN && !IsSet(type))
         return Invalid({"ADD action is not supported for the type ", ValueTypeName(type)});
-      builder.AddAction(ActionKind::kAdd, attribute, builder.AddValue(std::move(value)));
+      builder.AddAction(UpdateActionKind::kAdd, attribute, builder.AddValue(std::move(value)));
       break;
     default:
-      builder.AddAction(ActionKind::kSet, attribute, builder.AddValue(std::move(value)));
+      builder.AddAction(UpdateActionKind::kSet, attribute, builder.AddValue(std::move(value)));
       break;
   }
   return absl::OkStatus();

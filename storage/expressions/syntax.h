@@ -80,11 +80,11 @@ struct ConditionSyntax {
   uint32_t count = 0;
 };
 
-enum class ActionKind : uint8_t { kSet, kRemove, kAdd, kDelete };
+enum class UpdateActionKind : uint8_t { kSet, kRemove, kAdd, kDelete };
 
 // One action of an update expression. `operand` is not used by kRemove.
 struct ActionSyntax {
-  ActionKind kind = ActionKind::kSet;
+  UpdateActionKind kind = UpdateActionKind::kSet;
   uint32_t path = 0;
   uint32_t operand = 0;
 };

@@ -42,9 +42,9 @@ absl::Status CheckLiterals(const Binding& binding) {
     }
   }
   for (const ActionSyntax& action : binding.tree().actions) {
-    if (action.kind == ActionKind::kAdd) {
+    if (action.kind == UpdateActionKind::kAdd) {
       ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "ADD", IsNumberOrSet));
-    } else if (action.kind == ActionKind::kDelete) {
+    } else if (action.kind == UpdateActionKind::kDelete) {
       ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "DELETE", IsSet));
     }
   }
@@ -85,7 +85,8 @@ absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::shared_ptr<Rep> 
   for (size_t i = 0; i < actions.size(); ++i) {
     Path path = rep->binding.path(actions[i].path);
     ITEMDB_RETURN_IF_ERROR(rep->targets.Insert(kExpressionName, path, static_cast<int>(i)));
-    rep->creates_item |= actions[i].kind == ActionKind::kSet || actions[i].kind == ActionKind::kAdd;
+    rep->creates_item |=
+        actions[i].kind == UpdateActionKind::kSet || actions[i].kind == UpdateActionKind::kAdd;
   }
   rep->top_level = rep->targets.TopLevelAttributes();
   UpdateExpression update;

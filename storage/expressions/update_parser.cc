@@ -18,8 +18,8 @@ namespace itemdb {
 namespace {
 
 constexpr std::array<std::string_view, 4> kKeywords = {"SET", "REMOVE", "ADD", "DELETE"};
-constexpr std::array<ActionKind, 4> kKinds = {ActionKind::kSet, ActionKind::kRemove, ActionKind::kAdd,
-                                              ActionKind::kDelete};
+constexpr std::array<UpdateActionKind, 4> kKinds = {UpdateActionKind::kSet, UpdateActionKind::kRemove,
+                                                    UpdateActionKind::kAdd, UpdateActionKind::kDelete};
 constexpr std::array<std::string_view, 6> kConditionFunctions = {
     "attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains", "size"};
 
@@ -49,17 +49,17 @@ class UpdateParser : public Grammar {
   }
 
  private:
-  bool ParseAction(ActionKind kind) {
+  bool ParseAction(UpdateActionKind kind) {
     ActionSyntax action{.kind = kind};
     std::optional<uint32_t> path = ParsePath();
     if (!path) return false;
     action.path = *path;
-    if (kind == ActionKind::kSet) {
+    if (kind == UpdateActionKind::kSet) {
       if (!Expect(TokenKind::kEqual)) return false;
       std::optional<Term> value = ParseSum();
       if (!value) return false;
       action.operand = value->operand;
-    } else if (kind == ActionKind::kAdd || kind == ActionKind::kDelete) {
+    } else if (kind == UpdateActionKind::kAdd || kind == UpdateActionKind::kDelete) {
       if (Peek().kind != TokenKind::kValue) {
         SyntaxError();
         return false;

@@ -59,15 +59,15 @@ absl::Status UpdateValues::WrongOperandType(std::string_view rule) const {
 
 absl::StatusOr<Outcome> UpdateValues::ComputeAction(const ActionSyntax& action) {
   switch (action.kind) {
-    case ActionKind::kSet: {
+    case UpdateActionKind::kSet: {
       ITEMDB_ASSIGN_OR_RETURN(ValueView value, Evaluate(action.operand));
       return Outcome{Outcome::Kind::kSet, value.encoded()};
     }
-    case ActionKind::kRemove:
+    case UpdateActionKind::kRemove:
       return Outcome{Outcome::Kind::kRemove, {}};
-    case ActionKind::kAdd:
+    case UpdateActionKind::kAdd:
       return ComputeAdd(action);
-    case ActionKind::kDelete:
+    case UpdateActionKind::kDelete:
       return ComputeDelete(action);
   }
   return Outcome{};

@@ -29,14 +29,7 @@ absl::Status FillWrite(const ItemWriteOptions& options, Request& request) {
   request.condition_expression = options.condition_expression;
   request.return_values = options.return_values;
   request.return_values_on_condition_check_failure = options.on_condition_failure;
-  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
-  if (!names.ok()) return names.status();
-  request.expression_attribute_names = *std::move(names);
-  absl::StatusOr<ExpressionAttributeValues> values = ParseValues(
-      options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect, "--expression-attribute-values");
-  if (!values.ok()) return values.status();
-  request.expression_attribute_values = *std::move(values);
-  return absl::OkStatus();
+  return FillPlaceholders(options, request);
 }
 
 // Prints what a write returned.

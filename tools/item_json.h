@@ -45,4 +45,17 @@ absl::StatusOr<ExpressionAttributeNames> ParseNames(std::string_view text, std::
 absl::StatusOr<ExpressionAttributeValues> ParseValues(std::string_view text, ReadForm form,
                                                       std::string_view what);
 
+// Gives `request` the names and values of a command's options. UsageError: they are malformed.
+template <typename Options, typename Request>
+absl::Status FillPlaceholders(const Options& options, Request& request) {
+  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
+  if (!names.ok()) return names.status();
+  absl::StatusOr<ExpressionAttributeValues> values = ParseValues(
+      options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect, "--expression-attribute-values");
+  if (!values.ok()) return values.status();
+  request.expression_attribute_names = *std::move(names);
+  request.expression_attribute_values = *std::move(values);
+  return absl::OkStatus();
+}
+
 }  // namespace itemdb::tools

@@ -31,14 +31,7 @@ absl::Status FillRead(const ReadOptions& options, Request& request) {
   request.index_name = options.index_name;
   request.filter_expression = options.filter_expression;
   request.projection_expression = options.projection_expression;
-  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
-  if (!names.ok()) return names.status();
-  request.expression_attribute_names = *std::move(names);
-  absl::StatusOr<ExpressionAttributeValues> values = ParseValues(
-      options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect, "--expression-attribute-values");
-  if (!values.ok()) return values.status();
-  request.expression_attribute_values = *std::move(values);
-  return absl::OkStatus();
+  return FillPlaceholders(options, request);
 }
 
 // Everything but the projection.

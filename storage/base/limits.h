@@ -107,14 +107,14 @@ inline constexpr size_t kMaxCommitKeyBytes = 3 << 20;
 inline constexpr int kMaxBulkChunkWrites = 1'000;
 inline constexpr size_t kMaxBulkChunkBytes = 4 << 20;
 // A client request token: its characters, how long it is remembered (SEM-050), and how many are at most, so
-// that they cannot fill the disk: 8,000 new ones a second for all that time. What is kept of the writes that
-// a chunk rejected, messages included.
+// that they cannot fill the disk: 8,000 new ones a second for all that time.
 inline constexpr size_t kMaxRequestTokenBytes = 36;
-inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 inline constexpr int kRequestTokenMinutes = 10;
 inline constexpr int64_t kMaxRequestTokens = 5'000'000;
 // Bytes that are kept for them, the attributes their replies showed included.
 inline constexpr int64_t kMaxRequestTokensBytes = int64_t{1} << 30;
+// Of that, for the writes that one chunk rejected; beyond it their messages are not kept.
+inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 // Records in one page of ReadChanges (as SEM-105).
 inline constexpr int kMaxReadChanges = 1'000;
 

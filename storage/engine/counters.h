@@ -1,12 +1,12 @@
 // Counters: how many items there are and how large they are, kept by the commit pipeline in the batch that
 // changes them. Records of the family `stats`, by the storage id they belong to.
 //
-//   storage id, 8 bytes big-endian                          a table's items, or an index's entries
-//   'c' table's storage id, encoded partition key           an item collection of a table with local indexes:
-//   its
-//                                                           items, with the size of their entries in those
-//                                                           indexes (SEM-066, SEM-092); none for one without
-//                                                           items
+// clang-format off
+//   storage id, 8 bytes big-endian                  a table's items, or an index's entries
+//   'c' table's storage id, encoded partition key   an item collection of a table with local indexes: its items,
+//                                                   with the size of their entries in those indexes (SEM-066,
+//                                                   SEM-092); none for one without items
+// clang-format on
 #pragma once
 
 #include <cstdint>

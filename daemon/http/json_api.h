@@ -1,0 +1,66 @@
+// DynamoDB's JSON protocol, from the body of a request to the body of its reply. Knows the database and JSON;
+// nothing of connections, headers or signatures (http_server.h).
+//
+// Thread-safe. Nothing here blocks the caller on disk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/any_invocable.h"
+#include "daemon/call_facts.h"
+#include "storage/base/cancellation.h"
+#include "storage/database.h"
+
+namespace itemdb {
+
+// Bytes behind a body that the parser may read: reserve them.
+inline constexpr size_t kJsonPadding = 64;
+
+// What a caller must be allowed to do to use an operation.
+enum class Role { kRead, kWrite, kAdmin };
+
+struct JsonOperation;
+
+// The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
+// offered under that name (OP-64).
+const JsonOperation* FindOperation(std::string_view target);
+// "PutItem".
+std::string_view NameOf(const JsonOperation& operation);
+Role RoleOf(const JsonOperation& operation);
+
+struct JsonReply {
+  unsigned http_status = 200;
+  std::string body;
+  // For the log: the canonical name of what happened ("OK"), what the call was about, items in the reply
+  // (negative: none).
+  std::string code = "OK";
+  CallFacts facts;
+  int64_t items = -1;
+};
+
+class JsonApi {
+ public:
+  // `address` is what DescribeEndpoints answers (OP-07), "HOST:PORT". The database is borrowed.
+  JsonApi(Database& database, std::string address);
+  // Every answer must have been given.
+  ~JsonApi();
+  JsonApi(const JsonApi&) = delete;
+  JsonApi& operator=(const JsonApi&) = delete;
+
+  // Answers `body`, which has room for kJsonPadding more bytes (its capacity), by calling `done` exactly
+  // once: before it returns, or later on another thread. Any bytes are answered, at worst with an error.
+  void Answer(const JsonOperation& operation, std::string body, CancellationPtr cancellation,
+              absl::AnyInvocable<void(JsonReply) &&> done);
+
+ private:
+  class AdminThread;
+
+  Database& database_;
+  const std::string address_;
+  // For operations on tables, which may take long.
+  std::unique_ptr<AdminThread> admin_thread_;
+};
+
+}  // namespace itemdb

@@ -63,6 +63,11 @@ std::string ReasonOf(const absl::Status& status) {
   return detail.has_value() ? detail->reason() : "";
 }
 
+std::string RuleOf(const absl::Status& status) {
+  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
+  return detail.has_value() ? detail->rule() : "";
+}
+
 absl::Duration RetryAfterOf(const absl::Status& status) {
   const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
   return detail.has_value() ? absl::Milliseconds(detail->retry_after_ms()) : absl::ZeroDuration();

@@ -259,7 +259,9 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
   v1::ErrorDetail detail;
   if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
       !detail.reason().empty()) {
-    return MakeError(code, detail.reason(), status.error_message(), detail.retry_after_ms());
+    absl::Status verdict(code, status.error_message());
+    verdict.SetPayload(kErrorDetailUrl, absl::Cord(status.error_details()));
+    return verdict;
   }
 
   // Otherwise gRPC speaks, ours or the daemon's.

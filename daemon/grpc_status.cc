@@ -66,6 +66,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   detail.set_reason(ReasonOf(status));
   if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
   detail.set_retry_after_ms(RetryAfterMsOf(status));
+  detail.set_rule(RuleOf(status));
   return grpc::Status(ToGrpcCode(status.code()), Shorten(MessageOf(status)), detail.SerializeAsString());
 }
 

@@ -11,9 +11,9 @@ namespace itemdb {
 // percent-encoding triples what is not ASCII. A message can quote an attribute name of 64 KiB.
 inline constexpr size_t kMaxStatusMessageBytes = 1'024;
 
-// The same code and message, with reason and waiting time as an itemdb.v1.ErrorDetail in the binary details.
-// A status without a reason gets the name of its code as reason. Messages above kMaxStatusMessageBytes are
-// cut between characters and end in "...".
+// The same code and message, with reason, waiting time and broken rule as an itemdb.v1.ErrorDetail in the
+// binary details. A status without a reason gets the name of its code as reason. Messages above
+// kMaxStatusMessageBytes are cut between characters and end in "...".
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 }  // namespace itemdb

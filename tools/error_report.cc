@@ -101,6 +101,7 @@ ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean
                         .Add("reason", JsonValue::String(name.reason))
                         .Add("message", JsonValue::String(message))
                         .Add("exit_code", JsonValue::Number(static_cast<int>(exit_code)));
+  if (const std::string rule = RuleOf(status); !rule.empty()) error.Add("rule", JsonValue::String(rule));
   if (!did_you_mean.empty()) error.Add("did_you_mean", JsonValue::String(did_you_mean));
   if (const absl::Duration wait = RetryAfterOf(status); wait > absl::ZeroDuration()) {
     error.Add("retry_after_ms", JsonValue::Number(absl::ToInt64Milliseconds(wait)));

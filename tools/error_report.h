@@ -2,10 +2,10 @@
 //
 //   itemctl: the table Ordr does not exist; did you mean "Order"?
 //   {"error": {"code": "NOT_FOUND", "reason": "RESOURCE_NOT_FOUND", "message": "...", "exit_code": 3,
-//              "did_you_mean": "Order"}}
+//              "rule": "SEM-039", "did_you_mean": "Order"}}
 //
-// JSON is for who asked for it with -o json or jsonl; the members above are stable. `did_you_mean` and
-// `retry_after_ms` are there only when they say something.
+// JSON is for who asked for it with -o json or jsonl; the members above are stable. `rule`, `did_you_mean`
+// and `retry_after_ms` are there only when they say something.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -22,6 +22,7 @@ absl::Status ForClient(const absl::Status& status) {
   detail.set_reason(ReasonOf(status));
   if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
   detail.set_retry_after_ms(RetryAfterMsOf(status));
+  detail.set_rule(RuleOf(status));
   absl::Status for_client(status.code(), status.message());
   for_client.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
   return for_client;

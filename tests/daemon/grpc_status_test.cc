@@ -57,6 +57,13 @@ TEST(GrpcStatus, TellsWhenToTryAgain) {
   EXPECT_EQ(DetailOf(ToGrpcStatus(full)).retry_after_ms(), 250);
 }
 
+TEST(GrpcStatus, NamesTheRuleThatWasBroken) {
+  EXPECT_EQ(DetailOf(ToGrpcStatus(ValidationError("SEM-001", "large"))).rule(), "SEM-001");
+  EXPECT_EQ(DetailOf(ToGrpcStatus(NotFoundError("no"))).rule(), "SEM-039");
+  EXPECT_EQ(
+      DetailOf(ToGrpcStatus(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "no"))).rule(), "");
+}
+
 // A message may quote a name of 64 KiB; header blocks of more than 8 KiB make the peer drop the call.
 TEST(GrpcStatus, CutsLongMessagesBetweenCharacters) {
   std::string message = "x";

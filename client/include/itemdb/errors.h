@@ -60,6 +60,10 @@ inline constexpr std::string_view kReasonUnexpectedItem = "UNEXPECTED_ITEM";
 // The machine-readable reason; empty for OK and for statuses that are not from this library.
 ITEMDB_EXPORT std::string ReasonOf(const absl::Status& status);
 
+// The id of the rule of the daemon's docs/rules.md that was broken, for example "SEM-039"; empty when it is
+// not known or the daemon is older than this. For people and tests: programs decide by the reason.
+ITEMDB_EXPORT std::string RuleOf(const absl::Status& status);
+
 // How long to wait before trying again; zero when waiting does not help or is not known to.
 ITEMDB_EXPORT absl::Duration RetryAfterOf(const absl::Status& status);
 

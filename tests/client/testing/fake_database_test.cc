@@ -60,6 +60,8 @@ TEST_F(FakeDatabaseTest, JudgesAsTheDaemonDoes) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(client_.PutItem({.table_name = "Missing", .item = {{"id", "x"}}}).status().code(),
             absl::StatusCode::kNotFound);
+  const absl::Status missing = client_.GetItem({.table_name = "Missing", .key = {{"id", "x"}}}).status();
+  EXPECT_EQ(RuleOf(missing), "SEM-039");
   const absl::Status failed = client_
                                   .DeleteItem({.table_name = "Product",
                                                .key = {{"id", "hammer"}},

@@ -60,6 +60,11 @@ int64_t MemberReader::RequiredInt64(std::string_view name) {
   return 0;
 }
 
+std::optional<int64_t> MemberReader::OptionalInt64(std::string_view name) {
+  if (!Has(name)) return std::nullopt;
+  return RequiredInt64(name);
+}
+
 bool MemberReader::RequiredBool(std::string_view name) {
   const JsonValue* value = Member(name, Kind::kBool, true);
   return value != nullptr && value->boolean;

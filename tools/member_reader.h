@@ -55,6 +55,7 @@ class MemberReader {
   // Empty when it is missing.
   std::string OptionalString(std::string_view name);
   int64_t RequiredInt64(std::string_view name);
+  std::optional<int64_t> OptionalInt64(std::string_view name);
   bool RequiredBool(std::string_view name);
   // False when it is missing.
   bool OptionalBool(std::string_view name);

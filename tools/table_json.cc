@@ -31,6 +31,9 @@ constexpr Named<StreamViewType> kStreamViewTypes[] = {
     {"NEW_IMAGE", StreamViewType::kNewImage},
     {"OLD_IMAGE", StreamViewType::kOldImage},
     {"NEW_AND_OLD_IMAGES", StreamViewType::kNewAndOldImages}};
+constexpr Named<TableClass> kTableClasses[] = {
+    {"STANDARD", TableClass::kStandard},
+    {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}};
 
 template <typename E>
 std::string_view Find(std::span<const Named<E>> names, E value) {
@@ -45,10 +48,6 @@ std::string_view Find(std::span<const Named<E>> names, E value) {
 constexpr char kDocument[] = "the CreateTable document";
 
 constexpr NotOffered kTableNotOffered[] = {
-    {"TableClass", "there is one class of storage"},
-    {"SSESpecification", "encryption at rest is the file system's part"},
-    {"OnDemandThroughput", "throughput is not limited"},
-    {"WarmThroughput", "throughput is not limited"},
     {"ResourcePolicy", "there are no resource policies"},
     {"VectorIndexes", "vector indexes are not offered yet"},
     {"GlobalTableSourceArn", "there are no global tables"},
@@ -81,6 +80,25 @@ Projection ReadProjection(MemberReader& reader) {
   reader.Allow({"ProjectionType", "NonKeyAttributes"});
   return {.projection_type = reader.Enum("ProjectionType", kProjectionTypes),
           .non_key_attributes = reader.Strings("NonKeyAttributes")};
+}
+
+SseSpecification ReadSse(MemberReader& reader) {
+  reader.Allow({"Enabled", "SSEType", "KMSMasterKeyId"});
+  return {.enabled = reader.OptionalBool("Enabled"),
+          .sse_type = reader.OptionalString("SSEType"),
+          .kms_master_key_id = reader.OptionalString("KMSMasterKeyId")};
+}
+
+OnDemandThroughput ReadOnDemand(MemberReader& reader) {
+  reader.Allow({"MaxReadRequestUnits", "MaxWriteRequestUnits"});
+  return {.max_read_request_units = reader.OptionalInt64("MaxReadRequestUnits"),
+          .max_write_request_units = reader.OptionalInt64("MaxWriteRequestUnits")};
+}
+
+WarmThroughput ReadWarm(MemberReader& reader) {
+  reader.Allow({"ReadUnitsPerSecond", "WriteUnitsPerSecond"});
+  return {.read_units_per_second = reader.OptionalInt64("ReadUnitsPerSecond"),
+          .write_units_per_second = reader.OptionalInt64("WriteUnitsPerSecond")};
 }
 
 GlobalSecondaryIndex ReadIndex(MemberReader& reader) {
@@ -139,6 +157,39 @@ JsonValue ThroughputToJson(const ProvisionedThroughput& throughput) {
       .Add("WriteCapacityUnits", JsonValue::Number(throughput.write_capacity_units));
 }
 
+// In the shape of DescribeTable's SSEDescription, which is not that of the request.
+JsonValue SseToJson(const SseSpecification& sse) {
+  JsonValue object = JsonValue::Object().Add("Status", Text(sse.enabled ? "ENABLED" : "DISABLED"));
+  if (!sse.sse_type.empty()) object.Add("SSEType", Text(sse.sse_type));
+  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", Text(sse.kms_master_key_id));
+  return object;
+}
+
+// Of members that may be missing.
+JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, std::string_view write_name,
+                      std::optional<int64_t> write) {
+  JsonValue object = JsonValue::Object();
+  if (read.has_value()) object.Add(std::string(read_name), JsonValue::Number(*read));
+  if (write.has_value()) object.Add(std::string(write_name), JsonValue::Number(*write));
+  return object;
+}
+
+// The settings that are kept and shown.
+void AddSettings(const TableDefinition& table, JsonValue* object) {
+  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", Text(NameOf(table.table_class))));
+  if (table.sse_specification.has_value()) {
+    object->Add("SSEDescription", SseToJson(*table.sse_specification));
+  }
+  if (const std::optional<OnDemandThroughput>& units = table.on_demand_throughput; units.has_value()) {
+    object->Add("OnDemandThroughput", UnitsToJson("MaxReadRequestUnits", units->max_read_request_units,
+                                                  "MaxWriteRequestUnits", units->max_write_request_units));
+  }
+  if (const std::optional<WarmThroughput>& units = table.warm_throughput; units.has_value()) {
+    object->Add("WarmThroughput", UnitsToJson("ReadUnitsPerSecond", units->read_units_per_second,
+                                              "WriteUnitsPerSecond", units->write_units_per_second));
+  }
+}
+
 JsonValue ProjectionToJson(const Projection& projection) {
   JsonValue object = JsonValue::Object().Add("ProjectionType", Text(NameOf(projection.projection_type)));
   if (!projection.non_key_attributes.empty()) {
@@ -187,14 +238,16 @@ std::string_view NameOf(KeyType type) { return Find<KeyType>(kKeyTypes, type); }
 std::string_view NameOf(ProjectionType type) { return Find<ProjectionType>(kProjectionTypes, type); }
 std::string_view NameOf(BillingMode mode) { return Find<BillingMode>(kBillingModes, mode); }
 std::string_view NameOf(StreamViewType type) { return Find<StreamViewType>(kStreamViewTypes, type); }
+std::string_view NameOf(TableClass table_class) { return Find<TableClass>(kTableClasses, table_class); }
 std::string_view NameOf(TableStatus status) { return status == TableStatus::kActive ? "ACTIVE" : "UNKNOWN"; }
 
 absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
   MemberReader reader(json, kDocument);
-  reader.Allow({"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
-                "ProvisionedThroughput", "StreamSpecification", "LocalSecondaryIndexes",
-                "DeletionProtectionEnabled", "Tags"},
-               kTableNotOffered);
+  reader.Allow(
+      {"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
+       "ProvisionedThroughput", "StreamSpecification", "LocalSecondaryIndexes", "DeletionProtectionEnabled",
+       "Tags", "TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput"},
+      kTableNotOffered);
   TableDefinition table;
   table.table_name = reader.RequiredString("TableName");
   table.attribute_definitions =
@@ -211,6 +264,10 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
   table.local_secondary_indexes =
       reader.Objects<LocalSecondaryIndex>("LocalSecondaryIndexes", false, ReadLocalIndex);
   table.deletion_protection_enabled = reader.OptionalBool("DeletionProtectionEnabled");
+  table.table_class = reader.Enum<TableClass>("TableClass", kTableClasses, TableClass::kStandard);
+  table.sse_specification = reader.Object<SseSpecification>("SSESpecification", false, ReadSse);
+  table.on_demand_throughput = reader.Object<OnDemandThroughput>("OnDemandThroughput", false, ReadOnDemand);
+  table.warm_throughput = reader.Object<WarmThroughput>("WarmThroughput", false, ReadWarm);
   for (auto& [key, value] : reader.Objects<std::pair<std::string, std::string>>("Tags", false, ReadTag)) {
     if (!table.tags.emplace(key, value).second) reader.Fail("Tags name " + JsonString(key) + " twice");
   }
@@ -259,6 +316,7 @@ JsonValue TableToJson(const TableDescription& table) {
     }
     object.Add("LocalSecondaryIndexes", std::move(indexes));
   }
+  AddSettings(definition, &object);
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
   object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
       .Add("StreamSpecification", JsonValue::Object()

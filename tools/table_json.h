@@ -34,6 +34,7 @@ std::string_view NameOf(ProjectionType type);
 std::string_view NameOf(BillingMode mode);
 std::string_view NameOf(StreamViewType type);
 std::string_view NameOf(ScalarAttributeType type);
+std::string_view NameOf(TableClass table_class);
 std::string_view NameOf(TableStatus status);
 
 }  // namespace itemdb::tools

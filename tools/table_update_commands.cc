@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -26,6 +27,55 @@ absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, c
   }
   return UsageError(absl::StrFormat("%s is %s; it must be READ,WRITE, two whole numbers of capacity units",
                                     option, JsonString(text)));
+}
+
+// Units of which one may be left out.
+struct SomeUnits {
+  std::optional<int64_t> read;
+  std::optional<int64_t> write;
+};
+
+// Which numbers make sense is the daemon's to judge.
+absl::StatusOr<SomeUnits> ParseSomeUnits(const std::string& text, const std::string& option) {
+  const size_t comma = text.find(',');
+  SomeUnits units;
+  auto parse = [](const std::string& side, std::optional<int64_t>* number) {
+    return side.empty() || absl::SimpleAtoi(side, &number->emplace());
+  };
+  if (comma != std::string::npos && text.size() > 1 && parse(text.substr(0, comma), &units.read) &&
+      parse(text.substr(comma + 1), &units.write)) {
+    return units;
+  }
+  return UsageError(
+      absl::StrFormat("%s is %s; it must be READ,WRITE, two whole numbers of which one may be left out",
+                      option, JsonString(text)));
+}
+
+// The settings that are kept and shown.
+absl::Status ReadSettings(const TableUpdateOptions& options, UpdateTableRequest* request) {
+  for (TableClass table_class : {TableClass::kStandard, TableClass::kStandardInfrequentAccess}) {
+    if (NameOf(table_class) == options.table_class) request->table_class = table_class;
+  }
+  if (!options.sse_type.empty() || !options.kms_master_key_id.empty()) {
+    const bool enabled = options.sse_type != "DISABLED";
+    request->sse_specification = SseSpecification{.enabled = enabled,
+                                                  .sse_type = enabled ? options.sse_type : "",
+                                                  .kms_master_key_id = options.kms_master_key_id};
+  }
+  if (!options.on_demand_throughput.empty()) {
+    const absl::StatusOr<SomeUnits> units =
+        ParseSomeUnits(options.on_demand_throughput, "--on-demand-throughput");
+    if (!units.ok()) return units.status();
+    request->on_demand_throughput =
+        OnDemandThroughput{.max_read_request_units = units->read, .max_write_request_units = units->write};
+  }
+  if (!options.warm_throughput.empty()) {
+    const absl::StatusOr<SomeUnits> units = ParseSomeUnits(options.warm_throughput, "--warm-throughput");
+    if (!units.ok()) return units.status();
+    request->warm_throughput =
+        WarmThroughput{.read_units_per_second = units->read, .write_units_per_second = units->write};
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) {
@@ -63,6 +113,7 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
                               StreamViewType::kNewAndOldImages}) {
     if (NameOf(type) == options.stream_view_type) request.stream_view_type = type;
   }
+  if (absl::Status settings = ReadSettings(options, &request); !settings.ok()) return settings;
   return request;
 }
 
@@ -138,10 +189,10 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
   CLI::App* command = table.Add(
       group,
       {.name = "update",
-       .summary = "Change a table's throughput, deletion protection or change records",
-       .details =
-           "What is not given stays as it is. Throughput is stored and shown, never enforced. The table's "
-           "description is printed, as it is then.",
+       .summary = "Change a table's settings, deletion protection or change records",
+       .details = "What is not given stays as it is. Throughput, table class and encryption are kept and "
+                  "shown, without "
+                  "effect. The table's description is printed, as it is then.",
        .examples =
            {{"itemctl table update music --deletion-protection-enabled --stream-view-type NEW_AND_OLD_IMAGES",
              "protect a table, and keep whole items in its change records"},
@@ -169,6 +220,26 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
                    "Which images of an item its change records carry from now on. Default: unchanged")
       ->check(OneOfWords({"KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"}))
       ->type_name("KEYS_ONLY|NEW_IMAGE|OLD_IMAGE|NEW_AND_OLD_IMAGES");
+  command->add_option("--table-class", update->table_class, "The class of storage. Default: unchanged")
+      ->check(OneOfWords({"STANDARD", "STANDARD_INFREQUENT_ACCESS"}))
+      ->type_name("STANDARD|STANDARD_INFREQUENT_ACCESS");
+  command->add_option("--sse-type", update->sse_type, "The encryption at rest. Default: unchanged")
+      ->check(OneOfWords({"DISABLED", "AES256", "KMS"}))
+      ->type_name("DISABLED|AES256|KMS");
+  command
+      ->add_option("--kms-master-key-id", update->kms_master_key_id,
+                   "The key of --sse-type KMS, which may then be left out. Default: none")
+      ->type_name("ID");
+  command
+      ->add_option(
+          "--on-demand-throughput", update->on_demand_throughput,
+          "The most read and write request units, 1 or more each; -1 takes a bound away. One may be left "
+          "out (\"100,\"). Default: unchanged")
+      ->type_name("READ,WRITE");
+  command
+      ->add_option("--warm-throughput", update->warm_throughput,
+                   "Read and write units per second, 1 or more each; one may be left out. Default: unchanged")
+      ->type_name("READ,WRITE");
 
   auto tag = std::make_shared<TableTagOptions>();
   command =

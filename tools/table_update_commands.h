@@ -24,6 +24,13 @@ struct TableUpdateOptions {
   bool protect = false;
   bool unprotect = false;
   std::string stream_view_type;
+  std::string table_class;
+  // "DISABLED", "AES256" or "KMS".
+  std::string sse_type;
+  std::string kms_master_key_id;
+  // "READ,WRITE", where one side may be empty.
+  std::string on_demand_throughput;
+  std::string warm_throughput;
 };
 
 struct TableTagOptions {

@@ -13,6 +13,7 @@
 namespace itemdb::tools {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class SeveralItems : public ::testing::Test {
@@ -104,6 +105,33 @@ TEST_F(SeveralItems, AnUpdateChangesWhatItNames) {
   const Outcome outcome = daemon_.Call({"table", "update", "music", "--stream-view-type", "NEW_IMAGE"});
   EXPECT_THAT(outcome.out, HasSubstr("\"DeletionProtectionEnabled\": true"));
   EXPECT_THAT(outcome.out, HasSubstr("\"StreamViewType\": \"NEW_IMAGE\""));
+}
+
+// SEM-099: what is kept and shown; a side that is left out stays as it is.
+TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
+  EXPECT_THAT(
+      daemon_
+          .Call({"table", "update", "music", "--table-class", "STANDARD_INFREQUENT_ACCESS",
+                 "--kms-master-key-id", "alias/k", "--on-demand-throughput", "10,20", "--warm-throughput",
+                 ",4000"})
+          .out,
+      AllOf(HasSubstr(R"("TableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"})"),
+            HasSubstr(R"("SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", )"
+                      R"("KMSMasterKeyArn": "alias/k"})"),
+            HasSubstr(R"("OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 20})"),
+            HasSubstr(R"("WarmThroughput": {"WriteUnitsPerSecond": 4000})")));
+  EXPECT_THAT(
+      daemon_.Call({"table", "update", "music", "--on-demand-throughput", "-1,", "--sse-type", "DISABLED"})
+          .out,
+      AllOf(HasSubstr(R"("OnDemandThroughput": {"MaxWriteRequestUnits": 20})"),
+            HasSubstr(R"("SSEDescription": {"Status": "DISABLED"})")));
+  for (const char* units : {"5", ",", "a,1", "1,b", "1,2,3"}) {
+    EXPECT_THAT(daemon_.Call({"table", "update", "music", "--warm-throughput", units}).err,
+                HasSubstr("it must be READ,WRITE, two whole numbers of which one may be left out"))
+        << units;
+  }
+  EXPECT_THAT(daemon_.Call({"table", "update", "music", "--warm-throughput", "0,1"}).err,
+              HasSubstr("of WarmThroughput must be at least 1"));
 }
 
 // SEM-094.

@@ -105,8 +105,7 @@ TEST(TableJson, RefusesUnknownMembersByName) {
 
 TEST(TableJson, SaysWhichMembersOfAwsAreNotOffered) {
   for (const char* name :
-       {"TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput", "ResourcePolicy",
-        "VectorIndexes", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"}) {
+       {"ResourcePolicy", "VectorIndexes", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"}) {
     SCOPED_TRACE(name);
     const std::string member(name);
     EXPECT_THAT(MessageWith("\"TableName\"", "\"" + member + "\": [], \"TableName\""),
@@ -142,6 +141,36 @@ TEST(TableJson, ReadsAndShowsLocalIndexesProtectionAndTags) {
   EXPECT_THAT(MessageWith("\"TableName\"",
                           R"("Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}], "TableName")"),
               HasSubstr("Tags name \"a\" twice"));
+}
+
+// SEM-099: as the request is written, and as DescribeTable shows it.
+TEST(TableJson, ReadsAndShowsTheSettingsThatAreKept) {
+  const absl::StatusOr<TableDefinition> table = ParseTableDefinition(R"({
+    "TableName": "t",
+    "AttributeDefinitions": [{"AttributeName": "p", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "p", "KeyType": "HASH"}],
+    "TableClass": "STANDARD_INFREQUENT_ACCESS",
+    "SSESpecification": {"Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "alias/k"},
+    "OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": -1},
+    "WarmThroughput": {"WriteUnitsPerSecond": 4000}
+  })");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->table_class, TableClass::kStandardInfrequentAccess);
+  EXPECT_EQ(table->sse_specification,
+            (SseSpecification{.enabled = true, .sse_type = "KMS", .kms_master_key_id = "alias/k"}));
+  EXPECT_EQ(table->on_demand_throughput,
+            (OnDemandThroughput{.max_read_request_units = 10, .max_write_request_units = -1}));
+  EXPECT_EQ(table->warm_throughput, (WarmThroughput{.write_units_per_second = 4000}));
+  EXPECT_THAT(
+      OneLine(TableToJson({.definition = *table})),
+      HasSubstr(R"("TableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"}, )"
+                R"("SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": "alias/k"}, )"
+                R"("OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": -1}, )"
+                R"("WarmThroughput": {"WriteUnitsPerSecond": 4000}, )"));
+  EXPECT_THAT(MessageWith("\"TableName\"", R"("TableClass": "COLD", "TableName")"),
+              HasSubstr("TableClass is \"COLD\"; allowed are STANDARD, STANDARD_INFREQUENT_ACCESS"));
+  EXPECT_THAT(MessageWith("\"TableName\"", R"("WarmThroughput": {"WriteUnitsPerSecond": "9"}, "TableName")"),
+              HasSubstr("WarmThroughput.WriteUnitsPerSecond must be a number, not a string"));
 }
 
 TEST(TableJson, NamesWhatIsMissingOrMistyped) {
@@ -200,7 +229,7 @@ TEST(TableJson, WritesADescription) {
       R"("PROVISIONED"}, "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}, )"
       R"("GlobalSecondaryIndexes": [{"IndexName": "I1", "IndexStatus": "ACTIVE", "KeySchema": [{"AttributeName": "SK", )"
       R"("KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}, "ItemCount": 2, )"
-      R"("IndexSizeBytes": 30}], "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
+      R"("IndexSizeBytes": 30}], "TableClassSummary": {"TableClass": "STANDARD"}, "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
       R"("ItemCount": 4, "TableSizeBytes": 321})");
 }
 

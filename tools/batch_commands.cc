@@ -193,7 +193,8 @@ absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
   if (!gets.ok()) return gets.status();
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
-  const BatchGetItemRequest request{.request_items = *std::move(gets)};
+  const BatchGetItemRequest request{.request_items = *std::move(gets),
+                                    .return_consumed_capacity = CapacityOf(options)};
   const absl::StatusOr<BatchGetItemResult> result = client->BatchGetItem(request, context.Call());
   if (!result.ok()) return result.status();
   const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
@@ -208,6 +209,9 @@ absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
       PrintLines(request, *result, form, context.out());
       break;
   }
+  ConsumedTotal consumed;
+  consumed.Add(result->consumed_capacity);
+  consumed.Print(context);
   return absl::OkStatus();
 }
 
@@ -233,19 +237,22 @@ absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
   if (!client.ok()) return client.status();
   Progress progress(ProgressStream(context), {.doing = "writing", .unit = "items"});
   size_t applied = 0;
+  ConsumedTotal consumed;
   while (true) {
     absl::StatusOr<std::vector<BatchWrite>> writes = source->Next();
     if (!writes.ok()) return After(applied, writes.status());
     if (writes->empty()) break;
     const size_t count = writes->size();
-    const absl::Status status =
-        client->BatchWriteItem({.writes = *std::move(writes)}, context.Call()).status();
-    if (!status.ok()) return After(applied, status);
+    const absl::StatusOr<BatchWriteItemResult> result = client->BatchWriteItem(
+        {.writes = *std::move(writes), .return_consumed_capacity = CapacityOf(options)}, context.Call());
+    if (!result.ok()) return After(applied, result.status());
+    consumed.Add(result->consumed_capacity);
     applied += count;
     progress.Set(static_cast<int64_t>(applied));
   }
   progress.Finish();
   context.PrintSummary(JsonValue::Object().Add("Applied", JsonValue::Number(applied)));
+  consumed.Print(context);
   return absl::OkStatus();
 }
 
@@ -266,6 +273,7 @@ void RegisterBatchCommands(CommandTable& table) {
              "from standard input, in the shape of AWS' answer"}}},
       [get](Context& context) { return RunBatchGet(context, *get); });
   AddDocumentOptions(command, *get, kOption, "JSON object: table name to {\"Keys\": [...]}");
+  AddCapacityOption(command, *get);
   command->add_flag("--typed", get->typed, "Print DynamoDB JSON");
 
   auto write = std::make_shared<BatchWriteOptions>();
@@ -286,6 +294,7 @@ void RegisterBatchCommands(CommandTable& table) {
       [write](Context& context) { return RunBatchWrite(context, *write); });
   command->add_option(std::string(kTableName), write->table_name, "The table that JSON lines are written to");
   AddDocumentOptions(command, *write, kOption, "JSON object: table name to an array of requests");
+  AddCapacityOption(command, *write);
   AddConfirmOptions(command, write->confirm, "Say how much would be written, and write nothing");
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "tools/confirm.h"
+#include "tools/consumed_capacity.h"
 #include "tools/context.h"
 #include "tools/document_option.h"
 
@@ -12,12 +13,12 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-struct BatchGetOptions : DocumentOptions {
+struct BatchGetOptions : DocumentOptions, CapacityOptions {
   // Print DynamoDB JSON.
   bool typed = false;
 };
 
-struct BatchWriteOptions : DocumentOptions {
+struct BatchWriteOptions : DocumentOptions, CapacityOptions {
   // Write JSON lines into this table; empty for a document of request items.
   std::string table_name;
   ConfirmOptions confirm;

@@ -1,6 +1,5 @@
 #include "tools/explain_commands.h"
 
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/checks.h"
 #include "tools/command_table.h"
+#include "tools/consumed_capacity.h"
 #include "tools/read_advice.h"
 
 namespace itemdb::tools {
@@ -47,24 +47,6 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
   read->count = page->count;
   if (page->plan.has_value()) read->base_items_read = page->plan->base_items_read;
   return page;
-}
-
-JsonValue Units(double units) { return JsonValue::Number(absl::StrFormat("%g", units)); }
-
-JsonValue Shares(const std::map<std::string, double>& shares) {
-  JsonValue object = JsonValue::Object();
-  for (const auto& [name, units] : shares) object.Add(name, Units(units));
-  return object;
-}
-
-JsonValue CapacityToJson(const ConsumedCapacity& capacity) {
-  JsonValue object = JsonValue::Object().Add("CapacityUnits", Units(capacity.capacity_units));
-  if (capacity.table_units.has_value()) object.Add("Table", Units(*capacity.table_units));
-  if (!capacity.global_secondary_indexes.empty())
-    object.Add("GlobalSecondaryIndexes", Shares(capacity.global_secondary_indexes));
-  if (!capacity.local_secondary_indexes.empty())
-    object.Add("LocalSecondaryIndexes", Shares(capacity.local_secondary_indexes));
-  return object;
 }
 
 JsonValue Explanation(const ExplainOptions& options, const ItemPage& page,

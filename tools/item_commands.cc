@@ -29,7 +29,14 @@ absl::Status FillWrite(const ItemWriteOptions& options, Request& request) {
   request.condition_expression = options.condition_expression;
   request.return_values = options.return_values;
   request.return_values_on_condition_check_failure = options.on_condition_failure;
+  request.return_consumed_capacity = CapacityOf(options);
   return FillPlaceholders(options, request);
+}
+
+void PrintCapacity(const std::optional<ConsumedCapacity>& capacity, Context& context) {
+  ConsumedTotal total;
+  total.Add(capacity);
+  total.Print(context);
 }
 
 // Prints what a write returned.
@@ -37,6 +44,7 @@ absl::Status FinishWrite(const absl::StatusOr<WriteResult>& result, const ItemWr
                          Context& context) {
   const std::optional<Item> item = result.ok() ? result->attributes : ConditionFailedItem(result.status());
   if (item.has_value()) PrintItem(*item, context.format(), FormOf(options.typed), context.out());
+  if (result.ok()) PrintCapacity(result->consumed_capacity, context);
   return result.status();
 }
 
@@ -95,8 +103,10 @@ absl::Status TryItemDelete(Context& context, Client& client, const DeleteItemReq
 }  // namespace
 
 absl::Status RunItemGet(Context& context, const ItemGetOptions& options) {
-  GetItemRequest request{
-      .table_name = options.table_name, .key = {}, .projection_expression = options.projection_expression};
+  GetItemRequest request{.table_name = options.table_name,
+                         .key = {},
+                         .projection_expression = options.projection_expression,
+                         .return_consumed_capacity = CapacityOf(options)};
   absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
   if (!key.ok()) return key.status();
   request.key = *std::move(key);
@@ -108,6 +118,7 @@ absl::Status RunItemGet(Context& context, const ItemGetOptions& options) {
   if (!client.ok()) return client.status();
   absl::StatusOr<GetItemResult> result = client->GetItem(request, context.Call());
   if (!result.ok()) return result.status();
+  PrintCapacity(result->consumed_capacity, context);
   if (!result->item.has_value()) {
     return ToolError(ExitCode::kNotFound,
                      absl::StrFormat("the table %s has no item with the key %s", options.table_name,
@@ -234,6 +245,7 @@ void AddWriteOptions(CLI::App* command, ItemWriteOptions& options, bool updates)
                    "What to print when the condition is false. Default: NONE")
       ->transform(OneOf(kOnConditionFailure))
       ->type_name("NONE|ALL_OLD");
+  AddCapacityOption(command, options);
 }
 
 }  // namespace
@@ -258,6 +270,7 @@ void RegisterItemCommands(CommandTable& table) {
                    "Attributes to return. Default: all")
       ->type_name("EXPRESSION");
   AddNames(command, get->names);
+  AddCapacityOption(command, *get);
   command->add_flag("--typed", get->typed, "Print DynamoDB JSON");
 
   auto put = std::make_shared<ItemPutOptions>();

@@ -8,13 +8,14 @@
 
 #include "absl/status/status.h"
 #include "tools/confirm.h"
+#include "tools/consumed_capacity.h"
 #include "tools/context.h"
 
 namespace itemdb::tools {
 
 class CommandTable;
 
-struct ItemGetOptions {
+struct ItemGetOptions : CapacityOptions {
   std::string table_name;
   std::string key;
   std::string projection_expression;
@@ -24,7 +25,7 @@ struct ItemGetOptions {
 };
 
 // What put, update and delete have in common.
-struct ItemWriteOptions {
+struct ItemWriteOptions : CapacityOptions {
   std::string table_name;
   std::string condition_expression;
   // JSON objects, see ParseNames and ParseValues.

@@ -36,6 +36,7 @@ absl::Status FillRequest(const PageOptions& options, Request& request) {
     return UsageError("--page and --page-size exclude each other: use --limit to bound one page");
   }
   if (absl::Status status = FillRead(options, request); !status.ok()) return status;
+  request.return_consumed_capacity = CapacityOf(options);
   request.limit = options.limit.has_value() ? options.limit : options.page_size;
   if (!options.exclusive_start_key.empty()) {
     absl::StatusOr<Item> start =
@@ -175,6 +176,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   ItemWriter writer(std::move(writer_options), &output->stream());
   int64_t count = 0;
   int64_t scanned_count = 0;
+  ConsumedTotal consumed;
   std::optional<JsonValue> last_evaluated_key;
   // A reader that has gone (`| head`) ends the work; RunItemctl reports the stream.
   while (output->stream().good()) {
@@ -185,6 +187,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     for (const Item& item : page.items) writer.Write(item);
     count += page.count;
     scanned_count += page.scanned_count;
+    consumed.Add(page.consumed_capacity);
     progress.Set(scanned_count);
     if (one_page) {
       if (page.last_evaluated_key.has_value())
@@ -201,6 +204,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   if (last_evaluated_key.has_value() && context.format() != OutputFormat::kJson) {
     context.err() << "LastEvaluatedKey: " << OneLine(*last_evaluated_key) << '\n';
   }
+  consumed.Print(context);
   return output->Close();
 }
 
@@ -267,6 +271,7 @@ void AddPageOptions(CLI::App* command, PageOptions& options) {
       ->add_option("--to-file", options.to_file,
                    "Write to this file instead, showing progress on a terminal. Default: standard output")
       ->type_name(std::string(kFileName));
+  AddCapacityOption(command, options);
   command->add_flag("--typed", options.typed, "Print DynamoDB JSON");
 }
 

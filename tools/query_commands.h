@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "tools/consumed_capacity.h"
 #include "tools/context.h"
 #include "tools/read_options.h"
 
@@ -16,7 +17,7 @@ class CommandTable;
 // What query and scan have in common. By default all pages are read and printed as they come; with `page` or
 // `limit` only one, whose LastEvaluatedKey is shown as DynamoDB JSON (which --exclusive-start-key takes
 // back): in the object with json, otherwise on stderr.
-struct PageOptions : ReadOptions {
+struct PageOptions : ReadOptions, CapacityOptions {
   // JSON object; empty for the first page.
   std::string exclusive_start_key;
   // Items to evaluate; implies `page`.

@@ -24,6 +24,12 @@ ItemForm FormOf(const TransactOptions& options) {
   return options.typed ? ItemForm::kTyped : ItemForm::kPlain;
 }
 
+void PrintCapacity(const std::vector<ConsumedCapacity>& capacities, Context& context) {
+  ConsumedTotal total;
+  total.Add(capacities);
+  total.Print(context);
+}
+
 // ---- reads ---------------------------------------------------------------------------------------
 
 // As in AWS' answer: {} where there is no item.
@@ -35,9 +41,11 @@ JsonValue ResponseToJson(const std::optional<Item>& item, ItemForm form) {
 
 absl::Status ReadAll(Context& context, const Client& client, std::vector<TransactGet> gets,
                      const TransactOptions& options) {
-  const TransactGetItemsRequest request{.gets = std::move(gets), .large = options.large};
+  const TransactGetItemsRequest request{
+      .gets = std::move(gets), .large = options.large, .return_consumed_capacity = CapacityOf(options)};
   const absl::StatusOr<TransactGetItemsResult> result = client.TransactGetItems(request, context.Call());
   if (!result.ok()) return result.status();
+  PrintCapacity(result->consumed_capacity, context);
   const ItemForm form = FormOf(options);
   if (context.format() == OutputFormat::kJson) {
     JsonValue responses = JsonValue::Array();
@@ -120,7 +128,8 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
   CallOptions call = context.Call();
   call.client_request_token = options.client_request_token;
   const size_t count = actions.size();
-  const TransactWriteItemsRequest request{.actions = std::move(actions), .large = options.large};
+  const TransactWriteItemsRequest request{
+      .actions = std::move(actions), .large = options.large, .return_consumed_capacity = CapacityOf(options)};
   const absl::StatusOr<TransactWriteItemsResult> result = client.TransactWriteItems(request, call);
   if (!result.ok()) {
     const std::vector<CancellationReason> reasons = CancellationReasons(result.status());
@@ -128,6 +137,7 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
     return result.status();
   }
   context.PrintSummary(JsonValue::Object().Add("Applied", JsonValue::Number(count)));
+  PrintCapacity(result->consumed_capacity, context);
   return absl::OkStatus();
 }
 
@@ -178,6 +188,7 @@ void RegisterTransactCommands(CommandTable& table) {
           "1 to 36 characters: writes sent again with it within ten minutes are applied once. Default: a "
           "random one")
       ->type_name("TOKEN");
+  AddCapacityOption(command, *options);
   command->add_flag("--typed", options->typed, "Print DynamoDB JSON");
   AddConfirmOptions(command, options->confirm, "Say how much would be written, and write nothing");
 }

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "tools/confirm.h"
+#include "tools/consumed_capacity.h"
 #include "tools/context.h"
 #include "tools/document_option.h"
 
@@ -12,7 +13,7 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-struct TransactOptions : DocumentOptions {
+struct TransactOptions : DocumentOptions, CapacityOptions {
   // More than 100 actions, or more than 4 MiB.
   bool large = false;
   // Of the caller's own; empty for a random one.

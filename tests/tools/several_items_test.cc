@@ -134,6 +134,44 @@ TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
               HasSubstr("of WarmThroughput must be at least 1"));
 }
 
+// SEM-061, SEM-062: on stderr, where it does not mix with items, as a sum over all calls.
+TEST_F(SeveralItems, WhatWasConsumedIsToldWhenAskedFor) {
+  const std::string air = R"({"artist": "Bach", "song": "Air"})";
+  const std::string two = R"("Key": {"artist": "Bach", "song": "Air"})";
+  const struct {
+    std::vector<std::string> arguments;
+    std::string consumed;
+    std::string input = "";
+  } rows[] = {
+      {{"item", "get", "music", air}, R"("CapacityUnits": 0.5)"},
+      {{"item", "put", "music", air}, R"("CapacityUnits": 1)"},
+      {{"item", "update", "music", air, "--update", "REMOVE x"}, R"("CapacityUnits": 1)"},
+      {{"query", "music", "--key-condition", "artist = :a", "--values", R"({":a": "Bach"})"},
+       R"("CapacityUnits": 0.5)"},
+      // Two pages of one item, and one that finds the end.
+      {{"scan", "music", "--page-size", "1"}, R"("CapacityUnits": 1.5)"},
+      {{"batch-get", "--request-items", R"({"music": {"Keys": [)" + air + "]}}"}, R"("CapacityUnits": 0.5)"},
+      {{"batch-write", "music"}, R"("CapacityUnits": 30)", Songs(30)},
+      {{"transact", "--transact-items", R"([{"Get": {"TableName": "music", )" + two + "}}]"},
+       R"("CapacityUnits": 2)"},
+      {{"transact", "--transact-items", R"([{"Put": {"TableName": "music", "Item": )" + air + "}}]"},
+       R"("CapacityUnits": 2)"},
+      {{"item", "delete", "music", air}, R"("CapacityUnits": 1)"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.arguments.front() + " " + row.arguments[1]);
+    std::vector<std::string> arguments = row.arguments;
+    arguments.insert(arguments.end(), {"--return-consumed-capacity", "TOTAL"});
+    const Outcome outcome = daemon_.Call(arguments, row.input);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, R"({"ConsumedCapacity": [{"TableName": "music", )" + row.consumed + "}]}\n");
+    EXPECT_EQ(daemon_.Call(row.arguments, row.input).err, "");
+  }
+  EXPECT_EQ(daemon_.Call({"scan", "music", "--return-consumed-capacity", "INDEXES"}).err,
+            R"({"ConsumedCapacity": [{"TableName": "music", "CapacityUnits": 0.5, "Table": 0.5}]})"
+            "\n");
+}
+
 // SEM-094.
 TEST_F(SeveralItems, AProtectedTableIsNotDeletedUntilItIsAllowedAgain) {
   EXPECT_EQ(daemon_.Call({"table", "update", "music", "--deletion-protection-enabled"}).exit_code, 0);

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "storage/base/limits.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {
@@ -232,6 +233,13 @@ Provoke Transacting(std::function<void(wire::TransactWriteItemsRequest*)> change
     change(&request);
     return database.Transact(request).status();
   };
+}
+
+// Makes the request so many bytes long, with a table's name of more than half of that.
+void PadTo(size_t bytes, wire::TransactWriteItemsRequest* request) {
+  std::string* name = request->mutable_transact_items(0)->mutable_put()->mutable_table_name();
+  *name = Long(bytes - request->ByteSizeLong());
+  name->resize(name->size() - (request->ByteSizeLong() - bytes));
 }
 
 Provoke TransactGetting(std::function<void(wire::TransactGetItemsRequest*)> change) {
@@ -774,6 +782,13 @@ std::vector<ErrorRow> Rows() {
                WriteRequest("Things", {{"pk", S(std::to_string(i))}, {"sk", S("s")}});
        }),
        "a transaction must contain 1 to 100 actions; this one has 101"},
+      {"SEM-047", Transacting([](auto* r) { PadTo(4'194'305, r); }),
+       "a transaction may be at most 4194304 bytes long; this one has 4194305"},
+      {"SEM-047", Transacting([](auto* r) {
+         r->set_large(true);
+         PadTo(17'825'793, r);
+       }),
+       "a transaction may be at most 17825792 bytes long; this one has 17825793"},
       {"SEM-047", Transacting([](auto* r) { r->add_transact_items(); }),
        "each action of a transaction must be a Put, Update, Delete or ConditionCheck"},
       {"SEM-047", Transacting([](auto* r) {
@@ -1199,6 +1214,43 @@ std::vector<ErrorRow> Rows() {
        values + "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both"},
       {"SEM-099", UpdatingTable([](auto* r) { r->set_table_class(static_cast<v1::TableClass>(9)); }),
        values + "TableClass must be STANDARD or STANDARD_INFREQUENT_ACCESS"},
+      {"SEM-099", UpdatingTable([](auto* r) {
+         r->mutable_sse_specification()->set_enabled(true);
+         r->mutable_sse_specification()->set_sse_type("DES");
+       }),
+       values + "SSEType must be AES256 or KMS; it is 'DES'"},
+      {"SEM-099", UpdatingTable([](auto* r) { r->mutable_sse_specification()->set_sse_type("KMS"); }),
+       values + "SSEType and KMSMasterKeyId must not be given when SSESpecification is not enabled"},
+      {"SEM-099", UpdatingTable([](auto* r) { r->mutable_sse_specification()->set_kms_master_key_id("k"); }),
+       values + "SSEType and KMSMasterKeyId must not be given when SSESpecification is not enabled"},
+      {"SEM-099", UpdatingTable([](auto* r) {
+         r->mutable_sse_specification()->set_enabled(true);
+         r->mutable_sse_specification()->set_sse_type("AES256");
+         r->mutable_sse_specification()->set_kms_master_key_id("k");
+       }),
+       values + "KMSMasterKeyId must not be given when SSEType is AES256"},
+      {"SEM-099", Creating([](auto* r) {
+         r->mutable_sse_specification()->set_enabled(true);
+         r->mutable_sse_specification()->set_kms_master_key_id(Long(kMaxKmsKeyIdBytes + 1));
+       }),
+       values + "KMSMasterKeyId has 2049 bytes; at most 2048 are allowed"},
+      {"SEM-099", UpdatingTable([](auto* r) { r->mutable_on_demand_throughput(); }),
+       values + "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both"},
+      {"SEM-099",
+       UpdatingTable([](auto* r) { r->mutable_on_demand_throughput()->set_max_read_request_units(0); }),
+       values +
+           "MaxReadRequestUnits and MaxWriteRequestUnits of OnDemandThroughput must be at least 1, or -1 for "
+           "no bound"},
+      {"SEM-099",
+       UpdatingTable([](auto* r) { r->mutable_on_demand_throughput()->set_max_write_request_units(-2); }),
+       values +
+           "MaxReadRequestUnits and MaxWriteRequestUnits of OnDemandThroughput must be at least 1, or -1 for "
+           "no bound"},
+      {"SEM-099", UpdatingTable([](auto* r) { r->mutable_warm_throughput()->set_read_units_per_second(0); }),
+       values + "ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1"},
+      {"SEM-099",
+       UpdatingTable([](auto* r) { r->mutable_warm_throughput()->set_write_units_per_second(-1); }),
+       values + "ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1"},
       {"SEM-066", Deleting([](auto* r) {
          r->set_return_item_collection_metrics(static_cast<v1::ReturnItemCollectionMetrics>(9));
        }),
@@ -1303,13 +1355,47 @@ TEST(Bounds, WhatIsExactlyAtABoundIsAccepted) {
                WriteRequest("Things", {{"pk", S(std::to_string(i))}, {"sk", S("s")}});
          }
        })},
-      {"SEM-050", Write(&Database::PutItem, [](auto* r) { r->set_client_request_token(Long(36)); })}};
+      {"SEM-050", Write(&Database::PutItem, [](auto* r) { r->set_client_request_token(Long(36)); })},
+      {"SEM-099", Creating([](auto* r) {
+         r->set_table_name("Encrypted");
+         r->mutable_sse_specification()->set_enabled(true);
+         r->mutable_sse_specification()->set_kms_master_key_id(Long(kMaxKmsKeyIdBytes));
+         r->mutable_on_demand_throughput()->set_max_read_request_units(1);
+         r->mutable_on_demand_throughput()->set_max_write_request_units(-1);
+         r->mutable_warm_throughput()->set_read_units_per_second(1);
+       })}};
   TestDatabase database;
   database.CreateTable(TableRequest("Things"));
   for (const Accepted& row : rows) {
     SCOPED_TRACE(row.rule);
     EXPECT_EQ(row.request(database), absl::OkStatus());
   }
+}
+
+// SEM-092. QUEUE_FULL and DISK_FULL, which need a disk that fails, have their words in
+// tests/storage/engine/failed_sync_test.cc.
+TEST(Errors, AnItemCollectionThatIsTooLargeIsRefusedInItsWords) {
+  TemporaryDirectory directory;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
+  options.max_item_collection_bytes = 100;
+  TestDatabase database(options);
+  auto table = TableRequest("Things");
+  AddLocalIndex(&table, "ByA", "a:S", v1::PROJECTION_TYPE_KEYS_ONLY);
+  database.CreateTable(table);
+  // 2 + 1 + 2 + 1 + 1 + 93 bytes, and no entry in the index.
+  EXPECT_EQ(PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"b", S(Long(93))}}))
+                .status(),
+            absl::OkStatus());
+  const absl::Status status =
+      PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"b", S(Long(94))}}))
+          .status();
+  EXPECT_EQ(
+      MessageOf(status),
+      "nothing was written: the items of table Things with one partition key and their entries in local "
+      "indexes would have 101 bytes; at most 100 are allowed");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReasonOf(status), kReasonItemCollectionSizeLimitExceeded);
+  EXPECT_EQ(RuleOf(status), "SEM-092");
 }
 
 // SEM-005: alone an error of the request, in a transaction the reason of its action.

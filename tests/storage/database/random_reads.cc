@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "itemdb/v1/data.pb.h"
+#include "tests/storage/database/random_legacy.h"
 
 namespace itemdb::testing {
 namespace {
@@ -17,12 +18,20 @@ class ReadChecker {
     wire::GetItemRequest request;
     request.set_table_name(table.name());
     request.set_key(both_.random.EncodeForRequest(key));
+    std::set<std::string> shown;
+    if (both_.random.Chance(0.2)) {
+      for (int i = both_.random.Pick(1, 3); i > 0; --i)
+        shown.insert(both_.random.OneOf(both_.random.Attributes(table)));
+      for (const std::string& name : shown) request.add_attributes_to_get(name);
+    }
     auto reply =
         Await<wire::GetItemReply>([&](auto done) { both_.database->GetItem(request, std::move(done)); });
     if (!table.IsExactKey(key)) return ExpectInvalid(reply.status());
     ASSERT_TRUE(reply.ok()) << reply.status();
     const ModelItem* item = table.Find(key);
-    ExpectItem(*reply, item == nullptr ? std::nullopt : std::optional(EncodeItem(*item)));
+    ModelItem part = item == nullptr ? ModelItem() : *item;
+    if (!shown.empty()) std::erase_if(part, [&shown](const auto& a) { return !shown.contains(a.first); });
+    ExpectItem(*reply, item == nullptr ? std::nullopt : std::optional(EncodeItem(part)));
     EXPECT_EQ(reply->change_sequence(), both_.log.size());
   }
 
@@ -35,10 +44,16 @@ class ReadChecker {
     ModelPageRequest expected;
     RequestNames names;
     bool valid = true;
+    // With the parameters from before there were expressions (SEM-112).
+    const bool legacy = both_.random.Chance(0.2);
     Predicate selects = [](const ModelItem&) { return true; };
     if (query) {
       RandomKeyCondition condition = both_.random.KeyCondition(table, index, &names);
-      request.set_key_condition_expression(condition.text);
+      if (legacy) {
+        RandomComparisons{condition.comparisons}.SetOn(request.mutable_key_conditions());
+      } else {
+        request.set_key_condition_expression(condition.text);
+      }
       selects = condition.selects;
       valid = condition.valid;
       if (both_.random.Chance(0.7)) request.set_scan_index_forward(both_.random.Chance(0.4));
@@ -62,10 +77,20 @@ class ReadChecker {
       }
     }
     if (!filterable.empty() && both_.random.Chance(0.4)) {
-      RandomCondition filter = both_.random.Condition(table, filterable, &names);
-      request.set_filter_expression(filter.text);
-      expected.filter = filter.holds;
-      for (const std::string& name : filter.names) {
+      std::set<std::string> filtered;
+      if (legacy) {
+        const RandomComparisons filter = LegacyConditions(both_.random, table, filterable);
+        filter.SetOn(request.mutable_legacy_filter());
+        request.set_conditional_operator(filter.joined_by);
+        expected.filter = [filter](const ModelItem& item) { return filter.Hold(item); };
+        filtered = filter.Names();
+      } else {
+        RandomCondition filter = both_.random.Condition(table, filterable, &names);
+        request.set_filter_expression(filter.text);
+        expected.filter = filter.holds;
+        filtered = filter.names;
+      }
+      for (const std::string& name : filtered) {
         use(name);
         for (const auto* part : {&table.Partition(index), &table.Sort(index)}) {
           if (query && std::find(part->begin(), part->end(), name) != part->end()) valid = false;  // SEM-040
@@ -77,10 +102,14 @@ class ReadChecker {
       for (int i = both_.random.Pick(1, 4); i > 0; --i) {
         std::string name = both_.random.OneOf(attributes);
         if (!expected.projection.insert(name).second) continue;
-        text += (text.empty() ? "" : ", ") + names.Name(name);
+        if (legacy) {
+          request.add_attributes_to_get(name);
+        } else {
+          text += (text.empty() ? "" : ", ") + names.Name(name);
+        }
         use(name);
       }
-      request.set_projection_expression(text);
+      if (!legacy) request.set_projection_expression(text);
     } else if (both_.random.Chance(0.2)) {
       request.set_select(v1::SELECT_ALL_ATTRIBUTES);
       if (index != nullptr && !index->projects_all) {
@@ -96,7 +125,7 @@ class ReadChecker {
       request.set_select(v1::SELECT_ALL_PROJECTED_ATTRIBUTES);
       if (index == nullptr) valid = false;
     }
-    names.SetOn(&request);
+    if (!legacy) names.SetOn(&request);
     if (both_.random.Chance(expected.count_all ? 0.05 : 0.6)) {
       if (expected.count_all) valid = false;
       expected.limit = both_.random.Pick(1, 12);

@@ -65,6 +65,14 @@ bool Compare(const v1::AttributeValue& left, const std::string& op, const v1::At
   return order == 0;
 }
 
+v1::ComparisonOperator OperatorOf(const std::string& op) {
+  return op == "<"    ? v1::COMPARISON_OPERATOR_LT
+         : op == "<=" ? v1::COMPARISON_OPERATOR_LE
+         : op == ">"  ? v1::COMPARISON_OPERATOR_GT
+         : op == ">=" ? v1::COMPARISON_OPERATOR_GE
+                      : v1::COMPARISON_OPERATOR_EQ;
+}
+
 std::string Mirrored(const std::string& op) {
   return op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
 }
@@ -411,6 +419,7 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
     const auto* value = FindIn(target, name);
     return value != nullptr && Chance(0.9) ? *value : KeyValue(table.KeyType(name));
   };
+  RandomKeyCondition condition;
   std::vector<std::pair<std::string, Predicate>> clauses;
   auto add = [&](const std::string& name, const std::string& op, const v1::AttributeValue& value) {
     std::string path = names->Name(name);
@@ -418,8 +427,8 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
     clauses.emplace_back(
         Chance(0.2) ? operand + " " + Mirrored(op) + " " + path : path + " " + op + " " + operand,
         [name, op, value](const ModelItem& item) { return Compare(item.at(name), op, value); });
+    condition.comparisons.push_back({name, OperatorOf(op), {value}, clauses.back().second});
   };
-  RandomKeyCondition condition;
   const auto& partition = table.Partition(index);
   const auto& sort = table.Sort(index);
   int conditions = Pick(0, static_cast<int>(sort.size()));
@@ -449,6 +458,8 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
                              return CompareScalars(item.at(name), low) >= 0 &&
                                     CompareScalars(item.at(name), high) <= 0;
                            });
+      condition.comparisons.push_back(
+          {name, v1::COMPARISON_OPERATOR_BETWEEN, {low, high}, clauses.back().second});
     } else {
       v1::AttributeValue prefix = value;
       if (Chance(0.5)) {
@@ -460,6 +471,8 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
       clauses.emplace_back(
           "begins_with(" + names->Name(name) + ", " + names->Value(prefix) + ")",
           [name, prefix](const ModelItem& item) { return BeginsWith(item.at(name), prefix); });
+      condition.comparisons.push_back(
+          {name, v1::COMPARISON_OPERATOR_BEGINS_WITH, {prefix}, clauses.back().second});
     }
   }
   std::shuffle(clauses.begin(), clauses.end(), random_);

@@ -37,8 +37,18 @@ struct RandomUpdate {
   bool creates_item = true;
 };
 
+// One entry of Expected, QueryFilter, ScanFilter or KeyConditions (SEM-112).
+struct RandomComparison {
+  std::string name;
+  v1::ComparisonOperator comparison = v1::COMPARISON_OPERATOR_UNSPECIFIED;
+  std::vector<v1::AttributeValue> values;
+  Predicate holds;
+};
+
 struct RandomKeyCondition {
   std::string text;
+  // The same as KeyConditions.
+  std::vector<RandomComparison> comparisons;
   Predicate selects;
   // False: it does not fit the key schema and must be refused.
   bool valid = true;
@@ -91,13 +101,14 @@ class RandomRequests {
   RandomKeyCondition KeyCondition(const TableModel& table, const ModelIndex* index, RequestNames* names);
   // Attributes that items may have, key attributes included.
   std::vector<std::string> Attributes(const TableModel& table) const;
+  // A value that the attribute may have, mostly one that fits it.
+  v1::AttributeValue ValueFor(const TableModel& table, const std::string& attribute);
   // `item` encoded in one of the ways a client might.
   std::string EncodeForRequest(const ModelItem& item);
 
  private:
   void SetProjection(v1::Projection* projection);
   v1::AttributeValue AnyValue();
-  v1::AttributeValue ValueFor(const TableModel& table, const std::string& attribute);
   RandomCondition Atom(const TableModel& table, const std::vector<std::string>& attributes,
                        RequestNames* names);
 

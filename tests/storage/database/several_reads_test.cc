@@ -149,6 +149,55 @@ TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {  // OP-22
   EXPECT_EQ(reply->change_sequence(), 4u);
 }
 
+// SEM-056, exact on both sides, and beyond the service's bound with `large`.
+TEST_F(SeveralReads, TransactionReadsFourMebibytesAndNotAByteMore) {
+  // As counted: the names pk, sk and a, and the values p and the sort key of one byte.
+  constexpr size_t kOverhead = 2 + 1 + 2 + 1 + 1;
+  constexpr size_t kWhole = 409'600 - kOverhead;
+  wire::TransactGetItemsRequest request;
+  for (int i = 0; i < 10; ++i) {
+    Put("Things", std::to_string(i), kWhole);
+    auto* get = request.add_transact_items();
+    get->set_table_name("Things");
+    get->set_key(Key(std::to_string(i)));
+  }
+  auto* last = request.add_transact_items();
+  last->set_table_name("Things");
+  last->set_key(Key("z"));
+  const size_t room = (4 << 20) - 10 * (kWhole + kOverhead);
+  Put("Things", "z", room - kOverhead);
+  EXPECT_TRUE(TransactGet(request).ok());
+  Put("Things", "z", room - kOverhead + 1);
+  const absl::Status status = TransactGet(request).status();
+  EXPECT_EQ(MessageOf(status), "the items of the transaction are together more than 4194304 bytes");
+  EXPECT_EQ(RuleOf(status), "SEM-056");
+  request.set_large(true);
+  EXPECT_TRUE(TransactGet(request).ok());
+}
+
+// Numbers count for little (SEM-003) and are written out in full; the reply must fit a message all the same.
+TEST_F(SeveralReads, TransactionIsBoundedAsEncoded) {
+  v1::AttributeValue numbers;
+  for (int i = 0; i < 2'000; ++i) *numbers.mutable_l()->add_values() = N("1e125");
+  wire::TransactGetItemsRequest request;
+  for (int i = 0; i < 100; ++i) {
+    const std::string sk = std::to_string(i);
+    ASSERT_TRUE(
+        PutItem(database_, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"a", numbers}})).ok());
+    auto* get = request.add_transact_items();
+    get->set_table_name("Things");
+    get->set_key(Key(sk));
+  }
+  const absl::Status status = TransactGet(request).status();
+  EXPECT_EQ(
+      MessageOf(status),
+      "the items of the transaction are together more than 16777216 bytes long as encoded, with all their "
+      "numbers written out");
+  EXPECT_EQ(RuleOf(status), "SEM-056");
+  request.mutable_transact_items()->DeleteSubrange(50, 50);
+  EXPECT_TRUE(TransactGet(request).ok());
+}
+
 TEST_F(SeveralReads, TransactionIsBoundedInNumberAndBytes) {
   wire::TransactGetItemsRequest request;
   EXPECT_THAT(TransactGet(request).status(), IsInvalid("1 to 100 gets"));

@@ -263,6 +263,7 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   });
   EXPECT_EQ(refusal.code(), absl::StatusCode::kResourceExhausted) << refusal;
   EXPECT_EQ(ReasonOf(refusal), kReasonDiskFull);
+  EXPECT_EQ(MessageOf(refusal), "nothing was written: the disk has less than 104857600 bytes free");
   EXPECT_GT(RetryAfterMsOf(refusal), 0);
   uint64_t sequence = database->GetStatus().change_sequence();
   uint64_t operations = disk_->operations();
@@ -320,6 +321,7 @@ TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
   }
   EXPECT_EQ(refusal.code(), absl::StatusCode::kResourceExhausted) << refusal;
   EXPECT_EQ(ReasonOf(refusal), kReasonQueueFull);
+  EXPECT_EQ(MessageOf(refusal), "the write queue is full (20000 bytes); try again later");
   EXPECT_GT(RetryAfterMsOf(refusal), 0);
   EXPECT_GT(queued.size(), 5u);
 

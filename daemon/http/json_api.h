@@ -22,6 +22,7 @@ inline constexpr size_t kJsonPadding = 64;
 enum class Role { kRead, kWrite, kAdmin };
 
 struct JsonOperation;
+class AdminThread;
 
 // The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
 // offered under that name (OP-64).
@@ -32,11 +33,11 @@ Role RoleOf(const JsonOperation& operation);
 
 struct JsonReply {
   unsigned http_status = 200;
-  std::string body;
+  std::string body = {};
   // For the log: the canonical name of what happened ("OK"), what the call was about, items in the reply
   // (negative: none).
   std::string code = "OK";
-  CallFacts facts;
+  CallFacts facts = {};
   int64_t items = -1;
 };
 
@@ -55,8 +56,6 @@ class JsonApi {
               absl::AnyInvocable<void(JsonReply) &&> done);
 
  private:
-  class AdminThread;
-
   Database& database_;
   const std::string address_;
   // For operations on tables, which may take long.

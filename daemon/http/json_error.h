@@ -8,10 +8,21 @@
 
 namespace itemdb {
 
+// The request is no JSON, or its JSON has other types than it should (ERR-16). INVALID_ARGUMENT, a reason of
+// this protocol's own.
+absl::Status SerializationError(std::string_view message);
+bool IsSerializationError(const absl::Status& status);
+
 // The reply for a status of storage: the one place where reasons become exceptions.
 JsonReply ErrorReply(const absl::Status& status);
 
 // The reply with `exception`, e.g. "SerializationException", whose prefix is added here.
 JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message);
+
+// `status` of a PutItem, UpdateItem or DeleteItem, whose texts about values count them (SEM-115).
+absl::Status WithViolationCount(absl::Status status);
+
+// The body of an error as far as its message; the caller may add members and closes it with '}'.
+std::string BeginErrorBody(std::string_view exception, std::string_view message);
 
 }  // namespace itemdb

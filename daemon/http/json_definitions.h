@@ -1,0 +1,23 @@
+// Tables as requests define them and as replies describe them.
+#pragma once
+
+#include <string>
+
+#include "daemon/http/json_request.h"
+#include "daemon/http/json_writer.h"
+#include "itemdb/v1/tables.pb.h"
+
+namespace itemdb {
+
+// INVALID_ARGUMENT: the request asks for a stream, which is not offered.
+absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object);
+// INVALID_ARGUMENT: also when an index is to be created or deleted, which is not offered.
+absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object);
+
+// The TableDescription of the service, an object.
+void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
+
+// The list `name` of tags.
+void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::Tag>* tags);
+
+}  // namespace itemdb

@@ -1,0 +1,66 @@
+// A JsonApi over a database in a temporary directory, asked synchronously.
+#pragma once
+
+#include <future>
+#include <string>
+
+#include "daemon/http/json_api.h"
+#include "gtest/gtest.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+class JsonFixture {
+ public:
+  JsonFixture() : api_(*database_, "127.0.0.1:8000") {}
+
+  TestDatabase& database() { return database_; }
+
+  // The reply to `operation`, e.g. "PutItem", which must exist.
+  JsonReply Ask(const std::string& operation, std::string body) {
+    const JsonOperation* found = FindOperation("DynamoDB_20120810." + operation);
+    if (found == nullptr) {
+      ADD_FAILURE() << operation << " is not offered";
+      return {};
+    }
+    body.reserve(body.size() + kJsonPadding);
+    std::promise<JsonReply> promise;
+    auto future = promise.get_future();
+    api_.Answer(*found, std::move(body), nullptr,
+                [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
+    return future.get();
+  }
+
+  // The body of a reply that must be a success.
+  std::string Succeed(const std::string& operation, const std::string& body) {
+    JsonReply reply = Ask(operation, body);
+    EXPECT_EQ(reply.http_status, 200u) << operation << " " << body << "\n" << reply.body;
+    return reply.body;
+  }
+
+  // The body of a reply that must be an error of the client's.
+  std::string Fail(const std::string& operation, const std::string& body) {
+    JsonReply reply = Ask(operation, body);
+    EXPECT_EQ(reply.http_status, 400u) << operation << " " << body << "\n" << reply.body;
+    return reply.body;
+  }
+
+ private:
+  TestDatabase database_;
+  JsonApi api_;
+};
+
+// The table Things with the string keys pk and sk.
+inline constexpr char kCreateThings[] = R"({"TableName":"Things","BillingMode":"PAY_PER_REQUEST",
+  "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],
+  "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]})";
+
+// The bodies of errors.
+inline std::string ValidationBody(const std::string& message) {
+  return R"({"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
+}
+inline std::string SerializationBody(const std::string& message) {
+  return R"({"__type":"com.amazon.coral.service#SerializationException","message":")" + message + "\"}";
+}
+
+}  // namespace itemdb::testing

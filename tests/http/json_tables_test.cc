@@ -1,0 +1,162 @@
+// Operations on tables: requests and the whole bodies of their replies.
+
+#include <regex>
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+// Ids and times as "*".
+std::string Masked(std::string body) {
+  body = std::regex_replace(body, std::regex(R"("TableId":"[0-9a-f-]{36}")"), R"("TableId":"*")");
+  return std::regex_replace(body, std::regex(R"("CreationDateTime":[0-9]+\.[0-9]{3})"),
+                            R"("CreationDateTime":*)");
+}
+
+constexpr char kThings[] =
+    R"({"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],)"
+    R"("TableName":"Things","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],)"
+    R"("TableStatus":"ACTIVE","CreationDateTime":*,)"
+    R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
+    R"("TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:local:000000000000:table/Things","TableId":"*",)"
+    R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"TableClassSummary":{"TableClass":"STANDARD"},)"
+    R"("DeletionProtectionEnabled":false})";
+
+// OP-01, OP-02, OP-03, SEM-100.
+TEST(JsonTables, ATableIsCreatedDescribedAndDeleted) {
+  JsonFixture json;
+  EXPECT_EQ(Masked(json.Succeed("CreateTable", kCreateThings)),
+            std::string(R"({"TableDescription":)") + kThings + "}");
+  EXPECT_EQ(Masked(json.Succeed("DescribeTable", R"({"TableName":"Things"})")),
+            std::string(R"({"Table":)") + kThings + "}");
+  EXPECT_EQ(json.Fail("CreateTable", kCreateThings),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceInUseException",)"
+            R"("message":"Table already exists: Things"})");
+  EXPECT_EQ(Masked(json.Succeed("DeleteTable", R"({"TableName":"Things"})")),
+            std::string(R"({"TableDescription":)") + kThings + "}");
+  EXPECT_EQ(json.Fail("DescribeTable", R"({"TableName":"Things"})"),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
+            R"("message":"Requested resource not found: Table: Things not found"})");
+}
+
+// SEM-067, SEM-068, SEM-077, SEM-091, SEM-099.
+TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
+  JsonFixture json;
+  json.Succeed("CreateTable", R"({"TableName":"Orders",
+    "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"},
+      {"AttributeName":"a","AttributeType":"B"},{"AttributeName":"b","AttributeType":"S"},{"AttributeName":"c","AttributeType":"N"}],
+    "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],
+    "ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},
+    "LocalSecondaryIndexes":[{"IndexName":"ByA","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"a","KeyType":"RANGE"}],
+      "Projection":{"ProjectionType":"KEYS_ONLY"}}],
+    "GlobalSecondaryIndexes":[{"IndexName":"ByABC","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},{"AttributeName":"b","KeyType":"HASH"},
+      {"AttributeName":"c","KeyType":"RANGE"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},
+      "ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":2}}],
+    "StreamSpecification":{"StreamEnabled":false},"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"key"},
+    "TableClass":"STANDARD_INFREQUENT_ACCESS","DeletionProtectionEnabled":true,
+    "WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000},
+    "Tags":[{"Key":"b","Value":"2"},{"Key":"a","Value":""}]})");
+  EXPECT_EQ(
+      Masked(json.Succeed("DescribeTable", R"({"TableName":"Orders"})")),
+      R"({"Table":{"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"},)"
+      R"({"AttributeName":"a","AttributeType":"B"},{"AttributeName":"b","AttributeType":"S"},{"AttributeName":"c","AttributeType":"N"}],)"
+      R"("TableName":"Orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],)"
+      R"("TableStatus":"ACTIVE","CreationDateTime":*,)"
+      R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":5,"WriteCapacityUnits":6},)"
+      R"("TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:local:000000000000:table/Orders","TableId":"*",)"
+      R"("LocalSecondaryIndexes":[{"IndexName":"ByA","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},)"
+      R"({"AttributeName":"a","KeyType":"RANGE"}],"Projection":{"ProjectionType":"KEYS_ONLY"},"IndexSizeBytes":0,"ItemCount":0,)"
+      R"("IndexArn":"arn:aws:dynamodb:local:000000000000:table/Orders/index/ByA"}],)"
+      R"("GlobalSecondaryIndexes":[{"IndexName":"ByABC","KeySchema":[{"AttributeName":"a","KeyType":"HASH"},)"
+      R"({"AttributeName":"b","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],)"
+      R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},"IndexSizeBytes":0,"ItemCount":0,)"
+      R"("IndexArn":"arn:aws:dynamodb:local:000000000000:table/Orders/index/ByABC","IndexStatus":"ACTIVE",)"
+      R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":1,"WriteCapacityUnits":2}}],)"
+      R"("TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},)"
+      R"("SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"key"},)"
+      R"("WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"},)"
+      R"("DeletionProtectionEnabled":true}})");
+  EXPECT_EQ(json.Succeed("ListTagsOfResource",
+                         R"({"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/Orders"})"),
+            R"({"Tags":[{"Key":"a","Value":""},{"Key":"b","Value":"2"}]})");
+}
+
+// OP-04.
+TEST(JsonTables, TablesAreListedInPages) {
+  JsonFixture json;
+  EXPECT_EQ(json.Succeed("ListTables", "{}"), R"({"TableNames":[]})");
+  for (const char* name : {"ccc", "aaa", "bbb"}) {
+    std::string body = kCreateThings;
+    json.Succeed("CreateTable", body.replace(body.find("Things"), 6, name));
+  }
+  EXPECT_EQ(json.Succeed("ListTables", R"({"Limit":2})"),
+            R"({"TableNames":["aaa","bbb"],"LastEvaluatedTableName":"bbb"})");
+  EXPECT_EQ(json.Succeed("ListTables", R"({"ExclusiveStartTableName":"bbb"})"), R"({"TableNames":["ccc"]})");
+}
+
+// OP-05, SEM-094, SEM-095.
+TEST(JsonTables, SettingsAreUpdated) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  EXPECT_NE(json.Succeed("UpdateTable", R"({"TableName":"Things","DeletionProtectionEnabled":true})")
+                .find(R"("DeletionProtectionEnabled":true)"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("DeleteTable", R"({"TableName":"Things"})").find("#ValidationException"),
+            std::string::npos);
+  EXPECT_NE(json.Succeed("UpdateTable",
+                         R"({"TableName":"Things","BillingMode":"PROVISIONED",
+                             "ProvisionedThroughput":{"ReadCapacityUnits":3,"WriteCapacityUnits":4}})")
+                .find(R"("ReadCapacityUnits":3,"WriteCapacityUnits":4)"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTable", R"({"TableName":"Things"})").find("#ValidationException"),
+            std::string::npos);
+}
+
+// What is not there is refused by name.
+TEST(JsonTables, WhatIsNotOfferedIsRefused) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  EXPECT_EQ(
+      json.Fail("UpdateTable", R"({"TableName":"Things","ReplicaUpdates":[{"Create":{"RegionName":"x"}}]})"),
+      ValidationBody("ReplicaUpdates is not supported: this database is one machine without replicas and "
+                     "resource policies; leave it out"));
+  EXPECT_EQ(
+      json.Fail("UpdateTable",
+                R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"ByA"}}]})"),
+      ValidationBody("GlobalSecondaryIndexUpdates: indexes are defined with their table; Create and Delete "
+                     "are not offered yet"));
+  EXPECT_EQ(
+      json.Fail("UpdateTable", R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":true}})"),
+      ValidationBody("StreamSpecification: streams are not offered yet; StreamEnabled must be false"));
+}
+
+// OP-08, OP-09, OP-10.
+TEST(JsonTables, TagsAreAddedListedAndRemoved) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  const std::string arn = R"("ResourceArn":"arn:aws:dynamodb:local:000000000000:table/Things")";
+  EXPECT_EQ(json.Succeed("TagResource",
+                         "{" + arn + R"(,"Tags":[{"Key":"k","Value":"v"},{"Key":"l","Value":"w"}]})"),
+            "{}");
+  EXPECT_EQ(json.Succeed("UntagResource", "{" + arn + R"(,"TagKeys":["k","gone"]})"), "{}");
+  EXPECT_EQ(json.Succeed("ListTagsOfResource", "{" + arn + "}"), R"({"Tags":[{"Key":"l","Value":"w"}]})");
+  EXPECT_EQ(json.Fail("ListTagsOfResource", "{" + arn + R"(,"NextToken":"t"})"),
+            ValidationBody("NextToken is invalid: all tags of a table come in one reply"));
+  EXPECT_EQ(
+      json.Fail("ListTagsOfResource", R"({"ResourceArn":"Things"})"),
+      ValidationBody("Invalid ResourceArn: 'Things' is not the ARN of a table, as DescribeTable shows it"));
+}
+
+// OP-06, OP-07.
+TEST(JsonTables, LimitsAndEndpointsAreDescribed) {
+  JsonFixture json;
+  EXPECT_EQ(json.Succeed("DescribeLimits", "{}"),
+            R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
+            R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
+  EXPECT_EQ(json.Succeed("DescribeEndpoints", "{}"),
+            R"({"Endpoints":[{"Address":"127.0.0.1:8000","CachePeriodInMinutes":1440}]})");
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,0 +1,223 @@
+// Attribute values from JSON to JSON through a real database, and those that are refused.
+
+#include <vector>
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+class JsonValues : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    json_ = std::make_unique<JsonFixture>();
+    json_->Succeed("CreateTable", kCreateThings);
+  }
+  static void TearDownTestSuite() { json_.reset(); }
+
+  static std::string PutBody(const std::string& value) {
+    return R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},"v":)" + value + "}}";
+  }
+  // What is read of `value` after it was put.
+  static std::string RoundTrip(const std::string& value) {
+    json_->Succeed("PutItem", PutBody(value));
+    std::string body =
+        json_->Succeed("GetItem", R"({"TableName":"Things","Key":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
+    const std::string before = R"({"Item":{"pk":{"S":"p"},"sk":{"S":"s"},"v":)";
+    EXPECT_TRUE(body.starts_with(before) && body.ends_with("}}")) << body;
+    return body.substr(before.size(), body.size() - before.size() - 2);
+  }
+
+  static std::unique_ptr<JsonFixture> json_;
+};
+
+std::unique_ptr<JsonFixture> JsonValues::json_;
+
+// SEM-010, SEM-011, SEM-016.
+TEST_F(JsonValues, EveryTypeReadsBackAsItWasWritten) {
+  for (const std::string value : {
+           R"({"S":""})",
+           R"({"S":"text"})",
+           R"({"N":"0"})",
+           R"({"N":"-12345678901234567890123456789012345678"})",
+           R"({"N":"0.1234567890123456789012345678901234567"})",
+           R"({"B":""})",
+           R"({"B":"AA=="})",
+           R"({"B":"AAE="})",
+           R"({"B":"AAEC"})",
+           R"({"B":"+/+/"})",
+           R"({"SS":["","a","b"]})",
+           R"({"NS":["-1","0.5","2"]})",
+           R"({"BS":["","AA==","AQI="]})",
+           R"({"L":[]})",
+           R"({"L":[{"S":"a"},{"N":"1"},{"L":[{"BOOL":false}]}]})",
+           R"({"M":{}})",
+           R"({"M":{"a":{"M":{"b":{"NULL":true}}},"c":{"S":"d"}}})",
+           R"({"BOOL":true})",
+           R"({"BOOL":false})",
+           R"({"NULL":true})",
+       }) {
+    EXPECT_EQ(RoundTrip(value), value);
+  }
+}
+
+// SEM-012, SEM-015.
+TEST_F(JsonValues, NumbersAndSetsReadBackInTheirOwnForm) {
+  EXPECT_EQ(RoundTrip(R"({"N":"25.00"})"), R"({"N":"25"})");
+  EXPECT_EQ(RoundTrip(R"({"N":"-0"})"), R"({"N":"0"})");
+  EXPECT_EQ(RoundTrip(R"({"N":"1e3"})"), R"({"N":"1000"})");
+  EXPECT_EQ(RoundTrip(R"({"NS":["3","1e1","2"]})"), R"({"NS":["2","3","10"]})");
+  EXPECT_EQ(RoundTrip(R"({"SS":["b","a"]})"), R"({"SS":["a","b"]})");
+}
+
+TEST_F(JsonValues, StringsKeepUtf8AndEscapeWhatJsonMust) {
+  EXPECT_EQ(RoundTrip(R"({"S":"é € 𝄞"})"), R"({"S":"é € 𝄞"})");
+  EXPECT_EQ(RoundTrip(R"({"S":"\u00e9 \ud834\udd1e"})"), R"({"S":"é 𝄞"})");
+  EXPECT_EQ(RoundTrip(R"({"S":"\"\\\/\b\f\n\r\t"})"), R"({"S":"\"\\/\b\f\n\r\t"})");
+  EXPECT_EQ(RoundTrip(R"({"S":"a\u0000\u0001\u001f\u007fz"})"), "{\"S\":\"a\\u0000\\u0001\\u001f\x7fz\"}");
+  EXPECT_EQ(RoundTrip(R"({"M":{"a\"b\n":{"S":"x"}}})"), R"({"M":{"a\"b\n":{"S":"x"}}})");
+}
+
+TEST_F(JsonValues, LongValuesReadBackAsTheyWereWritten) {
+  const std::string text(200'000, 'x');
+  EXPECT_EQ(RoundTrip(R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})"),
+            R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})");
+}
+
+std::string Wrapped(int times, std::string value) {
+  for (int i = 0; i < times; ++i) value = R"({"L":[)" + value + "]}";
+  return value;
+}
+
+// SEM-017.
+TEST_F(JsonValues, ThirtyOneWrapsAreTheDeepest) {
+  const std::string deepest = Wrapped(31, R"({"S":"x"})");
+  EXPECT_EQ(RoundTrip(deepest), deepest);
+  for (int wraps : {32, 33, 100, 400}) {
+    std::string refused = json_->Fail("PutItem", PutBody(Wrapped(wraps, R"({"S":"x"})")));
+    EXPECT_NE(refused.find("1 validation error detected: Nesting Levels have exceeded supported limits"),
+              std::string::npos)
+        << wraps << refused.substr(0, 200);
+  }
+}
+
+struct Refusal {
+  std::string value;
+  std::string body;
+};
+
+// SEM-010, SEM-115, ERR-16.
+TEST_F(JsonValues, WhatIsNoValueIsRefusedInTheWordsOfTheService) {
+  const std::string empty =
+      "1 validation error detected: Supplied AttributeValue is empty, must contain exactly one of the "
+      "supported datatypes (attribute \\\"v\\\")";
+  const std::string several =
+      "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
+      "datatypes";
+  const std::string invalid = "1 validation error detected: One or more parameter values were invalid: ";
+  const std::vector<Refusal> rows = {
+      {R"({})", ValidationBody(empty)},
+      {R"(null)", ValidationBody(empty)},
+      {R"({"X":"a"})", ValidationBody(empty)},
+      {R"({"S":null})", ValidationBody(empty)},
+      {R"({"s":"a"})", ValidationBody(empty)},
+      {R"({"S":"a","N":"1"})",
+       ValidationBody("1 validation error detected: " + several + " (attribute \\\"v\\\")")},
+      {R"({"S":"a","S":"a"})",
+       ValidationBody("1 validation error detected: " + several + " (attribute \\\"v\\\")")},
+      {R"({"S":"a","X":"1"})", ValidationBody("1 validation error detected: " + several)},
+      {R"({"NULL":false})",
+       ValidationBody(invalid +
+                      "Null attribute value types must have the value of true (attribute \\\"v\\\")")},
+      {R"({"SS":[]})", ValidationBody(invalid + "A string set may not be empty (attribute \\\"v\\\")")},
+      {R"({"SS":[null]})", ValidationBody(invalid + "A string set may not have a null as a member")},
+      {R"({"NS":["1","1.0"]})",
+       ValidationBody(invalid + "Input collection [1, 1] contains duplicates. (attribute \\\"v\\\")")},
+      {R"({"N":""})",
+       ValidationBody("1 validation error detected: The parameter cannot be converted to a numeric "
+                      "value (attribute \\\"v\\\")")},
+      {R"({"N":"NaN"})", ValidationBody("1 validation error detected: The parameter cannot be converted to a "
+                                        "numeric value: NaN (attribute \\\"v\\\")")},
+      {R"({"N":"123456789012345678901234567890123456789"})",
+       ValidationBody("1 validation error detected: Attempting to store more than 38 significant digits in a "
+                      "Number (attribute \\\"v\\\")")},
+      {R"({"M":{"a":{"S":"x"},"a":{"S":"y"}}})",
+       ValidationBody(
+           "1 validation error detected: Duplicate attribute name: \\\"a\\\" (attribute \\\"v\\\")")},
+      {R"("a")", SerializationBody("Unexpected field type")},
+      {R"(["a"])", SerializationBody("Start of list found where not expected")},
+      {R"({"S":1})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {R"({"N":1})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {R"({"N":1.5})", SerializationBody("DECIMAL_VALUE cannot be converted to String")},
+      {R"({"S":true})", SerializationBody("TRUE_VALUE cannot be converted to String")},
+      {R"({"S":false})", SerializationBody("FALSE_VALUE cannot be converted to String")},
+      {R"({"S":["a"]})", SerializationBody("Start of list found where not expected")},
+      {R"({"S":{"S":"a"}})", SerializationBody("Start of structure or map found where not expected")},
+      {R"({"BOOL":"true"})", SerializationBody("STRING_VALUE cannot be converted to Boolean")},
+      {R"({"NULL":1})", SerializationBody("NUMBER_VALUE cannot be converted to Boolean")},
+      {R"({"SS":"a"})", SerializationBody("Unexpected field type")},
+      {R"({"SS":[1]})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {R"({"NS":[1]})", SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {R"({"L":{"S":"a"}})", SerializationBody("Start of structure or map found where not expected")},
+      {R"({"L":["a"]})", SerializationBody("Unexpected field type")},
+      {R"({"M":[]})", SerializationBody("Start of list found where not expected")},
+      {R"({"B":1})", SerializationBody("NUMBER_VALUE cannot be converted to Blob")},
+      {R"({"B":"AAA"})",
+       SerializationBody("Base64 encoded length is expected a multiple of 4 bytes but found: 3")},
+      {R"({"B":"AA=A"})",
+       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
+                         "'+' and '/'")},
+      {R"({"B":"A==="})",
+       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
+                         "'+' and '/'")},
+      {R"({"B":"AA A"})",
+       SerializationBody("Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, "
+                         "'+' and '/'")},
+      {R"({"B":"AB=="})", SerializationBody("Invalid last non-pad Base64 character in a binary value")},
+      {R"({"BS":["AAA"]})",
+       SerializationBody("Base64 encoded length is expected a multiple of 4 bytes but found: 3")},
+  };
+  for (const Refusal& row : rows)
+    EXPECT_EQ(json_->Fail("PutItem", PutBody(row.value)), row.body) << row.value;
+}
+
+// ERR-16: whatever arrives is answered, as an error of the client's.
+TEST_F(JsonValues, WhatIsNoJsonIsRefused) {
+  const std::vector<std::string> bodies = {
+      "",
+      " ",
+      "{",
+      "}",
+      "{}x",
+      "nul",
+      "{\"TableName\":\"Things\"",
+      "{\"TableName\":\"Th\xff\"}",
+      "{\"TableName\":\"\xed\xa0\x80\"}",
+      R"({"TableName":"\ud800"})",
+      R"({"TableName":"\udc00\ud800"})",
+      R"({"TableName":"\x"})",
+      "{\"TableName\":\"a\nb\"}",
+      R"({'TableName':'a'})",
+      R"({"TableName":NaN})",
+      R"({"TableName":1e999})",
+      R"({"TableName":01})",
+      R"({"TableName":"a",})",
+      "\xef\xbb\xbf{",
+      std::string("\0\0", 2),
+      std::string(5'000, '['),
+      std::string(5'000, '{'),
+      "[]",
+      "1",
+      "null",
+      "\"PutItem\"",
+  };
+  for (const std::string& body : bodies) {
+    EXPECT_TRUE(
+        json_->Fail("PutItem", body)
+            .starts_with(R"({"__type":"com.amazon.coral.service#SerializationException","message":")"))
+        << body;
+  }
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -46,7 +46,8 @@ void JsonApi::Answer(const JsonOperation& operation, std::string body, Cancellat
   if (!request.ok()) return std::move(answer).Fail(request.status());
   absl::StatusOr<std::string> violations = CheckRequest(*operation.input, *request);
   if (!violations.ok()) return std::move(answer).Fail(violations.status());
-  operation.answer({.database = database_,
+  operation.answer({.operation = operation.name,
+                    .database = database_,
                     .admin_thread = *admin_thread_,
                     .address = address_,
                     .request = *request,

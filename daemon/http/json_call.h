@@ -35,6 +35,8 @@ class JsonAnswer {
 };
 
 struct JsonCall {
+  // "PutItem".
+  std::string_view operation;
   Database& database;
   AdminThread& admin_thread;
   const std::string& address;

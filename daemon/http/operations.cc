@@ -1,18 +1,38 @@
 #include "daemon/http/operations.h"
 
 #include <algorithm>
+#include <span>
 
+#include "absl/strings/str_cat.h"
+#include "daemon/http/json_batches.h"
 #include "daemon/http/json_items.h"
+#include "daemon/http/json_pages.h"
 #include "daemon/http/json_tables.h"
+#include "daemon/http/json_transactions.h"
 
 namespace itemdb {
 namespace {
+
+// For operations of the service that this version does not have but a later one will; those that need more
+// than one machine are no operations here at all (OP-64).
+void NotOffered(JsonCall call) {
+  std::move(call.answer)
+      .Fail(ValidationError(
+          absl::StrCat(std::string(call.operation), " is not offered by this version of itemdb")));
+}
+constexpr Shape kAnything{.kind = ShapeKind::kStructure};
 
 constexpr JsonOperation kOperations[] = {
     {"PutItem", Role::kWrite, &kPutItemInput, json::PutItem},
     {"GetItem", Role::kRead, &kGetItemInput, json::GetItem},
     {"UpdateItem", Role::kWrite, &kUpdateItemInput, json::UpdateItem},
     {"DeleteItem", Role::kWrite, &kDeleteItemInput, json::DeleteItem},
+    {"Query", Role::kRead, &kQueryInput, json::Query},
+    {"Scan", Role::kRead, &kScanInput, json::Scan},
+    {"BatchGetItem", Role::kRead, &kBatchGetItemInput, json::BatchGetItem},
+    {"BatchWriteItem", Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
+    {"TransactGetItems", Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
+    {"TransactWriteItems", Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
     {"CreateTable", Role::kAdmin, &kCreateTableInput, json::CreateTable},
     {"UpdateTable", Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
     {"DeleteTable", Role::kAdmin, &kDeleteTableInput, json::DeleteTable},
@@ -23,20 +43,51 @@ constexpr JsonOperation kOperations[] = {
     {"ListTagsOfResource", Role::kRead, &kListTagsOfResourceInput, json::ListTagsOfResource},
     {"DescribeLimits", Role::kRead, &kDescribeLimitsInput, json::DescribeLimits},
     {"DescribeEndpoints", Role::kRead, &kDescribeEndpointsRequest, json::DescribeEndpoints},
+    {"DescribeTimeToLive", Role::kRead, &kAnything, NotOffered},
+    {"UpdateTimeToLive", Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeContinuousBackups", Role::kRead, &kAnything, NotOffered},
+    {"UpdateContinuousBackups", Role::kAdmin, &kAnything, NotOffered},
+    {"CreateBackup", Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeBackup", Role::kRead, &kAnything, NotOffered},
+    {"DeleteBackup", Role::kAdmin, &kAnything, NotOffered},
+    {"ListBackups", Role::kRead, &kAnything, NotOffered},
+    {"RestoreTableFromBackup", Role::kAdmin, &kAnything, NotOffered},
+    {"RestoreTableToPointInTime", Role::kAdmin, &kAnything, NotOffered},
+    {"ImportTable", Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeImport", Role::kRead, &kAnything, NotOffered},
+    {"ListImports", Role::kRead, &kAnything, NotOffered},
+    {"ExportTableToPointInTime", Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeExport", Role::kRead, &kAnything, NotOffered},
+    {"ListExports", Role::kRead, &kAnything, NotOffered},
 };
 
-constexpr std::string_view kTables = "DynamoDB_20120810.";
+constexpr JsonOperation kStreamOperations[] = {
+    {"ListStreams", Role::kRead, &kAnything, NotOffered},
+    {"DescribeStream", Role::kRead, &kAnything, NotOffered},
+    {"GetShardIterator", Role::kRead, &kAnything, NotOffered},
+    {"GetRecords", Role::kRead, &kAnything, NotOffered},
+};
+
+struct Target {
+  std::string_view prefix;
+  std::span<const JsonOperation> operations;
+};
+constexpr Target kTargets[] = {
+    {"DynamoDB_20120810.", kOperations},
+    {"DynamoDBStreams_20120810.", kStreamOperations},
+};
 
 }  // namespace
 
-std::span<const JsonOperation> Operations() { return kOperations; }
-
 const JsonOperation* FindOperation(std::string_view target) {
-  if (!target.starts_with(kTables)) return nullptr;
-  const std::string_view name = target.substr(kTables.size());
-  const auto* found = std::find_if(std::begin(kOperations), std::end(kOperations),
-                                   [&](const JsonOperation& operation) { return operation.name == name; });
-  return found == std::end(kOperations) ? nullptr : found;
+  for (const Target& one : kTargets) {
+    if (!target.starts_with(one.prefix)) continue;
+    const std::string_view name = target.substr(one.prefix.size());
+    const auto found = std::find_if(one.operations.begin(), one.operations.end(),
+                                    [&](const JsonOperation& operation) { return operation.name == name; });
+    return found == one.operations.end() ? nullptr : &*found;
+  }
+  return nullptr;
 }
 
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }

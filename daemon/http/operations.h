@@ -1,7 +1,7 @@
 // The operations that are offered.
 #pragma once
 
-#include <span>
+#include <string_view>
 
 #include "daemon/http/json_api.h"
 #include "daemon/http/json_call.h"
@@ -17,8 +17,5 @@ struct JsonOperation {
   const Shape* input;
   void (*answer)(JsonCall call);
 };
-
-// All of them.
-std::span<const JsonOperation> Operations();
 
 }  // namespace itemdb

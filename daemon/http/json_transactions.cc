@@ -1,0 +1,163 @@
+#include "daemon/http/json_transactions.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/http/json_replies.h"
+
+namespace itemdb::json {
+namespace {
+
+// ---- TransactWriteItems
+
+absl::Status ReadAction(const JsonObject& object, std::string_view item_member,
+                        wire::WriteItemRequest* action) {
+  action->set_table_name(std::string(TextOf(object, "TableName")));
+  ITEMDB_ASSIGN_OR_RETURN(*action->mutable_key_or_item(), ItemOf(object, item_member));
+  action->set_condition_expression(std::string(ExpressionOf(object, "ConditionExpression")));
+  if (HasMember(object, "UpdateExpression"))
+    action->set_update_expression(std::string(ExpressionOf(object, "UpdateExpression")));
+  ITEMDB_RETURN_IF_ERROR(ReadPlaceholders(object, action));
+  action->set_return_values_on_condition_check_failure(
+      EnumOf<v1::ReturnValuesOnConditionCheckFailure>(object, "ReturnValuesOnConditionCheckFailure"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<wire::TransactWriteItemsRequest> ReadTransactWrite(const JsonObject& object) {
+  struct Kind {
+    std::string_view member;
+    std::string_view item_member;
+    wire::WriteItemRequest* (wire::TransactWriteItem::*mutable_action)();
+  };
+  constexpr Kind kKinds[] = {
+      {"Put", "Item", &wire::TransactWriteItem::mutable_put},
+      {"Update", "Key", &wire::TransactWriteItem::mutable_update},
+      {"Delete", "Key", &wire::TransactWriteItem::mutable_delete_},
+      {"ConditionCheck", "Key", &wire::TransactWriteItem::mutable_condition_check},
+  };
+  wire::TransactWriteItemsRequest request;
+  ITEMDB_RETURN_IF_ERROR(ForEachIn(object, "TransactItems", [&](const JsonObject& given) -> absl::Status {
+    wire::TransactWriteItem* item = request.add_transact_items();
+    for (const Kind& kind : kKinds) {
+      std::optional<JsonElement> action = MemberOf(given, kind.member);
+      if (!action.has_value()) continue;
+      if (item->action_case() != wire::TransactWriteItem::ACTION_NOT_SET) {
+        return ValidationError(
+            "SEM-047", "TransactItems can only contain one of Check, Put, Update or Delete in each element");
+      }
+      ITEMDB_RETURN_IF_ERROR(ReadAction(AsObject(*action), kind.item_member, (item->*kind.mutable_action)()));
+    }
+    return absl::OkStatus();
+  }));
+  request.set_client_request_token(std::string(TextOf(object, "ClientRequestToken")));
+  request.set_return_consumed_capacity(EnumOf<v1::ReturnConsumedCapacity>(object, "ReturnConsumedCapacity"));
+  request.set_return_item_collection_metrics(
+      EnumOf<v1::ReturnItemCollectionMetrics>(object, "ReturnItemCollectionMetrics"));
+  return request;
+}
+
+// SEM-051.
+std::string_view CodeText(v1::CancellationCode code) {
+  switch (code) {
+    case v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED:
+      return "ConditionalCheckFailed";
+    case v1::CANCELLATION_CODE_VALIDATION_ERROR:
+      return "ValidationError";
+    case v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
+      return "ItemCollectionSizeLimitExceeded";
+    default:
+      return "None";
+  }
+}
+
+// SEM-052.
+JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
+  std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
+  for (int i = 0; i < cancelled.reasons_size(); ++i)
+    message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
+  JsonReply reply{.http_status = 400, .code = "FAILED_PRECONDITION"};
+  reply.body = BeginErrorBody("TransactionCanceledException", message + "]");
+  JsonWriter writer(&reply.body);
+  writer.Name("CancellationReasons").BeginArray();
+  for (const auto& reason : cancelled.reasons()) {
+    writer.BeginObject().Name("Code").String(CodeText(reason.code()));
+    if (!reason.message().empty()) writer.Name("Message").String(reason.message());
+    if (reason.has_item()) writer.Name("Item").Item(reason.item());
+    writer.EndObject();
+  }
+  writer.EndArray().EndObject();
+  return reply;
+}
+
+void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteItemsReply> reply) {
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject();
+  WriteItemCollectionMetrics(reply->item_collection_metrics(), &writer);
+  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
+  writer.EndObject();
+  std::move(answer).Succeed(std::move(body));
+}
+
+void AskTransactWrite(JsonCall call, wire::TransactWriteItemsRequest request) {
+  call.database.TransactWriteItems(
+      request,
+      [answer = std::move(call.answer)](absl::StatusOr<wire::TransactWriteItemsReply> reply) mutable {
+        AnswerTransactWrite(std::move(answer), std::move(reply));
+      },
+      std::move(call.cancellation));
+}
+
+// ---- TransactGetItems
+
+absl::StatusOr<wire::TransactGetItemsRequest> ReadTransactGet(const JsonObject& object) {
+  wire::TransactGetItemsRequest request;
+  ITEMDB_RETURN_IF_ERROR(ForEachIn(object, "TransactItems", [&](const JsonObject& given) -> absl::Status {
+    wire::GetItemRequest* get = request.add_transact_items();
+    std::optional<JsonElement> member = MemberOf(given, "Get");
+    if (!member.has_value()) return absl::OkStatus();
+    const JsonObject one = AsObject(*member);
+    get->set_table_name(std::string(TextOf(one, "TableName")));
+    ITEMDB_ASSIGN_OR_RETURN(*get->mutable_key(), ItemOf(one, "Key"));
+    get->set_projection_expression(std::string(ExpressionOf(one, "ProjectionExpression")));
+    return ReadNames(one, get);
+  }));
+  request.set_return_consumed_capacity(EnumOf<v1::ReturnConsumedCapacity>(object, "ReturnConsumedCapacity"));
+  return request;
+}
+
+void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsReply> reply) {
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  std::string body;
+  int64_t items = 0;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("Responses").BeginArray();
+  for (const auto& response : reply->responses()) {
+    writer.BeginObject();
+    if (response.has_item()) {
+      ++items;
+      writer.Name("Item").Item(response.item());
+    }
+    writer.EndObject();
+  }
+  writer.EndArray();
+  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
+  writer.EndObject();
+  std::move(answer).Succeed(std::move(body), items);
+}
+
+void AskTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
+  call.database.TransactGetItems(
+      request,
+      [answer = std::move(call.answer)](absl::StatusOr<wire::TransactGetItemsReply> reply) mutable {
+        AnswerTransactGet(std::move(answer), std::move(reply));
+      },
+      std::move(call.cancellation));
+}
+
+}  // namespace
+
+void TransactWriteItems(JsonCall call) { Operate<ReadTransactWrite, AskTransactWrite>(std::move(call)); }
+void TransactGetItems(JsonCall call) { Operate<ReadTransactGet, AskTransactGet>(std::move(call)); }
+
+}  // namespace itemdb::json

@@ -1,0 +1,224 @@
+// Requests whose members have a wrong JSON type or are out of bounds.
+
+#include <vector>
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+struct Row {
+  std::string operation;
+  std::string body;
+  std::string reply;
+};
+
+class JsonCheck : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    json_ = std::make_unique<JsonFixture>();
+    json_->Succeed("CreateTable", kCreateThings);
+  }
+  static void TearDownTestSuite() { json_.reset(); }
+
+  static void Expect(const std::vector<Row>& rows) {
+    for (const Row& row : rows) EXPECT_EQ(json_->Fail(row.operation, row.body), row.reply) << row.body;
+  }
+
+  static std::unique_ptr<JsonFixture> json_;
+};
+
+std::unique_ptr<JsonFixture> JsonCheck::json_;
+
+// SEM-115.
+std::string Violations(const std::vector<std::string>& texts) {
+  std::string message = std::to_string(texts.size()) + (texts.size() == 1 ? " validation error detected: "
+                                                                          : " validation errors detected: ");
+  for (size_t i = 0; i < texts.size(); ++i) message += (i > 0 ? "; " : "") + texts[i];
+  return ValidationBody(message);
+}
+
+std::string Null(const std::string& place) {
+  return "Value null at '" + place + "' failed to satisfy constraint: Member must not be null";
+}
+std::string Must(const std::string& value, const std::string& place, const std::string& constraint) {
+  return "Value '" + value + "' at '" + place + "' failed to satisfy constraint: Member must " + constraint;
+}
+
+// SEM-115.
+TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
+  Expect({
+      {"PutItem", "{}", Violations({Null("item"), Null("tableName")})},
+      {"GetItem", R"({"TableName":"ab","Key":{}})",
+       Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
+      {"GetItem", R"({"TableName":"","Key":{}})",
+       Violations({Must("", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                   Must("", "tableName", "have length greater than or equal to 3")})},
+      {"GetItem", R"({"TableName":"a b c","Key":{}})",
+       Violations({Must("a b c", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")})},
+      {"GetItem", R"({"TableName":")" + std::string(256, 'a') + R"(","Key":{}})",
+       Violations({Must(std::string(256, 'a'), "tableName", "have length less than or equal to 255")})},
+      {"GetItem", R"({"TableName":"Things","Key":{},"ReturnConsumedCapacity":"SOME","AttributesToGet":[]})",
+       Violations(
+           {Must("[]", "attributesToGet", "have length greater than or equal to 1"),
+            Must("SOME", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]")})},
+      {"Query", R"({"TableName":"Things","Limit":0,"IndexName":"x","Select":"count"})",
+       Violations(
+           {Must("x", "indexName", "have length greater than or equal to 3"),
+            Must("0", "limit", "have value greater than or equal to 1"),
+            Must("count", "select",
+                 "satisfy enum value set: [ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES, SPECIFIC_ATTRIBUTES, "
+                 "COUNT]")})},
+      {"Scan", R"({"TableName":"Things","Segment":-1,"TotalSegments":1000001})",
+       Violations({Must("-1", "segment", "have value greater than or equal to 0"),
+                   Must("1000001", "totalSegments", "have value less than or equal to 1000000")})},
+      {"ListTables", R"({"Limit":101})",
+       Violations({Must("101", "limit", "have value less than or equal to 100")})},
+      {"BatchGetItem", R"({"RequestItems":{}})",
+       Violations({Must("{}", "requestItems", "have length greater than or equal to 1")})},
+      {"BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[]}}})",
+       Violations({Must("[]", "requestItems.Things.member.keys", "have length greater than or equal to 1")})},
+      {"BatchWriteItem", R"({"RequestItems":{"Things":[{"PutRequest":{}},{"DeleteRequest":{}}]}})",
+       Violations({Null("requestItems.Things.member.1.member.putRequest.item"),
+                   Null("requestItems.Things.member.2.member.deleteRequest.key")})},
+      {"TransactWriteItems", R"({"TransactItems":[{"ConditionCheck":{"TableName":"Things","Key":{}}}]})",
+       Violations({Null("transactItems.1.member.conditionCheck.conditionExpression")})},
+      {"TransactWriteItems", R"({"TransactItems":[],"ClientRequestToken":")" + std::string(37, 't') + "\"}",
+       Violations({Must(std::string(37, 't'), "clientRequestToken", "have length less than or equal to 36"),
+                   Must("[]", "transactItems", "have length greater than or equal to 1")})},
+      {"CreateTable",
+       R"({"TableName":"New","KeySchema":[{"AttributeName":"","KeyType":"hash"}],"SSESpecification":{"SSEType":"X"}})",
+       Violations({Must("", "keySchema.1.member.attributeName", "have length greater than or equal to 1"),
+                   Must("hash", "keySchema.1.member.keyType", "satisfy enum value set: [HASH, RANGE]"),
+                   Must("X", "sSESpecification.sSEType", "satisfy enum value set: [AES256, KMS]")})},
+      {"Query", R"({"TableName":"Things","KeyConditions":{"a":{"ComparisonOperator":"X"},"b":{}}})",
+       Violations(
+           {Must("X", "keyConditions.a.member.comparisonOperator",
+                 "satisfy enum value set: [EQ, NE, IN, LE, LT, GE, GT, BETWEEN, NOT_NULL, NULL, CONTAINS, "
+                 "NOT_CONTAINS, BEGINS_WITH]"),
+            Null("keyConditions.b.member.comparisonOperator")})},
+      {"TagResource", R"({"ResourceArn":"arn:x","Tags":[{"Key":"","Value":"v"}]})",
+       Violations({Must("", "tags.1.member.key", "have length greater than or equal to 1")})},
+  });
+}
+
+TEST_F(JsonCheck, AtMostTenViolationsAreListedAndLongValuesAreCut) {
+  std::string keys, texts;
+  std::vector<std::string> violations;
+  for (int i = 1; i <= 12; ++i) {
+    keys += std::string(i > 1 ? "," : "") + "{\"PutRequest\":{}}";
+    if (i <= 10)
+      violations.push_back(
+          Null("requestItems.Things.member." + std::to_string(i) + ".member.putRequest.item"));
+  }
+  Expect({{"BatchWriteItem", R"({"RequestItems":{"Things":[)" + keys + "]}}", Violations(violations)},
+          {"GetItem", R"({"TableName":")" + std::string(300, 'a') + R"(","Key":{}})",
+           Violations(
+               {Must(std::string(256, 'a') + "...", "tableName", "have length less than or equal to 255")})},
+          // Not inside a character.
+          {"GetItem",
+           R"({"TableName":"Things","Key":{},"ReturnConsumedCapacity":"a)" +
+               [] {
+                 std::string text;
+                 for (int i = 0; i < 200; ++i) text += "é";
+                 return text;
+               }() +
+               "\"}",
+           [] {
+             std::string text = "a";
+             for (int i = 0; i < 127; ++i) text += "é";
+             return Violations({Must(text + "...", "returnConsumedCapacity",
+                                     "satisfy enum value set: [INDEXES, TOTAL, NONE]")});
+           }()}});
+}
+
+// Where docs/rules.md and not the service's published model decides.
+TEST_F(JsonCheck, RulesWinOverTheModel) {
+  Expect({
+      // SEM-008: the model allows table names of 1 to 1,024 characters, as it counts ARNs among them.
+      {"DescribeTable", R"({"TableName":"ab"})",
+       Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
+      {"DescribeTable", R"({"TableName":"arn:)" + std::string(1'021, 'a') + "\"}",
+       Violations({Must("arn:" + std::string(252, 'a') + "...", "tableName",
+                        "have length less than or equal to 1024")})},
+      // SEM-009: the model bounds attribute names in characters and knows no empty one.
+      {"PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},"":{"S":"x"}}})",
+       ValidationBody(
+           "1 validation error detected: One or more parameter values were invalid: Empty attribute name")},
+      {"PutItem",
+       R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},")" + std::string(65'536, 'n') +
+           R"(":{"S":"x"}}})",
+       ValidationBody("1 validation error detected: Attribute name is too large, must be at most 65535 "
+                      "bytes, has 65536")},
+      // SEM-093: the model does not require a key schema, as a table may be made from a replica.
+      {"CreateTable", R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST"})",
+       ValidationBody(
+           "One or more parameter values were invalid: the KeySchema of table New is empty; it needs a HASH "
+           "key attribute")},
+      // SEM-045, SEM-047: a batch counts over all its tables.
+      {"BatchWriteItem",
+       [] {
+         std::string a, b;
+         for (int i = 0; i < 13; ++i) {
+           const std::string write =
+               R"({"DeleteRequest":{"Key":{"pk":{"S":"p"},"sk":{"S":")" + std::to_string(i) + "\"}}}}";
+           a += (i > 0 ? "," : "") + write;
+           b += (i > 0 ? "," : "") + write;
+         }
+         return R"({"RequestItems":{"Things":[)" + a + R"(],"Others":[)" + b + "]}}";
+       }(),
+       ValidationBody("a batch must contain 1 to 25 write requests; this one has 26")},
+  });
+}
+
+// ERR-16.
+TEST_F(JsonCheck, WrongJsonTypesAreRefused) {
+  Expect({
+      {"GetItem", R"({"TableName":1,"Key":{}})",
+       SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {"GetItem", R"({"TableName":["Things"],"Key":{}})",
+       SerializationBody("Start of list found where not expected")},
+      {"GetItem", R"({"TableName":"Things","Key":[]})",
+       SerializationBody("Start of list found where not expected")},
+      {"GetItem", R"({"TableName":"Things","Key":"p"})", SerializationBody("Unexpected field type")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"ConsistentRead":"true"})",
+       SerializationBody("STRING_VALUE cannot be converted to Boolean")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"AttributesToGet":"a"})",
+       SerializationBody("Unexpected field type")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"AttributesToGet":[1]})",
+       SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"AttributesToGet":[null]})",
+       SerializationBody("A list contains null")},
+      {"GetItem", R"({"TableName":"Things","Key":{},"ExpressionAttributeNames":{"#a":null}})",
+       SerializationBody("The value of '#a' is null")},
+      {"Query", R"({"TableName":"Things","Limit":"1"})",
+       SerializationBody("STRING_VALUE cannot be converted to Integer")},
+      {"Query", R"({"TableName":"Things","Limit":1.5})",
+       SerializationBody("DECIMAL_VALUE cannot be converted to Integer")},
+      {"Query", R"({"TableName":"Things","Limit":2147483648})",
+       SerializationBody("Number 2147483648 is out of the range of Integer")},
+      {"Query", R"({"TableName":"Things","Limit":18446744073709551615})",
+       SerializationBody("NUMBER_VALUE cannot be converted to Integer")},
+      {"GetItem", R"({"TableName":"Things","TableName":"Things","Key":{}})",
+       SerializationBody("Member TableName occurs more than once")},
+      {"BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[null]}}})",
+       SerializationBody("A list contains null")},
+      {"BatchWriteItem", R"({"RequestItems":{"Things":[1]}})", SerializationBody("Unexpected field type")},
+  });
+}
+
+// SEM-115: JSON types before bounds, bounds before everything that storage says.
+TEST_F(JsonCheck, TypesComeBeforeBoundsAndBoundsBeforeTheRest) {
+  Expect({
+      {"PutItem", R"({"TableName":"ab","Item":{"pk":{"S":1}}})",
+       SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {"PutItem", R"({"TableName":"ab","Item":{"pk":{"SS":[null]}}})",
+       Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
+      {"Query",
+       R"({"TableName":"Missing","Limit":0,"KeyConditionExpression":"","ExpressionAttributeNames":{}})",
+       Violations({Must("0", "limit", "have value greater than or equal to 1")})},
+  });
+}
+
+}  // namespace
+}  // namespace itemdb::testing

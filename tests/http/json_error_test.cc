@@ -1,0 +1,92 @@
+// Statuses of storage as exceptions, and operations as targets.
+
+#include "daemon/http/json_error.h"
+
+#include <vector>
+
+#include "daemon/calls.h"
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+// ERR-01, ERR-02, ERR-08, ERR-12, ERR-19, ERR-20, SEM-114.
+TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
+  struct Row {
+    std::string_view reason;
+    absl::StatusCode code;
+    unsigned http_status;
+    std::string type;
+  };
+  const std::string service = "com.amazonaws.dynamodb.v20120810#";
+  const std::vector<Row> rows = {
+      {kReasonValidation, absl::StatusCode::kInvalidArgument, 400,
+       "com.amazon.coral.validate#ValidationException"},
+      {kReasonResourceNotFound, absl::StatusCode::kNotFound, 400, service + "ResourceNotFoundException"},
+      {kReasonResourceInUse, absl::StatusCode::kAlreadyExists, 400, service + "ResourceInUseException"},
+      {kReasonLimitExceeded, absl::StatusCode::kResourceExhausted, 400, service + "LimitExceededException"},
+      {kReasonItemCollectionSizeLimitExceeded, absl::StatusCode::kResourceExhausted, 400,
+       service + "ItemCollectionSizeLimitExceededException"},
+      {kReasonIdempotentParameterMismatch, absl::StatusCode::kInvalidArgument, 400,
+       service + "IdempotentParameterMismatchException"},
+      {kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
+       "com.amazon.coral.availability#ThrottlingException"},
+      {kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,
+       "com.amazon.coral.availability#ThrottlingException"},
+      {kReasonDiskFull, absl::StatusCode::kResourceExhausted, 503,
+       "com.amazon.coral.service#ServiceUnavailable"},
+      {kReasonUnavailable, absl::StatusCode::kUnavailable, 503,
+       "com.amazon.coral.service#ServiceUnavailable"},
+      {kReasonCancelled, absl::StatusCode::kCancelled, 503, "com.amazon.coral.service#ServiceUnavailable"},
+      {kReasonDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, 503,
+       "com.amazon.coral.service#ServiceUnavailable"},
+      {kReasonWriteOutcomeUnknown, absl::StatusCode::kUnknown, 500, service + "InternalServerError"},
+      {kReasonDataLoss, absl::StatusCode::kDataLoss, 500, service + "InternalServerError"},
+      {kReasonInternal, absl::StatusCode::kInternal, 500, service + "InternalServerError"},
+      {"", absl::StatusCode::kInternal, 500, service + "InternalServerError"},
+  };
+  for (const Row& row : rows) {
+    JsonReply reply = ErrorReply(MakeError(row.code, row.reason, "why \"so\""));
+    EXPECT_EQ(reply.http_status, row.http_status) << row.reason;
+    EXPECT_EQ(reply.body, R"({"__type":")" + row.type + R"(","message":"why \"so\""})") << row.reason;
+    EXPECT_EQ(reply.code, absl::StatusCodeToString(row.code)) << row.reason;
+  }
+}
+
+// ERR-16.
+TEST(JsonError, ExceptionsByNameGetTheirPrefix) {
+  JsonReply reply = ErrorReply(400, "UnknownOperationException", "");
+  EXPECT_EQ(reply.http_status, 400u);
+  EXPECT_EQ(reply.body, R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":""})");
+  EXPECT_EQ(reply.code, "INVALID_ARGUMENT");
+  EXPECT_EQ(ErrorReply(503, "ServiceUnavailable", "").code, "UNAVAILABLE");
+  EXPECT_EQ(ErrorReply(500, "InternalServerError", "").code, "INTERNAL");
+}
+
+// OP-64.
+TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
+  for (const char* target :
+       {"", "PutItem", "DynamoDB_20120810", "DynamoDB_20120810.", "DynamoDB_20120810.putItem",
+        "DynamoDB_20120810.PutItem ", "DynamoDB_20111205.PutItem", "DynamoDB_20120810.GetRecords",
+        "DynamoDBStreams_20120810.PutItem", "DynamoDB_20120810.CreateGlobalTable",
+        "DynamoDB_20120810.EnableKinesisStreamingDestination", "DynamoDB_20120810.PutResourcePolicy",
+        "DynamoDB_20120810.DescribeContributorInsights"}) {
+    EXPECT_EQ(FindOperation(target), nullptr) << target;
+  }
+  const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");
+  ASSERT_NE(put, nullptr);
+  EXPECT_EQ(NameOf(*put), "PutItem");
+  EXPECT_EQ(RoleOf(*put), Role::kWrite);
+  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.GetItem")), Role::kRead);
+  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.DeleteTable")), Role::kAdmin);
+  EXPECT_NE(FindOperation("DynamoDBStreams_20120810.GetRecords"), nullptr);
+}
+
+TEST(JsonError, OperationsOfLaterVersionsSaySo) {
+  JsonFixture json;
+  EXPECT_EQ(json.Fail("UpdateTimeToLive", R"({"TableName":"Things","TimeToLiveSpecification":{}})"),
+            ValidationBody("UpdateTimeToLive is not offered by this version of itemdb"));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,0 +1,171 @@
+// Batches and transactions: requests and the whole bodies of their replies.
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+class JsonSeveralItems : public ::testing::Test {
+ protected:
+  JsonSeveralItems() { json_.Succeed("CreateTable", kCreateThings); }
+
+  static std::string Key(const std::string& sk) { return R"({"pk":{"S":"p"},"sk":{"S":")" + sk + "\"}}"; }
+  static std::string Named(const std::string& sk) {
+    return R"({"TableName":"Things","Key":)" + Key(sk) + "}";
+  }
+
+  JsonFixture json_;
+};
+
+// OP-20, SEM-046, SEM-061.
+TEST_F(JsonSeveralItems, ABatchIsWritten) {
+  EXPECT_EQ(json_.Succeed("BatchWriteItem", R"({"RequestItems":{"Things":[{"PutRequest":{"Item":)" +
+                                                Key("a") + R"(}},{"PutRequest":{"Item":)" + Key("b") +
+                                                R"(}},{"DeleteRequest":{"Key":)" + Key("c") + "}}]}}"),
+            R"({"UnprocessedItems":{}})");
+  EXPECT_EQ(json_.Succeed("BatchWriteItem", R"({"ReturnConsumedCapacity":"TOTAL","RequestItems":{"Things":[)"
+                                            R"({"DeleteRequest":{"Key":)" +
+                                                Key("a") + "}}]}}"),
+            R"({"UnprocessedItems":{},"ConsumedCapacity":[{"TableName":"Things","CapacityUnits":1.0}]})");
+  EXPECT_EQ(json_.Succeed("GetItem", Named("a")), "{}");
+  EXPECT_EQ(json_.Succeed("GetItem", Named("b")), R"({"Item":)" + Key("b") + "}");
+}
+
+// SEM-045.
+TEST_F(JsonSeveralItems, AWriteOfABatchIsOnePutOrDelete) {
+  EXPECT_EQ(json_.Fail("BatchWriteItem", R"({"RequestItems":{"Things":[{}]}})"),
+            ValidationBody("each write request must contain a PutRequest or a DeleteRequest"));
+  EXPECT_EQ(
+      json_.Fail("BatchWriteItem",
+                 R"({"RequestItems":{"Things":[{"PutRequest":{"Item":{}},"DeleteRequest":{"Key":{}}}]}})"),
+      ValidationBody("Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
+                     "DeleteRequest, not both"));
+}
+
+// OP-19, SEM-043, SEM-044.
+TEST_F(JsonSeveralItems, ABatchIsRead) {
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
+  EXPECT_EQ(json_.Succeed("BatchGetItem",
+                          R"({"ReturnConsumedCapacity":"TOTAL","RequestItems":{"Things":{"Keys":[)" +
+                              Key("a") + "," + Key("b") +
+                              R"(],"ConsistentRead":true,"ProjectionExpression":"#s",)"
+                              R"("ExpressionAttributeNames":{"#s":"sk"}}}})"),
+            R"({"Responses":{"Things":[{"sk":{"S":"a"}}]},"UnprocessedKeys":{},)"
+            R"("ConsumedCapacity":[{"TableName":"Things","CapacityUnits":2.0}]})");
+  EXPECT_EQ(json_.Fail("BatchGetItem",
+                       R"({"RequestItems":{"Things":{"Keys":[)" + Key("a") + "," + Key("a") + "]}}}"),
+            ValidationBody("Provided list of item keys contains duplicates"));
+  EXPECT_EQ(json_.Fail("BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[)" + Key("a") +
+                                           R"(]},"Things":{"Keys":[)" + Key("b") + "]}}}"),
+            ValidationBody("table 'Things' is named twice; put all its keys into one entry"));
+}
+
+// SEM-043: 16 MiB, and the rest in the form of a request.
+TEST_F(JsonSeveralItems, WhatABatchCannotHoldIsNamedToBeAskedForAgain) {
+  const std::string fat(400'000, 'x');
+  std::string keys;
+  for (int i = 10; i < 55; ++i) {
+    const std::string key = Key(std::to_string(i));
+    std::string item = key;
+    item.insert(item.size() - 1, R"(,"v":{"S":")" + fat + "\"}");
+    json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + item + "}");
+    keys += (keys.empty() ? "" : ",") + key;
+  }
+  const std::string table = R"({"Keys":[)" + keys +
+                            R"(],"ProjectionExpression":"#v",)"
+                            R"("ExpressionAttributeNames":{"#v":"v"},"ConsistentRead":true})";
+  const std::string body = json_.Succeed("BatchGetItem", R"({"RequestItems":{"Things":)" + table + "}}");
+  const size_t rest = body.find(R"(]},"UnprocessedKeys":)");
+  ASSERT_NE(rest, std::string::npos);
+  // 41 items of 400,000 bytes fit, 42 do not.
+  EXPECT_EQ(body.substr(rest), R"(]},"UnprocessedKeys":{"Things":{"Keys":[)" + Key("51") + "," + Key("52") +
+                                   "," + Key("53") + "," + Key("54") +
+                                   R"(],"ProjectionExpression":"#v","ExpressionAttributeNames":{"#v":"v"},)"
+                                   R"("ConsistentRead":true}}})");
+}
+
+// OP-21, SEM-050, SEM-061.
+TEST_F(JsonSeveralItems, ATransactionIsWrittenOnce) {
+  const std::string body =
+      R"j({"ClientRequestToken":"token","ReturnConsumedCapacity":"TOTAL","TransactItems":[
+      {"Put":{"TableName":"Things","Item":)j" +
+      Key("a") + R"j(,"ConditionExpression":"attribute_not_exists(pk)"}},
+      {"Update":{"TableName":"Things","Key":)j" +
+      Key("b") + R"j(,"UpdateExpression":"SET n = :n",
+                 "ExpressionAttributeValues":{":n":{"N":"1"}}}},
+      {"Delete":{"TableName":"Things","Key":)j" +
+      Key("c") + R"j(}},
+      {"ConditionCheck":{"TableName":"Things","Key":)j" +
+      Key("d") +
+      R"j(,"ConditionExpression":"attribute_not_exists(#p)","ExpressionAttributeNames":{"#p":"pk"}}}]})j";
+  EXPECT_EQ(json_.Succeed("TransactWriteItems", body),
+            R"({"ConsumedCapacity":[{"TableName":"Things","CapacityUnits":8.0}]})");
+  json_.Succeed("TransactWriteItems", body);
+  EXPECT_EQ(json_.Succeed("GetItem", Named("b")),
+            R"({"Item":{"n":{"N":"1"},"pk":{"S":"p"},"sk":{"S":"b"}}})");
+  // ERR-08.
+  EXPECT_TRUE(
+      json_
+          .Fail("TransactWriteItems",
+                R"({"ClientRequestToken":"token","TransactItems":[{"Delete":)" + Named("z") + "}]}")
+          .starts_with(
+              R"({"__type":"com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException")"));
+}
+
+// ERR-05, SEM-051, SEM-052, SEM-054.
+TEST_F(JsonSeveralItems, ACancelledTransactionNamesItsReasons) {
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
+  EXPECT_EQ(json_.Fail("TransactWriteItems", R"j({"TransactItems":[{"Delete":{"TableName":"Things","Key":)j" +
+                                                 Key("z") + R"j(}},{"Put":{"TableName":"Things","Item":)j" +
+                                                 Key("a") +
+                                                 R"j(,"ConditionExpression":"attribute_not_exists(pk)",
+                                                      "ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}]})j"),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
+            R"("message":"Transaction cancelled, please refer cancellation reasons for specific reasons )"
+            R"([None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
+            R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":)" +
+                Key("a") + "}]}");
+}
+
+// SEM-047, SEM-053.
+TEST_F(JsonSeveralItems, AnActionIsExactlyOne) {
+  EXPECT_EQ(json_.Fail("TransactWriteItems", R"({"TransactItems":[{}]})"),
+            ValidationBody("each action of a transaction must be a Put, Update, Delete or ConditionCheck"));
+  EXPECT_EQ(
+      json_.Fail("TransactWriteItems", R"({"TransactItems":[{"Delete":)" + Named("a") +
+                                           R"(,"Put":{"TableName":"Things","Item":)" + Key("a") + "}}]}"),
+      ValidationBody("TransactItems can only contain one of Check, Put, Update or Delete in each element"));
+}
+
+// OP-22, SEM-056.
+TEST_F(JsonSeveralItems, ATransactionIsReadInTheOrderOfItsRequest) {
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
+  EXPECT_EQ(json_.Succeed("TransactGetItems", R"({"TransactItems":[{"Get":)" + Named("z") +
+                                                  R"(},{"Get":{"TableName":"Things",)"
+                                                  R"("Key":)" +
+                                                  Key("a") + R"(,"ProjectionExpression":"sk"}}]})"),
+            R"({"Responses":[{},{"Item":{"sk":{"S":"a"}}}]})");
+}
+
+// SEM-066.
+TEST_F(JsonSeveralItems, SizesOfItemCollectionsAreTold) {
+  json_.Succeed("CreateTable", R"({"TableName":"Local","BillingMode":"PAY_PER_REQUEST",
+    "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},
+      {"AttributeName":"a","AttributeType":"S"}],
+    "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],
+    "LocalSecondaryIndexes":[{"IndexName":"ByA","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},
+      {"AttributeName":"a","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]})");
+  const std::string metrics = R"({"ItemCollectionKey":{"pk":{"S":"p"}},"SizeEstimateRangeGB":[0.)";
+  std::string one = json_.Succeed(
+      "PutItem", R"({"TableName":"Local","ReturnItemCollectionMetrics":"SIZE","Item":)" + Key("a") + "}");
+  EXPECT_TRUE(one.starts_with(R"({"ItemCollectionMetrics":)" + metrics)) << one;
+  std::string batch = json_.Succeed(
+      "BatchWriteItem",
+      R"({"ReturnItemCollectionMetrics":"SIZE","RequestItems":{"Local":[{"PutRequest":{"Item":)" + Key("b") +
+          "}}]}}");
+  EXPECT_TRUE(batch.starts_with(R"({"UnprocessedItems":{},"ItemCollectionMetrics":{"Local":[)" + metrics))
+      << batch;
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -1,6 +1,7 @@
 #include "daemon/http/json_items.h"
 
 #include "daemon/http/json_conditions.h"
+#include "daemon/http/json_outcomes.h"
 #include "daemon/http/json_replies.h"
 
 namespace itemdb::json {
@@ -47,16 +48,6 @@ absl::StatusOr<wire::GetItemRequest> ReadGet(const JsonObject& object) {
   request.set_consistent_read(FlagOf(object, "ConsistentRead"));
   request.set_return_consumed_capacity(EnumOf<v1::ReturnConsumedCapacity>(object, "ReturnConsumedCapacity"));
   return request;
-}
-
-// SEM-060: the condition was false.
-JsonReply ConditionFailedReply(const wire::ConditionFailed& failed) {
-  JsonReply reply{.http_status = 400, .code = "FAILED_PRECONDITION"};
-  reply.body = BeginErrorBody("ConditionalCheckFailedException", "The conditional request failed");
-  JsonWriter writer(&reply.body);
-  if (failed.has_item()) writer.Name("Item").Item(failed.item());
-  writer.EndObject();
-  return reply;
 }
 
 void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) {

@@ -4,7 +4,6 @@
 
 #include "daemon/http/json_conditions.h"
 #include "daemon/http/json_replies.h"
-#include "storage/values/wire.h"
 
 namespace itemdb::json {
 namespace {
@@ -72,10 +71,7 @@ void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<Page> page) {
   JsonWriter writer(&body);
   writer.BeginObject();
   if (!count_only) {
-    writer.Name("Items").BeginArray();
-    std::string_view items = page->encoded_items, item;
-    while (wire::ConsumeContents(&items, &item)) writer.Item(item);
-    writer.EndArray();
+    WriteItems(page->encoded_items, &writer);
   }
   writer.Name("Count").Integer(page->reply.count());
   writer.Name("ScannedCount").Integer(page->reply.scanned_count());

@@ -3,6 +3,8 @@
 #include <map>
 #include <string>
 
+#include "storage/values/wire.h"
+
 namespace itemdb {
 namespace {
 
@@ -17,6 +19,30 @@ void WriteIndexes(std::string_view name, const Capacities& indexes, JsonWriter* 
 }
 
 }  // namespace
+
+int64_t WriteItems(std::string_view encoded_items, JsonWriter* writer) {
+  int64_t count = 0;
+  writer->Name("Items").BeginArray();
+  for (std::string_view item; wire::ConsumeContents(&encoded_items, &item); ++count) writer->Item(item);
+  writer->EndArray();
+  return count;
+}
+
+int64_t WriteResponses(const google::protobuf::RepeatedPtrField<wire::ItemResponse>& responses,
+                       JsonWriter* writer) {
+  int64_t count = 0;
+  writer->Name("Responses").BeginArray();
+  for (const auto& response : responses) {
+    writer->BeginObject();
+    if (response.has_item()) {
+      ++count;
+      writer->Name("Item").Item(response.item());
+    }
+    writer->EndObject();
+  }
+  writer->EndArray();
+  return count;
+}
 
 void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, JsonWriter* writer) {
   writer->BeginObject().Name("TableName").String(capacity.table_name());

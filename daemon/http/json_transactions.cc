@@ -1,6 +1,6 @@
 #include "daemon/http/json_transactions.h"
 
-#include "absl/strings/str_cat.h"
+#include "daemon/http/json_outcomes.h"
 #include "daemon/http/json_replies.h"
 
 namespace itemdb::json {
@@ -54,39 +54,6 @@ absl::StatusOr<wire::TransactWriteItemsRequest> ReadTransactWrite(const JsonObje
   return request;
 }
 
-// SEM-051.
-std::string_view CodeText(v1::CancellationCode code) {
-  switch (code) {
-    case v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED:
-      return "ConditionalCheckFailed";
-    case v1::CANCELLATION_CODE_VALIDATION_ERROR:
-      return "ValidationError";
-    case v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
-      return "ItemCollectionSizeLimitExceeded";
-    default:
-      return "None";
-  }
-}
-
-// SEM-052.
-JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
-  std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
-  for (int i = 0; i < cancelled.reasons_size(); ++i)
-    message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
-  JsonReply reply{.http_status = 400, .code = "FAILED_PRECONDITION"};
-  reply.body = BeginErrorBody("TransactionCanceledException", message + "]");
-  JsonWriter writer(&reply.body);
-  writer.Name("CancellationReasons").BeginArray();
-  for (const auto& reason : cancelled.reasons()) {
-    writer.BeginObject().Name("Code").String(CodeText(reason.code()));
-    if (!reason.message().empty()) writer.Name("Message").String(reason.message());
-    if (reason.has_item()) writer.Name("Item").Item(reason.item());
-    writer.EndObject();
-  }
-  writer.EndArray().EndObject();
-  return reply;
-}
-
 void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteItemsReply> reply) {
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
@@ -129,18 +96,9 @@ absl::StatusOr<wire::TransactGetItemsRequest> ReadTransactGet(const JsonObject& 
 void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsReply> reply) {
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   std::string body;
-  int64_t items = 0;
   JsonWriter writer(&body);
-  writer.BeginObject().Name("Responses").BeginArray();
-  for (const auto& response : reply->responses()) {
-    writer.BeginObject();
-    if (response.has_item()) {
-      ++items;
-      writer.Name("Item").Item(response.item());
-    }
-    writer.EndObject();
-  }
-  writer.EndArray();
+  writer.BeginObject();
+  const int64_t items = WriteResponses(reply->responses(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);
   writer.EndObject();
   std::move(answer).Succeed(std::move(body), items);

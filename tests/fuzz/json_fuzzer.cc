@@ -1,0 +1,148 @@
+// Sends mutated JSON bodies through an operation: parse, check, database, reply. Run by `./dev fuzz`.
+//
+// An input is one byte that chooses the operation and its request's body. Beside what the sanitizers see, it
+// holds the operations to three promises: every reply is JSON, no request is answered with a fault of the
+// server's, and every error has a type and a message.
+#include <simdjson.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <string>
+
+#include "daemon/http/json_api.h"
+#include "storage/base/check.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb {
+namespace {
+
+constexpr char kTable[] = "orders";
+
+struct World {
+  testing::TestDatabase database;
+  JsonApi api{*database, "127.0.0.1:8000"};
+
+  World() {
+    v1::CreateTableRequest request = testing::TableRequest(kTable);
+    testing::AddIndex(&request, "by-x", {"x:N", "pk:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database.CreateTable(request);
+  }
+};
+
+World& TheWorld() {
+  static World world;
+  return world;
+}
+
+struct Seed {
+  const char* operation;
+  const char* body;
+};
+
+// The first byte of an input, modulo their number, is an index here: do not reorder, or a corpus loses its
+// meaning.
+constexpr Seed kSeeds[] = {
+    {"PutItem",
+     R"j({"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"N":"-2.5e3"},"b":{"B":"AAE="},
+         "l":{"L":[{"NS":["7","8"]},{"M":{"k":{"BOOL":true},"n":{"NULL":true}}},{"SS":["s"]},{"BS":["AA=="]}]}},
+         "ConditionExpression":"attribute_not_exists(pk) OR NOT (#x BETWEEN :a AND :b)",
+         "ExpressionAttributeNames":{"#x":"x"},"ExpressionAttributeValues":{":a":{"N":"1"},":b":{"N":"2"}},
+         "ReturnValues":"ALL_OLD","ReturnConsumedCapacity":"INDEXES","ReturnValuesOnConditionCheckFailure":"ALL_OLD"})j"},
+    {"GetItem",
+     R"j({"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}},"ProjectionExpression":"l[0], #s",
+         "ExpressionAttributeNames":{"#s":"\u00e9\ud834\udd1e\n"},"ConsistentRead":true})j"},
+    {"UpdateItem",
+     R"j({"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}},"UpdateExpression":"SET n = :a REMOVE s",
+         "ExpressionAttributeValues":{":a":{"L":[]}},"ReturnValues":"UPDATED_NEW"})j"},
+    {"UpdateItem",
+     R"j({"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}},"AttributeUpdates":{"n":{"Action":"ADD",
+         "Value":{"N":"1"}}},"Expected":{"q":{"Exists":false},"n":{"ComparisonOperator":"IN","AttributeValueList":
+         [{"N":"1"}]}},"ConditionalOperator":"OR"})j"},
+    {"DeleteItem",
+     R"j({"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}},"ReturnValues":"ALL_OLD"})j"},
+    {"Query",
+     R"j({"TableName":"orders","KeyConditionExpression":"pk = :p","FilterExpression":"x IN (:p)","Limit":2,
+         "ExpressionAttributeValues":{":p":{"S":"a"}},"ExclusiveStartKey":{"pk":{"S":"a"},"sk":{"S":"2"}},
+         "ScanIndexForward":false,"Select":"COUNT"})j"},
+    {"Query",
+     R"j({"TableName":"orders","IndexName":"by-x","KeyConditions":{"x":{"ComparisonOperator":"EQ",
+         "AttributeValueList":[{"N":"1"}]}},"QueryFilter":{"y":{"ComparisonOperator":"NULL"}},"AttributesToGet":["x"]})j"},
+    {"Scan",
+     R"j({"TableName":"orders","Segment":0,"TotalSegments":2,"ScanFilter":{},"ReturnConsumedCapacity":"TOTAL"})j"},
+    {"BatchGetItem",
+     R"j({"RequestItems":{"orders":{"Keys":[{"pk":{"S":"a"},"sk":{"S":"1"}}],"ProjectionExpression":"x"}}})j"},
+    {"BatchWriteItem",
+     R"j({"RequestItems":{"orders":[{"PutRequest":{"Item":{"pk":{"S":"b"},"sk":{"S":"0"}}}},
+         {"DeleteRequest":{"Key":{"pk":{"S":"c"},"sk":{"S":"0"}}}}]}})j"},
+    {"TransactWriteItems",
+     R"j({"ClientRequestToken":"t","TransactItems":[{"Put":{"TableName":"orders","Item":{"pk":{"S":"d"},"sk":{"S":"0"}}}},
+         {"ConditionCheck":{"TableName":"orders","Key":{"pk":{"S":"e"},"sk":{"S":"0"}},
+         "ConditionExpression":"attribute_exists(pk)","ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}]})j"},
+    {"TransactGetItems",
+     R"j({"TransactItems":[{"Get":{"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}}}}]})j"},
+    // Of a table that is there, so that no input makes one.
+    {"CreateTable",
+     R"j({"TableName":"orders","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+         "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"ProvisionedThroughput":{"ReadCapacityUnits":1,
+         "WriteCapacityUnits":1},"GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"pk",
+         "KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a"]}}],"Tags":[{"Key":"k",
+         "Value":"v"}],"SSESpecification":{"Enabled":true},"StreamSpecification":{"StreamEnabled":false}})j"},
+    {"DescribeTable", R"j({"TableName":"arn:aws:dynamodb:local:000000000000:table/orders"})j"},
+    {"ListTables", R"j({"ExclusiveStartTableName":"abc","Limit":3})j"},
+};
+
+// Takes back what an input made: tables are few.
+void DeleteOtherTables(testing::TestDatabase& database) {
+  const auto tables = database->ListTables({});
+  for (const std::string& name : tables->table_names()) {
+    if (name == kTable) continue;
+    v1::DeleteTableRequest request;
+    request.set_table_name(name);
+    testing::Await<v1::DeleteTableReply>([&](auto done) {
+      database->DeleteTable(request, std::move(done));
+    }).IgnoreError();
+  }
+}
+
+void CheckReply(const JsonReply& reply) {
+  ITEMDB_CHECK(reply.http_status == 200 || reply.http_status == 400);
+  simdjson::dom::parser parser;
+  simdjson::dom::object body;
+  ITEMDB_CHECK(parser.parse(reply.body).get(body) == simdjson::SUCCESS);
+  std::string_view type, message;
+  const bool is_error = body.at_key("__type").get(type) == simdjson::SUCCESS;
+  ITEMDB_CHECK(is_error == (reply.http_status == 400));
+  if (is_error) ITEMDB_CHECK(!type.empty() && body.at_key("message").get(message) == simdjson::SUCCESS);
+}
+
+}  // namespace
+}  // namespace itemdb
+
+// libFuzzer's entry points. The seeds go into the corpus directory, the last argument, before it is read.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  itemdb::TheWorld();
+  std::filesystem::path corpus((*argv)[*argc - 1]);
+  if (*argc < 2 || !std::filesystem::is_directory(corpus)) return 0;
+  for (size_t i = 0; i < std::size(itemdb::kSeeds); ++i) {
+    std::ofstream(corpus / ("seed" + std::to_string(i)), std::ios::binary)
+        << static_cast<char>(i) << itemdb::kSeeds[i].body;
+  }
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  if (bytes == 0) return 0;
+  itemdb::World& world = itemdb::TheWorld();
+  const std::string operation = itemdb::kSeeds[data[0] % std::size(itemdb::kSeeds)].operation;
+  std::promise<itemdb::JsonReply> promise;
+  auto future = promise.get_future();
+  world.api.Answer(*itemdb::FindOperation("DynamoDB_20120810." + operation),
+                   std::string(data + 1, data + bytes), nullptr,
+                   [&promise](itemdb::JsonReply reply) { promise.set_value(std::move(reply)); });
+  itemdb::CheckReply(future.get());
+  if (operation == "CreateTable") itemdb::DeleteOtherTables(world.database);
+  return 0;
+}

@@ -1,16 +1,14 @@
 #include "daemon/http/json_writer.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace itemdb {
 namespace {
 
-// What stands behind the backslash; 0 where nothing must be escaped, 'u' where only \u00XX will do.
+// What stands behind the backslash: 'u' where only \u00XX will do.
 char EscapeOf(char c) {
   switch (c) {
-    case '"':
-    case '\\':
-      return c;
     case '\b':
       return 'b';
     case '\f':
@@ -22,8 +20,28 @@ char EscapeOf(char c) {
     case '\t':
       return 't';
     default:
-      return static_cast<unsigned char>(c) < 0x20 ? 'u' : 0;
+      return static_cast<unsigned char>(c) < 0x20 ? 'u' : c;
   }
+}
+
+bool MustEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
+
+// The bytes of `text` before the first that must be escaped. Eight at a time, as strings are most of a reply:
+// a high bit of `found` is set when, and only when, one of them is below 0x20 or became zero by the exclusive
+// or.
+size_t PlainBytes(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHighBits = 0x8080808080808080;
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    const uint64_t quotes = word ^ kOnes * '"', backslashes = word ^ kOnes * '\\';
+    const uint64_t found = ((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) |
+                           ((backslashes - kOnes) & ~backslashes);
+    if ((found & kHighBits) != 0) break;
+  }
+  while (i < text.size() && !MustEscape(text[i])) ++i;
+  return i;
 }
 
 void AppendBase64(std::string_view bytes, std::string* out) {
@@ -60,21 +78,21 @@ void AppendNumber(std::string_view text, std::string* out) {
 
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
-  size_t begin = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char escape = EscapeOf(text[i]);
-    if (escape == 0) continue;
-    out->append(text.substr(begin, i - begin));
-    begin = i + 1;
+  while (true) {
+    const size_t plain = PlainBytes(text);
+    out->append(text.substr(0, plain));
+    if (plain == text.size()) break;
+    const char escape = EscapeOf(text[plain]);
     out->push_back('\\');
     out->push_back(escape);
-    if (escape != 'u') continue;
-    constexpr char kHex[] = "0123456789abcdef";
-    out->append("00");
-    out->push_back(kHex[text[i] >> 4]);
-    out->push_back(kHex[text[i] & 15]);
+    if (escape == 'u') {
+      constexpr char kHex[] = "0123456789abcdef";
+      out->append("00");
+      out->push_back(kHex[text[plain] >> 4]);
+      out->push_back(kHex[text[plain] & 15]);
+    }
+    text.remove_prefix(plain + 1);
   }
-  out->append(text.substr(begin));
   out->push_back('"');
 }
 
@@ -128,8 +146,10 @@ void AppendJsonValue(ValueView value, std::string* out) {
 
 void AppendJsonItem(ItemView item, std::string* out) {
   out->push_back('{');
+  bool first = true;
   for (const AttributeView& attribute : item) {
-    if (out->back() != '{') out->push_back(',');
+    if (!first) out->push_back(',');
+    first = false;
     AppendJsonString(attribute.name, out);
     out->push_back(':');
     AppendJsonValue(attribute.value, out);

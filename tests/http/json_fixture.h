@@ -14,7 +14,7 @@ class JsonFixture {
  public:
   JsonFixture() : api_(*database_, "127.0.0.1:8000") {}
 
-  TestDatabase& database() { return database_; }
+  JsonApi& api() { return api_; }
 
   // The reply to `operation`, e.g. "PutItem", which must exist.
   JsonReply Ask(const std::string& operation, std::string body) {

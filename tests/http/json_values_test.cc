@@ -78,8 +78,24 @@ TEST_F(JsonValues, StringsKeepUtf8AndEscapeWhatJsonMust) {
   EXPECT_EQ(RoundTrip(R"({"M":{"a\"b\n":{"S":"x"}}})"), R"({"M":{"a\"b\n":{"S":"x"}}})");
 }
 
+// Strings are looked through eight bytes at a time.
+TEST_F(JsonValues, WhatMustBeEscapedIsFoundAtEveryPlace) {
+  std::string list;
+  for (size_t place = 0; place < 20; ++place) {
+    for (const std::string special :
+         {R"(\")", R"(\\)", R"(\u0000)", R"(\u001f)", " ", "\x7f", "é", "\xf4\x8f\xbf\xbf"}) {
+      for (size_t behind : {0, 3, 9}) {
+        list += std::string(list.empty() ? "" : ",") + R"({"S":")" + std::string(place, '~') + special +
+                std::string(behind, '!') + "\"}";
+      }
+    }
+  }
+  EXPECT_EQ(RoundTrip(R"({"L":[)" + list + "]}"), R"({"L":[)" + list + "]}");
+}
+
 TEST_F(JsonValues, LongValuesReadBackAsTheyWereWritten) {
-  const std::string text(200'000, 'x');
+  // Long enough for a parser of its own.
+  const std::string text(300'000, 'x');
   EXPECT_EQ(RoundTrip(R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})"),
             R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})");
 }

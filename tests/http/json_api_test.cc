@@ -1,0 +1,89 @@
+// JsonApi as its callers see it: what the log may say, threads, answers that ask again.
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+constexpr char kGet[] = R"({"TableName":"Things","Key":{"pk":{"S":"p"},"sk":{"S":"s"}}})";
+constexpr char kPut[] = R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})";
+
+TEST(JsonApi, RepliesSayWhatTheLogMaySay) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  JsonReply put = json.Ask("PutItem", kPut);
+  EXPECT_EQ(put.code, "OK");
+  EXPECT_EQ(put.facts.table_name, "Things");
+  EXPECT_EQ(put.facts.items, 1);
+  EXPECT_EQ(put.items, -1);
+  EXPECT_EQ(json.Ask("GetItem", kGet).items, 1);
+  JsonReply scan = json.Ask("Scan", R"({"TableName":"Things"})");
+  EXPECT_EQ(scan.facts.table_name, "Things");
+  EXPECT_EQ(scan.items, 1);
+  JsonReply missing = json.Ask("Scan", R"({"TableName":"Missing"})");
+  EXPECT_EQ(missing.code, "NOT_FOUND");
+  EXPECT_EQ(missing.facts.table_name, "Missing");
+  EXPECT_EQ(json.Ask("Scan", "{").code, "INVALID_ARGUMENT");
+  JsonReply failed = json.Ask(
+      "PutItem", std::string(kPut).insert(1, R"j("ConditionExpression":"attribute_not_exists(pk)",)j"));
+  EXPECT_EQ(failed.code, "FAILED_PRECONDITION");
+}
+
+// The next request is parsed into the memory of the one that is being answered.
+TEST(JsonApi, AnAnswerMayAskAgainOnItsThread) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  json.Succeed("PutItem", kPut);
+  int answers = 0;
+  std::promise<void> all;
+  std::function<void()> ask = [&] {
+    std::string body = kGet;
+    body.reserve(body.size() + kJsonPadding);
+    json.api().Answer(*FindOperation("DynamoDB_20120810.GetItem"), std::move(body), nullptr,
+                      [&](JsonReply reply) {
+                        EXPECT_EQ(reply.body, R"({"Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
+                        if (++answers < 20) return ask();
+                        all.set_value();
+                      });
+  };
+  ask();
+  all.get_future().wait();
+  EXPECT_EQ(answers, 20);
+}
+
+TEST(JsonApi, ManyThreadsMayAsk) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&json, t] {
+      for (int i = 0; i < 50; ++i) {
+        const std::string key =
+            R"({"pk":{"S":"p)" + std::to_string(t) + R"("},"sk":{"S":")" + std::to_string(i) + "\"}}";
+        json.Succeed("PutItem", R"({"TableName":"Things","Item":)" + key + "}");
+        EXPECT_EQ(json.Succeed("GetItem", R"({"TableName":"Things","Key":)" + key + "}"),
+                  R"({"Item":)" + key + "}");
+        json.Succeed("DescribeTable", R"({"TableName":"Things"})");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A body without room behind it is given some.
+TEST(JsonApi, ABodyNeedsNoPadding) {
+  JsonFixture json;
+  std::promise<JsonReply> promise;
+  std::string body = R"({"Limit":1})";
+  body.shrink_to_fit();
+  json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), nullptr,
+                    [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
+  EXPECT_EQ(promise.get_future().get().body, R"({"TableNames":[]})");
+}
+
+}  // namespace
+}  // namespace itemdb::testing

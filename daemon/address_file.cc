@@ -13,11 +13,12 @@
 
 namespace itemdb {
 
-absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses) {
+absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses,
+                                const std::vector<std::string>& http_addresses) {
   if (path_.empty()) return absl::OkStatus();
   nlohmann::ordered_json json;
   json["grpc"] = grpc_addresses;
-  json["http"] = nlohmann::ordered_json::array();
+  json["http"] = http_addresses;
   // Paths need not be UTF-8; what is not is replaced rather than thrown about.
   std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "absl/strings/str_format.h"
+
 namespace itemdb {
 namespace {
 
@@ -20,6 +22,23 @@ bool CallMemory::TryReserve(size_t bytes, int64_t limit) {
   if (before <= 0 || before + wanted <= limit) return true;
   used_.fetch_sub(wanted, std::memory_order_relaxed);
   return false;
+}
+
+absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done) {
+  // What is in flight is mostly answered by then.
+  constexpr int64_t kRetryAfterMs = 50;
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, kReasonCallsFull,
+      absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
+                      memory.limit_bytes(), what_was_done),
+      kRetryAfterMs);
+}
+
+absl::Status StoppingError(std::string_view what_was_done) {
+  // How long a restart takes, roughly.
+  constexpr int64_t kRetryAfterMs = 1'000;
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs);
 }
 
 SlowRequests::SlowRequests(absl::Duration threshold, std::shared_ptr<spdlog::logger> log)

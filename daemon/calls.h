@@ -48,6 +48,10 @@ class CallMemory {
   std::atomic<int64_t> used_ = 0;
 };
 
+// What a call hears when the memory for calls is used up; and from a daemon that is stopping.
+absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
+absl::Status StoppingError(std::string_view what_was_done = "nothing was done");
+
 // A call that was answered.
 struct AnsweredCall {
   // "itemdb.v1.Data/PutItem".

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "daemon/address_file.h"
 #include "daemon/exit_codes.h"
+#include "daemon/http/access_keys.h"
 #include "daemon/log_format.h"
 #include "daemon/memory_budget.h"
 #include "daemon/options.h"
@@ -57,15 +58,18 @@ ExitCode Fail(const Log& log, ExitCode code, const absl::Status& status) {
 size_t MaxConnections(const Options& options, const Log& log) {
   constexpr size_t kOwnDescriptors = 128;
   const size_t descriptors = RaiseOpenFileLimit();
+  // Of gRPC and of HTTP each.
+  const size_t shares = options.http_addresses.empty() ? 2 : 3;
   const size_t possible =
-      descriptors > 2 * kOwnDescriptors ? (descriptors - kOwnDescriptors) / 2 : kOwnDescriptors;
+      descriptors > shares * kOwnDescriptors ? (descriptors - kOwnDescriptors) / shares : kOwnDescriptors;
   const auto wanted = static_cast<size_t>(options.max_connections);
   if (wanted > possible)
     log->warn("fewer connections than configured max_connections={} open_files={}", possible, descriptors);
   return std::min(wanted, possible);
 }
 
-ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget, const Log& log) {
+ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget,
+                              std::shared_ptr<const AccessKeys> keys, const Log& log) {
   ServerOptions server;
   server.addresses = options.addresses;
   server.socket_permissions = options.socket_permissions;
@@ -78,6 +82,10 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   server.call_bytes = budget.calls;
   server.slow_request = options.slow_request;
   server.transport_bytes = budget.transport;
+  server.http.addresses = options.http_addresses;
+  server.http.threads = options.http_threads;
+  server.http.request_timeout = options.http_request_timeout;
+  server.http.keys = std::move(keys);
   server.log = log;
   return server;
 }
@@ -103,13 +111,22 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
             status.change_sequence(), status.table_count());
 
-  auto server = Server::Start(**database, ToServerOptions(options, budget, log));
+  std::shared_ptr<const AccessKeys> keys;
+  if (!options.access_keys.empty()) {
+    auto read = AccessKeys::Read(options.access_keys);
+    if (!read.ok())
+      return Fail(log, absl::IsUnavailable(read.status()) ? kExitIo : kExitUsage, read.status());
+    keys = *std::move(read);
+  }
+  auto server = Server::Start(**database, ToServerOptions(options, budget, std::move(keys), log));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
   AddressFile address_file(options.address_file);
-  if (absl::Status written = address_file.Write((*server)->addresses()); !written.ok()) {
+  if (absl::Status written = address_file.Write((*server)->addresses(), (*server)->http_addresses());
+      !written.ok()) {
     return Fail(log, kExitIo, written);
   }
-  log->info("serving grpc={}", absl::StrJoin((*server)->addresses(), ","));
+  log->info("serving grpc={} http={}", absl::StrJoin((*server)->addresses(), ","),
+            options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","));
 
   NotifyServiceManager("READY=1");
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "daemon/command_line.h"
 #include "daemon/config_file.h"
+#include "daemon/http/access_keys.h"
 #include "daemon/setting_values.h"
 #include "daemon/settings.h"
 
@@ -71,20 +72,41 @@ std::string Subject(const Merged& merged, std::string_view name) {
   return value == merged.end() ? FindSetting(name)->flag() : value->second.subject;
 }
 
-absl::Status DeriveAddresses(const Merged& merged, Options& options) {
-  for (const std::string& text : options.listen) {
+// Adds what the setting `name` means to `addresses`.
+absl::Status ParseAddresses(const Merged& merged, std::string_view name,
+                            const std::vector<std::string>& texts, std::vector<ListenAddress>& addresses) {
+  for (const std::string& text : texts) {
     absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
-    if (!address.ok()) return ValidationError(Subject(merged, "listen") + ": " + MessageOf(address.status()));
+    if (!address.ok()) return ValidationError(Subject(merged, name) + ": " + MessageOf(address.status()));
     bool fixed = !address->text.ends_with(":0");
-    for (const ListenAddress& earlier : options.addresses) {
+    for (const ListenAddress& earlier : addresses) {
       if (fixed && earlier.text == address->text) {
         return ValidationError(
-            absl::StrFormat("%s: %s is given twice", Subject(merged, "listen"), address->text));
+            absl::StrFormat("%s: %s is given twice", Subject(merged, name), address->text));
       }
     }
-    options.addresses.push_back(*std::move(address));
+    addresses.push_back(*std::move(address));
   }
+  return absl::OkStatus();
+}
+
+absl::Status DeriveAddresses(const Merged& merged, Options& options) {
+  ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
   if (options.listen.empty()) options.addresses = DefaultListenAddresses();
+  ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
+  for (const ListenAddress& address : options.http_addresses) {
+    if (!address.socket_path.empty()) {
+      return ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
+                                             Subject(merged, "http-listen"), address.text));
+    }
+    // Names and items would cross the network for everybody to read.
+    if (!address.loopback) {
+      return ValidationError(absl::StrFormat(
+          "%s: %s is refused: other machines can reach it, and HTTP is served without TLS; listen on "
+          "127.x.x.x, [::1] or localhost, behind a proxy that speaks TLS if others are to reach it",
+          Subject(merged, "http-listen"), address.text));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -225,6 +247,10 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   absl::Status certificates =
       options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();
   if (!certificates.ok()) return Fail(certificates);
+  absl::Status keys =
+      options->access_keys.empty() ? absl::OkStatus() : AccessKeys::Read(options->access_keys).status();
+  if (!keys.ok())
+    return Fail(absl::Status(keys.code(), Subject(*merged, "access-keys") + ": " + MessageOf(keys)));
   if (line->check_config) return Print("the configuration is valid\n");
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
 }

@@ -21,6 +21,8 @@ struct Options {
   std::string data_directory;
   // As written; `addresses` is what they mean.
   std::vector<std::string> listen;
+  // As written; `http_addresses` is what they mean.
+  std::vector<std::string> http_listen;
   std::string address_file;
   std::string durability;
   std::string recover;
@@ -33,6 +35,12 @@ struct Options {
   absl::Duration handshake_timeout;
   // Zero: connections may stay idle for ever.
   absl::Duration idle_timeout;
+
+  // 0, when not given: as many as there are cores.
+  int http_threads = 0;
+  absl::Duration http_request_timeout;
+  // Path of a key file; empty: no signature is verified.
+  std::string access_keys;
 
   // Paths of PEM files; all empty: no TLS.
   std::string tls_cert;
@@ -53,6 +61,8 @@ struct Options {
 
   // Never empty.
   std::vector<ListenAddress> addresses;
+  // HOST:PORT only; may be empty.
+  std::vector<ListenAddress> http_addresses;
   // Permission bits of unix sockets.
   unsigned socket_permissions = 0;
 
@@ -84,7 +94,7 @@ struct ParsedOptions {
   std::string config_file;
 };
 
-// Never throws and prints nothing. Reads the configuration file and the certificates.
+// Never throws and prints nothing. Reads the configuration file, the certificates and the access keys.
 //
 // Exit codes: kExitUsage the configuration is wrong; kExitIo a file it names cannot be read.
 ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSources& sources);

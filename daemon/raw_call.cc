@@ -66,20 +66,11 @@ Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& co
 }
 
 grpc::Status StoppingReply(std::string_view what_was_done) {
-  // How long a restart takes, roughly.
-  constexpr int64_t kRetryAfterMs = 1'000;
-  return ToGrpcStatus(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                                absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs));
+  return ToGrpcStatus(StoppingError(what_was_done));
 }
 
 grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done) {
-  // What is in flight is mostly answered by then.
-  constexpr int64_t kRetryAfterMs = 50;
-  return ToGrpcStatus(MakeError(
-      absl::StatusCode::kResourceExhausted, kReasonCallsFull,
-      absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
-                      memory.limit_bytes(), what_was_done),
-      kRetryAfterMs));
+  return ToGrpcStatus(CallsFullError(memory, what_was_done));
 }
 
 bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <thread>
 
+#include "daemon/http/json_handler.h"
 #include "daemon/services.h"
 #include "storage/base/limits.h"
 
@@ -78,6 +79,13 @@ std::unique_ptr<ExternalConnectionAcceptor> AddAcceptor(
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, ServerOptions options) {
   std::unique_ptr<Server> server(new Server(options));
   ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(options.addresses, options.socket_permissions));
+  if (!options.http.addresses.empty()) {
+    options.http.max_connections = options.max_connections;
+    options.http.idle_timeout = options.idle_timeout;
+    options.http.log = options.log;
+    ITEMDB_ASSIGN_OR_RETURN(server->http_, HttpServer::Open(server->calls_, options.http));
+    server->http_handler_ = std::make_unique<JsonHandler>(database, server->http_->addresses()[0]);
+  }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
   if (options.tls.has_value()) {
     ITEMDB_ASSIGN_OR_RETURN(server->tls_, TlsReloader::Start(*options.tls, options.log));
@@ -112,11 +120,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
         (tcp ? server->tcp_ : server->local_)->HandleNewConnection(&connection);
       },
       options.log);
+  if (server->http_ != nullptr) server->http_->Start(*server->http_handler_);
   return server;
 }
 
 Server::Server(const ServerOptions& options)
     : calls_(options.call_bytes, options.slow_request, options.log) {}
+
+std::vector<std::string> Server::http_addresses() const {
+  return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
+}
 
 Server::~Server() {
   if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
@@ -124,6 +137,7 @@ Server::~Server() {
 
 void Server::Stop(std::chrono::milliseconds patience) {
   server_->GetHealthCheckService()->Shutdown();
+  if (http_ != nullptr) http_->BeginStop();
   calls_.gate.Close();
   calls_.streams.Stop();
   bool drained = calls_.gate.WaitUntilEmpty(std::min(patience, kEndOfStreams));
@@ -134,10 +148,12 @@ void Server::Stop(std::chrono::milliseconds patience) {
   if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
   // After this nobody can connect; what gRPC was given once it shuts down, it would not close.
   listener_->Stop();
+  if (http_ != nullptr) http_->Cut();
   // What is left are answers on their way, and streams that are not ours (health watches, reflection).
   server_->Shutdown(std::chrono::system_clock::now() +
                     (drained ? kLastAnswers : std::chrono::milliseconds(0)));
   calls_.gate.WaitUntilEmpty();
+  http_.reset();
   server_.reset();
 }
 

@@ -1,4 +1,4 @@
-// The gRPC server: services, addresses, limits and shutdown.
+// The server: gRPC's services and the HTTP endpoint, addresses, limits and shutdown.
 #pragma once
 
 #include <grpcpp/server.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/calls.h"
+#include "daemon/http/http_server.h"
 #include "daemon/listen_address.h"
 #include "daemon/listener.h"
 #include "daemon/tls_reloader.h"
@@ -42,6 +43,9 @@ struct ServerOptions {
   absl::Duration slow_request = absl::ZeroDuration();
   // Bytes of gRPC's buffers. Beyond it gRPC makes peers wait and cancels calls.
   size_t transport_bytes = 512 << 20;
+  // Of the HTTP endpoint; no addresses: there is none. What it has in common with the above is taken from
+  // there.
+  HttpServerOptions http;
   // Required.
   std::shared_ptr<spdlog::logger> log;
 };
@@ -62,6 +66,8 @@ class Server {
 
   // Where the server can be reached, one per address asked for, with the ports the kernel chose.
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
+  // The same of the HTTP endpoint.
+  std::vector<std::string> http_addresses() const;
 
   // What requests and replies in flight take now, as counted.
   int64_t call_bytes() const { return calls_.memory->used_bytes(); }
@@ -75,7 +81,7 @@ class Server {
  private:
   explicit Server(const ServerOptions& options);
 
-  // In order of construction: the listener goes first, then the server, the calls last.
+  // In order of construction: the listeners go first, then the server, the calls last.
   Calls calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<TlsReloader> tls_;
@@ -84,6 +90,9 @@ class Server {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> local_;
   std::unique_ptr<Listener> listener_;
+  // Null without HTTP addresses.
+  std::unique_ptr<HttpHandler> http_handler_;
+  std::unique_ptr<HttpServer> http_;
 };
 
 }  // namespace itemdb

@@ -98,6 +98,10 @@ const std::vector<Setting>& Settings() {
        "Address to serve: HOST:PORT (port 0: the kernel chooses) or unix:/PATH; may be repeated, in "
        "ITEMD_LISTEN "
        "separated by commas. Off loopback only with TLS"},
+      {"http-listen", &Options::http_listen, "ADDR", "",
+       "Address of loopback at which DynamoDB's HTTP protocol is served: HOST:PORT (port 0: the kernel "
+       "chooses); "
+       "may be repeated, in ITEMD_HTTP_LISTEN separated by commas"},
       {"address-file", &Options::address_file, "FILE", "",
        "Write the addresses served to this file as JSON once itemd serves; removed at the end"},
       {"durability", &Options::durability, "MODE", "durable",
@@ -159,6 +163,28 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        30 * kDayMs},
+      {"http-threads",
+       &Options::http_threads,
+       "NUMBER",
+       "",
+       "Threads that serve HTTP; as many as there are cores unless given",
+       {},
+       1,
+       256},
+      {"http-request-timeout",
+       &Options::http_request_timeout,
+       "DURATION",
+       "60s",
+       "An HTTP request that has not arrived whole after this long is refused, a client that has not taken "
+       "its "
+       "reply is cut off",
+       {},
+       100,
+       kDayMs},
+      {"access-keys", &Options::access_keys, "FILE", "",
+       "Keys with which HTTP requests must be signed, and what each allows, TOML; without it every "
+       "well-formed "
+       "signature is accepted"},
       {"tls-cert", &Options::tls_cert, "FILE", "",
        "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT"},
       {"tls-key", &Options::tls_key, "FILE", "", "The private key of --tls-cert, PEM"},

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "daemon/call_facts.h"
@@ -27,6 +28,8 @@ class AdminThread;
 // The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
 // offered under that name (OP-64).
 const JsonOperation* FindOperation(std::string_view target);
+// Every target that has one.
+std::vector<std::string> OperationTargets();
 // "PutItem".
 std::string_view NameOf(const JsonOperation& operation);
 Role RoleOf(const JsonOperation& operation);

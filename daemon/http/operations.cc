@@ -90,6 +90,16 @@ const JsonOperation* FindOperation(std::string_view target) {
   return nullptr;
 }
 
+std::vector<std::string> OperationTargets() {
+  std::vector<std::string> targets;
+  for (const Target& one : kTargets) {
+    for (const JsonOperation& operation : one.operations) {
+      targets.push_back(std::string(one.prefix).append(operation.name));
+    }
+  }
+  return targets;
+}
+
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }
 Role RoleOf(const JsonOperation& operation) { return operation.role; }
 

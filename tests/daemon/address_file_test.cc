@@ -17,11 +17,11 @@ TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
   std::ofstream(path) << "left over";
   {
     AddressFile file(path);
-    ASSERT_TRUE(file.Write({"127.0.0.1:4711", "unix:/tmp/s"}).ok());
+    ASSERT_TRUE(file.Write({"127.0.0.1:4711", "unix:/tmp/s"}, {"127.0.0.1:4712"}).ok());
     std::ifstream in(path);
     nlohmann::json json = nlohmann::json::parse(in);
     EXPECT_EQ(json["grpc"], nlohmann::json::array({"127.0.0.1:4711", "unix:/tmp/s"}));
-    EXPECT_EQ(json["http"], nlohmann::json::array());
+    EXPECT_EQ(json["http"], nlohmann::json::array({"127.0.0.1:4712"}));
     // The temporary file is gone: the name appeared by rename.
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
   }
@@ -35,21 +35,21 @@ TEST(AddressFile, LeavesTheFileOfASuccessor) {
   AddressFile successor(path);
   {
     AddressFile file(path);
-    ASSERT_TRUE(file.Write({"127.0.0.1:1"}).ok());
-    ASSERT_TRUE(successor.Write({"127.0.0.1:2"}).ok());
+    ASSERT_TRUE(file.Write({"127.0.0.1:1"}, {}).ok());
+    ASSERT_TRUE(successor.Write({"127.0.0.1:2"}, {}).ok());
   }
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 TEST(AddressFile, NamesTheFileItCannotWrite) {
   AddressFile file("/nowhere/itemd.json");
-  absl::Status status = file.Write({"127.0.0.1:1"});
+  absl::Status status = file.Write({"127.0.0.1:1"}, {});
   EXPECT_NE(MessageOf(status).find("/nowhere/itemd.json: No such file"), std::string::npos) << status;
 }
 
 TEST(AddressFile, IsNotWrittenUnlessAskedFor) {
   AddressFile file("");
-  EXPECT_TRUE(file.Write({"127.0.0.1:1"}).ok());
+  EXPECT_TRUE(file.Write({"127.0.0.1:1"}, {}).ok());
 }
 
 }  // namespace

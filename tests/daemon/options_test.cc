@@ -58,28 +58,12 @@ TEST_F(OptionsTest, HaveDefaults) {
 }
 
 TEST_F(OptionsTest, AreAllReadFromFlags) {
-  ParsedOptions parsed = Parse({"--data-dir=/data",
-                                "--listen",
-                                "127.0.0.1:0",
-                                "--listen",
-                                "unix:/tmp/s",
-                                "--address-file",
-                                "/a.json",
-                                "--durability",
-                                "relaxed",
-                                "--recover=last-good",
-                                "--memory",
-                                "512MiB",
-                                "--log-level",
-                                "debug",
-                                "--log-format=json",
-                                "--slow-request",
-                                "250ms",
-                                "--socket-mode",
-                                "0600",
-                                "--max-item-collection-bytes=3GiB",
-                                "--max-connections",
-                                "7"});
+  ParsedOptions parsed =
+      Parse({"--data-dir=/data",  "--listen", "127.0.0.1:0",   "--listen", "unix:/tmp/s",
+             "--address-file",    "/a.json",  "--durability",  "relaxed",  "--recover=last-good",
+             "--memory",          "512MiB",   "--log-level",   "debug",    "--log-format=json",
+             "--slow-request",    "250ms",    "--socket-mode", "0600",     "--max-item-collection-bytes=3GiB",
+             "--max-connections", "7"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
@@ -131,7 +115,7 @@ TEST_F(OptionsTest, EverySettingIsTakenFromFlagVariableAndFile) {
     sources_.environment = {};
     std::string text(setting.fallback);
     if (setting.is_list()) text = "127.0.0.1:9";
-    if (text.empty()) text = "/some/path";
+    if (text.empty()) text = std::holds_alternative<int Options::*>(setting.field) ? "3" : "/some/path";
     const std::string quoted =
         setting.is_boolean() || text.find_first_not_of("0123456789") == std::string::npos ? text
                                                                                           : "'" + text + "'";
@@ -331,6 +315,12 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
       {{"--listen", "0.0.0.0:9"},
        "--listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS"},
       {{"--listen", "[::]:9"}, "--listen: [::]:9 is refused"},
+      {{"--http-listen", "0.0.0.0:9"},
+       "--http-listen: 0.0.0.0:9 is refused: other machines can reach it, and HTTP is served without TLS"},
+      {{"--http-listen", "unix:/tmp/s"},
+       "--http-listen: unix:/tmp/s is refused: HTTP is served at HOST:PORT only"},
+      {{"--http-listen", "nowhere"}, "--http-listen: \"nowhere\" is not an address"},
+      {{"--http-listen", "[::1]:9", "--http-listen", "[::1]:9"}, "--http-listen: [::1]:9 is given twice"},
       {{"--listen", "0.0.0.0:9", "--tls-cert", "c", "--tls-key", "k"}, "without --tls-client-ca everybody"},
       {{"--tls-cert", "c"}, "--tls-cert: a certificate and its key belong together: --tls-key is missing"},
       {{"--tls-key", "k"}, "--tls-key: a certificate and its key belong together: --tls-cert is missing"},

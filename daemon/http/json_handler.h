@@ -1,0 +1,22 @@
+// The operations of JsonApi as connections ask for them.
+#pragma once
+
+#include "daemon/http/http_handler.h"
+#include "daemon/http/json_api.h"
+
+namespace itemdb {
+
+class JsonHandler final : public HttpHandler {
+ public:
+  // As JsonApi.
+  JsonHandler(Database& database, std::string address) : api_(database, std::move(address)) {}
+
+  std::optional<HttpOperation> Find(std::string_view target) const override;
+  void Answer(const HttpOperation& operation, std::string body, CancellationPtr cancellation,
+              absl::AnyInvocable<void(JsonReply) &&> done) override;
+
+ private:
+  JsonApi api_;
+};
+
+}  // namespace itemdb

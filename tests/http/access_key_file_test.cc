@@ -1,0 +1,87 @@
+// Key files, good and bad.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "daemon/http/access_keys.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AccessKeyFileTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<std::shared_ptr<const AccessKeys>> Read(const std::string& text, mode_t mode = 0600) {
+    std::ofstream(path_) << text;
+    chmod(path_.c_str(), mode);
+    return AccessKeys::Read(path_);
+  }
+
+  testing::TemporaryDirectory directory_;
+  const std::string path_ = directory_.path() + "/keys.toml";
+};
+
+constexpr char kGood[] = R"([[key]]
+id = "AKORDERS"
+secret = "sixteen bytes ok"
+role = "write"
+
+[[key]]
+id = "reader-1.of_many"
+secret = "another secret of some length"
+role = "read"
+)";
+
+TEST_F(AccessKeyFileTest, HoldsKeys) {
+  for (mode_t mode : {0600, 0640, 0400}) {
+    auto keys = Read(kGood, mode);
+    ASSERT_TRUE(keys.ok()) << keys.status();
+    EXPECT_EQ((*keys)->size(), 2u);
+  }
+}
+
+TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
+  struct Case {
+    std::string text;
+    std::string says;
+  };
+  const std::string key = "[[key]]\nid = \"AK1\"\n";
+  const Case cases[] = {
+      {"", "has no key"},
+      {"key = []", "has no key"},
+      {"key = 1", "has no key"},
+      {"key = [1]", "[[key]]"},
+      {"[[key", "is not TOML"},
+      {"[[keys]]\nid = \"A\"", "\"keys\" is unknown"},
+      {"[[key]]\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
+      {"[[key]]\nid = \"a b\"\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
+      {key + "role = \"read\"", "the key \"AK1\" needs a secret of at least 16 bytes"},
+      {key + "secret = \"hidden\"\nrole = \"read\"", "at least 16 bytes"},
+      {key + "secret = \"hidden hidden hidden\"", "needs a role: read, write or admin"},
+      {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"", "needs a role: read, write or admin"},
+      {key + "secret = \"hidden hidden hidden\"\nrole = \"read\"\ncolour = 1", "\"colour\" is unknown"},
+      {std::string(kGood) + kGood, "the key id \"AKORDERS\" is there twice"},
+  };
+  for (const Case& c : cases) {
+    auto keys = Read(c.text);
+    ASSERT_FALSE(keys.ok()) << c.text;
+    EXPECT_TRUE(absl::IsInvalidArgument(keys.status()));
+    EXPECT_THAT(MessageOf(keys.status()), HasSubstr(c.says)) << c.text;
+    EXPECT_THAT(MessageOf(keys.status()), HasSubstr(path_)) << c.text;
+    EXPECT_THAT(MessageOf(keys.status()), ::testing::Not(HasSubstr("hidden"))) << c.text;
+  }
+}
+
+TEST_F(AccessKeyFileTest, IsRefusedWhenEverybodyMayReadIt) {
+  auto keys = Read(kGood, 0644);
+  ASSERT_FALSE(keys.ok());
+  EXPECT_THAT(MessageOf(keys.status()), HasSubstr("chmod o="));
+  EXPECT_TRUE(absl::IsUnavailable(AccessKeys::Read(directory_.path() + "/none").status()));
+}
+
+}  // namespace
+}  // namespace itemdb

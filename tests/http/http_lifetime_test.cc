@@ -1,0 +1,158 @@
+// What ends connections and calls: timeouts, peers that leave, a server that stops.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "tests/http/http_server_fixture.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(HttpServerTest, EndsRequestsThatDoNotArriveInTime) {
+  options_.request_timeout = absl::Milliseconds(100);
+  StartServer();
+  const std::string request = PostRequest("Echo", "body");
+  for (size_t sent : {size_t{1}, request.size() / 2, request.size() - 1}) {
+    RawHttpClient client = Connect();
+    ASSERT_TRUE(client.Send(request.substr(0, sent)));
+    EXPECT_EQ(client.ReadReply().value_or(RawReply()).status, 408) << sent;
+    EXPECT_TRUE(client.IsClosed());
+  }
+}
+
+TEST_F(HttpServerTest, EndsRequestsThatTrickleIn) {
+  options_.request_timeout = absl::Milliseconds(100);
+  StartServer();
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send("GET / HTTP/1.1\r\n"));
+  // Every piece comes in time; the whole would not. Ends when the server has closed the connection.
+  bool cut_off = false;
+  for (int i = 0; i < 10'000 && !cut_off; ++i) {
+    cut_off = !client.Send("X-Header: value\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(cut_off);
+}
+
+TEST_F(HttpServerTest, ClosesIdleConnections) {
+  options_.idle_timeout = absl::Milliseconds(100);
+  StartServer();
+  RawHttpClient fresh = Connect();
+  EXPECT_TRUE(fresh.IsClosed());
+  RawHttpClient used = Connect();
+  ASSERT_TRUE(used.Send(PostRequest("Echo", "body")));
+  EXPECT_TRUE(used.ReadReply().has_value());
+  EXPECT_TRUE(used.IsClosed());
+}
+
+TEST_F(HttpServerTest, CutsOffPeersThatDoNotTakeTheirReply) {
+  options_.request_timeout = absl::Milliseconds(200);
+  StartServer();
+  RawHttpClient client = Connect();
+  // More than the buffers of sockets hold.
+  ASSERT_TRUE(client.Send(PostRequest("Long", "100000000")));
+  // Its memory is counted until the peer is cut off.
+  while (calls_.memory->used_bytes() == 0) std::this_thread::yield();
+  while (calls_.memory->used_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(client.ReadReply().has_value());
+}
+
+TEST_F(HttpServerTest, TimeThatAnOperationTakesEndsNothing) {
+  options_.request_timeout = absl::Milliseconds(50);
+  options_.idle_timeout = absl::Milliseconds(50);
+  StartServer();
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send(PostRequest("Hold", "body")));
+  handler_.WaitUntilHeld(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  handler_.Release();
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "body");
+}
+
+TEST_F(HttpServerTest, CancelsCallsWhosePeerHasLeft) {
+  StartServer();
+  {
+    RawHttpClient client = Connect();
+    ASSERT_TRUE(client.Send(PostRequest("Hold", "body")));
+    handler_.WaitUntilHeld(1);
+  }
+  handler_.WaitUntilCancelled(1);
+  {
+    // Behind a request that nobody has read.
+    RawHttpClient client = Connect();
+    ASSERT_TRUE(client.Send(PostRequest("Hold", "body")));
+    handler_.WaitUntilHeld(1);
+  }
+  handler_.WaitUntilCancelled(2);
+}
+
+TEST_F(HttpServerTest, StoppingAnswersWhatIsInFlightAndRefusesTheRest) {
+  StartServer();
+  RawHttpClient busy = Connect(), idle = Connect();
+  ASSERT_TRUE(busy.Send(PostRequest("Hold", "body")));
+  ASSERT_TRUE(idle.Send(PostRequest("Echo", "before")));
+  EXPECT_EQ(idle.ReadReply().value_or(RawReply()).body, "before");
+  handler_.WaitUntilHeld(1);
+  server_->BeginStop();
+  calls_.gate.Close();
+  // A request that comes now hears why.
+  ASSERT_TRUE(idle.Send(PostRequest("Echo", "too late")));
+  RawReply refused = idle.ReadReply().value_or(RawReply());
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("stopping"));
+  EXPECT_EQ(refused.headers["connection"], "close");
+  handler_.Release();
+  RawReply last = busy.ReadReply().value_or(RawReply());
+  EXPECT_EQ(last.body, "body");
+  EXPECT_EQ(last.headers["connection"], "close");
+  StopServer(std::chrono::minutes(1));
+}
+
+TEST_F(HttpServerTest, StoppingCancelsCallsWhenPatienceEnds) {
+  StartServer();
+  RawHttpClient busy = Connect(), half = Connect(), idle = Connect(), stalled = Connect();
+  ASSERT_TRUE(busy.Send(PostRequest("Hold", "body")));
+  ASSERT_TRUE(half.Send("POST / HT"));
+  ASSERT_TRUE(stalled.Send(PostRequest("Long", "100000000")));
+  handler_.WaitUntilHeld(1);
+  while (calls_.memory->used_bytes() < 100'000'000) std::this_thread::yield();
+  StopServer(std::chrono::milliseconds(10));
+  handler_.WaitUntilCancelled(1);
+  EXPECT_TRUE(half.IsClosed());
+  EXPECT_TRUE(idle.IsClosed());
+}
+
+TEST_F(HttpServerTest, StopsWhileClientsGoOnSending) {
+  options_.threads = 3;
+  StartServer();
+  std::atomic<bool> over = false;
+  std::vector<std::thread> clients;
+  const std::string address = server_->addresses()[0];
+  std::atomic<int> answered = 0;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&, i] {
+      while (!over.load()) {
+        RawHttpClient client(address);
+        const std::string body = absl::StrCat("body of ", i);
+        while (client.Send(PostRequest(i % 2 ? "Echo" : "EchoLater", body))) {
+          std::optional<RawReply> reply = client.ReadReply();
+          if (!reply.has_value()) break;
+          // Never another's answer, and never half of one.
+          EXPECT_TRUE(reply->body == body || reply->status == 503) << reply->body;
+          answered += reply->status == 200;
+          if (over.load()) break;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  while (answered.load() < 100) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  StopServer(std::chrono::minutes(1));
+  over = true;
+  for (std::thread& client : clients) client.join();
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,369 @@
+// Requests and replies over real sockets.
+#include "daemon/http/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "daemon/http/http_request.h"
+#include "tests/http/gzip_bytes.h"
+#include "tests/http/http_server_fixture.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Checksum(const std::string& body) {
+  return absl::StrCat(crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size()));
+}
+
+// SEM-113, SEM-114.
+TEST_F(HttpServerTest, AnswersWithIdChecksumAndType) {
+  StartServer();
+  RawReply reply = Ask(PostRequest("Echo", R"({"TableName":"orders"})"));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, R"({"TableName":"orders"})");
+  EXPECT_EQ(reply.headers["content-type"], "application/x-amz-json-1.0");
+  EXPECT_EQ(reply.headers["x-amzn-requestid"].size(), 52u);
+  EXPECT_EQ(reply.headers["x-amz-crc32"], Checksum(reply.body));
+  EXPECT_EQ(reply.headers["x-amz-crc32"], "3156328997") << "crc32 of python's zlib";
+  EXPECT_FALSE(reply.headers["date"].empty());
+  EXPECT_FALSE(reply.headers.contains("connection"));
+}
+
+TEST_F(HttpServerTest, KeepsConnectionsAndTellsRequestsApart) {
+  StartServer();
+  RawHttpClient client = Connect();
+  std::set<std::string> ids;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(client.Send(PostRequest(i % 2 ? "Echo" : "EchoLater", absl::StrCat("body ", i))));
+    std::optional<RawReply> reply = client.ReadReply();
+    ASSERT_TRUE(reply.has_value());
+    EXPECT_EQ(reply->body, absl::StrCat("body ", i));
+    ids.insert(reply->headers["x-amzn-requestid"]);
+  }
+  EXPECT_EQ(ids.size(), 20u);
+}
+
+TEST_F(HttpServerTest, AnswersPipelinedRequestsInOrder) {
+  StartServer();
+  RawHttpClient client = Connect();
+  std::string requests;
+  constexpr int kRequests = 100;
+  for (int i = 0; i < kRequests; ++i) {
+    // Slow ones among fast ones, refused ones among good ones.
+    requests += i % 7 == 3   ? PostRequest("NoSuchOperation", "{}")
+                : i % 5 == 0 ? PostRequest("EchoLater", absl::StrCat("body ", i))
+                             : PostRequest("Echo", absl::StrCat("body ", i));
+  }
+  ASSERT_TRUE(client.Send(requests));
+  for (int i = 0; i < kRequests; ++i) {
+    std::optional<RawReply> reply = client.ReadReply();
+    ASSERT_TRUE(reply.has_value()) << i;
+    if (i % 7 == 3) {
+      EXPECT_EQ(reply->status, 400);
+      EXPECT_THAT(reply->body, HasSubstr("UnknownOperationException"));
+    } else {
+      EXPECT_EQ(reply->body, absl::StrCat("body ", i));
+    }
+  }
+}
+
+TEST_F(HttpServerTest, ReadsRequestsThatComeInTwoPiecesSplitAnywhere) {
+  StartServer();
+  const std::string request = PostRequest("Echo", "a body of some length");
+  RawHttpClient client = Connect();
+  for (size_t split = 1; split < request.size(); ++split) {
+    ASSERT_TRUE(client.Send(request.substr(0, split)));
+    // The first piece is there before the second is sent, as far as anybody can tell from here.
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ASSERT_TRUE(client.Send(request.substr(split)));
+    std::optional<RawReply> reply = client.ReadReply();
+    ASSERT_TRUE(reply.has_value()) << split;
+    EXPECT_EQ(reply->body, "a body of some length");
+  }
+}
+
+TEST_F(HttpServerTest, ReadsRequestsByteByByte) {
+  StartServer();
+  RawHttpClient client = Connect();
+  for (char c : PostRequest("Echo", "body")) ASSERT_TRUE(client.Send({&c, 1}));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "body");
+}
+
+TEST_F(HttpServerTest, ReadsBodiesInChunks) {
+  StartServer();
+  RawHttpClient client = Connect();
+  std::string head = PostRequest("Echo", "");
+  head = head.substr(0, head.find("Content-Length")) + "Transfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(client.Send(head + "3\r\nabc\r\n5;name=value\r\ndefgh\r\n0\r\n\r\n"));
+    EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "abcdefgh");
+  }
+}
+
+TEST_F(HttpServerTest, TellsClientsThatAskToGoOn) {
+  StartServer();
+  RawHttpClient client = Connect();
+  std::string request = PostRequest("Echo", "body", "Expect: 100-continue\r\n");
+  ASSERT_TRUE(client.Send(request.substr(0, request.size() - 4)));
+  constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_EQ(client.Read(kGoOn.size()), kGoOn);
+  ASSERT_TRUE(client.Send("body"));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "body");
+}
+
+TEST_F(HttpServerTest, KeepsConnectionsAsTheClientAsks) {
+  StartServer();
+  RawHttpClient closing = Connect();
+  ASSERT_TRUE(closing.Send(PostRequest("Echo", "body", "Connection: close\r\n")));
+  EXPECT_EQ(closing.ReadReply().value_or(RawReply()).headers["connection"], "close");
+  EXPECT_TRUE(closing.IsClosed());
+
+  std::string old = PostRequest("Echo", "body", "Connection: keep-alive\r\n");
+  old.replace(old.find("HTTP/1.1"), 8, "HTTP/1.0");
+  RawHttpClient keeping = Connect();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(keeping.Send(old));
+    EXPECT_EQ(keeping.ReadReply().value_or(RawReply()).headers["connection"], "keep-alive");
+  }
+}
+
+// SEM-113.
+TEST_F(HttpServerTest, SaysThatItIsHealthy) {
+  StartServer();
+  RawReply reply = Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_THAT(reply.body, ::testing::StartsWith("healthy: "));
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+  std::optional<RawReply> head = client.ReadReply(/*head_only=*/true);
+  ASSERT_TRUE(head.has_value());
+  EXPECT_EQ(head->headers["content-length"], absl::StrCat(reply.body.size()));
+  ASSERT_TRUE(client.Send(PostRequest("Echo", "after it")));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "after it");
+}
+
+// SEM-113, OP-64.
+TEST_F(HttpServerTest, RefusesWhatIsNotAnOperation) {
+  StartServer();
+  RawHttpClient client = Connect();
+  struct Case {
+    std::string request;
+    int status;
+    std::string says;
+  };
+  auto post = [](std::string_view headers) {
+    return absl::StrFormat("POST / HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: 2\r\n\r\n{}", headers);
+  };
+  const std::string type = "Content-Type: application/x-amz-json-1.0\r\n";
+  const Case cases[] = {
+      {"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "POST /"},
+      {"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx", 404, "PUT"},
+      {"BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "BREW"},
+      {post(""), 404, "Content-Type"},
+      {post("Content-Type: text/xml\r\n"), 404, "text/xml"},
+      {post(type), 400, "X-Amz-Target is missing"},
+      {post(type + "X-Amz-Target: \r\n"), 400, "X-Amz-Target is missing"},
+      {post(type + "X-Amz-Target: DynamoDB_20120810.DropEverything\r\n"), 400, "DropEverything"},
+      {post(type + "X-Amz-Target: Echo\r\n"), 400, "UnknownOperationException"},
+      {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: br\r\n"), 400, "gzip"},
+  };
+  for (const Case& c : cases) {
+    ASSERT_TRUE(client.Send(c.request)) << c.request;
+    std::optional<RawReply> reply = client.ReadReply();
+    ASSERT_TRUE(reply.has_value()) << c.request;
+    EXPECT_EQ(reply->status, c.status) << c.request;
+    EXPECT_THAT(reply->body, HasSubstr(c.says)) << c.request;
+    EXPECT_EQ(reply->headers["x-amz-crc32"], Checksum(reply->body));
+  }
+}
+
+TEST_F(HttpServerTest, TakesTheTypeInAnyCaseAndWithParameters) {
+  StartServer();
+  RawReply reply = Ask(absl::StrReplaceAll(
+      PostRequest("Echo", "{}"), {{"application/x-amz-json-1.0", "Application/X-Amz-Json-1.0; charset=utf-8"},
+                                  {"X-Amz-Target", "x-amz-target"}}));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "{}");
+}
+
+// ---- compressed bodies ----
+
+// SEM-113.
+TEST_F(HttpServerTest, InflatesGzip) {
+  StartServer();
+  std::string body;
+  for (int i = 0; i < 50'000; ++i) absl::StrAppend(&body, "item ", i, ";");
+  for (const std::string& text : {std::string("{}"), std::string(), body}) {
+    RawReply reply = Ask(PostRequest("Echo", GzipBytes(text), "Content-Encoding: gzip\r\n"));
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_TRUE(reply.body == text) << reply.body.size();
+  }
+  // Members one after another are one body.
+  EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes("one") + GzipBytes("two"), "Content-Encoding: GZIP\r\n")).body,
+            "onetwo");
+}
+
+TEST_F(HttpServerTest, RefusesWhatIsNotGzip) {
+  StartServer();
+  std::string whole = GzipBytes("a body that is compressed");
+  std::string flipped = whole;
+  flipped[flipped.size() - 6] ^= 1;
+  for (const std::string& bytes :
+       {std::string("{}"), std::string(), whole.substr(0, whole.size() - 1), whole + "x", flipped}) {
+    RawReply reply = Ask(PostRequest("Echo", bytes, "Content-Encoding: gzip\r\n"));
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_THAT(reply.body, HasSubstr("SerializationException"));
+  }
+}
+
+// SEM-018.
+TEST_F(HttpServerTest, RefusesBodiesThatInflateToMoreThan16MiB) {
+  StartServer();
+  std::string longest(kMaxBodyBytes, 'a');
+  EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes(longest), "Content-Encoding: gzip\r\n")).body.size(),
+            kMaxBodyBytes);
+  EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes(longest + "a"), "Content-Encoding: gzip\r\n")).status, 413);
+}
+
+// ---- limits ----
+
+// SEM-018.
+TEST_F(HttpServerTest, TakesBodiesOf16MiBAndRefusesLongerOnes) {
+  StartServer();
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send(PostRequest("Echo", std::string(kMaxBodyBytes, 'a'))));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body.size(), kMaxBodyBytes);
+  // The answer comes through although the body is never read in whole.
+  client.Send(PostRequest("Echo", std::string(kMaxBodyBytes + 1, 'a')));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).status, 413);
+  EXPECT_TRUE(client.IsClosed());
+
+  RawHttpClient chunked = Connect();
+  std::string head = PostRequest("Echo", "");
+  head = head.substr(0, head.find("Content-Length")) + "Transfer-Encoding: chunked\r\n\r\n";
+  chunked.Send(absl::StrFormat("%s%x\r\n%s\r\n1\r\na\r\n0\r\n\r\n", head, kMaxBodyBytes,
+                               std::string(kMaxBodyBytes, 'a')));
+  EXPECT_EQ(chunked.ReadReply().value_or(RawReply()).status, 413);
+}
+
+TEST_F(HttpServerTest, RefusesLongHeaders) {
+  StartServer();
+  EXPECT_EQ(Ask(PostRequest("Echo", "{}", "X-Long: " + std::string(20'000, 'a') + "\r\n")).status, 200);
+  EXPECT_EQ(Ask(PostRequest("Echo", "{}", "X-Long: " + std::string(100'000, 'a') + "\r\n")).status, 431);
+  std::string many;
+  for (int i = 0; i < 10'000; ++i) absl::StrAppend(&many, "X-", i, ": a\r\n");
+  EXPECT_EQ(Ask(PostRequest("Echo", "{}", many)).status, 431);
+  EXPECT_EQ(Ask("GET /" + std::string(100'000, 'a') + " HTTP/1.1\r\n\r\n").status, 431);
+  const std::string head = PostRequest("Echo", "");
+  std::string chunked = head.substr(0, head.find("Content-Length")) + "Transfer-Encoding: chunked\r\n\r\n";
+  RawReply extension = Ask(chunked + "1;" + std::string(200'000, 'a'));
+  EXPECT_GE(extension.status, 400);
+  EXPECT_LT(extension.status, 500);
+}
+
+TEST_F(HttpServerTest, RefusesMalformedRequestsAndClosesTheirConnections) {
+  StartServer();
+  const std::string good = PostRequest("Echo", "{}");
+  const std::string no_length = good.substr(0, good.find("Content-Length"));
+  for (const std::string& request : {
+           std::string("\r\n\r\n"),
+           std::string("nonsense\r\n\r\n"),
+           std::string("GET\r\n\r\n"),
+           std::string("GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
+           std::string("GET / HTTP/1.1 \r\nHost: a\r\n\r\n"),
+           std::string("GET / FTP/1.1\r\nHost: a\r\n\r\n"),
+           std::string("GET / HTTP/1.1\r\n\r\n"),
+           std::string("GET / HTTP/1.1\r\nHost\r\n\r\n"),
+           std::string("GET / HTTP/1.1\r\nHo st: a\r\n\r\n"),
+           std::string("GET / HTTP/1.1\r\n: a\r\n\r\n"),
+           std::string("GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n"),
+           std::string("G\0T / HTTP/1.1\r\nHost: a\r\n\r\n", 29),
+           std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 is TLS\r\n\r\n", 25),
+           std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+           no_length + "Content-Length: -1\r\n\r\n",
+           no_length + "Content-Length: two\r\n\r\n{}",
+           no_length + "Content-Length: 99999999999999999999999\r\n\r\n{}",
+           no_length + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
+           no_length + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+           no_length + "Transfer-Encoding: chunked\r\n\r\nnot a number\r\n{}\r\n",
+           no_length + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}...\r\n0\r\n\r\n",
+           no_length + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n",
+       }) {
+    RawHttpClient client = Connect();
+    ASSERT_TRUE(client.Send(request));
+    std::optional<RawReply> reply = client.ReadReply();
+    ASSERT_TRUE(reply.has_value()) << request;
+    EXPECT_TRUE(reply->status == 400 || reply->status == 413) << request << reply->status;
+    EXPECT_EQ(reply->headers["connection"], "close") << request;
+    EXPECT_TRUE(client.IsClosed()) << request;
+  }
+}
+
+TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRead) {
+  StartServer();
+  // Something else takes all of it; a request that is alone would get in.
+  ASSERT_TRUE(calls_.memory->TryReserve(call_bytes_));
+  RawHttpClient client = Connect();
+  std::string large = PostRequest("Echo", std::string(1 << 20, 'a'));
+  ASSERT_TRUE(client.Send(large.substr(0, large.find("\r\n\r\n") + 4)));
+  EXPECT_THAT(client.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
+  EXPECT_TRUE(client.IsClosed());
+  // A small one does not cost its connection.
+  RawHttpClient small = Connect();
+  ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
+  EXPECT_THAT(small.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
+  calls_.memory->Release(call_bytes_);
+  ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
+  EXPECT_EQ(small.ReadReply().value_or(RawReply()).body, "{}");
+}
+
+TEST_F(HttpServerTest, ServesManyConnectionsAndNoMoreThanAllowed) {
+  options_.max_connections = 200;
+  StartServer();
+  std::vector<RawHttpClient> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(Connect());
+  for (int round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < clients.size(); ++i) {
+      ASSERT_TRUE(clients[i].Send(PostRequest("Echo", absl::StrCat(i))));
+    }
+    for (size_t i = 0; i < clients.size(); ++i) {
+      EXPECT_EQ(clients[i].ReadReply().value_or(RawReply()).body, absl::StrCat(i));
+    }
+  }
+  RawHttpClient refused = Connect();
+  EXPECT_TRUE(refused.IsClosed());
+}
+
+// ---- pages in a browser ----
+
+TEST_F(HttpServerTest, LetsPagesOfThisMachineInAndNoOthers) {
+  StartServer();
+  RawReply preflight =
+      Ask("OPTIONS / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:8001\r\n"
+          "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: "
+          "x-amz-target,content-type\r\n\r\n");
+  EXPECT_EQ(preflight.status, 200);
+  EXPECT_EQ(preflight.headers["access-control-allow-origin"], "http://localhost:8001");
+  EXPECT_EQ(preflight.headers["access-control-allow-headers"], "x-amz-target,content-type");
+  EXPECT_THAT(preflight.headers["access-control-allow-methods"], HasSubstr("POST"));
+  RawReply reply = Ask(PostRequest("Echo", "{}", "Origin: http://127.0.0.1\r\n"));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.headers["access-control-allow-origin"], "http://127.0.0.1");
+  for (std::string_view origin :
+       {"https://example.com", "http://localhost.example.com", "http://127.0.0.1.example.com:80", "null",
+        "http://localhost:1@example.com", "", "http://example.com:localhost", "http://[::1].example.com"}) {
+    reply = Ask(PostRequest("Echo", "{}", absl::StrFormat("Origin: %s\r\n", origin)));
+    EXPECT_EQ(reply.status, 403) << origin;
+    EXPECT_FALSE(reply.headers.contains("access-control-allow-origin")) << origin;
+  }
+  EXPECT_TRUE(IsLoopbackOrigin("http://[::1]:8000"));
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -1,0 +1,89 @@
+#include "tests/http/raw_http_client.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "daemon/listen_address.h"
+
+namespace itemdb {
+
+RawHttpClient::RawHttpClient(const std::string& address) {
+  SocketAddress target = ToSocketAddress(*ParseListenAddress(address));
+  socket_.Reset(socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  timeval patience = {.tv_sec = 60, .tv_usec = 0};
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  // Pieces of requests go out as they are sent.
+  int on = 1;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (connect(socket_.get(), target.get(), target.bytes) != 0) socket_.Reset();
+}
+
+bool RawHttpClient::Send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t sent = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+bool RawHttpClient::Fill() {
+  char buffer[65'536];
+  ssize_t received = recv(socket_.get(), buffer, sizeof(buffer), 0);
+  if (received <= 0) return false;
+  received_.append(buffer, static_cast<size_t>(received));
+  return true;
+}
+
+std::string RawHttpClient::Read(size_t bytes) {
+  while (received_.size() < bytes && Fill()) {
+  }
+  std::string read = received_.substr(0, bytes);
+  received_.erase(0, bytes);
+  return read;
+}
+
+std::optional<RawReply> RawHttpClient::ReadReply(bool head_only) {
+  size_t end;
+  while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
+    if (!Fill()) return std::nullopt;
+  }
+  std::string head = received_.substr(0, end + 2);
+  received_.erase(0, end + 4);
+  RawReply reply;
+  if (!head.starts_with("HTTP/1.1 ") || !absl::SimpleAtoi(head.substr(9, 3), &reply.status))
+    return std::nullopt;
+  for (size_t line = head.find("\r\n") + 2; line < head.size();) {
+    size_t line_end = head.find("\r\n", line);
+    std::string text = head.substr(line, line_end - line);
+    size_t colon = text.find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    reply.headers[absl::AsciiStrToLower(text.substr(0, colon))] =
+        std::string(absl::StripAsciiWhitespace(text.substr(colon + 1)));
+    line = line_end + 2;
+  }
+  size_t body_bytes = 0;
+  if (!head_only && !absl::SimpleAtoi(reply.headers["content-length"], &body_bytes)) return std::nullopt;
+  reply.body = Read(body_bytes);
+  if (reply.body.size() != body_bytes) return std::nullopt;
+  return reply;
+}
+
+bool RawHttpClient::IsClosed() { return received_.empty() && !Fill(); }
+
+std::string PostRequest(std::string_view operation, std::string_view body, std::string_view headers) {
+  return absl::StrFormat(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
+      "X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
+      "Credential=any/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00\r\n"
+      "X-Amz-Target: DynamoDB_20120810.%s\r\nContent-Length: %d\r\n%s\r\n%s",
+      operation, body.size(), headers, body);
+}
+
+}  // namespace itemdb

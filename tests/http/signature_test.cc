@@ -1,0 +1,236 @@
+// Signatures against values that AWS publishes or that botocore made (ERR-17), and what is refused.
+#include "daemon/http/signature.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include "daemon/http/access_keys.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kSecret[] = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+
+std::string Hex(const Sha256& bytes) {
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// The request that AWS's description of signing uses as its example, with the signature it gives.
+HttpHead PublishedExample() {
+  return {.method = "GET",
+          .target = "/?Action=ListUsers&Version=2010-05-08",
+          .headers = {{"Host", "iam.amazonaws.com"},
+                      {"Content-Type", "application/x-www-form-urlencoded; charset=utf-8"},
+                      {"X-Amz-Date", "20150830T123600Z"},
+                      {"Authorization",
+                       "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, "
+                       "SignedHeaders=content-type;host;x-amz-date, "
+                       "Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"}}};
+}
+
+TEST(SignatureTest, HashesAndAuthenticates) {
+  EXPECT_EQ(Hex(HashOf("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  // RFC 4231, case 2.
+  EXPECT_EQ(Hex(HmacOf("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(SignatureTest, SignsThePublishedExample) {
+  HttpHead head = PublishedExample();
+  Signature signature;
+  ASSERT_FALSE(ReadSignature(head, signature).has_value());
+  EXPECT_EQ(signature.key_id, "AKIDEXAMPLE");
+  EXPECT_EQ(signature.region, "us-east-1");
+  EXPECT_EQ(signature.service, "iam");
+  EXPECT_EQ(absl::ToUnixSeconds(signature.time), 1440938160);
+  Sha256 key = DeriveSigningKey("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", signature);
+  EXPECT_EQ(Hex(key), "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9");
+  EXPECT_EQ(Sign(head, "", signature, key), signature.value);
+}
+
+// A request as SDKs send it; the signature was made by botocore.
+class DynamoDbRequest {
+ public:
+  DynamoDbRequest() { Update(); }
+
+  HttpHead head() const {
+    HttpHead head{.method = "POST", .target = "/", .headers = {}};
+    for (const auto& [name, value] : headers) head.headers.push_back({name, value});
+    return head;
+  }
+  void Set(const std::string& name, const std::string& value) {
+    for (auto& header : headers) {
+      if (header.first == name) header.second = value;
+    }
+  }
+  void Remove(const std::string& name) {
+    std::erase_if(headers, [&](const auto& header) { return header.first == name; });
+  }
+  // Puts the Authorization header together again.
+  void Update() {
+    Set("Authorization", absl::StrFormat("AWS4-HMAC-SHA256 Credential=%s, SignedHeaders=%s, Signature=%s",
+                                         credential, signed_headers, value));
+  }
+
+  std::string credential = "AKORDERS/20261122/eu-central-1/dynamodb/aws4_request";
+  std::string signed_headers = "content-type;host;x-amz-date;x-amz-target";
+  std::string value = "6654e376c040f797507f973d0965fdd74645aa4dd545f53db6bfadb54c8e472c";
+  std::string body = R"({"TableName": "Order", "Key": {"pk": {"S": "o#1"}}})";
+  std::vector<std::pair<std::string, std::string>> headers = {
+      {"Host", "localhost:8000"},
+      {"X-Amz-Target", "DynamoDB_20120810.GetItem"},
+      {"Content-Type", "application/x-amz-json-1.0"},
+      {"X-Amz-Date", "20261122T010203Z"},
+      {"Authorization", ""},
+  };
+};
+
+class AccessKeysTest : public ::testing::Test {
+ protected:
+  // "" when the request is let in, else "Exception: message".
+  std::string Verdict(const DynamoDbRequest& request, Role needed = Role::kRead) {
+    HttpHead head = request.head();
+    Signature signature;
+    std::optional<Refusal> refusal = ReadSignature(head, signature);
+    if (!refusal.has_value()) refusal = keys_->CheckClaim(head, signature, now_);
+    if (!refusal.has_value()) {
+      refusal = keys_->Check(head, signature, request.body, {.name = "GetItem", .role = needed});
+    }
+    return refusal.has_value() ? absl::StrFormat("%s: %s", refusal->exception, refusal->message) : "";
+  }
+
+  std::shared_ptr<const AccessKeys> keys_ =
+      *AccessKeys::Make({{.id = "AKORDERS", .secret = kSecret, .role = Role::kWrite},
+                         {.id = "AKREADER", .secret = "another secret, quite long", .role = Role::kRead}});
+  absl::Time now_ = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 4, 0), absl::UTCTimeZone());
+};
+
+TEST_F(AccessKeysTest, LetsInWhatBotocoreSigned) {
+  DynamoDbRequest request;
+  EXPECT_EQ(Verdict(request), "");
+  // And again, with what was kept of the first.
+  EXPECT_EQ(Verdict(request), "");
+}
+
+TEST_F(AccessKeysTest, RefusesWhateverDiffersFromWhatWasSigned) {
+  const std::string mismatch =
+      "InvalidSignatureException: The request signature we calculated does not match";
+  auto changed = [&](const std::function<void(DynamoDbRequest&)>& change) {
+    DynamoDbRequest request;
+    change(request);
+    request.Update();
+    return Verdict(request);
+  };
+  EXPECT_THAT(changed([](auto& r) { r.body += ' '; }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.Set("Host", "localhost:8001"); }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.Set("X-Amz-Target", "DynamoDB_20120810.PutItem"); }),
+              HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.Set("X-Amz-Date", "20261122T010204Z"); }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.Remove("Content-Type"); }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.value[0] = r.value[0] == 'a' ? 'b' : 'a'; }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.value.pop_back(); }), HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.credential = "AKREADER" + r.credential.substr(8); }),
+              HasSubstr(mismatch));
+  EXPECT_THAT(changed([](auto& r) { r.credential = "AKORDERS/20261122/us-east-1/dynamodb/aws4_request"; }),
+              HasSubstr(mismatch));
+  // A bad signature of another region does not spoil what is kept.
+  EXPECT_EQ(Verdict(DynamoDbRequest()), "");
+}
+
+TEST_F(AccessKeysTest, RefusesKeysThatAreUnknown) {
+  DynamoDbRequest request;
+  request.credential = "AKNOBODY" + request.credential.substr(8);
+  request.Update();
+  EXPECT_THAT(Verdict(request), HasSubstr("UnrecognizedClientException: "));
+}
+
+TEST_F(AccessKeysTest, RefusesTimesMoreThanFiveMinutesAway) {
+  DynamoDbRequest request;
+  absl::Time signed_at = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 2, 3), absl::UTCTimeZone());
+  for (absl::Duration skew : {absl::Minutes(-5), absl::Minutes(5)}) {
+    now_ = signed_at + skew;
+    EXPECT_EQ(Verdict(request), "") << skew;
+  }
+  now_ = signed_at + absl::Seconds(301);
+  EXPECT_THAT(Verdict(request), HasSubstr("InvalidSignatureException: Signature expired: 20261122T010203Z"));
+  now_ = signed_at - absl::Seconds(301);
+  EXPECT_THAT(Verdict(request),
+              HasSubstr("InvalidSignatureException: Signature not yet current: 20261122T010203Z"));
+}
+
+TEST_F(AccessKeysTest, RefusesWhenWhatMattersIsNotSigned) {
+  for (std::string_view names : {"content-type;x-amz-date;x-amz-target", "content-type;host;x-amz-target",
+                                 "content-type;host;x-amz-date", "x"}) {
+    DynamoDbRequest request;
+    request.signed_headers = names;
+    request.Update();
+    EXPECT_THAT(Verdict(request), HasSubstr("must be a 'SignedHeader'")) << names;
+  }
+  DynamoDbRequest request;
+  request.credential = "AKORDERS/20261122/eu-central-1/s3/aws4_request";
+  request.Update();
+  EXPECT_THAT(Verdict(request), HasSubstr("'dynamodb'"));
+  request.credential = "AKORDERS/20261121/eu-central-1/dynamodb/aws4_request";
+  request.Update();
+  EXPECT_THAT(Verdict(request), HasSubstr("Date in Credential scope"));
+}
+
+TEST_F(AccessKeysTest, RefusesOperationsBeyondTheRole) {
+  EXPECT_EQ(Verdict(DynamoDbRequest(), Role::kWrite), "");
+  EXPECT_THAT(
+      Verdict(DynamoDbRequest(), Role::kAdmin),
+      HasSubstr("AccessDeniedException: User: AKORDERS is not authorized to perform: dynamodb:GetItem"));
+}
+
+TEST_F(AccessKeysTest, RefusesHeadersThatAreNoSignature) {
+  struct Case {
+    std::string authorization;
+    std::string says;
+  };
+  const std::string good = "Credential=A/20261122/r/dynamodb/aws4_request, SignedHeaders=host, Signature=00";
+  const Case cases[] = {
+      {"", "MissingAuthenticationTokenException"},
+      {"Basic dXNlcjpwYXNz", "MissingAuthenticationTokenException"},
+      {"AWS4-HMAC-SHA512 " + good, "MissingAuthenticationTokenException"},
+      {"AWS4-HMAC-SHA256", "'Credential' parameter. Authorization header requires 'Signature'"},
+      {"AWS4-HMAC-SHA256 Credential=,SignedHeaders=host,Signature=00", "'Credential'"},
+      {"AWS4-HMAC-SHA256 Credential=A/20261122/r/dynamodb/aws4_request, Signature=00", "'SignedHeaders'"},
+      {"AWS4-HMAC-SHA256 Credential=A/20261122/r/dynamodb/aws4_request, SignedHeaders=host", "'Signature'"},
+      {"AWS4-HMAC-SHA256 Credential=A/r/dynamodb/aws4_request, SignedHeaders=host, Signature=00",
+       "5 slash-delimited"},
+      {"AWS4-HMAC-SHA256 Credential=A/1/r/dynamodb/aws5_request, SignedHeaders=host, Signature=00",
+       "5 slash-delimited"},
+      {"AWS4-HMAC-SHA256 Credential=/1/r/dynamodb/aws4_request, SignedHeaders=host, Signature=00",
+       "5 slash-delimited"},
+      {"AWS4-HMAC-SHA256 Credential=A/1/r/dynamodb/aws4_request, SignedHeaders=" + std::string(200, ';') +
+           ", Signature=00",
+       "at most 100"},
+  };
+  for (const Case& c : cases) {
+    DynamoDbRequest request;
+    request.Set("Authorization", c.authorization);
+    EXPECT_THAT(Verdict(request), HasSubstr(c.says)) << c.authorization;
+  }
+  DynamoDbRequest request;
+  request.Set("X-Amz-Date", "yesterday");
+  EXPECT_THAT(Verdict(request), HasSubstr("IncompleteSignatureException: Date must be"));
+  request.Remove("X-Amz-Date");
+  EXPECT_THAT(Verdict(request), HasSubstr("existence of either a 'X-Amz-Date' or a 'Date' header"));
+}
+
+TEST_F(AccessKeysTest, TakesTheTimeFromTheDateHeader) {
+  DynamoDbRequest request;
+  request.Remove("X-Amz-Date");
+  request.headers.push_back({"Date", "Sun, 22 Nov 2026 01:02:03 GMT"});
+  request.signed_headers = "date;host;x-amz-target";
+  request.value = "2e7218c5b25c677d0a7e3d9db8a2ccde7e705149aa389516676d81ea5a041efa";
+  request.Update();
+  EXPECT_EQ(Verdict(request), "");
+}
+
+}  // namespace
+}  // namespace itemdb

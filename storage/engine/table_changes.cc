@@ -209,8 +209,8 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   return reply;
 }
 
-// Gives the table the definition that `update` makes of the present one. Its families, and with them its
-// items and index entries, stay.
+// Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one. Its
+// families, and with them its items and index entries, stay.
 template <typename Reply>
 absl::StatusOr<Reply> Change(
     Engine& engine, const std::string& name,
@@ -228,8 +228,8 @@ absl::StatusOr<Reply> Change(
       uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
         Catalog::Tables tables = group.catalog()->tables();
         // Definitions change on this thread only, so the table is still there.
-        tables.insert_or_assign(name, table);
-        group.PutCatalog(kTableKeyPrefix + name, EncodeCatalogTable(definition));
+        tables.insert_or_assign(table->name, table);
+        group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();

@@ -141,6 +141,7 @@ TEST(JsonTables, TagsAreAddedListedAndRemoved) {
             "{}");
   EXPECT_EQ(json.Succeed("UntagResource", "{" + arn + R"(,"TagKeys":["k","gone"]})"), "{}");
   EXPECT_EQ(json.Succeed("ListTagsOfResource", "{" + arn + "}"), R"({"Tags":[{"Key":"l","Value":"w"}]})");
+  EXPECT_EQ(json.Succeed("ListTables", "{}"), R"({"TableNames":["Things"]})");
   EXPECT_EQ(json.Fail("ListTagsOfResource", "{" + arn + R"(,"NextToken":"t"})"),
             ValidationBody("NextToken is invalid: all tags of a table come in one reply"));
   EXPECT_EQ(

@@ -167,6 +167,23 @@ TEST_F(TableUpdates, TagsAreAddedReplacedRemovedAndKept) {
   EXPECT_EQ(Tags(), "team=sales ");
 }
 
+// SEM-008. Written under the ARN, the definition would be that of a second table with the same storage id.
+TEST_F(TableUpdates, OfATableNamedByItsArnChangeThatTable) {
+  const std::string arn = "arn:aws:dynamodb:local:000000000000:table/Things";
+  tags_.set_table_name(arn);
+  ASSERT_TRUE(Tag({{"k", "v"}}).ok());
+  request_.set_table_name(arn);
+  request_.set_deletion_protection_enabled(true);
+  ASSERT_TRUE(Update(request_).ok());
+  database_.Reopen();
+  auto listed = database_->ListTables({});
+  ASSERT_TRUE(listed.ok());
+  ASSERT_EQ(listed->table_names_size(), 1);
+  EXPECT_EQ(listed->table_names(0), "Things");
+  EXPECT_EQ(Tags(), "k=v ");
+  EXPECT_TRUE(Describe(database_, "Things").deletion_protection_enabled());
+}
+
 TEST_F(TableUpdates, TagsAreBoundedInNumberAndLength) {
   EXPECT_THAT(Tag({}), IsInvalid("at least one tag"));
   EXPECT_THAT(Untag({}), IsInvalid("at least one tag"));

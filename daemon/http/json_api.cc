@@ -31,9 +31,7 @@ absl::StatusOr<JsonObject> Parse(simdjson::dom::parser& parser, std::string& bod
 }  // namespace
 
 JsonApi::JsonApi(Database& database, std::string address)
-    : database_(database), address_(std::move(address)), admin_thread_(std::make_unique<AdminThread>()) {}
-
-JsonApi::~JsonApi() = default;
+    : database_(database), address_(std::move(address)) {}
 
 void JsonApi::Answer(const JsonOperation& operation, std::string body, CancellationPtr cancellation,
                      absl::AnyInvocable<void(JsonReply) &&> done) {
@@ -48,7 +46,6 @@ void JsonApi::Answer(const JsonOperation& operation, std::string body, Cancellat
   if (!violations.ok()) return std::move(answer).Fail(violations.status());
   operation.answer({.operation = operation.name,
                     .database = database_,
-                    .admin_thread = *admin_thread_,
                     .address = address_,
                     .request = *request,
                     .violations = *std::move(violations),

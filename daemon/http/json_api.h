@@ -23,7 +23,6 @@ inline constexpr size_t kJsonPadding = 64;
 enum class Role { kRead, kWrite, kAdmin };
 
 struct JsonOperation;
-class AdminThread;
 
 // The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
 // offered under that name (OP-64).
@@ -49,7 +48,7 @@ class JsonApi {
   // `address` is what DescribeEndpoints answers (OP-07), "HOST:PORT". The database is borrowed.
   JsonApi(Database& database, std::string address);
   // Every answer must have been given.
-  ~JsonApi();
+  ~JsonApi() = default;
   JsonApi(const JsonApi&) = delete;
   JsonApi& operator=(const JsonApi&) = delete;
 
@@ -61,8 +60,6 @@ class JsonApi {
  private:
   Database& database_;
   const std::string address_;
-  // For operations on tables, which may take long.
-  std::unique_ptr<AdminThread> admin_thread_;
 };
 
 }  // namespace itemdb

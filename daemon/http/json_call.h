@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
-#include "daemon/http/admin_thread.h"
 #include "daemon/http/json_api.h"
 #include "daemon/http/json_error.h"
 #include "daemon/http/json_request.h"
@@ -38,7 +37,6 @@ struct JsonCall {
   // "PutItem".
   std::string_view operation;
   Database& database;
-  AdminThread& admin_thread;
   const std::string& address;
   // Valid until the database is asked: it may answer at once, and the next request on this thread is parsed
   // into the same memory.
@@ -61,18 +59,6 @@ void Operate(JsonCall call) {
   if (!request.ok()) return std::move(call.answer).Fail(request.status());
   call.answer.set_facts(FactsOf(*request));
   kAsk(std::move(call), *std::move(request));
-}
-
-// Asks the database on the admin thread: `ask` is void(Database&, Request, JsonAnswer).
-template <typename Request, typename Ask>
-void AskOnAdminThread(JsonCall call, Request request, Ask ask) {
-  auto shared_answer = std::make_shared<JsonAnswer>(std::move(call.answer));
-  AdminThread::Work work = [&database = call.database, request = std::move(request), shared_answer,
-                            ask]() mutable { ask(database, std::move(request), std::move(*shared_answer)); };
-  if (call.admin_thread.Run(work)) return;
-  std::move(*shared_answer)
-      .Fail(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-                      "too many operations on tables are waiting; try again later"));
 }
 
 }  // namespace itemdb

@@ -78,25 +78,19 @@ using TableOperation = void (Database::*)(Request, Done<Reply>);
 
 template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
 void AskTable(JsonCall call, Request request) {
-  AskOnAdminThread(
-      std::move(call), std::move(request), [](Database& database, Request request, JsonAnswer answer) {
-        (database.*kOperation)(std::move(request),
-                               [answer = std::move(answer)](absl::StatusOr<Reply> reply) mutable {
-                                 AnswerTable(std::move(answer), "TableDescription", std::move(reply));
-                               });
-      });
+  (call.database.*kOperation)(std::move(request),
+                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
+                                AnswerTable(std::move(answer), "TableDescription", std::move(reply));
+                              });
 }
 
 template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
 void AskTags(JsonCall call, Request request) {
-  AskOnAdminThread(
-      std::move(call), std::move(request), [](Database& database, Request request, JsonAnswer answer) {
-        (database.*kOperation)(std::move(request),
-                               [answer = std::move(answer)](absl::StatusOr<Reply> reply) mutable {
-                                 if (!reply.ok()) return std::move(answer).Fail(reply.status());
-                                 std::move(answer).Succeed("{}");
-                               });
-      });
+  (call.database.*kOperation)(std::move(request),
+                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
+                                if (!reply.ok()) return std::move(answer).Fail(reply.status());
+                                std::move(answer).Succeed("{}");
+                              });
 }
 
 constexpr auto AskCreate = AskTable<v1::CreateTableRequest, v1::CreateTableReply, &Database::CreateTable>;

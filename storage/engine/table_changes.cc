@@ -209,8 +209,8 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   return reply;
 }
 
-// Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one. Its
-// families, and with them its items and index entries, stay.
+// Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one.
+// Its families, and with them its items and index entries, stay.
 template <typename Reply>
 absl::StatusOr<Reply> Change(
     Engine& engine, const std::string& name,

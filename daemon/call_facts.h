@@ -46,6 +46,7 @@ CallFacts FactsOf(const Request& request) {
 
 // Items in a reply; -1 when it has no number of them.
 inline int64_t ItemsOf(const Page& page) { return page.reply.count(); }
+inline int64_t ItemsOf(const StatementPage&) { return -1; }
 inline int64_t ItemsOf(const google::protobuf::MessageLite&) { return -1; }
 
 }  // namespace itemdb

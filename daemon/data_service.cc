@@ -23,10 +23,15 @@ using RawReads = v1::Data::WithRawCallbackMethod_GetItem<
         v1::Data::WithRawCallbackMethod_Query<v1::Data::WithRawCallbackMethod_Scan<Base>>>>>;
 
 template <typename Base>
+using RawStatements =
+    v1::Data::WithRawCallbackMethod_ExecuteStatement<v1::Data::WithRawCallbackMethod_BatchExecuteStatement<
+        v1::Data::WithRawCallbackMethod_ExecuteTransaction<Base>>>;
+
+template <typename Base>
 using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
     v1::Data::WithRawCallbackMethod_ScanStream<v1::Data::WithRawCallbackMethod_BulkWrite<Base>>>;
 
-class DataService final : public RawWrites<RawReads<RawStreams<v1::Data::Service>>> {
+class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>> {
  public:
   DataService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
@@ -118,6 +123,33 @@ class DataService final : public RawWrites<RawReads<RawStreams<v1::Data::Service
                                              database_.Scan(request, std::move(done),
                                                             std::move(cancellation));
                                            });
+  }
+
+  ServerUnaryReactor* ExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
+                                       ByteBuffer* reply) override {
+    return Answer<wire::ExecuteStatementRequest, StatementPage>(
+        calls_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.ExecuteStatement(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* BatchExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
+                                            ByteBuffer* reply) override {
+    return Answer<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply>(
+        calls_, context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.BatchExecuteStatement(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* ExecuteTransaction(CallbackServerContext* context, const ByteBuffer* request,
+                                         ByteBuffer* reply) override {
+    return Answer<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply>(
+        calls_, context, "itemdb.v1.Data/ExecuteTransaction", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.ExecuteTransaction(request, std::move(done), std::move(cancellation));
+        });
   }
 
   grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,

@@ -54,6 +54,17 @@ grpc::Slice Encode(const google::protobuf::MessageLite& message, size_t message_
   return slice;
 }
 
+// A reply and its items, which are handed over without being copied.
+EncodedReply EncodeWithItems(const google::protobuf::MessageLite& reply, std::string&& encoded_items,
+                             const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes) {
+  size_t head_bytes = reply.ByteSizeLong();
+  size_t reply_bytes = head_bytes + encoded_items.size();
+  if (reply_bytes > kMaxMessageBytes) return {TooLong(reply_bytes), 0};
+  grpc::Slice slices[] = {Encode(reply, head_bytes, memory), Adopt(std::move(encoded_items), memory)};
+  grpc::ByteBuffer(slices, 2).Swap(bytes);
+  return {grpc::Status::OK, reply_bytes};
+}
+
 }  // namespace
 
 Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
@@ -94,13 +105,12 @@ EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
 }
 
 EncodedReply EncodeReply(Page&& page, const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes) {
-  size_t head_bytes = page.reply.ByteSizeLong();
-  size_t reply_bytes = head_bytes + page.encoded_items.size();
-  if (reply_bytes > kMaxMessageBytes) return {TooLong(reply_bytes), 0};
-  grpc::Slice slices[] = {Encode(page.reply, head_bytes, memory),
-                          Adopt(std::move(page.encoded_items), memory)};
-  grpc::ByteBuffer(slices, 2).Swap(bytes);
-  return {grpc::Status::OK, reply_bytes};
+  return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
+}
+
+EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes) {
+  return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
 }
 
 Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,

@@ -53,6 +53,8 @@ EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
                          const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
 // Hands over `page.encoded_items` without copying it.
 EncodedReply EncodeReply(Page&& page, const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
+EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes);
 
 // One call that has arrived, from there to its answer; it ends itself.
 //

@@ -10,6 +10,7 @@
 #include "storage/indexes/check.h"
 #include "storage/items/bulk_write.h"
 #include "storage/items/operations.h"
+#include "storage/partiql/operations.h"
 #include "storage/query/page.h"
 
 namespace itemdb {
@@ -129,6 +130,22 @@ void Database::BatchGetItem(wire::BatchGetItemRequest request, Done<wire::BatchG
 void Database::TransactGetItems(const wire::TransactGetItemsRequest& request,
                                 Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
   itemdb::TransactGetItems(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::ExecuteStatement(const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
+                                CancellationPtr cancellation) {
+  itemdb::ExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::BatchExecuteStatement(const wire::BatchExecuteStatementRequest& request,
+                                     Done<wire::BatchExecuteStatementReply> done,
+                                     CancellationPtr cancellation) {
+  itemdb::BatchExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::ExecuteTransaction(const wire::ExecuteTransactionRequest& request,
+                                  Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation) {
+  itemdb::ExecuteTransaction(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {

@@ -84,6 +84,14 @@ struct Page {
   std::string encoded_items;
 };
 
+// The reply of ExecuteStatement.
+struct StatementPage {
+  // Everything but the items.
+  wire::ExecuteStatementReply reply;
+  // The items, each encoded as field 2 of itemdb.v1.ExecuteStatementReply: append to the encoded `reply`.
+  std::string encoded_items;
+};
+
 class Database {
  public:
   // Opens or creates a database and recovers what was committed. Blocks.
@@ -138,6 +146,21 @@ class Database {
                         CancellationPtr cancellation = nullptr);
   void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
   void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+
+  // PartiQL (PQL-01..18). What a statement needs to be allowed is told by IsReadStatement
+  // (storage/partiql/statement_access.h). A SELECT reads one state a page.
+  //
+  // INVALID_ARGUMENT: the text is no statement, or not one for its table. ALREADY_EXISTS (DUPLICATE_ITEM): an
+  // INSERT of an item that exists.
+  void ExecuteStatement(const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
+                        CancellationPtr cancellation = nullptr);
+  // Statements that fail, by whatever error, say so in their own responses.
+  void BatchExecuteStatement(const wire::BatchExecuteStatementRequest& request,
+                             Done<wire::BatchExecuteStatementReply> done,
+                             CancellationPtr cancellation = nullptr);
+  // All statements read one state, or write as TransactWriteItems does.
+  void ExecuteTransaction(const wire::ExecuteTransactionRequest& request,
+                          Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation = nullptr);
 
   // The state of now, for pages that are all of one state; held until it is dropped, for
   // `max_held_state_age` at most. Drop it before the database.

@@ -32,6 +32,7 @@ namespace {
 
 std::string Encode(const google::protobuf::MessageLite& reply) { return reply.SerializeAsString(); }
 std::string Encode(const Page& page) { return page.reply.SerializeAsString() + page.encoded_items; }
+std::string Encode(const StatementPage& page) { return page.reply.SerializeAsString() + page.encoded_items; }
 
 // Decodes, calls `operation(request, done)` and encodes.
 template <typename Request, typename Reply, typename Operation>
@@ -160,6 +161,14 @@ class TemporaryDatabase : public LocalDatabase {
          &Asynchronous<wire::TransactGetItemsRequest, wire::TransactGetItemsReply, &D::TransactGetItems>},
         {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, Page, &D::Query>},
         {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, Page, &D::Scan>},
+        {"/itemdb.v1.Data/ExecuteStatement",
+         &Asynchronous<wire::ExecuteStatementRequest, StatementPage, &D::ExecuteStatement>},
+        {"/itemdb.v1.Data/BatchExecuteStatement",
+         &Asynchronous<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply,
+                       &D::BatchExecuteStatement>},
+        {"/itemdb.v1.Data/ExecuteTransaction",
+         &Asynchronous<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply,
+                       &D::ExecuteTransaction>},
         {"/itemdb.v1.Tables/CreateTable",
          &Asynchronous<v1::CreateTableRequest, v1::CreateTableReply, &D::CreateTable>},
         {"/itemdb.v1.Tables/DeleteTable",

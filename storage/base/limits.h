@@ -82,6 +82,17 @@ inline constexpr size_t kDefaultBatchGetBytes = 3 << 20;
 inline constexpr int32_t kMaxScanSegments = 1'000'000;
 inline constexpr int32_t kMaxScanRanges = 1'024;
 inline constexpr size_t kMaxSplits = 16;
+// A PartiQL statement: its characters, statements in a batch (PQL-12); values of the partition key that one
+// SELECT reads and items of its page when there are several (PQL-08); characters of a NextToken, as the
+// service has it.
+inline constexpr size_t kMaxStatementCharacters = 8'192;
+inline constexpr int kMaxBatchStatements = 25;
+inline constexpr int kMaxPartitionsOfSelect = 50;
+inline constexpr int kMaxItemsOfManyPartitions = 10;
+inline constexpr size_t kMaxNextTokenCharacters = 32'768;
+// Levels of parentheses, functions and literals inside each other in a statement. Our own bound, of the
+// parser's recursion: literals reach kMaxDepth, and nobody writes conditions as deep as the rest allows.
+inline constexpr int kMaxStatementNesting = 100;
 // Writes in BatchWriteItem (SEM-045), actions and request bytes in TransactWriteItems (SEM-047).
 inline constexpr int kMaxBatchWrites = 25;
 inline constexpr int kMaxTransactActions = 100;

@@ -37,7 +37,10 @@ inline constexpr std::string_view kReasonFormatUnknown = "FORMAT_UNKNOWN";      
 inline constexpr std::string_view kReasonCancelled = "CANCELLED";                 // CANCELLED
 inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";  // DEADLINE_EXCEEDED
 inline constexpr std::string_view kReasonIdempotentParameterMismatch =
-    "IDEMPOTENT_PARAMETER_MISMATCH";                             // INVALID_ARGUMENT
+    "IDEMPOTENT_PARAMETER_MISMATCH";                                        // INVALID_ARGUMENT
+inline constexpr std::string_view kReasonDuplicateItem = "DUPLICATE_ITEM";  // ALREADY_EXISTS
+// Of one statement of a batch: elsewhere a false condition is an outcome and no error.
+inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
 inline constexpr std::string_view kReasonInternal = "INTERNAL";  // INTERNAL
 
 // A status with `reason` attached. `retry_after_ms` > 0 tells the caller when trying again makes sense.

@@ -26,6 +26,19 @@ absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted) {
                                         " is unknown; it must be NONE, TOTAL or INDEXES");
 }
 
+void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity* sum) {
+  sum->set_table_name(more.table_name());
+  sum->set_capacity_units(sum->capacity_units() + more.capacity_units());
+  if (more.has_table())
+    sum->mutable_table()->set_capacity_units(sum->table().capacity_units() + more.table().capacity_units());
+  auto add = [](const auto& from, auto* to) {
+    for (const auto& [name, capacity] : from)
+      (*to)[name].set_capacity_units((*to)[name].capacity_units() + capacity.capacity_units());
+  };
+  add(more.global_secondary_indexes(), sum->mutable_global_secondary_indexes());
+  add(more.local_secondary_indexes(), sum->mutable_local_secondary_indexes());
+}
+
 void CapacityMeter::AddTable(const Table& table, double units) {
   if (wanted()) tables_[table.name].table += units;
 }

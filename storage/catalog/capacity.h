@@ -20,6 +20,9 @@ double WriteUnits(size_t bytes);
 // INVALID_ARGUMENT: an unknown value.
 absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted);
 
+// Adds `more` to `*sum`, both of one table.
+void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity* sum);
+
 // Adds up for one request. Does nothing, and costs nothing, unless the request wants to know.
 class CapacityMeter {
  public:

@@ -288,7 +288,14 @@ absl::StatusOr<Condition> Condition::Compile(std::string_view expression_name, s
   return FromRep(std::move(rep));
 }
 
-Condition Condition::FromLegacy(LegacyTree legacy) {
+absl::StatusOr<Condition> Condition::FromTree(std::string_view expression_name, ValuedTree tree) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(tree.tree), std::move(tree.values));
+  ITEMDB_RETURN_IF_ERROR(OperandCheck(expression_name, rep->binding).CheckAll());
+  return FromRep(std::move(rep));
+}
+
+Condition Condition::FromLegacy(ValuedTree legacy) {
   auto rep = std::make_shared<Rep>();
   rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
   return FromRep(std::move(rep));

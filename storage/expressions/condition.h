@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/base/status.h"
-#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/valued_tree.h"
 #include "storage/values/value_view.h"
 
 namespace itemdb {
@@ -22,8 +22,11 @@ class Condition {
   static absl::StatusOr<Condition> Compile(std::string_view expression_name, std::string_view text,
                                            Placeholders& placeholders);
 
-  // What ExpectedTree or FilterTree made.
-  static Condition FromLegacy(LegacyTree legacy);
+  // `tree` instead of a text. INVALID_ARGUMENT: operand types.
+  static absl::StatusOr<Condition> FromTree(std::string_view expression_name, ValuedTree tree);
+
+  // What ExpectedTree or FilterTree made, which have seen to the types.
+  static Condition FromLegacy(ValuedTree legacy);
 
   // Whether the condition holds for `item`; an item that does not exist is the empty view (EXP-20).
   bool Evaluate(ItemView item) const;

@@ -31,8 +31,8 @@ absl::StatusOr<std::optional<Projection>> MakeProjection(const Request& request,
   if (!request.projection_expression().empty())
     return Projection::Compile(request.projection_expression(), placeholders);
   if (request.attributes_to_get().empty()) return std::nullopt;
-  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, AttributesTree(request.attributes_to_get()));
-  return Projection::FromLegacy(std::move(legacy));
+  ITEMDB_ASSIGN_OR_RETURN(ValuedTree legacy, AttributesTree(request.attributes_to_get()));
+  return Projection::FromTree("ProjectionExpression", std::move(legacy));
 }
 
 // The same for requests that have no other expression: all their names must be used then (SEM-024, SEM-026).

@@ -387,9 +387,9 @@ absl::StatusOr<KeyCondition> KeyCondition::Compile(std::string_view text, Placeh
   return FromRep(std::move(rep));
 }
 
-absl::StatusOr<KeyCondition> KeyCondition::FromLegacy(LegacyTree legacy) {
+absl::StatusOr<KeyCondition> KeyCondition::FromTree(ValuedTree tree) {
   auto rep = std::make_shared<Rep>();
-  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
+  rep->binding.Bind(std::move(tree.tree), std::move(tree.values));
   return FromRep(std::move(rep));
 }
 

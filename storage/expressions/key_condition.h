@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/base/status.h"
-#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/valued_tree.h"
 #include "storage/keys/key_range.h"
 #include "storage/values/value_view.h"
 
@@ -28,8 +28,8 @@ class KeyCondition {
   // What can be told without the table (EXP-22). INVALID_ARGUMENT: syntax, undefined placeholder, an operator
   // that is not allowed, an operand that is no placeholder, operand types.
   static absl::StatusOr<KeyCondition> Compile(std::string_view text, Placeholders& placeholders);
-  // What KeyConditionsTree made.
-  static absl::StatusOr<KeyCondition> FromLegacy(LegacyTree legacy);
+  // `tree` instead of a text.
+  static absl::StatusOr<KeyCondition> FromTree(ValuedTree tree);
 
   // The keys that satisfy it under a key schema of `partition` and `sort` attributes. INVALID_ARGUMENT: an
   // attribute that is not in the key, a missing partition-key attribute, a gap in the sort-key attributes,

@@ -95,7 +95,7 @@ class TreeBuilder {
   }
 
   // INVALID_ARGUMENT: `parameter` has more values than an expression may have operands.
-  absl::StatusOr<LegacyTree> FinishConditions(std::string_view parameter, v1::ConditionalOperator joined_by,
+  absl::StatusOr<ValuedTree> FinishConditions(std::string_view parameter, v1::ConditionalOperator joined_by,
                                               const std::vector<uint32_t>& terms) {
     if (values_.size() > kMaxLegacyValues) {
       return Invalid({parameter, " has ", std::to_string(values_.size()), " values; at most ",
@@ -107,7 +107,7 @@ class TreeBuilder {
     return Finish();
   }
 
-  LegacyTree Finish() { return {std::move(tree_), std::move(values_)}; }
+  ValuedTree Finish() { return {std::move(tree_), std::move(values_)}; }
 
  private:
   std::shared_ptr<Tree> tree_;
@@ -217,7 +217,7 @@ std::vector<const std::string*> Pointers(const LegacyEntries<std::string>& value
   return {values.pointer_begin(), values.pointer_end()};
 }
 
-absl::StatusOr<LegacyTree> ConditionsTree(std::string_view parameter,
+absl::StatusOr<ValuedTree> ConditionsTree(std::string_view parameter,
                                           const LegacyEntries<wire::NamedCondition>& conditions,
                                           v1::ConditionalOperator joined_by) {
   ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries(parameter, conditions, kMaxLegacyConditions));
@@ -325,7 +325,7 @@ std::string GivenNames(std::initializer_list<GivenParameter> parameters) {
 
 }  // namespace
 
-absl::StatusOr<LegacyTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
+absl::StatusOr<ValuedTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
                                         v1::ConditionalOperator joined_by) {
   ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("Expected", expected, kMaxLegacyConditions));
   TreeBuilder builder(entries);
@@ -337,12 +337,12 @@ absl::StatusOr<LegacyTree> ExpectedTree(const LegacyEntries<wire::NamedExpectati
   return builder.FinishConditions("Expected", joined_by, terms);
 }
 
-absl::StatusOr<LegacyTree> FilterTree(const LegacyEntries<wire::NamedCondition>& conditions,
+absl::StatusOr<ValuedTree> FilterTree(const LegacyEntries<wire::NamedCondition>& conditions,
                                       v1::ConditionalOperator joined_by) {
   return ConditionsTree("the filter", conditions, joined_by);
 }
 
-absl::StatusOr<LegacyTree> KeyConditionsTree(const LegacyEntries<wire::NamedCondition>& conditions) {
+absl::StatusOr<ValuedTree> KeyConditionsTree(const LegacyEntries<wire::NamedCondition>& conditions) {
   for (const wire::NamedCondition& condition : conditions) {
     switch (condition.value().comparison_operator()) {
       case v1::COMPARISON_OPERATOR_NE:
@@ -359,7 +359,7 @@ absl::StatusOr<LegacyTree> KeyConditionsTree(const LegacyEntries<wire::NamedCond
   return ConditionsTree("KeyConditions", conditions, v1::CONDITIONAL_OPERATOR_AND);
 }
 
-absl::StatusOr<LegacyTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates) {
+absl::StatusOr<ValuedTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates) {
   ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributeUpdates", updates, kMaxLegacyEntries));
   TreeBuilder builder(entries);
   for (uint32_t i = 0; i < entries.size(); ++i) {
@@ -368,7 +368,7 @@ absl::StatusOr<LegacyTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& u
   return builder.Finish();
 }
 
-absl::StatusOr<LegacyTree> AttributesTree(const LegacyEntries<std::string>& attributes) {
+absl::StatusOr<ValuedTree> AttributesTree(const LegacyEntries<std::string>& attributes) {
   ITEMDB_ASSIGN_OR_RETURN(auto entries, SortedEntries("AttributesToGet", attributes, kMaxLegacyEntries));
   return TreeBuilder(entries).Finish();
 }

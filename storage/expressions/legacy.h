@@ -9,36 +9,26 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "itemdb/wire/data.pb.h"
 #include "storage/base/status.h"
+#include "storage/expressions/valued_tree.h"
 
 namespace itemdb {
-
-struct Tree;
-
-// A tree that was not parsed from a text, and the values in its slots, canonical.
-struct LegacyTree {
-  std::shared_ptr<const Tree> tree;
-  std::vector<std::string> values;
-};
 
 template <typename Element>
 using LegacyEntries = google::protobuf::RepeatedPtrField<Element>;
 
 // Each takes at least one entry. Expected, joined by AND or OR.
-absl::StatusOr<LegacyTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
+absl::StatusOr<ValuedTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
                                         v1::ConditionalOperator joined_by);
 // QueryFilter or ScanFilter.
-absl::StatusOr<LegacyTree> FilterTree(const LegacyEntries<wire::NamedCondition>& conditions,
+absl::StatusOr<ValuedTree> FilterTree(const LegacyEntries<wire::NamedCondition>& conditions,
                                       v1::ConditionalOperator joined_by);
-absl::StatusOr<LegacyTree> KeyConditionsTree(const LegacyEntries<wire::NamedCondition>& conditions);
-absl::StatusOr<LegacyTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates);
-absl::StatusOr<LegacyTree> AttributesTree(const LegacyEntries<std::string>& attributes);
+absl::StatusOr<ValuedTree> KeyConditionsTree(const LegacyEntries<wire::NamedCondition>& conditions);
+absl::StatusOr<ValuedTree> UpdatesTree(const LegacyEntries<wire::NamedUpdate>& updates);
+absl::StatusOr<ValuedTree> AttributesTree(const LegacyEntries<std::string>& attributes);
 
 // A parameter of a request and whether the request has it.
 struct GivenParameter {

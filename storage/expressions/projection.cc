@@ -22,19 +22,19 @@ absl::StatusOr<Projection> Projection::Compile(std::string_view text, Placeholde
                           ParseExpression(ExpressionKind::kProjection, kExpressionName, text));
   auto rep = std::make_shared<Rep>();
   ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
-  return FromRep(std::move(rep));
+  return FromRep(kExpressionName, std::move(rep));
 }
 
-absl::StatusOr<Projection> Projection::FromLegacy(LegacyTree legacy) {
+absl::StatusOr<Projection> Projection::FromTree(std::string_view expression_name, ValuedTree tree) {
   auto rep = std::make_shared<Rep>();
-  rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
-  return FromRep(std::move(rep));
+  rep->binding.Bind(std::move(tree.tree), std::move(tree.values));
+  return FromRep(expression_name, std::move(rep));
 }
 
-absl::StatusOr<Projection> Projection::FromRep(std::shared_ptr<Rep> rep) {
+absl::StatusOr<Projection> Projection::FromRep(std::string_view expression_name, std::shared_ptr<Rep> rep) {
   size_t count = rep->binding.tree().paths.size();
   for (size_t i = 0; i < count; ++i) {
-    ITEMDB_RETURN_IF_ERROR(rep->paths.Insert(kExpressionName, rep->binding.path(i), static_cast<int>(i)));
+    ITEMDB_RETURN_IF_ERROR(rep->paths.Insert(expression_name, rep->binding.path(i), static_cast<int>(i)));
   }
   rep->top_level = rep->paths.TopLevelAttributes();
   Projection projection;

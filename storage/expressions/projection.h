@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/base/status.h"
-#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/valued_tree.h"
 #include "storage/values/value_view.h"
 
 namespace itemdb {
@@ -19,8 +19,8 @@ class Projection {
   // INVALID_ARGUMENT: syntax, undefined placeholder, limit, overlapping paths (EXP-34).
   static absl::StatusOr<Projection> Compile(std::string_view text, Placeholders& placeholders);
 
-  // What AttributesTree made.
-  static absl::StatusOr<Projection> FromLegacy(LegacyTree legacy);
+  // The paths of `tree` instead of a text. INVALID_ARGUMENT: they overlap.
+  static absl::StatusOr<Projection> FromTree(std::string_view expression_name, ValuedTree tree);
 
   // Appends the projected item, encoded and canonical, to `*out` (EXP-34): nothing when no path matches.
   void Apply(ItemView item, std::string* out) const;
@@ -30,7 +30,7 @@ class Projection {
 
  private:
   struct Rep;
-  static absl::StatusOr<Projection> FromRep(std::shared_ptr<Rep> rep);
+  static absl::StatusOr<Projection> FromRep(std::string_view expression_name, std::shared_ptr<Rep> rep);
 
   std::shared_ptr<const Rep> rep_;
 };

@@ -20,32 +20,32 @@ constexpr std::string_view kTypeMismatch = "An operand in the update expression 
 constexpr std::string_view kLegacyTypeMismatch = "Type mismatch for attribute to update";
 
 // A literal must suit the operation: its type is known without the item.
-absl::Status CheckLiteral(const Binding& binding, uint32_t operand_position, std::string_view operation,
-                          bool (*allowed)(ValueType)) {
+absl::Status CheckLiteral(std::string_view expression_name, const Binding& binding, uint32_t operand_position,
+                          std::string_view operation, bool (*allowed)(ValueType)) {
   const OperandSyntax& operand = binding.operand(operand_position);
   if (operand.kind != OperandKind::kValue) return absl::OkStatus();
   ValueType type = binding.value(operand.first).type();
-  return allowed(type) ? absl::OkStatus() : OperandTypeError(kExpressionName, operation, type);
+  return allowed(type) ? absl::OkStatus() : OperandTypeError(expression_name, operation, type);
 }
 
 bool IsNumber(ValueType type) { return type == ValueType::kN; }
 bool IsList(ValueType type) { return type == ValueType::kL; }
 bool IsNumberOrSet(ValueType type) { return type == ValueType::kN || IsSet(type); }
 
-absl::Status CheckLiterals(const Binding& binding) {
+absl::Status CheckLiterals(std::string_view expression_name, const Binding& binding) {
   for (const OperandSyntax& operand : binding.tree().operands) {
     bool sum = operand.kind == OperandKind::kPlus || operand.kind == OperandKind::kMinus;
     if (!sum && operand.kind != OperandKind::kListAppend) continue;
     std::string_view name = !sum ? "list_append" : operand.kind == OperandKind::kPlus ? "+" : "-";
     for (uint32_t side : {operand.first, operand.second}) {
-      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, side, name, sum ? IsNumber : IsList));
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(expression_name, binding, side, name, sum ? IsNumber : IsList));
     }
   }
   for (const ActionSyntax& action : binding.tree().actions) {
     if (action.kind == UpdateActionKind::kAdd) {
-      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "ADD", IsNumberOrSet));
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(expression_name, binding, action.operand, "ADD", IsNumberOrSet));
     } else if (action.kind == UpdateActionKind::kDelete) {
-      ITEMDB_RETURN_IF_ERROR(CheckLiteral(binding, action.operand, "DELETE", IsSet));
+      ITEMDB_RETURN_IF_ERROR(CheckLiteral(expression_name, binding, action.operand, "DELETE", IsSet));
     }
   }
   return absl::OkStatus();
@@ -69,22 +69,31 @@ absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text
                           ParseExpression(ExpressionKind::kUpdate, kExpressionName, text));
   auto rep = std::make_shared<Rep>();
   ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
-  ITEMDB_RETURN_IF_ERROR(CheckLiterals(rep->binding));
-  return FromRep(std::move(rep));
+  ITEMDB_RETURN_IF_ERROR(CheckLiterals(kExpressionName, rep->binding));
+  return FromRep(kExpressionName, std::move(rep));
 }
 
-absl::StatusOr<UpdateExpression> UpdateExpression::FromLegacy(LegacyTree legacy) {
+absl::StatusOr<UpdateExpression> UpdateExpression::FromTree(std::string_view expression_name,
+                                                            ValuedTree tree) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(tree.tree), std::move(tree.values));
+  ITEMDB_RETURN_IF_ERROR(CheckLiterals(expression_name, rep->binding));
+  return FromRep(expression_name, std::move(rep));
+}
+
+absl::StatusOr<UpdateExpression> UpdateExpression::FromLegacy(ValuedTree legacy) {
   auto rep = std::make_shared<Rep>();
   rep->legacy = true;
   rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
-  return FromRep(std::move(rep));
+  return FromRep(kExpressionName, std::move(rep));
 }
 
-absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::shared_ptr<Rep> rep) {
+absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::string_view expression_name,
+                                                           std::shared_ptr<Rep> rep) {
   const std::vector<ActionSyntax>& actions = rep->binding.tree().actions;
   for (size_t i = 0; i < actions.size(); ++i) {
     Path path = rep->binding.path(actions[i].path);
-    ITEMDB_RETURN_IF_ERROR(rep->targets.Insert(kExpressionName, path, static_cast<int>(i)));
+    ITEMDB_RETURN_IF_ERROR(rep->targets.Insert(expression_name, path, static_cast<int>(i)));
     rep->creates_item |=
         actions[i].kind == UpdateActionKind::kSet || actions[i].kind == UpdateActionKind::kAdd;
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "storage/base/status.h"
-#include "storage/expressions/legacy.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/valued_tree.h"
 #include "storage/values/value_view.h"
 
 namespace itemdb {
@@ -20,8 +20,11 @@ class UpdateExpression {
   // operand types that can be told from the request alone.
   static absl::StatusOr<UpdateExpression> Compile(std::string_view text, Placeholders& placeholders);
 
+  // `tree` instead of a text. INVALID_ARGUMENT: overlapping or conflicting paths, operand types.
+  static absl::StatusOr<UpdateExpression> FromTree(std::string_view expression_name, ValuedTree tree);
+
   // What UpdatesTree made.
-  static absl::StatusOr<UpdateExpression> FromLegacy(LegacyTree legacy);
+  static absl::StatusOr<UpdateExpression> FromLegacy(ValuedTree legacy);
 
   // The item after the update, encoded and canonical. `item` is the item before it, or only its key
   // attributes when there was none. All right-hand sides see the item before (EXP-23). INVALID_ARGUMENT: the
@@ -46,7 +49,7 @@ class UpdateExpression {
 
  private:
   struct Rep;
-  static absl::StatusOr<UpdateExpression> FromRep(std::shared_ptr<Rep> rep);
+  static absl::StatusOr<UpdateExpression> FromRep(std::string_view expression_name, std::shared_ptr<Rep> rep);
 
   std::shared_ptr<const Rep> rep_;
 };

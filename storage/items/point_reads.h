@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/engine/engine.h"
+#include "storage/expressions/condition.h"
 #include "storage/expressions/projection.h"
 
 namespace itemdb {
@@ -17,6 +18,8 @@ struct PointRead {
   // Encoded.
   std::string key;
   std::optional<Projection> projection;
+  // An item that it does not hold for is as good as missing.
+  std::optional<Condition> filter;
 };
 
 // The read of a request, checked. NOT_FOUND: no such table. INVALID_ARGUMENT: the key does not fit it.

@@ -70,6 +70,12 @@ void Normalize(wire::TransactWriteItemsRequest* request) {
   }
 }
 
+void Normalize(wire::ExecuteTransactionRequest* request) {
+  for (auto& statement : *request->mutable_transact_statements()) {
+    for (std::string& parameter : *statement.mutable_parameters()) NormalizeValue(&parameter);
+  }
+}
+
 template <typename Request>
 absl::StatusOr<std::optional<RequestToken>> Prepare(std::string_view operation, const Request& request) {
   if (request.client_request_token().empty()) return std::nullopt;
@@ -104,6 +110,11 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
 
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::TransactWriteItemsRequest& request) {
+  return Prepare(operation, request);
+}
+
+absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
+                                                         const wire::ExecuteTransactionRequest& request) {
   return Prepare(operation, request);
 }
 

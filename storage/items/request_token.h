@@ -24,6 +24,8 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
                                                          const wire::BatchWriteItemRequest& request);
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::TransactWriteItemsRequest& request);
+absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
+                                                         const wire::ExecuteTransactionRequest& request);
 // Whatever the number of the chunk.
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::BulkWriteChunk& chunk);

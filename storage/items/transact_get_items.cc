@@ -42,7 +42,13 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
   if (!view.ok()) return std::move(done)(view.status());
   auto reads = Prepare((*view)->catalog(), request);
   if (!reads.ok()) return std::move(done)(reads.status());
+  ReadPreparedTransaction(engine, *std::move(view), *std::move(reads), request, std::move(done),
+                          std::move(cancellation));
+}
 
+void ReadPreparedTransaction(Engine& engine, std::shared_ptr<const ReadView> view,
+                             std::vector<PointRead> reads, const wire::TransactGetItemsRequest& request,
+                             Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
   struct Reading {
     size_t max_bytes = kMaxTransactBytes;
     wire::TransactGetItemsReply reply;
@@ -53,14 +59,14 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
   };
   auto reading = std::make_shared<Reading>();
   if (request.large()) reading->max_bytes = kMaxBatchGetBytes;
-  reading->reply.set_change_sequence((*view)->change_sequence());
+  reading->reply.set_change_sequence(view->change_sequence());
   reading->capacity = CapacityMeter(request.return_consumed_capacity());
   std::vector<std::shared_ptr<const Table>> tables;
-  for (const PointRead& read : *reads) tables.push_back(read.table);
+  for (const PointRead& read : reads) tables.push_back(read.table);
 
   PointReads point_reads;
-  point_reads.view = *std::move(view);
-  point_reads.reads = *std::move(reads);
+  point_reads.view = std::move(view);
+  point_reads.reads = std::move(reads);
   point_reads.cancellation = std::move(cancellation);
   point_reads.take = [reading, tables = std::move(tables)](size_t i, PointReadResult result) {
     reading->capacity.AddTable(*tables[i], 2 * ReadUnits(result.item_size, /*consistent=*/true));

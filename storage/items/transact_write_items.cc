@@ -96,7 +96,15 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
   if (!actions.ok()) return std::move(done)(actions.status());
   auto token = PrepareToken("TransactWriteItems", request);
   if (!token.ok()) return std::move(done)(token.status());
+  WritePreparedTransaction(engine, *std::move(view), *std::move(actions), request, *std::move(token),
+                           std::move(done), std::move(cancellation));
+}
 
+void WritePreparedTransaction(Engine& engine, std::shared_ptr<const ReadView> view,
+                              std::vector<PreparedAction> actions,
+                              const wire::TransactWriteItemsRequest& request,
+                              std::optional<RequestToken> token, Done<wire::TransactWriteItemsReply> done,
+                              CancellationPtr cancellation) {
   auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     wire::TransactWriteItemsReply reply;
@@ -117,13 +125,13 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
     }
     std::move(done)(std::move(reply));
   };
-  auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, *std::move(actions),
+  auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, std::move(actions),
                                           std::move(finish), std::move(cancellation));
-  unit->SetToken(*std::move(token));
+  unit->SetToken(std::move(token));
   if (request.large()) unit->SetMaxItemBytes(std::min(kMaxUnitItemBytes, engine.options().max_queue_bytes));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
-  ReadAndSubmit(engine, *std::move(view), std::move(unit));
+  ReadAndSubmit(engine, std::move(view), std::move(unit));
 }
 
 }  // namespace itemdb

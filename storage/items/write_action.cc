@@ -49,8 +49,8 @@ absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& 
 }
 
 // The condition and the update of `request`, as expressions or as legacy parameters.
-absl::Status CompileExpressions(const wire::WriteItemRequest& request, PreparedAction* action) {
-  const bool is_update = action->kind == ActionKind::kUpdate;
+absl::StatusOr<ActionExpressions> CompileExpressions(ActionKind kind, const wire::WriteItemRequest& request) {
+  const bool is_update = kind == ActionKind::kUpdate;
   const bool has_update = is_update && request.has_update_expression();
   const bool has_condition = !request.condition_expression().empty();
   const bool has_legacy_update = is_update && !request.attribute_updates().empty();
@@ -62,23 +62,37 @@ absl::Status CompileExpressions(const wire::WriteItemRequest& request, PreparedA
        {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED}},
       {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}}));
   ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  ActionExpressions expressions;
+  expressions.bytes = request.ByteSizeLong() - request.key_or_item().size();
   if (has_update) {
-    ITEMDB_ASSIGN_OR_RETURN(action->update,
+    ITEMDB_ASSIGN_OR_RETURN(expressions.update,
                             UpdateExpression::Compile(request.update_expression(), placeholders));
   } else if (has_legacy_update) {
-    ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, UpdatesTree(request.attribute_updates()));
-    ITEMDB_ASSIGN_OR_RETURN(action->update, UpdateExpression::FromLegacy(std::move(legacy)));
+    ITEMDB_ASSIGN_OR_RETURN(ValuedTree legacy, UpdatesTree(request.attribute_updates()));
+    ITEMDB_ASSIGN_OR_RETURN(expressions.update, UpdateExpression::FromLegacy(std::move(legacy)));
   }
   if (has_condition) {
     ITEMDB_ASSIGN_OR_RETURN(
-        action->condition,
+        expressions.condition,
         Condition::Compile("ConditionExpression", request.condition_expression(), placeholders));
   } else if (has_expected) {
-    ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy,
+    ITEMDB_ASSIGN_OR_RETURN(ValuedTree legacy,
                             ExpectedTree(request.expected(), request.conditional_operator()));
-    action->condition = Condition::FromLegacy(std::move(legacy));
+    expressions.condition = Condition::FromLegacy(std::move(legacy));
   }
-  return placeholders.CheckAllUsed(has_update || has_condition);
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(has_update || has_condition));
+  return expressions;
+}
+
+absl::Status CheckOptions(ActionKind kind, const wire::WriteItemRequest& request) {
+  ITEMDB_RETURN_IF_ERROR(CheckReturnValues(kind, request.return_values()));
+  if (!v1::ReturnValuesOnConditionCheckFailure_IsValid(request.return_values_on_condition_check_failure())) {
+    return ValidationError("SEM-060", "ReturnValuesOnConditionCheckFailure " +
+                                          std::to_string(request.return_values_on_condition_check_failure()) +
+                                          " is unknown");
+  }
+  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
+  return CheckReturnItemCollectionMetrics(request.return_item_collection_metrics());
 }
 
 // The index entries that differ between old and new item.
@@ -149,24 +163,24 @@ absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteI
 
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      const Catalog& catalog) {
-  ITEMDB_RETURN_IF_ERROR(CheckReturnValues(kind, request.return_values()));
-  if (!v1::ReturnValuesOnConditionCheckFailure_IsValid(request.return_values_on_condition_check_failure())) {
-    return ValidationError("SEM-060", "ReturnValuesOnConditionCheckFailure " +
-                                          std::to_string(request.return_values_on_condition_check_failure()) +
-                                          " is unknown");
-  }
-  ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
-  ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
+  // The order of checks is SEM-115's: expressions, table, key schema, data.
+  ITEMDB_RETURN_IF_ERROR(CheckOptions(kind, request));
+  ITEMDB_ASSIGN_OR_RETURN(ActionExpressions expressions, CompileExpressions(kind, request));
+  return PrepareTransactAction(kind, request, std::move(expressions), catalog);
+}
+
+absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
+                                                     ActionExpressions expressions, const Catalog& catalog) {
+  ITEMDB_RETURN_IF_ERROR(CheckOptions(kind, request));
   PreparedAction action;
   action.kind = kind;
   action.return_values = request.return_values();
   action.return_item_on_condition_failure = request.return_values_on_condition_check_failure() ==
                                             v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD;
+  action.condition = std::move(expressions.condition);
+  action.update = std::move(expressions.update);
+  action.expression_bytes = expressions.bytes;
 
-  action.expression_bytes = request.ByteSizeLong() - request.key_or_item().size();
-
-  // The order of checks is SEM-115's: expressions, table, key schema, data.
-  ITEMDB_RETURN_IF_ERROR(CompileExpressions(request, &action));
   ITEMDB_ASSIGN_OR_RETURN(action.key_or_item, CanonicalizeItem(request.key_or_item()));
   ITEMDB_ASSIGN_OR_RETURN(action.table, catalog.Find(request.table_name()));
 

@@ -47,6 +47,17 @@ struct PreparedAction {
 // else; but a key that is too long is left to the action's `refusal`.
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      const Catalog& catalog);
+// What a write's condition and update say, compiled.
+struct ActionExpressions {
+  std::optional<Condition> condition;
+  std::optional<UpdateExpression> update;
+  // What they and their values hold, about, in bytes.
+  size_t bytes = 0;
+};
+// The same with `expressions` in place of the request's.
+absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
+                                                     ActionExpressions expressions, const Catalog& catalog);
+
 // The same outside transactions, where such a key is an error of the request too.
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog);

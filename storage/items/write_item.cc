@@ -46,9 +46,15 @@ void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& re
   if (!action.ok()) return std::move(done)(action.status());
   auto token = PrepareToken(NameOf(kind), request);
   if (!token.ok()) return std::move(done)(token.status());
+  WritePreparedItem(engine, *std::move(view), *std::move(action), request, *std::move(token), std::move(done),
+                    std::move(cancellation));
+}
 
+void WritePreparedItem(Engine& engine, std::shared_ptr<const ReadView> view, PreparedAction action,
+                       const wire::WriteItemRequest& request, std::optional<RequestToken> token,
+                       Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
   std::vector<PreparedAction> actions;
-  actions.push_back(*std::move(action));
+  actions.push_back(std::move(action));
   auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     if (!outcome.results[0].error.ok()) return std::move(done)(outcome.results[0].error);
@@ -56,10 +62,10 @@ void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& re
   };
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, std::move(actions),
                                           std::move(finish), std::move(cancellation));
-  unit->SetToken(*std::move(token));
+  unit->SetToken(std::move(token));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
-  ReadAndSubmit(engine, *std::move(view), std::move(unit));
+  ReadAndSubmit(engine, std::move(view), std::move(unit));
 }
 
 }  // namespace itemdb

@@ -181,10 +181,6 @@ class PageReader {
   std::string projected_;
 };
 
-}  // namespace
-
-namespace {
-
 // A page being read on I/O threads.
 struct Reading {
   Reading(Engine& engine, std::unique_ptr<PageReader> reader, Done<Page> done)
@@ -206,16 +202,16 @@ struct Reading {
   }
 };
 
+}  // namespace
+
 // Reads the page on this thread as far as it is in memory, the rest on I/O threads.
-void Start(Engine& engine, PreparedPage prepared, Done<Page> done, CancellationPtr cancellation) {
-  auto reader = std::make_unique<PageReader>(engine, std::move(prepared), std::move(cancellation));
+void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation) {
+  auto reader = std::make_unique<PageReader>(engine, std::move(page), std::move(cancellation));
   auto progress = reader->Run(ReadTier::kCacheOnly, kMaxItemsOnRequestThread);
   if (!progress.ok()) return std::move(done)(progress.status());
   if (*progress == PageReader::Progress::kDone) return std::move(done)(reader->Finish());
   Reading::Continue(std::make_shared<Reading>(engine, std::move(reader), std::move(done)));
 }
-
-}  // namespace
 
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
               absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
@@ -224,7 +220,7 @@ void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
   auto prepared = PreparePage(operation, *std::move(view), request);
   if (!prepared.ok()) return std::move(done)(prepared.status());
   if (!request.has_total_segments())
-    return Start(engine, *std::move(prepared), std::move(done), std::move(cancellation));
+    return ReadPreparedPage(engine, *std::move(prepared), std::move(done), std::move(cancellation));
 
   ScanSegments::Request wanted{.table = prepared->table,
                                .index = prepared->index,
@@ -236,7 +232,7 @@ void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
     if (!points.ok()) return std::move(done)(points.status());
     absl::Status restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
     if (!restricted.ok()) return std::move(done)(restricted);
-    Start(engine, std::move(page), std::move(done), std::move(cancellation));
+    ReadPreparedPage(engine, std::move(page), std::move(done), std::move(cancellation));
   });
 }
 

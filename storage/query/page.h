@@ -13,5 +13,7 @@ namespace itemdb {
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
               absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
               Done<Page> done, CancellationPtr cancellation);
+// The same of a page that is prepared and no segment of a parallel scan.
+void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation);
 
 }  // namespace itemdb

@@ -4,7 +4,6 @@
 
 #include "storage/base/limits.h"
 #include "storage/expressions/from_request.h"
-#include "storage/expressions/key_condition.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/keys/key_codec.h"
 #include "storage/values/canonical.h"
@@ -188,7 +187,7 @@ absl::StatusOr<std::optional<Condition>> MakeFilter(const wire::PageRequest& req
   if (!request.filter_expression().empty())
     return Condition::Compile("FilterExpression", request.filter_expression(), placeholders);
   if (request.legacy_filter().empty()) return std::nullopt;
-  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy,
+  ITEMDB_ASSIGN_OR_RETURN(ValuedTree legacy,
                           FilterTree(request.legacy_filter(), request.conditional_operator()));
   return Condition::FromLegacy(std::move(legacy));
 }
@@ -196,8 +195,8 @@ absl::StatusOr<std::optional<Condition>> MakeFilter(const wire::PageRequest& req
 absl::StatusOr<KeyCondition> MakeKeyCondition(const wire::PageRequest& request, Placeholders& placeholders) {
   if (request.key_conditions().empty())
     return KeyCondition::Compile(request.key_condition_expression(), placeholders);
-  ITEMDB_ASSIGN_OR_RETURN(LegacyTree legacy, KeyConditionsTree(request.key_conditions()));
-  return KeyCondition::FromLegacy(std::move(legacy));
+  ITEMDB_ASSIGN_OR_RETURN(ValuedTree legacy, KeyConditionsTree(request.key_conditions()));
+  return KeyCondition::FromTree(std::move(legacy));
 }
 
 // Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
@@ -252,14 +251,9 @@ void SetBounds(PreparedPage* page) {
   page->plan->set_upper_bound(page->range.upper);
 }
 
-}  // namespace
-
-std::string PreparedPage::Owner() const {
-  return index != nullptr ? "index " + index->name + " of table " + table->name : "table " + table->name;
-}
-
-absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
-                                         const wire::PageRequest& request) {
+// What a page request says besides expressions, as far as it can be told without the table.
+absl::StatusOr<PreparedPage> BeginPage(std::shared_ptr<const ReadView> view,
+                                       const wire::PageRequest& request) {
   PreparedPage page;
   page.view = std::move(view);
   if (request.has_limit()) {
@@ -272,42 +266,45 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   page.capacity = CapacityMeter(request.return_consumed_capacity());
   page.consistent_read = request.consistent_read();
+  return page;
+}
 
-  bool query = operation == PageOperation::kQuery;
-  ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
+absl::StatusOr<PageExpressions> CompileExpressions(bool query, const wire::PageRequest& request) {
   ITEMDB_RETURN_IF_ERROR(CheckParameters(query, request));
   ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
-  // SEM-115, EXP-22: all that can be told without the table comes before it.
-  KeyCondition key_condition;
+  PageExpressions expressions;
   if (query) {
-    ITEMDB_ASSIGN_OR_RETURN(key_condition, MakeKeyCondition(request, placeholders));
+    ITEMDB_ASSIGN_OR_RETURN(expressions.key_condition, MakeKeyCondition(request, placeholders));
   }
-  ITEMDB_ASSIGN_OR_RETURN(page.filter, MakeFilter(request, placeholders));
-  ITEMDB_ASSIGN_OR_RETURN(page.projection, MakeProjection(request, placeholders));
+  ITEMDB_ASSIGN_OR_RETURN(expressions.filter, MakeFilter(request, placeholders));
+  ITEMDB_ASSIGN_OR_RETURN(expressions.projection, MakeProjection(request, placeholders));
   ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
+  return expressions;
+}
+
+// The rest: table, index, range. `keyless_filter`: the filter may not name the key of what is queried.
+absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageRequest& request,
+                                        PageExpressions expressions, bool keyless_filter) {
+  page.filter = std::move(expressions.filter);
+  page.projection = std::move(expressions.projection);
   ITEMDB_ASSIGN_OR_RETURN(page.table, page.view->catalog().Find(request.table_name()));
-  if (!request.index_name().empty()) {
-    page.index = page.table->FindIndex(request.index_name());
-    if (page.index == nullptr) {
-      return ValidationError("SEM-039", "The table does not have the specified index: " +
-                                            request.index_name() + " (table " + page.table->name + ")");
-    }
-  }
+  ITEMDB_ASSIGN_OR_RETURN(page.index, FindIndex(*page.table, request.index_name()));
 
   ITEMDB_RETURN_IF_ERROR(CheckSelect(request, &page));
 
   std::string prefix;
   std::string key_range;
-  if (query) {
+  if (expressions.key_condition.has_value()) {
     const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
     const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
     ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected,
-                            key_condition.Select(partition, sort, request.explain()));
+                            expressions.key_condition->Select(partition, sort, request.explain()));
     page.range = std::move(selected.range);
     key_range = std::move(selected.text);
     prefix = std::move(selected.prefix);
     page.one_collection = true;
-    if (page.filter.has_value()) ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
+    if (keyless_filter && page.filter.has_value())
+      ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
   }
   ITEMDB_RETURN_IF_ERROR(CheckProjected(&page));
   if (request.explain()) {
@@ -318,7 +315,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
     SetBounds(&page);
   }
   if (request.has_exclusive_start_key()) {
-    if (query && page.index == nullptr && page.table->sort.empty()) {
+    if (page.one_collection && page.index == nullptr && page.table->sort.empty()) {
       return ValidationError(
           "SEM-032",
           "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
@@ -327,6 +324,36 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
     ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
   }
   return page;
+}
+
+}  // namespace
+
+std::string PreparedPage::Owner() const {
+  return index != nullptr ? "index " + index->name + " of table " + table->name : "table " + table->name;
+}
+
+absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name) {
+  if (index_name.empty()) return nullptr;
+  const Index* index = table.FindIndex(index_name);
+  if (index != nullptr) return index;
+  return ValidationError("SEM-039", "The table does not have the specified index: " + index_name +
+                                        " (table " + table.name + ")");
+}
+
+absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
+                                         const wire::PageRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
+  // SEM-115, EXP-22: all that can be told without the table comes before it.
+  const bool query = operation == PageOperation::kQuery;
+  ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
+  ITEMDB_ASSIGN_OR_RETURN(PageExpressions expressions, CompileExpressions(query, request));
+  return FinishPage(std::move(page), request, std::move(expressions), /*keyless_filter=*/true);
+}
+
+absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,
+                                         const wire::PageRequest& request, PageExpressions expressions) {
+  ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
+  return FinishPage(std::move(page), request, std::move(expressions), /*keyless_filter=*/false);
 }
 
 absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& request, PreparedPage* page) {

@@ -11,6 +11,7 @@
 #include "storage/catalog/capacity.h"
 #include "storage/engine/read_view.h"
 #include "storage/expressions/condition.h"
+#include "storage/expressions/key_condition.h"
 #include "storage/expressions/projection.h"
 #include "storage/keys/key_range.h"
 
@@ -49,11 +50,26 @@ struct PreparedPage {
   std::string Owner() const;
 };
 
+// The index of that name; null for the empty name. INVALID_ARGUMENT: there is none (SEM-039).
+absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name);
+
 enum class PageOperation { kQuery, kScan };
+
+// What a request says in expressions or in the legacy parameters, compiled.
+struct PageExpressions {
+  // Of a Query, and only then.
+  std::optional<KeyCondition> key_condition;
+  std::optional<Condition> filter;
+  std::optional<Projection> projection;
+};
 
 // NOT_FOUND: no such table. INVALID_ARGUMENT: no such index, or anything else that is wrong with the request.
 absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
                                          const wire::PageRequest& request);
+// The same with `expressions` in place of the request's, whose filter may name any attribute. The request is
+// no parallel scan.
+absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,
+                                         const wire::PageRequest& request, PageExpressions expressions);
 
 // Of a request with total_segments: narrows the page to the range of its segment, from the request's
 // ExclusiveStartKey on. INVALID_ARGUMENT: that key is outside.

@@ -207,11 +207,24 @@ TEST_F(ServerTest, ShowsChangesStatusAndChecks) {
 
 // Every method, so that none is registered with a parser that answers INTERNAL.
 TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
-  const char* methods[] = {"Data/PutItem",         "Data/GetItem",        "Data/UpdateItem",
-                           "Data/DeleteItem",      "Data/BatchWriteItem", "Data/TransactWriteItems",
-                           "Data/Query",           "Data/Scan",           "Tables/CreateTable",
-                           "Tables/DescribeTable", "Tables/ListTables",   "Tables/DeleteTable",
-                           "Changes/ReadChanges",  "Admin/GetStatus",     "Admin/CheckDatabase"};
+  const char* methods[] = {"Data/PutItem",
+                           "Data/GetItem",
+                           "Data/UpdateItem",
+                           "Data/DeleteItem",
+                           "Data/BatchWriteItem",
+                           "Data/TransactWriteItems",
+                           "Data/Query",
+                           "Data/Scan",
+                           "Tables/CreateTable",
+                           "Tables/DescribeTable",
+                           "Tables/ListTables",
+                           "Tables/DeleteTable",
+                           "Changes/ReadChanges",
+                           "Admin/GetStatus",
+                           "Admin/CheckDatabase",
+                           "Data/ExecuteStatement",
+                           "Data/BatchExecuteStatement",
+                           "Data/ExecuteTransaction"};
   for (const char* method : methods) {
     SCOPED_TRACE(method);
     grpc::Status status = CallRaw(std::string("/itemdb.v1.") + method, std::string("\xff\xff\xff", 3));

@@ -46,6 +46,9 @@ std::map<std::string, Twins> TwinsOfMethods() {
       {"Scan", {Wire("PageRequest"), Wire("PageReply")}},
       {"QueryStream", {Wire("PageStreamRequest"), Wire("PageReply")}},
       {"ScanStream", {Wire("PageStreamRequest"), Wire("PageReply")}},
+      {"ExecuteStatement", {Wire("ExecuteStatementRequest"), Wire("ExecuteStatementReply")}},
+      {"BatchExecuteStatement", {Wire("BatchExecuteStatementRequest"), Wire("BatchExecuteStatementReply")}},
+      {"ExecuteTransaction", {Wire("ExecuteTransactionRequest"), Wire("ExecuteTransactionReply")}},
       {"BulkWrite", {Wire("BulkWriteChunk"), Wire("BulkWriteReply")}},
   };
 }
@@ -67,6 +70,7 @@ const std::map<std::string, std::set<int>> kOnlyInTwin = {
 const std::map<std::string, std::set<int>> kOnlyInPublished = {
     {"itemdb.v1.QueryReply", {2}},
     {"itemdb.v1.ScanReply", {2}},
+    {"itemdb.v1.ExecuteStatementReply", {2}},
 };
 
 std::set<int> Numbers(const std::map<std::string, std::set<int>>& table, const Descriptor* message) {
@@ -113,8 +117,8 @@ class Comparison {
     EXPECT_EQ(field->is_packed(), other->is_packed());
     EXPECT_EQ(WireTypeOf(field), WireTypeOf(other));
     EXPECT_EQ(OneofOf(field), OneofOf(other));
-    // What several messages call differently is one field of the twin; a map entry's fields are called key and
-    // value.
+    // What several messages call differently is one field of the twin; a map entry's fields are called key
+    // and value.
     const std::set<std::string> shared = {"key_or_item", "legacy_filter", "page"};
     bool may_differ_in_name =
         shared.contains(other->name()) || field->containing_type()->map_key() != nullptr;

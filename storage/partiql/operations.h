@@ -1,0 +1,16 @@
+// The PartiQL operations behind Database's methods of the same names.
+#pragma once
+
+#include "storage/database.h"
+#include "storage/engine/engine.h"
+
+namespace itemdb {
+
+void ExecuteStatement(Engine& engine, const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
+                      CancellationPtr cancellation);
+void BatchExecuteStatement(Engine& engine, const wire::BatchExecuteStatementRequest& request,
+                           Done<wire::BatchExecuteStatementReply> done, CancellationPtr cancellation);
+void ExecuteTransaction(Engine& engine, const wire::ExecuteTransactionRequest& request,
+                        Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation);
+
+}  // namespace itemdb

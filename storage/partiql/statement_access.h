@@ -1,0 +1,16 @@
+// What a PartiQL statement needs to be allowed, told from its text alone: nothing is executed, no table
+// looked up.
+#pragma once
+
+#include <string_view>
+
+namespace itemdb {
+
+// Whether `statement` only reads. True of what begins with SELECT, the one statement that reads; false of all
+// others, and of a text that is no statement. Comments before the first word do not count. Cannot fail.
+// Thread-safe.
+//
+// What executes statements goes by the same word, so a statement that only reads by this never writes.
+bool IsReadStatement(std::string_view statement);
+
+}  // namespace itemdb

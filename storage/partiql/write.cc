@@ -1,0 +1,117 @@
+#include "storage/partiql/write.h"
+
+#include "storage/items/operations.h"
+#include "storage/partiql/trees.h"
+
+namespace itemdb::partiql {
+namespace {
+
+ActionKind KindOf(const Statement& statement) {
+  switch (statement.kind) {
+    case StatementKind::kInsert:
+      return ActionKind::kPut;
+    case StatementKind::kUpdate:
+      return ActionKind::kUpdate;
+    case StatementKind::kDelete:
+      return ActionKind::kDelete;
+    default:
+      return ActionKind::kConditionCheck;
+  }
+}
+
+// Whether operands are of types that their operators take; the table is not known yet (SEM-115).
+absl::Status CheckWhere(const Statement& statement) {
+  if (!statement.where.has_value()) return absl::OkStatus();
+  TreeWriter writer(statement);
+  const uint32_t root = writer.CopyCondition(*statement.where);
+  return Condition::FromTree("WHERE clause", writer.Finish(root)).status();
+}
+
+absl::StatusOr<std::optional<UpdateExpression>> MakeUpdate(const Statement& statement) {
+  if (statement.kind != StatementKind::kUpdate) return std::nullopt;
+  TreeWriter writer(statement);
+  for (const ActionSyntax& action : statement.actions) writer.CopyAction(action);
+  return UpdateExpression::FromTree("SET or REMOVE clause", writer.Finish());
+}
+
+// What must hold for the item that the key attribute `hash` is part of: `rest` is what WHERE says beside the
+// key.
+absl::StatusOr<std::optional<Condition>> MakeCondition(const Statement& statement, const std::string& hash,
+                                                       const std::vector<uint32_t>& rest) {
+  const bool is_delete = statement.kind == StatementKind::kDelete;
+  if (is_delete && rest.empty()) return std::nullopt;
+  TreeWriter writer(statement, hash);
+  std::vector<uint32_t> copies;
+  for (uint32_t position : rest) copies.push_back(writer.CopyCondition(position));
+  uint32_t root;
+  if (is_delete) {
+    // Deleting what is not there succeeds, whatever else is said of it.
+    root = writer.AddCondition(ConditionKind::kOr, {writer.AddExistence(ConditionKind::kAttributeNotExists),
+                                                    writer.AddConjunction(copies)});
+  } else {
+    copies.push_back(writer.AddExistence(statement.kind == StatementKind::kInsert
+                                             ? ConditionKind::kAttributeNotExists
+                                             : ConditionKind::kAttributeExists));
+    root = writer.AddConjunction(copies);
+  }
+  return Condition::FromTree("WHERE clause", writer.Finish(root));
+}
+
+// What the compiled expressions hold of the statement.
+size_t SizeOf(const Statement& statement) {
+  size_t bytes = statement.conditions.size() * sizeof(ConditionSyntax) +
+                 statement.operands.size() * sizeof(OperandSyntax) + statement.steps.size() * sizeof(Step);
+  for (const std::string& value : statement.values) bytes += value.size();
+  for (const Step& step : statement.steps) bytes += step.name.size();
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Catalog& catalog,
+                                            wire::WriteItemRequest* options) {
+  options->set_table_name(statement.table_name);
+  options->set_return_values(statement.return_values);
+  ActionExpressions expressions;
+  expressions.bytes = SizeOf(statement);
+  ITEMDB_RETURN_IF_ERROR(CheckWhere(statement));
+  ITEMDB_ASSIGN_OR_RETURN(expressions.update, MakeUpdate(statement));
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, catalog.Find(statement.table_name));
+  std::vector<uint32_t> rest;
+  if (statement.kind == StatementKind::kInsert) {
+    options->set_key_or_item(statement.item);
+  } else {
+    ITEMDB_ASSIGN_OR_RETURN(KeyAndRest split, SplitKey(statement, *table));
+    options->set_key_or_item(std::move(split.key));
+    rest = std::move(split.rest);
+  }
+  if (statement.kind == StatementKind::kExists && rest.empty()) {
+    return ValidationError("PQL-06",
+                           "EXISTS needs a condition beside the equality on the key of table " + table->name);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(expressions.condition, MakeCondition(statement, table->partition[0].name, rest));
+  return PrepareTransactAction(KindOf(statement), *options, std::move(expressions), catalog);
+}
+
+void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemRequest options,
+                  Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
+  if (statement.kind == StatementKind::kExists)
+    return std::move(done)(ValidationError("PQL-06", "EXISTS is only supported in ExecuteTransaction"));
+  auto view = engine.View();
+  if (!view.ok()) return std::move(done)(view.status());
+  auto action = PrepareWrite(statement, (*view)->catalog(), &options);
+  if (!action.ok()) return std::move(done)(action.status());
+  if (!action->refusal.ok()) return std::move(done)(action->refusal);
+  const bool is_insert = statement.kind == StatementKind::kInsert;
+  auto answer = [is_insert, done = std::move(done)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
+    if (reply.ok() && is_insert && reply->has_condition_failed()) {
+      return std::move(done)(WithRule("ERR-13", MakeError(absl::StatusCode::kAlreadyExists,
+                                                          kReasonDuplicateItem, kDuplicateItemMessage)));
+    }
+    std::move(done)(std::move(reply));
+  };
+  WritePreparedItem(engine, *std::move(view), *std::move(action), options, /*token=*/std::nullopt,
+                    std::move(answer), std::move(cancellation));
+}
+
+}  // namespace itemdb::partiql

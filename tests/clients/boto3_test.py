@@ -1,0 +1,327 @@
+#!/usr/bin/python3
+"""boto3 as a client of itemd's HTTP endpoint: low-level client, resource, paginators, waiters, transactions."""
+
+import decimal
+import functools
+import os
+import unittest
+
+import boto3
+import botocore.config
+import botocore.exceptions
+from boto3.dynamodb.conditions import Attr, Key
+from botocore.exceptions import ClientError
+
+import order_entry
+
+ENDPOINT = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
+# Debian's botocore is older than keys of several attributes and refuses them before it sends anything.
+CONFIG = botocore.config.Config(parameter_validation=False, retries={"max_attempts": 1, "mode": "standard"})
+
+
+@functools.cache
+def client():
+    return boto3.client("dynamodb", endpoint_url=ENDPOINT, config=CONFIG)
+
+
+@functools.cache
+def resource():
+    return boto3.resource("dynamodb", endpoint_url=ENDPOINT, config=CONFIG)
+
+
+def create(name, sort_type=None, **members):
+    """A table with the key `pk`, or `pk` and `sk`."""
+    keys = [{"AttributeName": "pk", "KeyType": "HASH"}]
+    types = [{"AttributeName": "pk", "AttributeType": "S"}]
+    if sort_type:
+        keys.append({"AttributeName": "sk", "KeyType": "RANGE"})
+        types.append({"AttributeName": "sk", "AttributeType": sort_type})
+    types += members.pop("more_types", [])
+    made = client().create_table(TableName=name, KeySchema=keys, AttributeDefinitions=types,
+                                 BillingMode="PAY_PER_REQUEST", **members)
+    client().get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 100})
+    return made["TableDescription"]
+
+
+def code_of(raised):
+    return raised.exception.response["Error"]["Code"]
+
+
+class OrderEntry(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for name in order_entry.TABLES:
+            client().create_table(**order_entry.table(name))
+            requests = [{"PutRequest": {"Item": item}} for item in order_entry.items(name)]
+            unprocessed = client().batch_write_item(RequestItems={name: requests})["UnprocessedItems"]
+            assert unprocessed == {}
+
+    @classmethod
+    def tearDownClass(cls):
+        for name in order_entry.TABLES:
+            client().delete_table(TableName=name)
+
+    def test_every_access_pattern_has_the_documents_answer(self):
+        answered = 0
+        for pattern in order_entry.patterns():
+            found = []
+            for request in pattern["Requests"]:
+                call = getattr(client(), order_entry.snake(request["Operation"]))
+                found += order_entry.found(call(**request["Request"]))
+            self.assertEqual(found, pattern["Items"], pattern["Name"])
+            answered += 1
+        self.assertEqual(answered, 15)
+
+    def test_the_index_with_a_key_of_two_attributes_is_described_as_it_was_made(self):
+        made = order_entry.table("Order")["GlobalSecondaryIndexes"]
+        described = client().describe_table(TableName="Order")["Table"]["GlobalSecondaryIndexes"]
+        of = {index["IndexName"]: index for index in described}
+        for index in made:
+            self.assertEqual(of[index["IndexName"]]["KeySchema"], index["KeySchema"])
+            self.assertEqual(of[index["IndexName"]]["Projection"]["ProjectionType"],
+                             index["Projection"]["ProjectionType"])
+            self.assertEqual(of[index["IndexName"]]["IndexStatus"], "ACTIVE")
+
+
+class Tables(unittest.TestCase):
+    def test_a_table_lives_from_create_to_delete(self):
+        made = create("life", "N", Tags=[{"Key": "team", "Value": "orders"}])
+        self.assertEqual(made["TableName"], "life")
+        table = client().describe_table(TableName="life")["Table"]
+        self.assertEqual(table["TableStatus"], "ACTIVE")
+        self.assertEqual(table["ItemCount"], 0)
+        self.assertEqual(table["KeySchema"][1], {"AttributeName": "sk", "KeyType": "RANGE"})
+        self.assertIn("life", client().list_tables()["TableNames"])
+        tags = client().list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
+        self.assertEqual(tags, [{"Key": "team", "Value": "orders"}])
+        client().tag_resource(ResourceArn=table["TableArn"], Tags=[{"Key": "stage", "Value": "test"}])
+        client().untag_resource(ResourceArn=table["TableArn"], TagKeys=["team"])
+        tags = client().list_tags_of_resource(ResourceArn=table["TableArn"])["Tags"]
+        self.assertEqual(tags, [{"Key": "stage", "Value": "test"}])
+        client().delete_table(TableName="life")
+        client().get_waiter("table_not_exists").wait(TableName="life",
+                                                     WaiterConfig={"Delay": 1, "MaxAttempts": 100})
+        with self.assertRaises(client().exceptions.ClientError) as raised:
+            client().describe_table(TableName="life")
+        self.assertEqual(code_of(raised), "ResourceNotFoundException")
+
+    def test_names_come_in_pages(self):
+        names = [f"paged.{number:02}" for number in range(7)]
+        for name in names:
+            create(name)
+        pages = list(client().get_paginator("list_tables").paginate(PaginationConfig={"PageSize": 3}))
+        found = [name for page in pages for name in page["TableNames"] if name.startswith("paged.")]
+        self.assertEqual(found, names)
+        for name in names:
+            client().delete_table(TableName=name)
+
+    def test_a_table_is_created_once(self):
+        create("once")
+        with self.assertRaises(ClientError) as raised:
+            create("once")
+        self.assertEqual(code_of(raised), "ResourceInUseException")
+        client().delete_table(TableName="once")
+
+    def test_what_has_no_endpoint_of_its_own_is_answered(self):
+        limits = client().describe_limits()
+        self.assertGreater(limits["TableMaxReadCapacityUnits"], 0)
+        endpoint = client().describe_endpoints()["Endpoints"][0]
+        self.assertTrue(ENDPOINT.endswith(endpoint["Address"]))
+
+
+class Items(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        create("items", "N")
+        cls.table = resource().Table("items")
+
+    @classmethod
+    def tearDownClass(cls):
+        client().delete_table(TableName="items")
+
+    def test_every_type_comes_back_as_it_went(self):
+        item = {
+            "pk": "types", "sk": decimal.Decimal("-12.5"), "text": "Zürich \u0000\u001f\U0001f600 \"\\/",
+            "empty": "", "digits": decimal.Decimal("12345678901234567890123456789012345678"),
+            "small": decimal.Decimal("1E-130"), "yes": True, "none": None, "bytes": b"\x00\xff\x80",
+            "texts": {"a", "b"}, "numbers": {decimal.Decimal(1), decimal.Decimal("2.5")},
+            "blobs": {b"\x00", b"\x01"}, "list": [1, "two", [True, None, {}]],
+            "map": {"a.b": {"#c": [decimal.Decimal(3)]}},
+        }
+        self.table.put_item(Item=item)
+        found = self.table.get_item(Key={"pk": "types", "sk": decimal.Decimal("-12.50")}, ConsistentRead=True)
+        # boto3 has its own class for bytes.
+        self.assertEqual(found["Item"], {**item, "bytes": boto3.dynamodb.types.Binary(b"\x00\xff\x80"),
+                                         "blobs": {boto3.dynamodb.types.Binary(b"\x00"),
+                                                   boto3.dynamodb.types.Binary(b"\x01")}})
+
+    def test_what_is_missing_is_not_in_the_reply(self):
+        self.assertNotIn("Item", self.table.get_item(Key={"pk": "nobody", "sk": 1}))
+
+    def test_updates_return_what_was_asked_for(self):
+        key = {"pk": "update", "sk": 1}
+        reply = self.table.update_item(
+            Key=key, UpdateExpression="SET #c = if_not_exists(#c, :zero) + :one, tags = :tags ADD seen :seen",
+            ExpressionAttributeNames={"#c": "count"},
+            ExpressionAttributeValues={":zero": 0, ":one": 1, ":tags": ["a"], ":seen": {"x"}},
+            ReturnValues="ALL_NEW")
+        self.assertEqual(reply["Attributes"],
+                         {**key, "count": 1, "tags": ["a"], "seen": {"x"}})
+        reply = self.table.update_item(
+            Key=key, UpdateExpression="SET tags = list_append(tags, :more) REMOVE seen",
+            ExpressionAttributeValues={":more": ["b"]}, ReturnValues="UPDATED_OLD")
+        self.assertEqual(reply["Attributes"], {"tags": ["a"], "seen": {"x"}})
+        reply = self.table.delete_item(Key=key, ReturnValues="ALL_OLD")
+        self.assertEqual(reply["Attributes"], {**key, "count": 1, "tags": ["a", "b"]})
+
+    def test_legacy_parameters_work(self):
+        key = {"pk": "legacy", "sk": 1}
+        self.table.update_item(Key=key, AttributeUpdates={"n": {"Action": "ADD", "Value": 5},
+                                                          "s": {"Action": "PUT", "Value": "x"}})
+        with self.assertRaises(ClientError) as raised:
+            self.table.put_item(Item={**key, "n": 0}, Expected={"n": {"Value": 4}})
+        self.assertEqual(code_of(raised), "ConditionalCheckFailedException")
+        found = self.table.query(KeyConditions={
+            "pk": {"AttributeValueList": ["legacy"], "ComparisonOperator": "EQ"}})["Items"]
+        self.assertEqual(found, [{**key, "n": 5, "s": "x"}])
+
+    def test_a_failed_condition_is_told(self):
+        self.table.put_item(Item={"pk": "condition", "sk": 1, "v": 1})
+        with self.assertRaises(ClientError) as raised:
+            self.table.put_item(Item={"pk": "condition", "sk": 1, "v": 2},
+                                ConditionExpression=Attr("pk").not_exists())
+        self.assertEqual(code_of(raised), "ConditionalCheckFailedException")
+        self.assertEqual(raised.exception.response["Error"]["Message"], "The conditional request failed")
+
+    def test_bad_input_is_a_validation_exception(self):
+        for call in (
+                lambda: self.table.put_item(Item={"pk": "no sort key"}),
+                lambda: self.table.put_item(Item={"pk": "", "sk": 1}),
+                lambda: self.table.get_item(Key={"pk": "x", "sk": "not a number"}),
+                lambda: self.table.update_item(Key={"pk": "x", "sk": 1}, UpdateExpression="SET pk = :v",
+                                               ExpressionAttributeValues={":v": "y"}),
+                lambda: self.table.query(KeyConditionExpression="sk = :v",
+                                         ExpressionAttributeValues={":v": 1}),
+        ):
+            with self.assertRaises(ClientError) as raised:
+                call()
+            self.assertEqual(code_of(raised), "ValidationException", raised.exception)
+
+    def test_capacity_is_accounted(self):
+        reply = self.table.put_item(Item={"pk": "capacity", "sk": 1, "x": "x" * 1500},
+                                    ReturnConsumedCapacity="TOTAL")
+        self.assertEqual(reply["ConsumedCapacity"]["CapacityUnits"], 2.0)
+
+
+class Pages(unittest.TestCase):
+    COUNT = 300
+
+    @classmethod
+    def setUpClass(cls):
+        create("pages", "N", more_types=[{"AttributeName": "parity", "AttributeType": "S"}],
+               GlobalSecondaryIndexes=[{
+                   "IndexName": "by-parity",
+                   "KeySchema": [{"AttributeName": "parity", "KeyType": "HASH"},
+                                 {"AttributeName": "sk", "KeyType": "RANGE"}],
+                   "Projection": {"ProjectionType": "KEYS_ONLY"}}])
+        cls.table = resource().Table("pages")
+        with cls.table.batch_writer() as batch:
+            for number in range(cls.COUNT):
+                batch.put_item(Item={"pk": "all", "sk": number, "parity": "odd" if number % 2 else "even"})
+
+    @classmethod
+    def tearDownClass(cls):
+        client().delete_table(TableName="pages")
+
+    def test_pages_of_a_query_join_to_all(self):
+        pages = client().get_paginator("query").paginate(
+            TableName="pages", KeyConditionExpression="pk = :all",
+            ExpressionAttributeValues={":all": {"S": "all"}}, PaginationConfig={"PageSize": 70})
+        numbers = [int(item["sk"]["N"]) for page in pages for item in page["Items"]]
+        self.assertEqual(numbers, list(range(self.COUNT)))
+
+    def test_backwards_with_a_filter_from_an_index(self):
+        reply = self.table.query(
+            IndexName="by-parity", ScanIndexForward=False,
+            KeyConditionExpression=Key("parity").eq("odd") & Key("sk").between(100, 200))
+        self.assertEqual([item["sk"] for item in reply["Items"]], list(range(199, 100, -2)))
+        reply = self.table.query(KeyConditionExpression=Key("pk").eq("all") & Key("sk").gte(290),
+                                 FilterExpression=Attr("parity").eq("even"))
+        self.assertEqual((reply["Count"], reply["ScannedCount"]), (5, 10))
+
+    def test_segments_of_a_scan_are_all_items_once(self):
+        numbers = []
+        for segment in range(4):
+            pages = client().get_paginator("scan").paginate(
+                TableName="pages", Segment=segment, TotalSegments=4, PaginationConfig={"PageSize": 50})
+            numbers += [int(item["sk"]["N"]) for page in pages for item in page["Items"]]
+        self.assertEqual(sorted(numbers), list(range(self.COUNT)))
+
+    def test_a_count_has_no_items(self):
+        reply = self.table.query(KeyConditionExpression=Key("pk").eq("all"), Select="COUNT")
+        self.assertEqual(reply["Count"], self.COUNT)
+        self.assertNotIn("Items", reply)
+
+    def test_batches_are_read_in_one_request(self):
+        keys = [{"pk": "all", "sk": number} for number in range(100)]
+        reply = resource().batch_get_item(RequestItems={"pages": {"Keys": keys}})
+        self.assertEqual(len(reply["Responses"]["pages"]), 100)
+        self.assertEqual(reply["UnprocessedKeys"], {})
+
+
+class Transactions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        create("accounts")
+
+    @classmethod
+    def tearDownClass(cls):
+        client().delete_table(TableName="accounts")
+
+    def setUp(self):
+        for name, balance in (("a", "100"), ("b", "50")):
+            client().put_item(TableName="accounts", Item={"pk": {"S": name}, "balance": {"N": balance}})
+
+    @staticmethod
+    def move(amount, **more):
+        def update(name, sign, condition):
+            return {"Update": {
+                "TableName": "accounts", "Key": {"pk": {"S": name}},
+                "UpdateExpression": f"SET balance = balance {sign} :amount", **condition,
+                "ExpressionAttributeValues": {":amount": {"N": str(amount)}}}}
+        return client().transact_write_items(
+            TransactItems=[update("a", "-", {"ConditionExpression": "balance >= :amount"}),
+                           update("b", "+", {})], **more)
+
+    @staticmethod
+    def balances():
+        reply = client().transact_get_items(TransactItems=[
+            {"Get": {"TableName": "accounts", "Key": {"pk": {"S": name}}}} for name in ("a", "b")])
+        return [int(response["Item"]["balance"]["N"]) for response in reply["Responses"]]
+
+    def test_both_or_none(self):
+        self.move(30)
+        self.assertEqual(self.balances(), [70, 80])
+        with self.assertRaises(ClientError) as raised:
+            self.move(71)
+        error = raised.exception.response
+        self.assertEqual(error["Error"]["Code"], "TransactionCanceledException")
+        self.assertEqual([reason["Code"] for reason in error["CancellationReasons"]],
+                         ["ConditionalCheckFailed", "None"])
+        self.assertEqual(
+            error["Error"]["Message"],
+            "Transaction cancelled, please refer cancellation reasons for specific reasons "
+            "[ConditionalCheckFailed, None]")
+        self.assertEqual(self.balances(), [70, 80])
+
+    def test_a_token_makes_it_once(self):
+        self.move(10, ClientRequestToken="once-only")
+        self.move(10, ClientRequestToken="once-only")
+        self.assertEqual(self.balances(), [90, 60])
+        with self.assertRaises(ClientError) as raised:
+            self.move(11, ClientRequestToken="once-only")
+        self.assertEqual(code_of(raised), "IdempotentParameterMismatchException")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -20,6 +20,7 @@ constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::string_view kScopeEnd = "aws4_request";
 // Each is looked for among all headers.
 constexpr size_t kMaxSignedHeaders = 100;
+constexpr size_t kTimeBytes = sizeof("20261122T010203Z") - 1;
 constexpr std::string_view kTimeFormat = "%E4Y%m%dT%H%M%SZ";
 
 absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
@@ -80,13 +81,39 @@ Parameters ReadParameters(std::string_view text) {
   return parameters;
 }
 
+// The time of "20261122T010203Z"; nothing for other texts. By hand, because every request has one:
+// absl::ParseTime and FormatTime were 3 % of a GetItem.
+std::optional<absl::Time> ParseBasicTime(std::string_view text) {
+  if (text.size() != kTimeBytes || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
+  int parts[6];  // Year to second.
+  constexpr std::pair<size_t, size_t> kPlaces[] = {{0, 4}, {4, 2}, {6, 2}, {9, 2}, {11, 2}, {13, 2}};
+  for (size_t i = 0; i < std::size(kPlaces); ++i) {
+    std::string_view digits = text.substr(kPlaces[i].first, kPlaces[i].second);
+    parts[i] = 0;
+    for (char c : digits) {
+      if (c < '0' || c > '9') return std::nullopt;
+      parts[i] = parts[i] * 10 + (c - '0');
+    }
+  }
+  absl::CivilSecond civil(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
+  // A thirteenth month would be the first of the next year.
+  bool exact = civil.month() == parts[1] && civil.day() == parts[2] && civil.hour() == parts[3] &&
+               civil.minute() == parts[4] && civil.second() == parts[5];
+  if (!exact) return std::nullopt;
+  return absl::FromCivil(civil, absl::UTCTimeZone());
+}
+
 // Fills time and its text.
 bool ReadTime(std::string_view text, Signature& signature) {
-  std::string error;
-  if (!absl::ParseTime(Absl(kTimeFormat), Absl(text), &signature.time, &error) &&
-      !absl::ParseTime("%a, %d %b %E4Y %H:%M:%S GMT", Absl(text), &signature.time, &error)) {
-    return false;
+  if (std::optional<absl::Time> time = ParseBasicTime(text)) {
+    signature.time = *time;
+    signature.time_text = text;
+    return true;
   }
+  std::string error;
+  if (!absl::ParseTime("%a, %d %b %E4Y %H:%M:%S GMT", Absl(text), &signature.time, &error)) return false;
+  // Which are written in words.
+  if (signature.time == absl::InfiniteFuture() || signature.time == absl::InfinitePast()) return false;
   signature.time_text = absl::FormatTime(Absl(kTimeFormat), signature.time, absl::UTCTimeZone());
   return true;
 }

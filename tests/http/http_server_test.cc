@@ -16,6 +16,7 @@ namespace itemdb {
 namespace {
 
 using ::testing::HasSubstr;
+using std::string_literals::operator""s;
 
 std::string Checksum(const std::string& body) {
   return absl::StrCat(crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size()));
@@ -283,8 +284,8 @@ TEST_F(HttpServerTest, RefusesMalformedRequestsAndClosesTheirConnections) {
            std::string("GET / HTTP/1.1\r\nHo st: a\r\n\r\n"),
            std::string("GET / HTTP/1.1\r\n: a\r\n\r\n"),
            std::string("GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n"),
-           std::string("G\0T / HTTP/1.1\r\nHost: a\r\n\r\n", 29),
-           std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 is TLS\r\n\r\n", 25),
+           "G\0T / HTTP/1.1\r\nHost: a\r\n\r\n"s,
+           "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 is TLS\r\n\r\n"s,
            std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
            no_length + "Content-Length: -1\r\n\r\n",
            no_length + "Content-Length: two\r\n\r\n{}",

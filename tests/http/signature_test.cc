@@ -216,8 +216,11 @@ TEST_F(AccessKeysTest, RefusesHeadersThatAreNoSignature) {
     EXPECT_THAT(Verdict(request), HasSubstr(c.says)) << c.authorization;
   }
   DynamoDbRequest request;
-  request.Set("X-Amz-Date", "yesterday");
-  EXPECT_THAT(Verdict(request), HasSubstr("IncompleteSignatureException: Date must be"));
+  for (const char* date : {"yesterday", "", "20261122", "20261122T010203", "20261322T010203Z",
+                           "20261122T01020aZ", "20261122T010261Z", "infinite-future"}) {
+    request.Set("X-Amz-Date", date);
+    EXPECT_THAT(Verdict(request), HasSubstr("IncompleteSignatureException: Date must be")) << date;
+  }
   request.Remove("X-Amz-Date");
   EXPECT_THAT(Verdict(request), HasSubstr("existence of either a 'X-Amz-Date' or a 'Date' header"));
 }

@@ -26,6 +26,7 @@ constexpr Exception kExceptions[] = {
     {kReasonResourceInUse, 400, "ResourceInUseException"},
     {kReasonLimitExceeded, 400, "LimitExceededException"},
     {kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException"},
+    {kReasonDuplicateItem, 400, "DuplicateItemException"},
     {kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException"},
     // Clients try these again after a pause; nothing was written.
     {kReasonQueueFull, 400, "ThrottlingException"},

@@ -355,6 +355,40 @@ constexpr Shape kTransactGetItemList{
     .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kTransactGetItem};
 constexpr ShapeMember kTransactGetItemsInputMembers[] = {{"ReturnConsumedCapacity", &kReturnConsumedCapacity},
                                                          {"TransactItems", &kTransactGetItemList, true}};
+constexpr Shape kPartiQLNextToken{.kind = ShapeKind::kString, .min = 1, .max = 32768};
+constexpr Shape kPreparedStatementParameters{.kind = ShapeKind::kList, .min = 1, .element = &kAttributeValue};
+constexpr Shape kPartiQLStatement{.kind = ShapeKind::kString, .min = 1, .max = 8192};
+constexpr ShapeMember kExecuteStatementInputMembers[] = {
+    {"ConsistentRead", &kAnyBoolean},
+    {"Limit", &kPositiveIntegerObject},
+    {"NextToken", &kPartiQLNextToken},
+    {"Parameters", &kPreparedStatementParameters},
+    {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
+    {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
+    {"Statement", &kPartiQLStatement, true}};
+constexpr ShapeMember kBatchStatementRequestMembers[] = {
+    {"ConsistentRead", &kAnyBoolean},
+    {"Parameters", &kPreparedStatementParameters},
+    {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
+    {"Statement", &kPartiQLStatement, true}};
+constexpr Shape kBatchStatementRequest{.kind = ShapeKind::kStructure,
+                                       .members = kBatchStatementRequestMembers};
+constexpr Shape kPartiQLBatchRequest{
+    .kind = ShapeKind::kList, .min = 1, .max = 25, .element = &kBatchStatementRequest};
+constexpr ShapeMember kBatchExecuteStatementInputMembers[] = {
+    {"ReturnConsumedCapacity", &kReturnConsumedCapacity}, {"Statements", &kPartiQLBatchRequest, true}};
+constexpr ShapeMember kParameterizedStatementMembers[] = {
+    {"Parameters", &kPreparedStatementParameters},
+    {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
+    {"Statement", &kPartiQLStatement, true}};
+constexpr Shape kParameterizedStatement{.kind = ShapeKind::kStructure,
+                                        .members = kParameterizedStatementMembers};
+constexpr Shape kParameterizedStatements{
+    .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kParameterizedStatement};
+constexpr ShapeMember kExecuteTransactionInputMembers[] = {
+    {"ClientRequestToken", &kClientRequestToken},
+    {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
+    {"TransactStatements", &kParameterizedStatements, true}};
 
 }  // namespace
 
@@ -381,5 +415,11 @@ constexpr Shape kTransactWriteItemsInput{.kind = ShapeKind::kStructure,
                                          .members = kTransactWriteItemsInputMembers};
 constexpr Shape kTransactGetItemsInput{.kind = ShapeKind::kStructure,
                                        .members = kTransactGetItemsInputMembers};
+constexpr Shape kExecuteStatementInput{.kind = ShapeKind::kStructure,
+                                       .members = kExecuteStatementInputMembers};
+constexpr Shape kBatchExecuteStatementInput{.kind = ShapeKind::kStructure,
+                                            .members = kBatchExecuteStatementInputMembers};
+constexpr Shape kExecuteTransactionInput{.kind = ShapeKind::kStructure,
+                                         .members = kExecuteTransactionInputMembers};
 
 }  // namespace itemdb

@@ -76,5 +76,8 @@ extern const Shape kBatchGetItemInput;
 extern const Shape kBatchWriteItemInput;
 extern const Shape kTransactWriteItemsInput;
 extern const Shape kTransactGetItemsInput;
+extern const Shape kExecuteStatementInput;
+extern const Shape kBatchExecuteStatementInput;
+extern const Shape kExecuteTransactionInput;
 
 }  // namespace itemdb

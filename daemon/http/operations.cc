@@ -7,6 +7,7 @@
 #include "daemon/http/json_batches.h"
 #include "daemon/http/json_items.h"
 #include "daemon/http/json_pages.h"
+#include "daemon/http/json_statements.h"
 #include "daemon/http/json_tables.h"
 #include "daemon/http/json_transactions.h"
 
@@ -33,6 +34,9 @@ constexpr JsonOperation kOperations[] = {
     {"BatchWriteItem", Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
     {"TransactGetItems", Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
     {"TransactWriteItems", Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
+    {"ExecuteStatement", Role::kWrite, &kExecuteStatementInput, json::ExecuteStatement},
+    {"BatchExecuteStatement", Role::kWrite, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
+    {"ExecuteTransaction", Role::kWrite, &kExecuteTransactionInput, json::ExecuteTransaction},
     {"CreateTable", Role::kAdmin, &kCreateTableInput, json::CreateTable},
     {"UpdateTable", Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
     {"DeleteTable", Role::kAdmin, &kDeleteTableInput, json::DeleteTable},

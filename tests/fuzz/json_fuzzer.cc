@@ -92,6 +92,16 @@ constexpr Seed kSeeds[] = {
          "Value":"v"}],"SSESpecification":{"Enabled":true},"StreamSpecification":{"StreamEnabled":false}})j"},
     {"DescribeTable", R"j({"TableName":"arn:aws:dynamodb:local:000000000000:table/orders"})j"},
     {"ListTables", R"j({"ExclusiveStartTableName":"abc","Limit":3})j"},
+    {"ExecuteStatement",
+     R"j({"Statement":"SELECT l[0], x FROM orders WHERE pk = ? AND x IN (?, 2)","Limit":1,
+         "Parameters":[{"S":"a"},{"N":"1"}],"NextToken":null})j"},
+    {"BatchExecuteStatement",
+     R"j({"Statements":[{"Statement":"INSERT INTO orders VALUE {'pk': 'a', 'sk': ?}","Parameters":[{"S":"1"}]},
+         {"Statement":"UPDATE orders SET x = 2 WHERE pk = 'a' AND sk = '1' AND x = 7",
+         "ReturnValuesOnConditionCheckFailure":"ALL_OLD"}]})j"},
+    {"ExecuteTransaction",
+     R"j({"ClientRequestToken":"u","TransactStatements":[{"Statement":"DELETE FROM orders WHERE pk = 'a' AND sk = '1'"},
+         {"Statement":"EXISTS(SELECT * FROM orders WHERE pk = 'b' AND sk = '0' AND x = 1)"}]})j"},
 };
 
 // Takes back what an input made: tables are few.

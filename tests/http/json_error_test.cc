@@ -10,7 +10,7 @@
 namespace itemdb::testing {
 namespace {
 
-// ERR-01, ERR-02, ERR-08, ERR-12, ERR-19, ERR-20, SEM-114.
+// ERR-01, ERR-02, ERR-08, ERR-12, ERR-13, ERR-19, ERR-20, SEM-114.
 TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
   struct Row {
     std::string_view reason;
@@ -29,6 +29,7 @@ TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
        service + "ItemCollectionSizeLimitExceededException"},
       {kReasonIdempotentParameterMismatch, absl::StatusCode::kInvalidArgument, 400,
        service + "IdempotentParameterMismatchException"},
+      {kReasonDuplicateItem, absl::StatusCode::kAlreadyExists, 400, service + "DuplicateItemException"},
       {kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
        "com.amazon.coral.availability#ThrottlingException"},
       {kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,

@@ -1,0 +1,124 @@
+// PartiQL: requests and the whole bodies of their replies.
+
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+class JsonStatements : public ::testing::Test {
+ protected:
+  JsonStatements() { json_.Succeed("CreateTable", kCreateThings); }
+
+  std::string Succeed(const std::string& statement, const std::string& members = "") {
+    return json_.Succeed("ExecuteStatement", R"({"Statement":")" + statement + "\"" + members + "}");
+  }
+  std::string Fail(const std::string& statement, const std::string& members = "") {
+    return json_.Fail("ExecuteStatement", R"({"Statement":")" + statement + "\"" + members + "}");
+  }
+  // Items p/1 to p/COUNT.
+  void Insert(int count) {
+    for (int i = 1; i <= count; ++i)
+      Succeed("INSERT INTO Things VALUE {'pk': 'p', 'sk': '" + std::to_string(i) +
+              "', 'n': " + std::to_string(i) + "}");
+  }
+  static std::string Item(const std::string& i) {
+    return R"({"n":{"N":")" + i + R"("},"pk":{"S":"p"},"sk":{"S":")" + i + "\"}}";
+  }
+
+  JsonFixture json_;
+};
+
+// OP-23, PQL-01, PQL-02, PQL-03, PQL-05, PQL-10.
+TEST_F(JsonStatements, AnItemIsInsertedSelectedUpdatedAndDeleted) {
+  EXPECT_EQ(Succeed("INSERT INTO Things VALUE {'pk': ?, 'sk': '1', 'n': ?}",
+                    R"(,"Parameters":[{"S":"p"},{"N":"1"}])"),
+            R"({"Items":[]})");
+  EXPECT_EQ(
+      Succeed("SELECT * FROM Things WHERE pk = 'p'", R"(,"ReturnConsumedCapacity":"TOTAL")"),
+      R"({"Items":[)" + Item("1") + R"(],"ConsumedCapacity":{"TableName":"Things","CapacityUnits":0.5}})");
+  EXPECT_EQ(Succeed("UPDATE Things SET n = 5 WHERE pk = 'p' AND sk = '1' RETURNING ALL NEW *"),
+            R"({"Items":[{"n":{"N":"5"},"pk":{"S":"p"},"sk":{"S":"1"}}]})");
+  EXPECT_EQ(Succeed("DELETE FROM Things WHERE pk = 'p' AND sk = '1'"), R"({"Items":[]})");
+  EXPECT_EQ(Succeed("SELECT * FROM Things"), R"({"Items":[]})");
+}
+
+// PQL-13.
+TEST_F(JsonStatements, PagesFollowByTheirTokens) {
+  Insert(3);
+  const std::string first = Succeed("SELECT * FROM Things WHERE pk = 'p'", R"(,"Limit":2)");
+  const std::string before = R"({"Items":[)" + Item("1") + "," + Item("2") + R"(],"NextToken":")";
+  ASSERT_TRUE(first.starts_with(before)) << first;
+  const std::string token = first.substr(before.size(), first.find('"', before.size()) - before.size());
+  EXPECT_TRUE(first.ends_with(R"(","LastEvaluatedKey":{"pk":{"S":"p"},"sk":{"S":"2"}}})")) << first;
+  EXPECT_EQ(Succeed("SELECT * FROM Things WHERE pk = 'p'", R"(,"NextToken":")" + token + "\""),
+            R"({"Items":[)" + Item("3") + "]}");
+}
+
+// ERR-04, ERR-13, PQL-02, PQL-03, PQL-12.
+TEST_F(JsonStatements, StatementsThatFailAreExceptions) {
+  Insert(1);
+  EXPECT_TRUE(
+      Fail("INSERT INTO Things VALUE {'pk': 'p', 'sk': '1'}")
+          .starts_with(R"({"__type":"com.amazonaws.dynamodb.v20120810#DuplicateItemException","message":")"));
+  EXPECT_EQ(Fail("UPDATE Things SET n = 5 WHERE pk = 'p' AND sk = '1' AND n = 7",
+                 R"(,"ReturnValuesOnConditionCheckFailure":"ALL_OLD")"),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException",)"
+            R"("message":"The conditional request failed","Item":)" +
+                Item("1") + "}");
+  EXPECT_EQ(Fail(""), ValidationBody("1 validation error detected: Value '' at 'statement' failed to satisfy "
+                                     "constraint: Member must have length greater than or equal to 1"));
+  EXPECT_EQ(
+      Fail("SELECT * FROM Things", R"(,"Parameters":[])"),
+      ValidationBody("1 validation error detected: Value '[]' at 'parameters' failed to satisfy constraint: "
+                     "Member must have length greater than or equal to 1"));
+  EXPECT_EQ(Fail("SELECT * FROM Things", R"(,"Parameters":[{"S":1}])"),
+            SerializationBody("NUMBER_VALUE cannot be converted to String"));
+}
+
+// OP-24, PQL-14.
+TEST_F(JsonStatements, ABatchAnswersEachStatement) {
+  Insert(1);
+  EXPECT_EQ(json_.Succeed("BatchExecuteStatement", R"({"ReturnConsumedCapacity":"TOTAL","Statements":[
+              {"Statement":"SELECT * FROM Things WHERE pk = 'p' AND sk = ?","Parameters":[{"S":"1"}],"ConsistentRead":true},
+              {"Statement":"SELECT * FROM Things WHERE pk = 'p' AND sk = 'gone'"}]})"),
+            R"({"Responses":[{"TableName":"Things","Item":)" + Item("1") +
+                R"(},{"TableName":"Things"}],)"
+                R"("ConsumedCapacity":[{"TableName":"Things","CapacityUnits":1.5}]})");
+  const std::string writes = json_.Succeed("BatchExecuteStatement", R"({"Statements":[
+              {"Statement":"INSERT INTO Things VALUE {'pk': 'p', 'sk': '1'}"},
+              {"Statement":"UPDATE Things SET n = 2 WHERE pk = 'p' AND sk = '1' AND n = 7",
+               "ReturnValuesOnConditionCheckFailure":"ALL_OLD"},
+              {"Statement":"DELETE FROM Gone WHERE pk = 'p' AND sk = '1'"}]})");
+  EXPECT_NE(writes.find(R"({"Responses":[{"Error":{"Code":"DuplicateItem","Message":")"), std::string::npos)
+      << writes;
+  EXPECT_NE(
+      writes.find(
+          R"({"Error":{"Code":"ConditionalCheckFailed","Message":"The conditional request failed","Item":)" +
+          Item("1") + "}"),
+      std::string::npos)
+      << writes;
+  EXPECT_NE(writes.find(R"({"Error":{"Code":"ResourceNotFound","Message":")"), std::string::npos) << writes;
+}
+
+// ERR-05, OP-25, PQL-06, PQL-15.
+TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
+  Insert(1);
+  EXPECT_EQ(json_.Succeed("ExecuteTransaction", R"j({"ClientRequestToken":"t","TransactStatements":[
+              {"Statement":"INSERT INTO Things VALUE {'pk': 'q', 'sk': ?}","Parameters":[{"S":"1"}]},
+              {"Statement":"EXISTS(SELECT * FROM Things WHERE pk = 'p' AND sk = '1' AND n = 1)"}]})j"),
+            "{}");
+  EXPECT_EQ(json_.Succeed("ExecuteTransaction", R"({"TransactStatements":[
+              {"Statement":"SELECT * FROM Things WHERE pk = 'q' AND sk = '1'"},
+              {"Statement":"SELECT * FROM Things WHERE pk = 'q' AND sk = '2'"}]})"),
+            R"({"Responses":[{"Item":{"pk":{"S":"q"},"sk":{"S":"1"}}},{}]})");
+  EXPECT_EQ(json_.Fail("ExecuteTransaction", R"({"TransactStatements":[
+              {"Statement":"DELETE FROM Things WHERE pk = 'q' AND sk = '1'"},
+              {"Statement":"UPDATE Things SET n = 2 WHERE pk = 'p' AND sk = '1' AND n = 7"}]})"),
+            R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
+            R"("message":"Transaction cancelled, please refer cancellation reasons for specific reasons )"
+            R"([None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
+            R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}]})");
+}
+
+}  // namespace
+}  // namespace itemdb::testing

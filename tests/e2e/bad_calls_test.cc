@@ -1,5 +1,7 @@
 // What no client of ours would send, straight over gRPC: each call is refused with a status, a reason and a
 // sentence, changes nothing and leaves the daemon serving.
+#include <string_view>
+
 #include "google/protobuf/text_format.h"
 #include "itemdb/v1/data.pb.h"
 #include "itemdb/v1/tables.pb.h"
@@ -66,7 +68,10 @@ class BadCallsTest : public E2eTest {
     for (size_t i = 0; i < rows.size(); ++i) {
       const Row& row = rows[i];
       SCOPED_TRACE("row " + std::to_string(i) + ": " + row.method);
-      const RawReply reply = client.Call(std::string("itemdb.v1.") + row.method, row.request);
+      const std::string method = std::string("itemdb.v1.") + row.method;
+      const bool exchanges = std::string_view(row.method) == "Data/BulkWrite";
+      const RawReply reply =
+          exchanges ? client.Exchange(method, row.request) : client.Call(method, row.request);
       EXPECT_EQ(reply.status.error_code(), row.code) << reply.status.error_message();
       EXPECT_EQ(reply.reason, row.reason);
       const std::string message = reply.status.error_message();
@@ -82,11 +87,16 @@ class BadCallsTest : public E2eTest {
 
 TEST_F(BadCallsTest, BytesThatAreNoRequest) {
   std::vector<Row> rows;
-  for (const char* method :
-       {"Data/PutItem", "Data/GetItem", "Data/UpdateItem", "Data/DeleteItem", "Data/BatchWriteItem",
-        "Data/TransactWriteItems", "Data/Query", "Data/Scan", "Tables/CreateTable", "Tables/DescribeTable",
-        "Tables/ListTables", "Tables/DeleteTable", "Changes/ReadChanges", "Admin/GetStatus",
-        "Admin/CheckDatabase"}) {
+  for (const char* method : {"Data/PutItem",         "Data/GetItem",
+                             "Data/UpdateItem",      "Data/DeleteItem",
+                             "Data/BatchWriteItem",  "Data/TransactWriteItems",
+                             "Data/Query",           "Data/Scan",
+                             "Data/BatchGetItem",    "Data/TransactGetItems",
+                             "Data/QueryStream",     "Data/ScanStream",
+                             "Data/BulkWrite",       "Tables/CreateTable",
+                             "Tables/DescribeTable", "Tables/ListTables",
+                             "Tables/DeleteTable",   "Changes/ReadChanges",
+                             "Admin/GetStatus",      "Admin/CheckDatabase"}) {
     // A field that ends after the message does, the group wire types, and text that is no UTF-8 (when there
     // is a text field 1).
     rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});
@@ -227,6 +237,103 @@ TEST_F(BadCallsTest, BatchesAndTransactions) {
        grpc::StatusCode::NOT_FOUND,
        "RESOURCE_NOT_FOUND"},
   });
+}
+
+// EXT-01: streams of pages are refused as single calls are.
+TEST_F(BadCallsTest, StreamsOfPagesThatCannotBegin) {
+  const auto query = [](const std::string& text) {
+    return Bytes<v1::QueryStreamRequest>("query { table_name: 'Product' " + text + " }");
+  };
+  const std::string condition =
+      "key_condition_expression: 'product_id = :p' expression_attribute_values { key: ':p' value { s: 'p' } "
+      "} ";
+  const auto scan = [](const std::string& text) {
+    return Bytes<v1::ScanStreamRequest>("scan { " + text + " }");
+  };
+  ExpectRefused({
+      {"Data/QueryStream", "", {"TableName"}},
+      {"Data/QueryStream", query(""), {"KeyConditionExpression"}},
+      {"Data/QueryStream",
+       query("key_condition_expression: 'warehouse_id = :p' "
+             "expression_attribute_values { key: ':p' value { s: 'p' } }"),
+       {"product_id"}},
+      {"Data/QueryStream", query(condition + "limit: 0"), {"Limit"}},
+      {"Data/QueryStream", query(condition + "limit: -1"), {"Limit"}},
+      {"Data/QueryStream", query(condition + "filter_expression: 'a ='"), {"Invalid FilterExpression"}},
+      {"Data/QueryStream", query(condition + "index_name: 'nope'"), {"nope"}},
+      {"Data/QueryStream", query(condition + "exclusive_start_key " + Key("another")), {"starting key"}},
+      {"Data/QueryStream", query(condition + "select: 9"), {"Select"}},
+      {"Data/ScanStream", "", {"TableName"}},
+      {"Data/ScanStream",
+       scan("table_name: 'nope'"),
+       {"nope"},
+       grpc::StatusCode::NOT_FOUND,
+       "RESOURCE_NOT_FOUND"},
+      {"Data/ScanStream", scan("table_name: 'Product' segment: 1"), {"TotalSegments"}},
+      {"Data/ScanStream", scan("table_name: 'Product' segment: 2 total_segments: 2"), {"Segment"}},
+      {"Data/ScanStream", scan("table_name: 'Product' exclusive_start_key { }"), {"starting key"}},
+      {"Data/ScanStream", scan("table_name: 'Product' limit: 0") + std::string("\x10\x01"), {"Limit"}},
+  });
+}
+
+// EXT-03.
+TEST_F(BadCallsTest, ChunksThatAreRefusedAsAWhole) {
+  const auto chunk = [](const std::string& text) { return Bytes<v1::BulkWriteChunk>(text); };
+  const std::string put =
+      "request_items { table_name: 'Product' write_requests { put_request { item " + Key("p") + " } } } ";
+  std::string many = "chunk_number: 1 request_items { table_name: 'Product' ";
+  for (int i = 0; i < 1'001; ++i)
+    many += "write_requests { delete_request { key " + Key("p" + std::to_string(i)) + " } } ";
+  std::string large = "chunk_number: 1 request_items { table_name: 'Product' ";
+  for (int i = 0; i < 11; ++i)
+    large += "write_requests { put_request { item { attributes { name: 'v' value { s: '" +
+             std::string(390'000, 'x') + "' } } } } } ";
+  ExpectRefused({
+      {"Data/BulkWrite", "", {"a chunk must contain 1 to 1000 write requests"}},
+      {"Data/BulkWrite", chunk("chunk_number: 1"), {"chunk 1 has 0"}},
+      {"Data/BulkWrite", chunk(put), {"chunk 0 came where chunk 1"}},
+      {"Data/BulkWrite", chunk("chunk_number: 2 " + put), {"chunk 2 came where chunk 1"}},
+      {"Data/BulkWrite", chunk(many + "}"), {"chunk 1 has 1001"}},
+      {"Data/BulkWrite", chunk(large + "}"), {"at most 4194304 bytes"}},
+      {"Data/BulkWrite",
+       chunk("chunk_number: 1 client_request_token: '" + std::string(37, 'x') + "' " + put),
+       {"ClientRequestToken", "37"}},
+  });
+}
+
+// EXT-03: what can never be applied is named in the answer and changes nothing.
+TEST_F(BadCallsTest, WritesOfAChunkThatCannotBeAppliedAreNamed) {
+  const uint64_t before = ChangeSequence();
+  const RawReply reply =
+      RawClient(daemon_.endpoint())
+          .Exchange("itemdb.v1.Data/BulkWrite",
+                    Bytes<v1::BulkWriteChunk>(
+                        "chunk_number: 1 request_items { table_name: 'Product' "
+                        "write_requests { put_request { item { " +
+                        ItemWith("value { n: 'x' }") +
+                        " } } } write_requests { } write_requests { delete_request { key { } } } "
+                        "} request_items { table_name: 'nope' write_requests { delete_request { "
+                        "key " +
+                        Key("p") + " } } }"));
+  ASSERT_TRUE(reply.status.ok()) << reply.status.error_message();
+  v1::BulkWriteReply answer;
+  ASSERT_TRUE(answer.ParseFromString(reply.bytes));
+  EXPECT_EQ(answer.chunk_number(), 1u);
+  ASSERT_EQ(answer.rejected_size(), 4);
+  const struct {
+    const char* reason;
+    const char* says;
+  } expected[] = {{"VALIDATION", "\"v\""},
+                  {"VALIDATION", "PutRequest or a DeleteRequest"},
+                  {"VALIDATION", "product_id, warehouse_id"},
+                  {"RESOURCE_NOT_FOUND", "nope"}};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(answer.rejected(i).index(), i);
+    EXPECT_EQ(answer.rejected(i).reason(), expected[i].reason);
+    EXPECT_THAT(answer.rejected(i).message(), HasSubstr(expected[i].says));
+  }
+  EXPECT_EQ(ChangeSequence(), before);
+  ExpectCheckIsClean();
 }
 
 // SEM-001 for updates, which grow an item in place.

@@ -1,5 +1,6 @@
 // Disks that fail, fill up or are slow while the database runs. It must say exactly what it does not know,
 // come back by itself, and never number two changes alike.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <future>
@@ -207,6 +208,41 @@ TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {
   bool reappeared = Has(*database, "failed");
   EXPECT_EQ(after->change_sequence(), before->change_sequence() + (reappeared ? 2 : 1));
   ReadOrders(*database);  // The log is dense; the check finds nothing.
+}
+
+// EXT-02: a state that is held, for whatever time, does not keep the store from being opened again, and does
+// not live on in the new one.
+TEST_F(FailedSyncTest, GivesUpHeldStatesToReopen) {
+  DatabaseOptions options = Options();
+  options.max_held_state_age = std::chrono::hours(1);
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(Put(*database, "before").ok());
+  wire::PageRequest request;
+  request.set_table_name("Plain");
+  auto scan = [&](const HeldState& state) {
+    return Await<Page>([&](auto done) { database->ScanState(state, request, std::move(done)); });
+  };
+  auto held = database->HoldState();
+  ASSERT_TRUE(held.ok()) << held.status();
+  EXPECT_TRUE(scan(**held).ok());
+
+  disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
+  EXPECT_EQ(ReasonOf(Put(*database, "failed").status()), kReasonWriteOutcomeUnknown);
+  Poll("a write to be acknowledged", [&] { return Put(*database, "after").ok(); });
+  const absl::Status given_up = scan(**held).status();
+  EXPECT_EQ(given_up.code(), absl::StatusCode::kAborted) << given_up;
+  EXPECT_EQ(ReasonOf(given_up), kReasonStateTooOld);
+
+  auto again = database->HoldState();
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_TRUE(Put(*database, "later").ok());
+  auto page = scan(**again);
+  ASSERT_TRUE(page.ok()) << page.status();
+  const std::vector<std::string> items = ShowItems(*page);
+  EXPECT_EQ(std::count(items.begin(), items.end(), "pk=after sk=#"), 1);
+  EXPECT_EQ(std::count(items.begin(), items.end(), "pk=later sk=#"), 0);
 }
 
 // While families for tables to come are being made, the store they belong to must be given up: the reopening

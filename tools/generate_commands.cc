@@ -1,18 +1,15 @@
 #include "tools/generate_commands.h"
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "itemdb/bulk_writer.h"
 #include "itemdb/order_entry.h"
 #include "tools/checks.h"
 #include "tools/command_table.h"
@@ -24,70 +21,29 @@
 namespace itemdb::tools {
 namespace {
 
-// BatchWriteItem's limit.
-constexpr size_t kBatchItems = 25;
 constexpr int kMaxInFlight = 256;
 
-// How often a batch is sent while the daemon is overloaded; the client pauses in between.
-constexpr int kOverloadTries = 200;
-
-// Many threads, each with one batch in flight. The first error stops all.
-class Writer {
- public:
-  Writer(Context& context, Client client, const GeneratedData& data, Progress& progress)
-      : context_(context), client_(std::move(client)), data_(data), progress_(progress) {}
-
-  absl::Status Run(int in_flight) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < in_flight; ++i) threads.emplace_back([this] { WriteEntities(); });
-    for (std::thread& thread : threads) thread.join();
-    return status_;
-  }
-
- private:
-  void WriteEntities() {
-    std::vector<BatchPut> items;
-    while (!failed_.load(std::memory_order_relaxed)) {
-      if (context_.session().interrupted()) return Fail(absl::CancelledError("interrupted"));
-      const uint64_t entity = next_entity_.fetch_add(1, std::memory_order_relaxed);
-      const bool end = entity >= data_.entity_count();
-      if (!end) data_.AppendEntity(entity, &items);
-      while (items.size() >= kBatchItems || (end && !items.empty())) {
-        if (absl::Status status = WriteBatch(items); !status.ok()) return Fail(status);
-      }
-      if (end) return;
+// One writer with many chunks under way; making the items costs less than writing them.
+absl::Status WriteToDaemon(Context& context, const Client& client, const GeneratedData& data, int in_flight,
+                           Progress& progress) {
+  BulkWriter writer(client, {.chunks_under_way = in_flight, .call = context.Call()});
+  std::vector<BatchPut> items;
+  for (uint64_t entity = 0; entity < data.entity_count(); ++entity) {
+    if (context.session().interrupted()) return absl::CancelledError("interrupted");
+    items.clear();
+    data.AppendEntity(entity, &items);
+    for (const BatchPut& put : items) {
+      if (absl::Status status = writer.Put(put.table_name, put.item); !status.ok()) return status;
     }
+    progress.Add(static_cast<int64_t>(items.size()));
   }
-
-  // Takes up to kBatchItems from the end of `items` and writes them all.
-  absl::Status WriteBatch(std::vector<BatchPut>& items) {
-    const size_t count = std::min(items.size(), kBatchItems);
-    BatchWriteItemRequest request;
-    for (size_t i = items.size() - count; i < items.size(); ++i)
-      request.writes.push_back(std::move(items[i]));
-    items.resize(items.size() - count);
-    CallOptions call = context_.Call();
-    call.retry = RetryOptions{.max_attempts = kOverloadTries};
-    const absl::Status status = client_.BatchWriteItem(request, call).status();
-    if (!status.ok()) return status;
-    progress_.Add(static_cast<int64_t>(count));
-    return absl::OkStatus();
-  }
-
-  void Fail(const absl::Status& status) {
-    std::lock_guard<std::mutex> lock(mu_);
-    if (!failed_.exchange(true)) status_ = status;
-  }
-
-  Context& context_;
-  Client client_;
-  const GeneratedData& data_;
-  Progress& progress_;
-  std::atomic<uint64_t> next_entity_{0};
-  std::atomic<bool> failed_{false};
-  std::mutex mu_;
-  absl::Status status_;  // Guarded by mu_ while threads run.
-};
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  if (!result.ok()) return result.status();
+  if (result->rejected.empty()) return absl::OkStatus();
+  return ToolError(ExitCode::kRefused, absl::StrFormat("%d of %d items were refused, the first because: %s",
+                                                       result->rejected.size(), data.item_count(),
+                                                       result->rejected.front().message));
+}
 
 absl::Status WriteToFile(const GeneratedData& data, const std::string& path, Progress& progress) {
   errno = 0;
@@ -124,7 +80,7 @@ absl::Status RunGenerate(Context& context, const GenerateOptions& options) {
                                               .unit = "items",
                                               .total = static_cast<int64_t>(data.item_count())});
   const absl::Status status = options.to_file.empty()
-                                  ? Writer(context, *client, data, progress).Run(options.in_flight)
+                                  ? WriteToDaemon(context, *client, data, options.in_flight, progress)
                                   : WriteToFile(data, options.to_file, progress);
   progress.Finish();
   if (!status.ok()) return status;
@@ -173,9 +129,9 @@ void RegisterGenerateCommands(CommandTable& table) {
       ->type_name("NUMBER");
   command
       ->add_option("--in-flight", options->in_flight,
-                   "Requests of 25 items sent at a time, 1 to 256. Default: 16")
+                   "Chunks of 250 items sent and not yet acknowledged, 1 to 256. Default: 8")
       ->check(WholeNumberBetween(1, kMaxInFlight))
-      ->type_name("REQUESTS");
+      ->type_name("CHUNKS");
   command
       ->add_option("--to-file", options->to_file,
                    "Write JSON lines {\"table\", \"item\"} to this file. Default: write to the daemon")

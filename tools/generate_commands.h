@@ -14,8 +14,8 @@ class CommandTable;
 
 struct GenerateOptions {
   GeneratedSizes sizes;
-  // Requests in flight at a time, each with one batch of items.
-  int in_flight = 16;
+  // Chunks of items sent and not yet acknowledged.
+  int in_flight = 8;
   // Write JSON lines {"table": ..., "item": DynamoDB JSON} here, and nothing to the daemon; empty for the
   // daemon.
   std::string to_file;
@@ -23,7 +23,8 @@ struct GenerateOptions {
 
 // Creates the order-entry tables that are missing, writes all items and prints how many, in what time. An
 // item that exists under the same key is replaced, so running it again repairs an interrupted run.
-// UsageError: the file cannot be written. Otherwise the first error of a write that is not just overload.
+// UsageError: the file cannot be written. ToolError (kRefused): the daemon refuses
+// items, of tables that are not what was created. Otherwise what ended the writer.
 absl::Status RunGenerate(Context& context, const GenerateOptions& options);
 
 void RegisterGenerateCommands(CommandTable& table);

@@ -111,7 +111,7 @@ Path Path::operator[](std::string_view member) const {
 
 Path Path::operator[](int index) const {
   Path path = *this;
-  path.text_.Text("[" + std::to_string(index) + "]");
+  path.text_.Text(std::string("[").append(std::to_string(index)).append("]"));
   return path;
 }
 
@@ -139,7 +139,7 @@ Condition Path::In(const std::vector<Value>& values) const {
 SizeOf::SizeOf(const Path& path) : text_(Function("size", path.text())) {}
 
 Condition Compare(const ExpressionText& left, std::string_view comparator, const Operand& right) {
-  return Condition(Joined(left, " " + std::string(comparator) + " ", right.text()));
+  return Condition(Joined(left, std::string(" ").append(comparator).append(" "), right.text()));
 }
 
 Condition operator&&(const Condition& a, const Condition& b) {
@@ -202,7 +202,9 @@ KeyCondition operator&&(const KeyCondition& a, const KeyCondition& b) {
 
 KeyCondition Key::Compare(std::string_view comparator, Value value) const {
   ExpressionText text;
-  text.AttributeName(name_).Text(" " + std::string(comparator) + " ").AttributeValue(std::move(value));
+  text.AttributeName(name_)
+      .Text(std::string(" ").append(comparator).append(" "))
+      .AttributeValue(std::move(value));
   return KeyCondition(std::move(text));
 }
 

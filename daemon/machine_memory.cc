@@ -56,7 +56,7 @@ uint64_t ControlGroupLimit(const std::string& root) {
     size_t first = line.find(':');
     size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = std::string(",").append(line, first + 1, second - first - 1).append(",");
     std::string path = line.substr(second + 1);
     if (path == "/") path.clear();
     if (controllers == ",,") {

@@ -29,7 +29,7 @@ struct Position {
   // The option whose value comes next, if it is one's.
   const CLI::Option* option = nullptr;
   size_t arguments = 0;
-  std::string table_name;
+  std::string table_name = {};
 };
 
 Position Walk(const CommandTable& table, const std::vector<std::string>& words) {

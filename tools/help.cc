@@ -21,7 +21,7 @@ std::string Wrapped(std::string_view text, size_t indent, size_t at) {
   bool first = true;
   for (absl::string_view part : absl::StrSplit(absl::string_view(text.data(), text.size()), ' ')) {
     if (!first && at + 1 + part.size() > kLineLetters) {
-      out += "\n" + std::string(indent, ' ');
+      out.append("\n").append(indent, ' ');
       at = indent;
     } else if (!first) {
       out += ' ';

@@ -36,7 +36,7 @@ std::string Bar(double part) {
 std::string WithSeparators(int64_t number) {
   std::string text = std::to_string(number);
   const size_t first = text.front() == '-' ? 1 : 0;
-  for (size_t i = text.size(); i > first + 3; i -= 3) text.insert(i - 3, ",");
+  for (size_t i = text.size(); i > first + 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
 

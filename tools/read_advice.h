@@ -16,9 +16,9 @@ struct ObservedRead {
   // False for a scan.
   bool is_query = false;
   // Empty for the table itself.
-  std::string index_name;
-  std::string filter_expression;
-  ExpressionAttributeNames expression_attribute_names;
+  std::string index_name = {};
+  std::string filter_expression = {};
+  ExpressionAttributeNames expression_attribute_names = {};
   // Items read, and those of them that the filter left.
   int64_t scanned_count = 0;
   int64_t count = 0;

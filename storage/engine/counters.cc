@@ -11,7 +11,9 @@ namespace itemdb {
 
 std::string CountersKey(uint64_t storage_id) { return SequenceKey(storage_id); }
 
-std::string CollectionsPrefix(uint64_t storage_id) { return kCollectionKeyPrefix + SequenceKey(storage_id); }
+std::string CollectionsPrefix(uint64_t storage_id) {
+  return std::string(kCollectionKeyPrefix).append(SequenceKey(storage_id));
+}
 
 std::string CollectionKey(uint64_t storage_id, std::string_view item_key) {
   return CollectionsPrefix(storage_id)

@@ -34,10 +34,10 @@ int64_t DecodeLength(std::string_view expiry_key, std::string_view record) {
 
 }  // namespace
 
-std::string RequestKey(std::string_view token) { return "t" + std::string(token); }
+std::string RequestKey(std::string_view token) { return std::string("t").append(token); }
 
 std::string RequestExpiryKey(int64_t time_us, std::string_view token) {
-  return "e" + SequenceKey(static_cast<uint64_t>(time_us)) + std::string(token);
+  return std::string("e").append(SequenceKey(static_cast<uint64_t>(time_us))).append(token);
 }
 
 std::string EncodeRequest(std::string_view token, const AppliedRequest& request) {

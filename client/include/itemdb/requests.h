@@ -284,7 +284,7 @@ struct QueryRequest {
   // Default: the table itself.
   std::string index_name = "";
   // Equality on every partition-key attribute, and at most one range over the sort-key attributes.
-  std::string key_condition_expression;
+  std::string key_condition_expression = "";
   // Drops items after they were read and counted against `limit`.
   std::string filter_expression = "";
   // Attributes to return. Default: all that the table or index holds.

@@ -163,12 +163,12 @@ struct TableDescription {
   TableDefinition definition;
   TableStatus table_status = TableStatus::kUnknown;
   // A UUID; a table made again under the same name has another.
-  std::string table_id;
+  std::string table_id = {};
   // Names the table in change records; never reused.
   uint64_t storage_id = 0;
-  absl::Time creation_time;
-  std::vector<IndexDescription> indexes;
-  std::vector<LocalIndexDescription> local_indexes;
+  absl::Time creation_time = {};
+  std::vector<IndexDescription> indexes = {};
+  std::vector<LocalIndexDescription> local_indexes = {};
   // Exact number of items and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t table_size_bytes = 0;

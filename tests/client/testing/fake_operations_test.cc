@@ -65,7 +65,9 @@ TEST_F(FakeOperationsTest, BatchesOfGetsBringEverythingAndSayWhatIsMissing) {
   for (size_t i = 0; i < table.keys.size(); ++i) {
     const std::optional<Item>& item = got->tables[0].items[i];
     EXPECT_EQ(item.has_value(), i >= 10) << i;
-    if (item.has_value()) EXPECT_EQ(*item->find_or_null("id"), *table.keys[i].find_or_null("id"));
+    if (item.has_value()) {
+      EXPECT_EQ(*item->find_or_null("id"), *table.keys[i].find_or_null("id"));
+    }
   }
   // 25 units of 4 KiB, halved, for each item, and half a unit for each that is missing (SEM-062).
   EXPECT_EQ(got->consumed_capacity[0].capacity_units, 12.5 * kItems + 0.5 * 10);

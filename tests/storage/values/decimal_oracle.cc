@@ -101,7 +101,7 @@ std::string RandomNumberText(std::mt19937_64& random) {
     int digit = static_cast<int>(Pick(random, 0, 3) == 0 ? Pick(random, 0, 1) * 9 : Pick(random, 0, 9));
     digits.push_back(static_cast<char>('0' + (i == 0 ? std::max(digit, 1) : digit)));
   }
-  if (Pick(random, 0, 40) == 0) digits = "0";
+  if (Pick(random, 0, 40) == 0) digits.assign(1, '0');
   if (Pick(random, 0, 3) == 0) digits.append(Pick(random, 0, 5), '0');
 
   // The first digit is worth 10^exponent. Put the point somewhere and say the rest with an exponent, or write
@@ -110,7 +110,7 @@ std::string RandomNumberText(std::mt19937_64& random) {
   if (Pick(random, 0, 2) != 0) {
     int point = static_cast<int>(Pick(random, 0, static_cast<int64_t>(digits.size())));
     text = digits.substr(0, point);
-    if (point < static_cast<int>(digits.size()) || Pick(random, 0, 1)) text += "." + digits.substr(point);
+    if (point < static_cast<int>(digits.size()) || Pick(random, 0, 1)) text.append(".").append(digits, point);
     text += Pick(random, 0, 1) ? "e" : "E";
     int rest = exponent - point + 1;
     if (rest >= 0 && Pick(random, 0, 1)) text += "+";

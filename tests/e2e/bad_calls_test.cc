@@ -251,7 +251,7 @@ TEST_F(BadCallsTest, StreamsOfPagesThatCannotBegin) {
     return Bytes<v1::ScanStreamRequest>("scan { " + text + " }");
   };
   ExpectRefused({
-      {"Data/QueryStream", "", {"TableName"}},
+      {"Data/QueryStream", "", {"KeyConditionExpression"}},
       {"Data/QueryStream", query(""), {"KeyConditionExpression"}},
       {"Data/QueryStream",
        query("key_condition_expression: 'warehouse_id = :p' "
@@ -289,7 +289,7 @@ TEST_F(BadCallsTest, ChunksThatAreRefusedAsAWhole) {
     large += "write_requests { put_request { item { attributes { name: 'v' value { s: '" +
              std::string(390'000, 'x') + "' } } } } } ";
   ExpectRefused({
-      {"Data/BulkWrite", "", {"a chunk must contain 1 to 1000 write requests"}},
+      {"Data/BulkWrite", "", {"chunk 0 came where chunk 1"}},
       {"Data/BulkWrite", chunk("chunk_number: 1"), {"chunk 1 has 0"}},
       {"Data/BulkWrite", chunk(put), {"chunk 0 came where chunk 1"}},
       {"Data/BulkWrite", chunk("chunk_number: 2 " + put), {"chunk 2 came where chunk 1"}},

@@ -56,7 +56,8 @@ class OneExchange : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteB
 
   void OnReadDone(bool ok) override {
     answered_ = ok;
-    context_->TryCancel();
+    // Without an answer the stream has ended, and its status is on the way.
+    if (ok) context_->TryCancel();
   }
 
   void OnDone(const grpc::Status& status) override { done_.set_value(answered_ ? grpc::Status::OK : status); }

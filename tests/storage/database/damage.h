@@ -1,0 +1,119 @@
+// Damage done to a closed database, through RocksDB itself, and what the check says of it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rocksdb/db.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+// The column families of a closed database.
+class Families {
+ public:
+  explicit Families(const std::string& data_directory) {
+    const std::string path = data_directory + "/rocksdb";
+    std::vector<std::string> names;
+    rocksdb::DBOptions options;
+    Check(rocksdb::DB::ListColumnFamilies(options, path, &names));
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const std::string& name : names) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* db = nullptr;
+    Check(rocksdb::DB::Open(options, path, descriptors, &handles, &db));
+    db_.reset(db);
+    for (size_t i = 0; i < names.size(); ++i) families_[names[i]] = handles[i];
+  }
+  ~Families() {
+    for (const auto& [name, handle] : families_) Check(db_->DestroyColumnFamilyHandle(handle));
+  }
+
+  // A family of a table or index, in key order.
+  std::map<std::string, std::string> All(uint64_t storage_id) { return All(Name(storage_id)); }
+  std::map<std::string, std::string> All(const std::string& family) {
+    std::map<std::string, std::string> all;
+    std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), families_.at(family)));
+    for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
+    return all;
+  }
+  void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
+    Put(Name(storage_id), key, value);
+  }
+  void Put(const std::string& family, const std::string& key, const std::string& value) {
+    Check(db_->Put(rocksdb::WriteOptions(), families_.at(family), key, value));
+  }
+  void Delete(uint64_t storage_id, const std::string& key) { Delete(Name(storage_id), key); }
+  void Delete(const std::string& family, const std::string& key) {
+    Check(db_->Delete(rocksdb::WriteOptions(), families_.at(family), key));
+  }
+
+ private:
+  static void Check(const rocksdb::Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
+
+  static std::string Name(uint64_t storage_id) {
+    char name[32];
+    std::snprintf(name, sizeof(name), "s%06llu", static_cast<unsigned long long>(storage_id));
+    return name;
+  }
+
+  std::unique_ptr<rocksdb::DB> db_;
+  std::map<std::string, rocksdb::ColumnFamilyHandle*> families_;
+};
+
+// A table with an index and three items.
+class Damage : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    v1::CreateTableRequest table = TableRequest("Things");
+    AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(table);
+    for (const char* sk : {"a", "b", "c"}) {
+      auto put = database_.Put("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"status", S("open")}});
+      ASSERT_TRUE(put.ok()) << put.status();
+    }
+    v1::DescribeTableRequest request;
+    request.set_table_name("Things");
+    auto described = database_->DescribeTable(request);
+    ASSERT_TRUE(described.ok()) << described.status();
+    table_ = described->table().storage_id();
+    index_ = described->table().global_secondary_indexes(0).storage_id();
+  }
+
+  void Do(const std::function<void(Families&)>& damage) {
+    database_.Close();
+    {
+      Families families(database_.options().data_directory);
+      damage(families);
+    }
+    database_.Reopen();
+  }
+
+  std::vector<std::string> Findings() {
+    auto reply = Await<v1::CheckDatabaseReply>(
+        [&](auto done) { database_->CheckDatabase(v1::CheckDatabaseRequest(), std::move(done)); });
+    EXPECT_TRUE(reply.ok()) << reply.status();
+    if (!reply.ok()) return {};
+    EXPECT_EQ(reply->finding_count(), reply->findings_size());
+    return {reply->findings().begin(), reply->findings().end()};
+  }
+
+  absl::StatusOr<wire::GetItemReply> Get(const std::string& sk) {
+    wire::GetItemRequest request;
+    request.set_table_name("Things");
+    request.set_key(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
+    return Await<wire::GetItemReply>([&](auto done) { database_->GetItem(request, std::move(done)); });
+  }
+
+  TestDatabase database_;
+  uint64_t table_ = 0;
+  uint64_t index_ = 0;
+};
+
+}  // namespace itemdb::testing

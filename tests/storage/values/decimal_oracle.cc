@@ -123,7 +123,7 @@ std::string RandomNumberText(std::mt19937_64& random) {
     if (missing >= 0) {
       text.append(missing, '0');
     } else {
-      text.insert(exponent + 1, ".");
+      text.insert(static_cast<size_t>(exponent) + 1, 1, '.');
     }
   }
   if (Pick(random, 0, 9) == 0) text.insert(0, "00");

@@ -58,7 +58,8 @@ class RangePlanner {
   // Takes what is a key condition out of rest(). INVALID_ARGUMENT: a value does not fit the key, too many
   // values.
   absl::StatusOr<std::vector<KeyCondition>> Ranges(bool descending) {
-    std::optional<uint32_t> hash = TakeFirst(&RangePlanner::SelectsPartitions);
+    std::optional<uint32_t> hash = TakeFirst(&RangePlanner::IsPartitionEquality);
+    if (!hash) hash = TakeFirst(&RangePlanner::IsPartitionIn);
     if (!hash) return std::vector<KeyCondition>();
     std::optional<uint32_t> sorted;
     if (!sort_.empty()) {
@@ -116,10 +117,12 @@ class RangePlanner {
     return std::nullopt;
   }
 
-  bool SelectsPartitions(const ConditionSyntax& condition) const {
-    const std::string& name = partition_[0].name;
-    if (DemandedValue(statement_, condition, name) != nullptr) return true;
-    return condition.kind == ConditionKind::kIn && IsOnValues(condition, name);
+  bool IsPartitionEquality(const ConditionSyntax& condition) const {
+    return DemandedValue(statement_, condition, partition_[0].name) != nullptr;
+  }
+
+  bool IsPartitionIn(const ConditionSyntax& condition) const {
+    return condition.kind == ConditionKind::kIn && IsOnValues(condition, partition_[0].name);
   }
 
   bool IsSortEquality(const ConditionSyntax& condition) const {

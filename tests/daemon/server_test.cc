@@ -108,6 +108,51 @@ TEST_F(ServerTest, AnswersAFalseConditionWithTheItem) {
   EXPECT_EQ(reply.condition_failed().item().SerializeAsString(), item.SerializeAsString());
 }
 
+// PQL-01..03, ERR-13: the items of a statement's reply are appended as storage has them.
+TEST_F(ServerTest, ExecutesStatements) {
+  ASSERT_TRUE(CreateTable("orders").ok());
+  auto execute = [this](const std::string& statement, const std::string& parameter,
+                        v1::ExecuteStatementReply* reply) {
+    grpc::ClientContext context;
+    v1::ExecuteStatementRequest request;
+    request.set_statement(statement);
+    request.add_parameters()->set_s(parameter);
+    return data_->ExecuteStatement(&context, request, reply);
+  };
+  v1::ExecuteStatementReply reply;
+  const std::string insert = "INSERT INTO \"orders\" VALUE {'pk': 'a', 'sk': ?}";
+  ASSERT_TRUE(execute(insert, "1", &reply).ok());
+  ASSERT_TRUE(execute(insert, "2", &reply).ok());
+  EXPECT_EQ(reply.items_size(), 0);
+  grpc::Status duplicate = execute(insert, "2", &reply);
+  EXPECT_EQ(duplicate.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(DetailOf(duplicate).reason(), "DUPLICATE_ITEM");
+  ASSERT_TRUE(execute("SELECT * FROM orders WHERE pk = ?", "a", &reply).ok());
+  ASSERT_EQ(reply.items_size(), 2);
+  EXPECT_EQ(reply.items(1).SerializeAsString(), Key("a", "2").SerializeAsString());
+  EXPECT_GT(reply.change_sequence(), 0u);
+  ASSERT_TRUE(execute("UPDATE orders SET n = 1 WHERE pk = 'a' AND sk = ?", "3", &reply).ok());
+  EXPECT_TRUE(reply.has_condition_failed());
+
+  grpc::ClientContext batch_context;
+  v1::BatchExecuteStatementRequest batch;
+  batch.add_statements()->set_statement("SELECT sk FROM orders WHERE pk = 'a' AND sk = '1'");
+  batch.add_statements()->set_statement("SELECT sk FROM orders");
+  v1::BatchExecuteStatementReply batch_reply;
+  ASSERT_TRUE(data_->BatchExecuteStatement(&batch_context, batch, &batch_reply).ok());
+  EXPECT_EQ(batch_reply.responses(0).item().attributes(0).value().s(), "1");
+  EXPECT_EQ(batch_reply.responses(1).error().reason(), "VALIDATION");
+
+  grpc::ClientContext transaction_context;
+  v1::ExecuteTransactionRequest transaction;
+  transaction.add_transact_statements()->set_statement("DELETE FROM orders WHERE pk = 'a' AND sk = '1'");
+  transaction.add_transact_statements()->set_statement("INSERT INTO orders VALUE {'pk': 'a', 'sk': '2'}");
+  v1::ExecuteTransactionReply transaction_reply;
+  ASSERT_TRUE(data_->ExecuteTransaction(&transaction_context, transaction, &transaction_reply).ok());
+  ASSERT_EQ(transaction_reply.cancelled().reasons_size(), 2);
+  EXPECT_EQ(transaction_reply.cancelled().reasons(1).code(), v1::CANCELLATION_CODE_DUPLICATE_ITEM);
+}
+
 TEST_F(ServerTest, WritesBatchesAndTransactions) {
   ASSERT_TRUE(CreateTable("orders").ok());
   {

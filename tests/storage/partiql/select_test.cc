@@ -165,6 +165,7 @@ TEST_F(PartiqlSelect, OrdersByItsKey) {
   EXPECT_EQ(Keys("WHERE pk IN ('a', 'b') ORDER BY pk DESC"), "b1 a1 a2 a3");
   EXPECT_EQ(Keys("WHERE pk IN ('a', 'b') ORDER BY pk ASC, sk DESC"), "a3 a2 a1 b1");
   EXPECT_EQ(Keys("WHERE pk IN ('a', 'a') ORDER BY sk DESC"), "a3 a2 a1");
+  EXPECT_EQ(Keys("WHERE pk IN ('a', 'b') AND pk = 'a' ORDER BY sk DESC"), "a3 a2 a1");
   ExpectOutcomes(
       database_,
       {

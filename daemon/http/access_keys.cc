@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/strings/str_format.h"
 
@@ -49,6 +50,11 @@ std::optional<Refusal> AccessKeys::CheckClaim(const HttpHead& head, const Signat
                                               absl::Time now) const {
   if (entries_.find(signature.key_id) == entries_.end()) {
     return Refusal{"UnrecognizedClientException", "The security token included in the request is invalid."};
+  }
+  // A header named again and again would make much text of a short request.
+  if (std::adjacent_find(signature.header_names.begin(), signature.header_names.end(),
+                         std::greater_equal<>()) != signature.header_names.end()) {
+    return Invalid("'SignedHeaders' must name each header once, in order.");
   }
   if (!IsSigned(signature, "host")) {
     return Invalid("'Host' must be a 'SignedHeader' in the AWS Authorization.");

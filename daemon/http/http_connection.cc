@@ -180,6 +180,11 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       RefuseAndClose(400, "SerializationException", "the header Host is missing");
       return false;
     }
+    // Its end would be a matter of opinion.
+    if (head_.Find("Transfer-Encoding").has_value() && !parser_->chunked()) {
+      RefuseAndClose(400, "SerializationException", "the header Transfer-Encoding must be chunked");
+      return false;
+    }
     route_ = Route(head_, context_.handler, context_.keys != nullptr);
     // Not of a page that is refused: it is not to know even that.
     if (route_.answer.reply.http_status != 403) origin_headers_ = OriginHeaders(head_);
@@ -191,7 +196,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       if (refusal.has_value()) Refuse(*refusal);
     }
     size_t body_bytes = parser_->content_length().value_or(0);
-    refused_ = !route_.operation.has_value() || !Reserve(body_bytes);
+    // Not for all of the body: it is counted as it comes, as a peer may say anything.
+    refused_ = !route_.operation.has_value() || !Reserve(std::min(body_bytes, kReadBodyBytes));
     if (refused_ && (body_bytes > kDiscardedBodyBytes || parser_->chunked())) {
       AnswerAndClose();
       return false;
@@ -212,8 +218,11 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   bool Reserve(size_t body_bytes) {
     size_t wanted = kCopiesOfBody * body_bytes;
     if (wanted <= reserved_bytes_) return true;
-    // Bodies of unknown length come in small pieces.
-    if (parser_->chunked()) wanted += kReadBodyBytes;
+    // And for the piece that comes next.
+    if (!parser_->is_done()) {
+      const size_t end = parser_->content_length().value_or(body_bytes + kReadBodyBytes);
+      wanted += std::min(end - std::min(end, body_bytes), kReadBodyBytes);
+    }
     if (context_.calls.memory->TryReserve(wanted - reserved_bytes_)) {
       reserved_bytes_ = wanted;
       return true;
@@ -227,6 +236,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void OnRequest() {
     if (refused_) return Send();
     arrived_ = HttpClock::now();
+    if (!Reserve(parser_->get().body().size())) return Send();
     std::string body = std::move(parser_->get().body());
     request_bytes_ = body.size();
     if (context_.keys != nullptr) {

@@ -14,6 +14,9 @@ std::string_view CodeText(v1::CancellationCode code) {
       return "ValidationError";
     case v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
       return "ItemCollectionSizeLimitExceeded";
+    case v1::CANCELLATION_CODE_DUPLICATE_ITEM:
+      return "DuplicateItem";
+    case v1::CANCELLATION_CODE_NONE:
     default:
       return "None";
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "storage/base/check.h"
 
 namespace itemdb {
 namespace {
@@ -165,7 +166,7 @@ std::string CanonicalQuery(std::string_view query) {
 Sha256 HashOf(std::string_view bytes) {
   Sha256 hash = {};
   unsigned length = 0;
-  EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, Sha256Algorithm(), nullptr);
+  ITEMDB_CHECK(EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, Sha256Algorithm(), nullptr) == 1);
   return hash;
 }
 
@@ -177,9 +178,13 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
                              OSSL_PARAM_construct_end()};
   Sha256 mac = {};
   size_t length = 0;
-  EVP_MAC_init(context.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(), parameters);
-  EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  EVP_MAC_final(context.get(), mac.data(), &length, mac.size());
+  // A signature must not be taken for good because OpenSSL failed.
+  ITEMDB_CHECK(context != nullptr);
+  ITEMDB_CHECK(EVP_MAC_init(context.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                            parameters) == 1);
+  ITEMDB_CHECK(
+      EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()) == 1);
+  ITEMDB_CHECK(EVP_MAC_final(context.get(), mac.data(), &length, mac.size()) == 1);
   return mac;
 }
 

@@ -42,7 +42,7 @@ class FakeHandler : public HttpHandler {
     if (operation.name == "Echo") return std::move(done)(Reply(std::move(body)));
     if (operation.name == "Long") return std::move(done)(Reply(std::string(std::stoul(body), 'x')));
     if (operation.name == "EchoLater") {
-      return Run([this, body = std::move(body), done = std::move(done)]() mutable {
+      return Run([body = std::move(body), done = std::move(done)]() mutable {
         std::move(done)(Reply(std::move(body)));
       });
     }

@@ -292,6 +292,7 @@ TEST_F(HttpServerTest, RefusesMalformedRequestsAndClosesTheirConnections) {
            no_length + "Content-Length: 99999999999999999999999\r\n\r\n{}",
            no_length + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x",
            no_length + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+           no_length + "Transfer-Encoding: gzip\r\n\r\n{}",
            no_length + "Transfer-Encoding: chunked\r\n\r\nnot a number\r\n{}\r\n",
            no_length + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}...\r\n0\r\n\r\n",
            no_length + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n",
@@ -304,6 +305,23 @@ TEST_F(HttpServerTest, RefusesMalformedRequestsAndClosesTheirConnections) {
     EXPECT_EQ(reply->headers["connection"], "close") << request;
     EXPECT_TRUE(client.IsClosed()) << request;
   }
+}
+
+TEST_F(HttpServerTest, AnAnnouncedBodyTakesNoMemoryBeforeItComes) {
+  StartServer();
+  // Each says that it sends as much as a body may have, and sends next to nothing.
+  std::string head = PostRequest("Echo", std::string(16 << 20, 'a'));
+  head.resize(head.find("\r\n\r\n") + 4);
+  std::vector<RawHttpClient> slow;
+  for (int i = 0; i < 8; ++i) {
+    slow.push_back(Connect());
+    ASSERT_TRUE(slow.back().Send(head + "a"));
+  }
+  while (calls_.memory->used_bytes() == 0) std::this_thread::yield();
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send(PostRequest("Echo", "{}")));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "{}");
+  EXPECT_LT(calls_.memory->used_bytes(), 4 << 20);
 }
 
 TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRead) {

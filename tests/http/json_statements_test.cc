@@ -118,6 +118,12 @@ TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
             R"("message":"Transaction cancelled, please refer cancellation reasons for specific reasons )"
             R"([None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
             R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}]})");
+  // ERR-13.
+  std::string duplicate = json_.Fail("ExecuteTransaction", R"({"TransactStatements":[
+              {"Statement":"INSERT INTO Things VALUE {'pk': 'q', 'sk': '1'}"}]})");
+  EXPECT_NE(duplicate.find("for specific reasons [DuplicateItem]"), std::string::npos) << duplicate;
+  EXPECT_NE(duplicate.find(R"("CancellationReasons":[{"Code":"DuplicateItem",)"), std::string::npos)
+      << duplicate;
 }
 
 }  // namespace

@@ -162,6 +162,16 @@ TEST_F(AccessKeysTest, RefusesTimesMoreThanFiveMinutesAway) {
               HasSubstr("InvalidSignatureException: Signature not yet current: 20261122T010203Z"));
 }
 
+TEST_F(AccessKeysTest, RefusesHeadersThatAreNamedAgainOrOutOfOrder) {
+  for (std::string_view names :
+       {"content-type;host;host;x-amz-date;x-amz-target", "host;content-type;x-amz-date;x-amz-target"}) {
+    DynamoDbRequest request;
+    request.signed_headers = names;
+    request.Update();
+    EXPECT_THAT(Verdict(request), HasSubstr("must name each header once, in order")) << names;
+  }
+}
+
 TEST_F(AccessKeysTest, RefusesWhenWhatMattersIsNotSigned) {
   for (std::string_view names : {"content-type;x-amz-date;x-amz-target", "content-type;host;x-amz-target",
                                  "content-type;host;x-amz-date", "x"}) {

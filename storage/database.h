@@ -107,8 +107,8 @@ class Database {
 
   // ---- tables ----
 
-  // Blocks for the commit, and for creating column families when no spare ones are left (tens of
-  // milliseconds).
+  // One after another, on a thread of their own. Creating column families when no spare ones are left takes
+  // tens of milliseconds.
   void CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
   void DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
   void UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);

@@ -107,10 +107,14 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       const absl::Time next = absl::Now() + Backoff(retry_, attempts_, Random(), RetryAfterOf(status));
-      if (may_repeat && !cancelled_ && attempts_ < retry_.max_attempts && next < deadline_) {
-        waiting_ = true;
-        core_->timer().RunAt(next, [self = shared_from_this()] { self->Resume(); });
-        return;
+      if (may_repeat && attempts_ < retry_.max_attempts && next < deadline_) {
+        if (!cancelled_) {
+          waiting_ = true;
+          core_->timer().RunAt(next, [self = shared_from_this()] { self->Resume(); });
+          return;
+        }
+        // As if the cancellation had come in the pause that would have begun here.
+        status = Cancelled();
       }
     }
     Finish(Final(std::move(status)), "");

@@ -257,13 +257,27 @@ TEST_F(AsyncTest, CancelEndsThePauseBetweenAttempts) {
   };
   const CancelToken token;
   const absl::Time start = absl::Now();
-  auto result = client_->PutItemAsync(Put(1), {.cancel = token});
+  auto result = client_->PutItemAsync(Put(1), {.timeout = absl::Minutes(10), .cancel = token});
   ASSERT_TRUE(refused.WaitForNotificationWithTimeout(kLong));
   token.Cancel();
   const absl::Status status = result.get().status();
   // Whether the refusal or the cancellation came first; neither waits for the 25 s.
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   EXPECT_LT(absl::Now() - start, absl::Seconds(20));
+}
+
+TEST_F(AsyncTest, CancelBesideARefusalThatAsksForAnotherAttemptIsCancelled) {
+  daemon_.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply*) {
+    return ErrorReply(grpc::StatusCode::RESOURCE_EXHAUSTED, "QUEUE_FULL", "full", 25'000);
+  };
+  for (int round = 0; round < 500; ++round) {
+    const CancelToken token;
+    auto result = client_->PutItemAsync(Put(1), {.timeout = absl::Minutes(10), .cancel = token});
+    absl::SleepFor(absl::Microseconds(round));
+    token.Cancel();
+    const absl::Status status = result.get().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << "round " << round << ": " << status;
+  }
 }
 
 TEST_F(AsyncTest, CancelFromManyThreadsWhileCallsEndIsSafe) {

@@ -11,10 +11,7 @@ namespace {
 absl::StatusOr<v1::ReadChangesReply> Read(const ReadView& view, uint64_t changes_start, uint64_t last_shown,
                                           uint64_t after_sequence, int limit) {
   if (after_sequence < changes_start && after_sequence + 1 < changes_start) {
-    return MakeError(absl::StatusCode::kOutOfRange, kReasonChangesTrimmed,
-                     "change " + std::to_string(after_sequence + 1) +
-                         " is no longer in the log; the oldest available is " +
-                         std::to_string(changes_start));
+    return ChangesTrimmedError(after_sequence + 1, changes_start);
   }
   v1::ReadChangesReply reply;
   reply.set_change_sequence(last_shown);

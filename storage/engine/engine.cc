@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
 
 void Engine::Adopt(Recovered recovered) {
   witness_sequence_ = recovered.witness.sequence;
-  changes_start_ = recovered.changes_start;
+  log_start_.Reset(recovered.changes_start);
   {
     MutexLock lock(mutex_);
     spare_families_ = std::move(recovered.spare_families);

@@ -19,6 +19,7 @@
 #include "storage/engine/commit_pipeline.h"
 #include "storage/engine/held_state.h"
 #include "storage/engine/io_pool.h"
+#include "storage/engine/log_start.h"
 #include "storage/engine/recovery.h"
 
 namespace itemdb {
@@ -72,7 +73,9 @@ class Engine {
   int64_t refused_by_disk() const { return refused_by_disk_; }
   // Of the file system of the data directory, in bytes; 0 when it cannot be told.
   uint64_t FreeDiskBytes() const;
-  uint64_t changes_start() const { return changes_start_; }
+  // The oldest change that may be read, and pins for whoever needs changes for longer.
+  uint64_t changes_start() const { return log_start_.oldest(); }
+  LogStart& log_start() { return log_start_; }
   const std::string& database_id() const { return database_id_; }
   const DatabaseOptions& options() const { return options_; }
   // Whether indexes and counters must be rebuilt before anything is served.
@@ -97,7 +100,7 @@ class Engine {
   std::unique_ptr<IoPool> io_;
   std::unique_ptr<IoPool> definitions_;
 
-  std::atomic<uint64_t> changes_start_ = 1;
+  LogStart log_start_;
   std::atomic<bool> disk_full_ = false;
   std::atomic<int64_t> refused_by_disk_ = 0;
   std::atomic<bool> checking_ = false;

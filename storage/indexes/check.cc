@@ -138,6 +138,8 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(const Walk& walk, uint64_t changes_
 
 void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                    CancellationPtr cancellation) {
+  // Before the view: what the view has must not be trimmed while it is read.
+  std::shared_ptr<LogStart::Pin> pin = engine.log_start().KeepAll();
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   if (!request.table_name().empty()) {
@@ -149,11 +151,12 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
     return std::move(*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                              "another check is running; try again when it is done", 1000));
   }
-  IoPool::Task task = [&engine, view = *std::move(view), start = engine.changes_start(),
-                       name = request.table_name(), shared_done,
-                       cancellation = std::move(cancellation)]() mutable {
-    absl::StatusOr<v1::CheckDatabaseReply> reply = Check({engine, *view, cancellation}, start, name);
+  IoPool::Task task = [&engine, view = *std::move(view), pin = std::move(pin), name = request.table_name(),
+                       shared_done, cancellation = std::move(cancellation)]() mutable {
+    absl::StatusOr<v1::CheckDatabaseReply> reply =
+        Check({engine, *view, cancellation}, pin->oldest_needed(), name);
     view.reset();
+    pin.reset();
     engine.EndCheck();
     std::move (*shared_done)(std::move(reply));
   };

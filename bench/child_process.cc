@@ -71,7 +71,8 @@ ChildProcess::ChildProcess(std::string program, pid_t pid) : program_(std::move(
 
 ChildProcess::~ChildProcess() { Stop(kStopPatience); }
 
-absl::StatusOr<std::string> ChildProcess::AwaitAddress(const std::string& address_file) {
+absl::StatusOr<std::string> ChildProcess::AwaitAddress(const std::string& address_file,
+                                                       const std::string& protocol) {
   auto end = std::chrono::steady_clock::now() + kStartPatience;
   while (access(address_file.c_str(), F_OK) != 0) {
     if (Reap(/*wait=*/false))
@@ -84,9 +85,9 @@ absl::StatusOr<std::string> ChildProcess::AwaitAddress(const std::string& addres
   }
   std::ifstream in(address_file);
   nlohmann::json addresses = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
-  const auto first = nlohmann::json::json_pointer("/grpc/0");
+  const auto first = nlohmann::json::json_pointer("/" + protocol + "/0");
   if (addresses.is_discarded() || !addresses.contains(first) || !addresses[first].is_string()) {
-    return absl::DataLossError("the address file of " + program_ + " names no gRPC address");
+    return absl::DataLossError("the address file of " + program_ + " names no " + protocol + " address");
   }
   return addresses[first].get<std::string>();
 }

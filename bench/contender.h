@@ -60,6 +60,8 @@ absl::Status MakeOrderDatabase(const std::string& directory, uint64_t orders);
 // DATA_LOSS unless the table described has `orders` items.
 absl::Status CheckOrderCount(const v1::DescribeTableReply& reply, uint64_t orders);
 
+// Time that all cores together were not idle since the machine started, in steps of 10 ms.
+nanoseconds MachineCpu();
 // CPU time of this process so far.
 nanoseconds OwnCpu();
 

@@ -25,7 +25,8 @@ double PercentileUs(std::vector<uint32_t>& values, double fraction) {
   return *nth / 1e3;
 }
 
-// Time that all cores together were not idle since the machine started, in steps of 10 ms.
+}  // namespace
+
 nanoseconds MachineCpu() {
   std::ifstream in("/proc/stat");
   std::string name;
@@ -35,8 +36,6 @@ nanoseconds MachineCpu() {
   int64_t ticks = user + nice + system + interrupts + soft_interrupts + stolen;
   return std::chrono::nanoseconds(std::chrono::seconds(1)) * ticks / sysconf(_SC_CLK_TCK);
 }
-
-}  // namespace
 
 nanoseconds OwnCpu() {
   timespec time;

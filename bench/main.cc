@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "bench/echo_server.h"
+#include "bench/http.h"
+#include "bench/http_echo_server.h"
 #include "bench/ordering_cost.h"
 #include "bench/session.h"
 #include "bench/start.h"
@@ -44,6 +46,7 @@ struct Options {
   // echo-server.
   std::string listen;
   std::string address_file;
+  size_t reply_bytes = 0;
 };
 
 void AddOptions(CLI::App& app, Options& options) {
@@ -123,6 +126,13 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
     throughput.callers = options.callers.empty() ? std::vector<int>{64} : options.callers;
     ITEMDB_RETURN_IF_ERROR(RunThroughput(session, throughput));
   }
+  if (all || command == "http") {
+    ITEMDB_RETURN_IF_ERROR(RunHttp(
+        session, {.connections = options.callers.empty() ? std::vector<int>{1, 16, 64} : options.callers,
+                  .seconds = options.seconds,
+                  .rounds = options.rounds,
+                  .orders = options.orders}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -141,11 +151,15 @@ int Main(int argc, char** argv) {
   app.add_subcommand("start", "Start to first answer on an empty directory, and idle memory");
   app.add_subcommand("put", "PutItem of new order headers into a table with 4 indexes");
   app.add_subcommand("get", "GetItem of order headers, from memory");
+  app.add_subcommand("http", "GetItem, PutItem and Query over HTTP, driven by wrk, beside Beast alone");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");
   echo->add_option("--listen", options.listen)->required();
   echo->add_option("--address-file", options.address_file)->required();
+  CLI::App* http_echo = app.add_subcommand("http-echo-server", "")->group("");
+  http_echo->add_option("--address-file", options.address_file)->required();
+  http_echo->add_option("--reply-bytes", options.reply_bytes)->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {
@@ -159,6 +173,8 @@ int Main(int argc, char** argv) {
   absl::Status status;
   if (command == "echo-server") {
     status = RunEchoServer(options.listen, options.address_file);
+  } else if (command == "http-echo-server") {
+    status = RunHttpEchoServer(options.address_file, options.reply_bytes);
   } else {
     CatchInterrupts();
     status = RunCommand(command, options);

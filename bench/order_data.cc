@@ -6,6 +6,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "daemon/http/json_writer.h"
 #include "storage/base/check.h"
 #include "storage/values/wire.h"
 
@@ -155,6 +156,14 @@ std::string Request(std::string_view key_or_item) {
   return request;
 }
 
+uint64_t Customer(uint64_t order) { return Random(order, 1) % kCustomers; }
+
+std::string Json(const std::string& item) {
+  std::string json;
+  AppendJsonItem(ItemView(item), &json);
+  return json;
+}
+
 }  // namespace
 
 v1::CreateTableRequest OrderTableRequest() {
@@ -164,7 +173,7 @@ v1::CreateTableRequest OrderTableRequest() {
 }
 
 std::string OrderItem(uint64_t order) {
-  uint64_t customer = Random(order, 1) % kCustomers;
+  uint64_t customer = Customer(order);
   bool open = Random(order, 2) % 5 == 0;
   uint64_t cents = 0;
   std::string lines = OrderLines(order, &cents);
@@ -173,8 +182,7 @@ std::string OrderItem(uint64_t order) {
   AppendAttribute("account_rep_id",
                   Value(kS, Format("rep_%04llu", static_cast<unsigned long long>(customer % kAccountReps))),
                   &item);
-  AppendAttribute("customer_id", Value(kS, Format("cust_%07llu", static_cast<unsigned long long>(customer))),
-                  &item);
+  AppendAttribute("customer_id", Value(kS, OrderCustomer(order)), &item);
   AppendAttribute("order_date", Value(kS, Date(Random(order, 3) % kDateSpanSeconds)), &item);
   AppendAttribute("order_items", Value(kL, lines), &item);
   if (open) {
@@ -195,6 +203,12 @@ std::string OrderItem(uint64_t order) {
 
 std::string PutOrderRequest(uint64_t order) { return Request(OrderItem(order)); }
 std::string GetOrderRequest(uint64_t order) { return Request(OrderKey(order)); }
+
+std::string OrderItemJson(uint64_t order) { return Json(OrderItem(order)); }
+std::string OrderKeyJson(uint64_t order) { return Json(OrderKey(order)); }
+std::string OrderCustomer(uint64_t order) {
+  return Format("cust_%07llu", static_cast<unsigned long long>(Customer(order)));
+}
 
 Requests Requests::Puts(uint64_t count) {
   Requests puts;

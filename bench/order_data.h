@@ -25,6 +25,11 @@ std::string OrderItem(uint64_t order);
 std::string PutOrderRequest(uint64_t order);
 std::string GetOrderRequest(uint64_t order);
 
+// The same in DynamoDB's JSON: an order, its key; and the customer whose order it is.
+std::string OrderItemJson(uint64_t order);
+std::string OrderKeyJson(uint64_t order);
+std::string OrderCustomer(uint64_t order);
+
 // The requests of a run, encoded before the clock starts.
 class Requests {
  public:

@@ -14,10 +14,19 @@ absl::StatusOr<ServerProcess> Start(const std::string& program, const std::vecto
                                     const std::string& address_file) {
   ServerProcess server;
   ITEMDB_ASSIGN_OR_RETURN(server.process, ChildProcess::Start(program, arguments));
-  ITEMDB_ASSIGN_OR_RETURN(std::string address, server.process->AwaitAddress(address_file));
+  ITEMDB_ASSIGN_OR_RETURN(std::string address, server.process->AwaitAddress(address_file, "grpc"));
   grpc::ChannelArguments channel_arguments;
   channel_arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   server.channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), channel_arguments);
+  return server;
+}
+
+absl::StatusOr<HttpServerProcess> StartHttp(const std::string& program,
+                                            const std::vector<std::string>& arguments,
+                                            const std::string& address_file) {
+  HttpServerProcess server;
+  ITEMDB_ASSIGN_OR_RETURN(server.process, ChildProcess::Start(program, arguments));
+  ITEMDB_ASSIGN_OR_RETURN(server.address, server.process->AwaitAddress(address_file, "http"));
   return server;
 }
 
@@ -37,6 +46,23 @@ absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, boo
   return Start(
       "itembench",
       {"echo-server", "--listen", ListenAddress(directory, unix_socket), "--address-file", address_file},
+      address_file);
+}
+
+absl::StatusOr<HttpServerProcess> StartItemdHttpProcess(const std::string& directory, bool durable) {
+  std::string address_file = directory + ".address";
+  return StartHttp(
+      "itemd",
+      {"--data-dir", directory, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--address-file",
+       address_file, "--durability", durable ? "durable" : "relaxed", "--log-level", "warn"},
+      address_file);
+}
+
+absl::StatusOr<HttpServerProcess> StartHttpEchoProcess(const std::string& directory, size_t reply_bytes) {
+  std::string address_file = directory + ".address";
+  return StartHttp(
+      "itembench",
+      {"http-echo-server", "--address-file", address_file, "--reply-bytes", std::to_string(reply_bytes)},
       address_file);
 }
 

@@ -22,4 +22,15 @@ absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bo
 // Likewise the echo server; `directory` only lends its name.
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket);
 
+struct HttpServerProcess {
+  std::unique_ptr<ChildProcess> process;
+  // "127.0.0.1:8001".
+  std::string address;
+};
+
+// The same two, spoken to over HTTP on a port of 127.0.0.1. The echo answers every request with
+// `reply_bytes` bytes.
+absl::StatusOr<HttpServerProcess> StartItemdHttpProcess(const std::string& directory, bool durable);
+absl::StatusOr<HttpServerProcess> StartHttpEchoProcess(const std::string& directory, size_t reply_bytes);
+
 }  // namespace itemdb::bench

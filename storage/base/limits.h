@@ -90,8 +90,8 @@ inline constexpr int kMaxBatchStatements = 25;
 inline constexpr int kMaxPartitionsOfSelect = 50;
 inline constexpr int kMaxItemsOfManyPartitions = 10;
 inline constexpr size_t kMaxNextTokenCharacters = 32'768;
-// Levels of parentheses, functions and literals inside each other in a statement. Our own bound, of the
-// parser's recursion: literals reach kMaxDepth, and nobody writes conditions as deep as the rest allows.
+// Levels of parentheses and functions inside each other in a statement. Our own bound, of the parser's
+// recursion, to which a literal adds kMaxDepth at most; nobody writes conditions as deep.
 inline constexpr int kMaxStatementNesting = 100;
 // Writes in BatchWriteItem (SEM-045), actions and request bytes in TransactWriteItems (SEM-047).
 inline constexpr int kMaxBatchWrites = 25;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "storage/expressions/comparator.h"
 #include "storage/expressions/grammar.h"
 
 namespace itemdb {
@@ -39,25 +40,6 @@ const Function* FindFunction(std::string_view name) {
     if (function.name == name) return &function;
   }
   return nullptr;
-}
-
-std::optional<ConditionKind> Comparator(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::kEqual:
-      return ConditionKind::kEqual;
-    case TokenKind::kNotEqual:
-      return ConditionKind::kNotEqual;
-    case TokenKind::kLess:
-      return ConditionKind::kLess;
-    case TokenKind::kLessEqual:
-      return ConditionKind::kLessEqual;
-    case TokenKind::kGreater:
-      return ConditionKind::kGreater;
-    case TokenKind::kGreaterEqual:
-      return ConditionKind::kGreaterEqual;
-    default:
-      return std::nullopt;
-  }
 }
 
 // A condition or an operand.
@@ -146,7 +128,7 @@ class ConditionParser : public Grammar {
 
   // What follows the first operand of a comparison.
   std::optional<Parsed> ParseComparison(uint32_t left) {
-    if (std::optional<ConditionKind> comparator = Comparator(Peek().kind)) {
+    if (std::optional<ConditionKind> comparator = ComparatorOf(Peek().kind)) {
       Take();
       CountOperator();
       std::optional<uint32_t> right = ParseOperand();

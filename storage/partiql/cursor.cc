@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "itemdb/v1/item.pb.h"
 #include "storage/base/limits.h"
 #include "storage/values/canonical.h"
 #include "storage/values/value_view.h"
@@ -95,8 +96,7 @@ bool Cursor::Enter() {
   if (++nesting_ <= kMaxStatementNesting) return true;
   Refuse("PQL-18",
          absl::StrCat(
-             "Statement wasn't well formed, can't be processed: parentheses, functions and literals nest "
-             "more than ",
+             "Statement wasn't well formed, can't be processed: parentheses and functions nest more than ",
              kMaxStatementNesting, " levels deep"),
          Peek());
   return false;
@@ -210,105 +210,141 @@ bool Cursor::AtValue() const {
 
 std::optional<uint32_t> Cursor::ParseValue() {
   const Token first = Peek();
-  std::optional<std::string> encoded = ParseEncoded();
-  if (!encoded) return std::nullopt;
-  absl::StatusOr<std::string> canonical = CanonicalizeValue(*encoded);
+  ValueWriter writer;
+  if (!ParseLiteral(/*depth=*/1, &writer)) return std::nullopt;
+  absl::StatusOr<std::string> canonical = CanonicalizeValue(writer.Finish());
   if (!canonical.ok()) return Refuse(RuleOf(canonical.status()), MessageOf(canonical.status()), first);
   statement_->values.push_back(*std::move(canonical));
   return static_cast<uint32_t>(statement_->values.size() - 1);
 }
 
-std::optional<std::string> Cursor::ParseEncoded() {
-  Nesting nesting(*this);
-  if (!nesting.ok()) return std::nullopt;
+std::optional<std::string> Cursor::ParseItem() {
+  const Token open = Peek();
+  ValueWriter writer;
+  if (!ParseAttributes(/*depth=*/1, &writer)) return std::nullopt;
+  absl::StatusOr<std::string> item = CanonicalizeItem(writer.Finish());
+  if (!item.ok()) return Refuse(RuleOf(item.status()), MessageOf(item.status()), open);
+  return *std::move(item);
+}
+
+bool Cursor::ParseLiteral(int depth, ValueWriter* writer) {
+  if (depth > kMaxDepth) {
+    Refuse("SEM-017", kTooDeepMessage, Peek());
+    return false;
+  }
   switch (Peek().kind) {
     case TokenKind::kString:
-      return EncodeValue(ValueType::kS, Unquote(Take()));
+      writer->bytes()->append(EncodeValue(ValueType::kS, Unquote(Take())));
+      return true;
     case TokenKind::kNumber:
     case TokenKind::kMinus:
-      return ParseNumber();
+      return ParseNumber(writer);
     case TokenKind::kLeftBracket:
-      return ParseList();
+      return ParseList(depth, writer);
     case TokenKind::kLeftBrace: {
-      std::optional<std::string> contents = ParseMapContents();
-      if (!contents) return std::nullopt;
-      return EncodeValue(ValueType::kM, *contents);
+      const size_t map = writer->Open(static_cast<uint32_t>(ValueType::kM));
+      if (!ParseAttributes(depth + 1, writer)) return false;
+      writer->Close(map);
+      return true;
     }
     case TokenKind::kOpenSet:
-      return ParseSet();
-    case TokenKind::kParameter:
-      if (const std::string* parameter = TakeParameter()) return *parameter;
-      return std::nullopt;
+      return ParseSet(depth, writer);
+    case TokenKind::kParameter: {
+      const std::string* parameter = TakeParameter();
+      if (parameter != nullptr) writer->bytes()->append(*parameter);
+      return parameter != nullptr;
+    }
     default:
       break;
   }
-  if (AcceptWord("TRUE")) return EncodeBool(true);
-  if (AcceptWord("FALSE")) return EncodeBool(false);
-  if (AcceptWord("NULL")) return EncodeNull();
-  return Expected("a literal or a parameter");
+  if (AcceptWord("TRUE")) {
+    writer->bytes()->append(EncodeBool(true));
+  } else if (AcceptWord("FALSE")) {
+    writer->bytes()->append(EncodeBool(false));
+  } else if (AcceptWord("NULL")) {
+    writer->bytes()->append(EncodeNull());
+  } else {
+    Expected("a literal or a parameter");
+    return false;
+  }
+  return true;
 }
 
-std::optional<std::string> Cursor::ParseNumber() {
+bool Cursor::ParseNumber(ValueWriter* writer) {
   std::string text = Accept(TokenKind::kMinus) ? "-" : "";
-  if (!At(TokenKind::kNumber)) return Expected("a number");
+  if (!At(TokenKind::kNumber)) {
+    Expected("a number");
+    return false;
+  }
   text += Take().text;
-  return EncodeValue(ValueType::kN, text);
+  writer->bytes()->append(EncodeValue(ValueType::kN, text));
+  return true;
 }
 
-std::optional<std::string> Cursor::ParseList() {
+bool Cursor::ParseList(int depth, ValueWriter* writer) {
   Take();
-  std::string contents;
+  const size_t list = writer->Open(static_cast<uint32_t>(ValueType::kL));
   if (!At(TokenKind::kRightBracket)) {
     do {
-      std::optional<std::string> element = ParseEncoded();
-      if (!element) return std::nullopt;
-      AppendListElement(*element, &contents);
+      const size_t element = writer->Open(v1::List::kValuesFieldNumber);
+      if (!ParseLiteral(depth + 1, writer)) return false;
+      writer->Close(element);
     } while (Accept(TokenKind::kComma));
   }
-  if (!Expect(TokenKind::kRightBracket, ", or ]")) return std::nullopt;
-  return EncodeValue(ValueType::kL, contents);
+  writer->Close(list);
+  return Expect(TokenKind::kRightBracket, ", or ]");
 }
 
-std::optional<std::string> Cursor::ParseMapContents() {
-  if (!Expect(TokenKind::kLeftBrace, "{")) return std::nullopt;
-  std::string contents;
+bool Cursor::ParseAttributes(int depth, ValueWriter* writer) {
+  if (!Expect(TokenKind::kLeftBrace, "{")) return false;
   if (!At(TokenKind::kRightBrace)) {
     do {
-      if (!At(TokenKind::kString) && !At(TokenKind::kQuotedName))
-        return Expected("an attribute name in single quotes");
-      const std::string name = Unquote(Take());
-      if (!Expect(TokenKind::kColon, ":")) return std::nullopt;
-      std::optional<std::string> value = ParseEncoded();
-      if (!value) return std::nullopt;
-      AppendAttribute(name, *value, &contents);
+      if (!At(TokenKind::kString) && !At(TokenKind::kQuotedName)) {
+        Expected("an attribute name in single quotes");
+        return false;
+      }
+      const size_t attribute = writer->Open(v1::Map::kAttributesFieldNumber);
+      wire::AppendBytesField(v1::Attribute::kNameFieldNumber, Unquote(Take()), writer->bytes());
+      if (!Expect(TokenKind::kColon, ":")) return false;
+      const size_t value = writer->Open(v1::Attribute::kValueFieldNumber);
+      if (!ParseLiteral(depth, writer)) return false;
+      writer->Close(value);
+      writer->Close(attribute);
     } while (Accept(TokenKind::kComma));
   }
-  if (!Expect(TokenKind::kRightBrace, ", or }")) return std::nullopt;
-  return contents;
+  return Expect(TokenKind::kRightBrace, ", or }");
 }
 
-std::optional<std::string> Cursor::ParseSet() {
+bool Cursor::ParseSet(int depth, ValueWriter* writer) {
   const Token open = Take();
+  if (At(TokenKind::kCloseSet)) {
+    Refuse("SEM-016", "A set must not be empty", open);
+    return false;
+  }
   std::string contents;
   std::optional<ValueType> type;
-  if (At(TokenKind::kCloseSet)) return Refuse("SEM-016", "A set must not be empty", open);
   do {
     const Token first = Peek();
-    std::optional<std::string> element = ParseEncoded();
-    if (!element) return std::nullopt;
-    ValueView view(*element);
-    if (view.type() != ValueType::kS && view.type() != ValueType::kN && view.type() != ValueType::kB)
-      return Refuse("SEM-015", "The elements of a set must be strings, numbers or binary values", first);
-    if (type.value_or(view.type()) != view.type())
-      return Refuse("SEM-015", "The elements of a set must be of one type", first);
+    ValueWriter element;
+    if (!ParseLiteral(depth + 1, &element)) return false;
+    const std::string encoded = element.Finish();
+    ValueView view(encoded);
+    if (view.type() != ValueType::kS && view.type() != ValueType::kN && view.type() != ValueType::kB) {
+      Refuse("SEM-015", "The elements of a set must be strings, numbers or binary values", first);
+      return false;
+    }
+    if (type.value_or(view.type()) != view.type()) {
+      Refuse("SEM-015", "The elements of a set must be of one type", first);
+      return false;
+    }
     type = view.type();
     AppendSetElement(view.payload(), &contents);
   } while (Accept(TokenKind::kComma));
-  if (!Expect(TokenKind::kCloseSet, ", or >>")) return std::nullopt;
-  return EncodeValue(*type == ValueType::kS   ? ValueType::kSS
-                     : *type == ValueType::kN ? ValueType::kNS
-                                              : ValueType::kBS,
-                     contents);
+  writer->bytes()->append(EncodeValue(*type == ValueType::kS   ? ValueType::kSS
+                                      : *type == ValueType::kN ? ValueType::kNS
+                                                               : ValueType::kBS,
+                                      contents));
+  return Expect(TokenKind::kCloseSet, ", or >>");
 }
 
 const std::string* Cursor::TakeParameter() {

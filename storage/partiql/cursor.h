@@ -12,6 +12,7 @@
 #include "storage/base/status.h"
 #include "storage/partiql/lexer.h"
 #include "storage/partiql/statement.h"
+#include "storage/partiql/value_writer.h"
 
 namespace itemdb::partiql {
 
@@ -59,8 +60,8 @@ class Cursor {
   // A literal or parameter; returns its position in Statement::values.
   std::optional<uint32_t> ParseValue();
   bool AtValue() const;
-  // The contents of a map literal as those of an item, not checked yet.
-  std::optional<std::string> ParseMapContents();
+  // A map literal as an item; canonical.
+  std::optional<std::string> ParseItem();
   // Whether the whole text was consumed, with all parameters.
   bool Finish();
 
@@ -89,11 +90,13 @@ class Cursor {
   std::string Place(const Token& token) const;
   bool ParseIndex();
   bool AddStepName(const std::string& name, const Token& token);
-  // A literal or parameter, encoded, not canonical yet.
-  std::optional<std::string> ParseEncoded();
-  std::optional<std::string> ParseNumber();
-  std::optional<std::string> ParseList();
-  std::optional<std::string> ParseSet();
+  // Literals and parameters, encoded, not canonical yet. `depth` is their level as CanonicalizeValue counts,
+  // which bounds the recursion; ParseAttributes: that of the values.
+  bool ParseLiteral(int depth, ValueWriter* writer);
+  bool ParseNumber(ValueWriter* writer);
+  bool ParseList(int depth, ValueWriter* writer);
+  bool ParseAttributes(int depth, ValueWriter* writer);
+  bool ParseSet(int depth, ValueWriter* writer);
   const std::string* TakeParameter();
 
   const std::string_view text_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/expressions/comparator.h"
 #include "storage/values/number.h"
 #include "storage/values/value_view.h"
 
@@ -43,25 +44,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kTypes =
      {"L", "L"},           {"MAP", "M"},    {"M", "M"},           {"STRING_SET", "SS"}, {"SS", "SS"},
      {"NUMBER_SET", "NS"}, {"NS", "NS"},    {"BINARY_SET", "BS"}, {"BS", "BS"},         {"STRUCT", "M"},
      {"TUPLE", "M"}}};
-
-std::optional<ConditionKind> Comparator(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::kEqual:
-      return ConditionKind::kEqual;
-    case TokenKind::kNotEqual:
-      return ConditionKind::kNotEqual;
-    case TokenKind::kLess:
-      return ConditionKind::kLess;
-    case TokenKind::kLessEqual:
-      return ConditionKind::kLessEqual;
-    case TokenKind::kGreater:
-      return ConditionKind::kGreater;
-    case TokenKind::kGreaterEqual:
-      return ConditionKind::kGreaterEqual;
-    default:
-      return std::nullopt;
-  }
-}
 
 }  // namespace
 
@@ -148,7 +130,7 @@ std::optional<uint32_t> ExpressionParser::ParsePredicate() {
 }
 
 std::optional<uint32_t> ExpressionParser::ParseComparison(uint32_t left) {
-  if (std::optional<ConditionKind> comparator = Comparator(Peek().kind)) {
+  if (std::optional<ConditionKind> comparator = ComparatorOf(Peek().kind)) {
     Take();
     if (!CountOperator()) return std::nullopt;
     std::optional<uint32_t> right = ParseOperand();

@@ -129,14 +129,8 @@ class StatementParser : public ExpressionParser {
   bool ParseInsert() {
     statement_->kind = StatementKind::kInsert;
     if (!ExpectWord("INTO") || !ParseTable() || !ExpectWord("VALUE")) return false;
-    const Token open = Peek();
-    std::optional<std::string> contents = ParseMapContents();
-    if (!contents) return false;
-    absl::StatusOr<std::string> item = CanonicalizeItem(*contents);
-    if (!item.ok()) {
-      Refuse(RuleOf(item.status()), MessageOf(item.status()), open);
-      return false;
-    }
+    std::optional<std::string> item = ParseItem();
+    if (!item) return false;
     statement_->item = *std::move(item);
     return true;
   }

@@ -174,13 +174,7 @@ bool Canonicalizer::Attribute(std::string_view encoded, int depth, std::string_v
 }
 
 bool Canonicalizer::Value(std::string_view encoded, int depth) {
-  if (depth > kMaxDepth) {
-    return Fail(
-        "SEM-017",
-        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
-        "supported "
-        "limit of 32");
-  }
+  if (depth > kMaxDepth) return Fail("SEM-017", std::string(kTooDeepMessage));
   if (encoded.empty()) {
     return Fail("SEM-010",
                 "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");

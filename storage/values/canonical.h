@@ -15,6 +15,11 @@
 
 namespace itemdb {
 
+// SEM-017, also for texts that nest values.
+inline constexpr std::string_view kTooDeepMessage =
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond "
+    "supported limit of 32";
+
 // The canonical form of an encoded itemdb.v1.Item from an untrusted source.
 //
 // Checks everything that does not need a table: well-formed encoding, UTF-8, names (SEM-009), one member per

@@ -213,18 +213,32 @@ TEST_F(PartiqlBadText, BoundsLengthAndOperators) {
 // SEM-017: whatever nests, nothing recurses further than it may.
 TEST_F(PartiqlBadText, BoundsNesting) {
   const std::string deep =
-      "PQL-18: Statement wasn't well formed, can't be processed: parentheses, functions and literals nest "
-      "more than "
+      "PQL-18: Statement wasn't well formed, can't be processed: parentheses and functions nest more than "
       "100 levels deep";
   const std::string select = "SELECT * FROM Things WHERE ";
   for (const std::string& bomb :
-       {select + Repeat(8'000, "("), select + "a = " + Repeat(8'000, "("),
-        select + "a = " + Repeat(8'000, "["), select + "a = " + Repeat(1'600, "{'a':"),
-        select + "a = " + Repeat(4'000, "<<"), select + Repeat(1'600, "size("),
+       {select + Repeat(8'000, "("), select + "a = " + Repeat(8'000, "("), select + Repeat(1'600, "size("),
         "UPDATE Things SET a = " + Repeat(8'000, "("), "UPDATE Things SET a = " + Repeat(600, "list_append("),
-        "INSERT INTO Things VALUE " + Repeat(1'600, "{'a':"), select + Repeat(2'000, "NOT(")}) {
+        select + Repeat(2'000, "NOT(")}) {
     EXPECT_THAT(Outcome(database_, bomb), ::testing::StartsWith(deep)) << bomb.substr(0, 40);
   }
+  // Literals as deep as no value may be, before what is inside them is read.
+  const std::string too_deep = "SEM-017: Nesting Levels have exceeded supported limits";
+  for (const std::string& bomb :
+       {select + "a = " + Repeat(8'000, "["), select + "a = " + Repeat(1'600, "{'a':"),
+        select + "a = " + Repeat(4'000, "<<"), "INSERT INTO Things VALUE " + Repeat(1'600, "{'a':"),
+        select + "a = " + Repeat(32, "[") + "wrong"}) {
+    EXPECT_THAT(Outcome(database_, bomb), ::testing::StartsWith(too_deep)) << bomb.substr(0, 40);
+  }
+  EXPECT_EQ(Outcome(database_, select + "a = " + Repeat(31, "[") + "1" + Repeat(31, "]")), "");
+  EXPECT_THAT(Outcome(database_, "INSERT INTO Things VALUE {'pk': 'p', 'a': " + Repeat(32, "[") + "1" +
+                                     Repeat(32, "]") + "}"),
+              ::testing::StartsWith(too_deep));
+  EXPECT_EQ(
+      Outcome(database_,
+              "INSERT INTO Things VALUE {'pk': 'p', 'a': " + Repeat(31, "[") + "?" + Repeat(31, "]") + "}",
+              {std::string("'") + std::string(100'000, 'x') + "'"}),
+      "");
   EXPECT_EQ(Outcome(database_, select + Repeat(90, "(") + "a = 1" + Repeat(90, ")")), "");
   EXPECT_THAT(Outcome(database_, select + "a = " + Repeat(40, "[") + Repeat(40, "]")),
               ::testing::StartsWith("SEM-017: "));

@@ -84,7 +84,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
     options.http.idle_timeout = options.idle_timeout;
     options.http.log = options.log;
     ITEMDB_ASSIGN_OR_RETURN(server->http_, HttpServer::Open(server->calls_, options.http));
-    server->http_handler_ = std::make_unique<JsonHandler>(database, server->http_->addresses()[0]);
+    server->http_handler_ =
+        std::make_unique<JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
   if (options.tls.has_value()) {

@@ -153,9 +153,19 @@ void Database::Query(const wire::PageRequest& request, Done<Page> done, Cancella
            std::move(cancellation));
 }
 
+void Database::ServiceQuery(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kQuery, engine_->View(), request, std::move(done),
+           std::move(cancellation), ConsistentIndexReads::kRefused);
+}
+
 void Database::Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
   ReadPage(*engine_, *segments_, PageOperation::kScan, engine_->View(), request, std::move(done),
            std::move(cancellation));
+}
+
+void Database::ServiceScan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+  ReadPage(*engine_, *segments_, PageOperation::kScan, engine_->View(), request, std::move(done),
+           std::move(cancellation), ConsistentIndexReads::kRefused);
 }
 
 absl::StatusOr<std::shared_ptr<const HeldState>> Database::HoldState() {

@@ -146,6 +146,11 @@ class Database {
                         CancellationPtr cancellation = nullptr);
   void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
   void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
+  // The same for programs written for the service, which must see ConsistentRead of a global index refused
+  // (SEM-038). Here every read is consistent.
+  void ServiceQuery(const wire::PageRequest& request, Done<Page> done,
+                    CancellationPtr cancellation = nullptr);
+  void ServiceScan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
 
   // PartiQL (PQL-01..18). What a statement needs to be allowed is told by IsReadStatement
   // (storage/partiql/statement_access.h). A SELECT reads one state a page.

@@ -49,9 +49,15 @@ HttpClock::time_point After(HttpClock::duration patience) {
   return patience > HttpClock::time_point::max() - now ? HttpClock::time_point::max() : now + patience;
 }
 
-// Whether the peer has closed its side, also behind bytes that nobody has read.
-bool PeerHasLeft(int fd) {
+// Whether the peer sends nothing more, also behind bytes that nobody has read: it waits, or it is gone.
+bool PeerHasEnded(int fd) {
   pollfd event = {.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return poll(&event, 1, 0) > 0;
+}
+
+// Whether the peer is known to be gone.
+bool PeerIsGone(int fd) {
+  pollfd event = {.fd = fd, .events = 0, .revents = 0};
   return poll(&event, 1, 0) > 0;
 }
 
@@ -280,9 +286,29 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     socket().async_wait(net::socket_base::wait_read, [self = Self()](error_code error) {
       self->watching_ = false;
       if (error || self->state_ != State::kAnswering) return;
-      if (!PeerHasLeft(self->socket().native_handle())) return;
-      self->keep_alive_ = false;
-      self->cancellation_->Cancel();
+      if (!PeerHasEnded(self->socket().native_handle())) return;
+      if (!self->CancelIfGone()) self->AskPeer();
+    });
+  }
+
+  bool CancelIfGone() {
+    if (!PeerIsGone(socket().native_handle())) return false;
+    keep_alive_ = false;
+    cancellation_->Cancel();
+    return true;
+  }
+
+  // A peer that has ended its side may still wait for its answer. Only what is sent to it tells: a peer that
+  // is gone refuses it. To one that waits it says nothing; HTTP/1.0 has no such reply.
+  void AskPeer() {
+    if (!http_1_1_ || asking_) return;
+    socket().async_wait(net::socket_base::wait_error, [self = Self()](error_code error) {
+      if (!error && self->state_ == State::kAnswering) self->CancelIfGone();
+    });
+    asking_ = true;
+    net::async_write(stream_, net::buffer(kContinue), [self = Self()](error_code, size_t) {
+      self->asking_ = false;
+      if (self->state_ == State::kWriting) self->Send();
     });
   }
 
@@ -353,6 +379,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     deadline_ = After(cut_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
                            : context_.request_timeout);
     if (cut_ || context_.stopping.load(std::memory_order_relaxed)) keep_alive_ = false;
+    // One write at a time: it goes on behind that.
+    if (asking_) return;
     reply_head_ = EncodeReplyHead({.answer = route_.answer,
                                    .origin_headers = origin_headers_,
                                    .keep_alive = keep_alive_,
@@ -440,6 +468,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   std::string reply_head_;
 
   bool watching_ = false;
+  // An interim reply is on its way.
+  bool asking_ = false;
   // The daemon stops and its patience is over.
   bool cut_ = false;
 };

@@ -11,6 +11,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "daemon/call_facts.h"
+#include "daemon/calls.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
@@ -23,6 +24,7 @@ inline constexpr size_t kJsonPadding = 64;
 enum class Role { kRead, kWrite, kAdmin };
 
 struct JsonOperation;
+class ParserMemory;
 
 // The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
 // offered under that name (OP-64).
@@ -45,10 +47,11 @@ struct JsonReply {
 
 class JsonApi {
  public:
-  // `address` is what DescribeEndpoints answers (OP-07), "HOST:PORT". The database is borrowed.
-  JsonApi(Database& database, std::string address);
+  // What long requests take to be read is counted in `memory`. `address` is what DescribeEndpoints answers
+  // (OP-07), "HOST:PORT". The others are borrowed.
+  JsonApi(Database& database, CallMemory& memory, std::string address);
   // Every answer must have been given.
-  ~JsonApi() = default;
+  ~JsonApi();
   JsonApi(const JsonApi&) = delete;
   JsonApi& operator=(const JsonApi&) = delete;
 
@@ -59,6 +62,7 @@ class JsonApi {
 
  private:
   Database& database_;
+  const std::unique_ptr<ParserMemory> parser_memory_;
   const std::string address_;
 };
 

@@ -1,16 +1,21 @@
 // One call between its parsed request and its answer, and how operations are put together.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "daemon/http/json_api.h"
+#include "daemon/http/json_document.h"
 #include "daemon/http/json_error.h"
 #include "daemon/http/json_request.h"
 #include "daemon/http/json_writer.h"
 
 namespace itemdb {
+
+// operations.h
+struct JsonOperation;
 
 // Owes one answer.
 class JsonAnswer {
@@ -34,29 +39,30 @@ class JsonAnswer {
 };
 
 struct JsonCall {
-  // "PutItem".
-  std::string_view operation;
+  const JsonOperation& operation;
   Database& database;
   const std::string& address;
-  // Valid until the database is asked: it may answer at once, and the next request on this thread is parsed
-  // into the same memory.
-  JsonObject request;
-  // What CheckRequest found out of bounds.
-  std::string violations;
+  // The request, checked (CheckRequest). Let go of before the database is asked: it takes several times the
+  // memory of the message made from it, and the answer may be the next request on this thread.
+  std::unique_ptr<JsonDocument> document;
   CancellationPtr cancellation;
   JsonAnswer answer;
 };
 
+// `error` of reading the request of `call`, unless a value of it has a wrong JSON type: that comes first
+// (SEM-115).
+absl::Status TypesFirst(const JsonCall& call, absl::Status error);
+
 // The answer to a call: reads its request by `kRead`, StatusOr<Request>(const JsonObject&), and gives it to
-// `kAsk`, void(JsonCall, Request). Errors in the order of SEM-115: JSON types, bounds, everything else.
+// `kAsk`, void(JsonCall, Request).
 template <auto kRead, auto kAsk>
 void Operate(JsonCall call) {
-  auto request = kRead(call.request);
-  if (!request.ok() && IsSerializationError(request.status()))
-    return std::move(call.answer).Fail(request.status());
-  if (!call.violations.empty())
-    return std::move(call.answer).Fail(ValidationError("SEM-115", call.violations));
-  if (!request.ok()) return std::move(call.answer).Fail(request.status());
+  auto request = kRead(call.document->root());
+  if (!request.ok()) {
+    absl::Status error = TypesFirst(call, request.status());
+    return std::move(call.answer).Fail(error);
+  }
+  call.document.reset();
   call.answer.set_facts(FactsOf(*request));
   kAsk(std::move(call), *std::move(request));
 }

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/http/json_error.h"
+#include "daemon/http/json_values.h"
+#include "daemon/http/json_writer.h"
 #include "storage/base/limits.h"
 
 namespace itemdb {
@@ -21,6 +23,21 @@ constexpr size_t kMaxViolations = 10;
 constexpr size_t kMaxShownBytes = 256;
 
 constexpr std::string_view kNamePattern = "[a-zA-Z0-9_.-]+";
+
+// `end`, or where the character begins that it is in.
+size_t CharacterBefore(std::string_view text, size_t end) {
+  if (end >= text.size()) return text.size();
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+  return end;
+}
+
+// Cut where it is long, not inside a character.
+std::string Shortened(std::string_view text) {
+  if (text.size() <= kMaxShownBytes) return std::string(text);
+  return absl::StrCat(std::string(text.substr(0, CharacterBefore(text, kMaxShownBytes))), "...");
+}
+
+std::string Quoted(std::string_view text) { return absl::StrCat("'", Shortened(text), "'"); }
 
 // Where in the request a value is; written out only when something is wrong with it.
 struct Place {
@@ -37,7 +54,7 @@ std::string Show(const Place& place) {
   std::string text =
       place.parent != nullptr && place.parent->parent != nullptr ? Show(*place.parent) + "." : "";
   if (place.position > 0) return absl::StrCat(text, place.position, ".member");
-  if (!place.is_member) return absl::StrCat(text, std::string(place.name), ".member");
+  if (!place.is_member) return absl::StrCat(text, Shortened(place.name), ".member");
   std::string name(place.name);
   name[0] = absl::ascii_tolower(static_cast<unsigned char>(name[0]));
   return text + name;
@@ -54,28 +71,56 @@ bool IsName(std::string_view text) {
   });
 }
 
-// Cut where it is long, not inside a character.
-std::string Quoted(std::string_view text) {
-  if (text.size() <= kMaxShownBytes) return absl::StrCat("'", std::string(text), "'");
-  size_t end = kMaxShownBytes;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
-  return absl::StrCat("'", std::string(text.substr(0, end)), "...'");
+// As much of `value`'s JSON as is shown, and a little more where it is longer; Quoted cuts it.
+void AppendBeginning(const element& value, std::string* out) {
+  if (out->size() > kMaxShownBytes) return;
+  if (value.is_string()) {
+    const auto text = As<std::string_view>(value);
+    return AppendJsonString(text.substr(0, CharacterBefore(text, kMaxShownBytes + 1)), out);
+  }
+  if (value.is_array()) {
+    out->push_back('[');
+    for (element one : AsArray(value)) {
+      if (out->size() > kMaxShownBytes) return;
+      if (out->back() != '[') out->push_back(',');
+      AppendBeginning(one, out);
+    }
+    return out->push_back(']');
+  }
+  if (value.is_object()) {
+    out->push_back('{');
+    for (auto [name, one] : AsObject(value)) {
+      if (out->size() > kMaxShownBytes) return;
+      if (out->back() != '{') out->push_back(',');
+      AppendJsonString(name.substr(0, CharacterBefore(name, kMaxShownBytes + 1)), out);
+      out->push_back(':');
+      AppendBeginning(one, out);
+    }
+    return out->push_back('}');
+  }
+  out->append(simdjson::minify(value));
 }
 
 class Checker {
  public:
+  // `values`: also attribute values.
+  explicit Checker(bool values) : values_(values) {}
+
   // Each is false after an error, which is then in `error_`.
   bool Value(const Shape& shape, const element& value, const Place& place);
   bool Structure(const Shape& shape, const simdjson::dom::object& object, const Place& place);
 
-  absl::StatusOr<std::string> Result() && {
-    if (!error_.ok()) return error_;
-    if (violations_.empty()) return std::string();
-    return absl::StrCat(violations_.size(), " validation error", violations_.size() > 1 ? "s" : "",
-                        " detected: ", absl::StrJoin(violations_, "; "));
+  const absl::Status& error() const { return error_; }
+
+  absl::Status Violations() const {
+    if (violations_.empty()) return absl::OkStatus();
+    return ValidationError(
+        "SEM-115", absl::StrCat(violations_.size(), " validation error", violations_.size() > 1 ? "s" : "",
+                                " detected: ", absl::StrJoin(violations_, "; ")));
   }
 
  private:
+  bool AttributeValue(const element& value);
   bool List(const Shape& shape, const element& list, const Place& place);
   bool Map(const Shape& shape, const element& map, const Place& place);
   void Text(const Shape& shape, std::string_view text, const Place& place);
@@ -100,6 +145,7 @@ class Checker {
       Violation(Quoted(shown), place, absl::StrCat("have length less than or equal to ", shape.max));
   }
 
+  const bool values_;
   absl::Status error_;
   std::vector<std::string> violations_;
 };
@@ -126,7 +172,7 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
       if (!value.is_object()) return Fail(WrongJsonType(value, "Structure"));
       return Structure(shape, AsObject(value), place);
     case ShapeKind::kAttributeValue:
-      return true;
+      return AttributeValue(value);
     case ShapeKind::kUnsupported:
       return Fail(ValidationError(
           absl::StrCat(std::string(place.name),
@@ -163,11 +209,21 @@ bool Checker::Structure(const Shape& shape, const simdjson::dom::object& object,
   return true;
 }
 
+// Null is left to whoever reads the value.
+bool Checker::AttributeValue(const element& value) {
+  if (!values_) return true;
+  absl::Status error = EncodeJsonValue(value).status();
+  return error.ok() || !IsSerializationError(error) || Fail(std::move(error));
+}
+
 bool Checker::List(const Shape& shape, const element& list, const Place& place) {
   size_t count = 0;
   for (element value : AsArray(list)) {
     ++count;
-    if (shape.element->kind == ShapeKind::kAttributeValue) continue;
+    if (shape.element->kind == ShapeKind::kAttributeValue) {
+      if (!AttributeValue(value)) return false;
+      continue;
+    }
     if (value.is_null()) return Fail(SerializationError("A list contains null"));
     if (!Value(*shape.element, value, Place{.parent = &place, .position = count})) return false;
   }
@@ -176,11 +232,13 @@ bool Checker::List(const Shape& shape, const element& list, const Place& place) 
 }
 
 bool Checker::Map(const Shape& shape, const element& map, const Place& place) {
-  // An item: json_values.h reads it.
-  if (shape.element->kind == ShapeKind::kAttributeValue) return true;
   size_t count = 0;
   for (auto [name, value] : AsObject(map)) {
     ++count;
+    if (shape.element->kind == ShapeKind::kAttributeValue) {
+      if (!AttributeValue(value)) return false;
+      continue;
+    }
     Place here{.parent = &place, .name = name};
     if (value.is_null())
       return Fail(SerializationError(absl::StrCat("The value of ", Quoted(name), " is null")));
@@ -237,15 +295,26 @@ bool Checker::Number(const Shape& shape, const element& value, const Place& plac
 
 void Checker::Entries(const Shape& shape, size_t count, const element& value, const Place& place) {
   if (static_cast<int64_t>(count) >= shape.min && static_cast<int64_t>(count) <= shape.max) return;
-  Length(shape, count, simdjson::minify(value), place);
+  std::string shown;
+  AppendBeginning(value, &shown);
+  Length(shape, count, shown, place);
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> CheckRequest(const Shape& input, const simdjson::dom::object& request) {
-  Checker checker;
+absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& request) {
+  Checker checker(/*values=*/false);
   checker.Structure(input, request, Place{});
-  return std::move(checker).Result();
+  if (!checker.error().ok()) return checker.error();
+  absl::Status violations = checker.Violations();
+  if (!violations.ok()) ITEMDB_RETURN_IF_ERROR(CheckValueTypes(input, request));
+  return violations;
+}
+
+absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& request) {
+  Checker checker(/*values=*/true);
+  checker.Structure(input, request, Place{});
+  return checker.error();
 }
 
 absl::Status WrongJsonType(const element& value, std::string_view wanted) {

@@ -16,12 +16,16 @@ namespace itemdb {
 // Checks `request` against `input`, which is a structure. Members that `input` does not know are ignored, as
 // the service does; null is no member.
 //
-// Returns what is out of bounds, as the service words it: "2 validation errors detected: Value ..."
-// (SEM-115); empty when nothing is. SERIALIZATION: a member has another JSON type than it should, or is there
-// twice. INVALID_ARGUMENT: a member that is not supported here.
+// SERIALIZATION: a member has another JSON type than it should, or is there twice. INVALID_ARGUMENT: what is
+// out of bounds, as the service words it, "2 validation errors detected: Value ..." (SEM-115); a member that
+// is not supported here.
 //
-// Behind it, every member of the request that is there has its type; it may still be out of bounds.
-absl::StatusOr<std::string> CheckRequest(const Shape& input, const simdjson::dom::object& request);
+// Behind it, every member of the request that is there has its type and is within its bounds; but attribute
+// values are only looked at when something is out of bounds, as whoever reads them checks their types.
+absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& request);
+
+// SERIALIZATION: a JSON type in an attribute value of a request that CheckRequest has seen is wrong.
+absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& request);
 
 // SERIALIZATION: `element` cannot be what it should be, e.g. a "String".
 absl::Status WrongJsonType(const simdjson::dom::element& element, std::string_view wanted);

@@ -11,34 +11,32 @@ namespace itemdb {
 namespace {
 
 constexpr std::string_view kReasonSerialization = "SERIALIZATION";
-
-struct Exception {
-  std::string_view reason;
-  unsigned http_status;
-  std::string_view name;
-};
+constexpr std::string_view kInternalCode = "InternalServerError";
 
 // ERR-01 to ERR-20. A reason that is not here is none that a request can meet, or a fault of ours: 500.
-constexpr Exception kExceptions[] = {
-    {kReasonValidation, 400, "ValidationException"},
-    {kReasonSerialization, 400, "SerializationException"},
-    {kReasonResourceNotFound, 400, "ResourceNotFoundException"},
-    {kReasonResourceInUse, 400, "ResourceInUseException"},
-    {kReasonLimitExceeded, 400, "LimitExceededException"},
-    {kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException"},
-    {kReasonDuplicateItem, 400, "DuplicateItemException"},
-    {kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException"},
+constexpr JsonException kExceptions[] = {
+    {kReasonValidation, 400, "ValidationException", "ValidationError"},
+    {kReasonSerialization, 400, "SerializationException", "ValidationError"},
+    {kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
+    {kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
+    {kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
+    {kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException",
+     "ItemCollectionSizeLimitExceeded"},
+    {kReasonDuplicateItem, 400, "DuplicateItemException", "DuplicateItem"},
+    {kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
+    {kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException", "ConditionalCheckFailed"},
+    {kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
     // Clients try these again after a pause; nothing was written.
-    {kReasonQueueFull, 400, "ThrottlingException"},
-    {kReasonCallsFull, 400, "ThrottlingException"},
-    {kReasonUnavailable, 503, "ServiceUnavailable"},
-    {kReasonDiskFull, 503, "ServiceUnavailable"},
-    {kReasonCancelled, 503, "ServiceUnavailable"},
-    {kReasonDeadlineExceeded, 503, "ServiceUnavailable"},
-    {kReasonWriteOutcomeUnknown, 500, "InternalServerError"},
-    {kReasonDataLoss, 500, "InternalServerError"},
+    {kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
+    {kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},
+    {kReasonUnavailable, 503, "ServiceUnavailable", kInternalCode},
+    {kReasonDiskFull, 503, "ServiceUnavailable", kInternalCode},
+    {kReasonCancelled, 503, "ServiceUnavailable", kInternalCode},
+    {kReasonDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},
+    {kReasonWriteOutcomeUnknown, 500, "InternalServerError", kInternalCode},
+    {kReasonDataLoss, 500, "InternalServerError", kInternalCode},
 };
-constexpr Exception kInternal = {kReasonInternal, 500, "InternalServerError"};
+constexpr JsonException kInternal = {kReasonInternal, 500, "InternalServerError", kInternalCode};
 
 // The service's own framework raises some exceptions, and says so in their prefix (SEM-114).
 std::string_view PrefixOf(std::string_view exception) {
@@ -61,6 +59,12 @@ std::string_view CodeOf(unsigned http_status) {
 
 }  // namespace
 
+const JsonException& ExceptionOf(std::string_view reason) {
+  const auto* exception = std::find_if(std::begin(kExceptions), std::end(kExceptions),
+                                       [&](const JsonException& one) { return one.reason == reason; });
+  return exception == std::end(kExceptions) ? kInternal : *exception;
+}
+
 absl::Status SerializationError(std::string_view message) {
   return MakeError(absl::StatusCode::kInvalidArgument, kReasonSerialization, message);
 }
@@ -81,11 +85,8 @@ JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::stri
 }
 
 JsonReply ErrorReply(const absl::Status& status) {
-  const std::string reason = ReasonOf(status);
-  const auto* exception = std::find_if(std::begin(kExceptions), std::end(kExceptions),
-                                       [&](const Exception& one) { return one.reason == reason; });
-  if (exception == std::end(kExceptions)) exception = &kInternal;
-  JsonReply reply = ErrorReply(exception->http_status, exception->name, MessageOf(status));
+  const JsonException& exception = ExceptionOf(ReasonOf(status));
+  JsonReply reply = ErrorReply(exception.http_status, exception.name, MessageOf(status));
   reply.code = absl::StatusCodeToString(status.code());
   return reply;
 }

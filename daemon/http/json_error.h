@@ -13,7 +13,24 @@ namespace itemdb {
 absl::Status SerializationError(std::string_view message);
 bool IsSerializationError(const absl::Status& status);
 
-// The reply for a status of storage: the one place where reasons become exceptions.
+// Storage answers so by its reply; the service has an exception for it (ERR-05).
+inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
+
+// What the service calls what storage has a reason for.
+struct JsonException {
+  std::string_view reason;
+  unsigned http_status;
+  // Without its prefix.
+  std::string_view name;
+  // Of one statement of a batch (PQL-14), one action of a transaction (SEM-051). What the service has no code
+  // for is an internal error.
+  std::string_view code;
+};
+
+// The one place where reasons become exceptions.
+const JsonException& ExceptionOf(std::string_view reason);
+
+// The reply for a status of storage.
 JsonReply ErrorReply(const absl::Status& status);
 
 // The reply with `exception`, e.g. "SerializationException", whose prefix is added here.

@@ -9,7 +9,8 @@ namespace itemdb {
 class JsonHandler final : public HttpHandler {
  public:
   // As JsonApi.
-  JsonHandler(Database& database, std::string address) : api_(database, std::move(address)) {}
+  JsonHandler(Database& database, CallMemory& memory, std::string address)
+      : api_(database, memory, std::move(address)) {}
 
   std::optional<HttpOperation> Find(std::string_view target) const override;
   void Answer(const HttpOperation& operation, std::string body, CancellationPtr cancellation,

@@ -1,32 +1,30 @@
 #include "daemon/http/json_outcomes.h"
 
 #include "daemon/http/json_error.h"
+#include "daemon/http/json_request.h"
 #include "daemon/http/json_writer.h"
 
 namespace itemdb {
 namespace {
 
+// Cancellation codes are named as the reasons that they are.
 std::string_view CodeText(v1::CancellationCode code) {
-  switch (code) {
-    case v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED:
-      return "ConditionalCheckFailed";
-    case v1::CANCELLATION_CODE_VALIDATION_ERROR:
-      return "ValidationError";
-    case v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED:
-      return "ItemCollectionSizeLimitExceeded";
-    case v1::CANCELLATION_CODE_DUPLICATE_ITEM:
-      return "DuplicateItem";
-    case v1::CANCELLATION_CODE_NONE:
-    default:
-      return "None";
-  }
+  if (code == v1::CANCELLATION_CODE_NONE) return "None";
+  return ExceptionOf(code == v1::CANCELLATION_CODE_VALIDATION_ERROR ? kReasonValidation : EnumText(code))
+      .code;
+}
+
+JsonReply Begin(std::string_view reason, std::string_view message) {
+  const JsonException& exception = ExceptionOf(reason);
+  return {.http_status = exception.http_status,
+          .body = BeginErrorBody(exception.name, message),
+          .code = "FAILED_PRECONDITION"};
 }
 
 }  // namespace
 
 JsonReply ConditionFailedReply(const wire::ConditionFailed& failed) {
-  JsonReply reply{.http_status = 400, .code = "FAILED_PRECONDITION"};
-  reply.body = BeginErrorBody("ConditionalCheckFailedException", "The conditional request failed");
+  JsonReply reply = Begin(kReasonConditionalCheckFailed, "The conditional request failed");
   JsonWriter writer(&reply.body);
   if (failed.has_item()) writer.Name("Item").Item(failed.item());
   writer.EndObject();
@@ -37,8 +35,7 @@ JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
   std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
   for (int i = 0; i < cancelled.reasons_size(); ++i)
     message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
-  JsonReply reply{.http_status = 400, .code = "FAILED_PRECONDITION"};
-  reply.body = BeginErrorBody("TransactionCanceledException", message + "]");
+  JsonReply reply = Begin(kReasonTransactionCancelled, message + "]");
   JsonWriter writer(&reply.body);
   writer.Name("CancellationReasons").BeginArray();
   for (const auto& reason : cancelled.reasons()) {

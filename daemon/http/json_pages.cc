@@ -1,7 +1,5 @@
 #include "daemon/http/json_pages.h"
 
-#include <algorithm>
-
 #include "daemon/http/json_conditions.h"
 #include "daemon/http/json_replies.h"
 
@@ -49,20 +47,6 @@ absl::StatusOr<wire::PageRequest> ReadScan(const JsonObject& object) {
   return request;
 }
 
-// SEM-038: refused in this protocol alone, as programs written for the service must see it. Storage reads a
-// global index as consistently as everything else.
-absl::Status CheckConsistentRead(Database& database, const wire::PageRequest& request) {
-  if (!request.consistent_read() || request.index_name().empty()) return absl::OkStatus();
-  v1::DescribeTableRequest describe;
-  describe.set_table_name(request.table_name());
-  ITEMDB_ASSIGN_OR_RETURN(v1::DescribeTableReply described, database.DescribeTable(describe));
-  const auto& indexes = described.table().global_secondary_indexes();
-  if (std::none_of(indexes.begin(), indexes.end(),
-                   [&](const auto& index) { return index.index_name() == request.index_name(); }))
-    return absl::OkStatus();
-  return ValidationError("SEM-038", "Consistent reads are not supported on global secondary indexes");
-}
-
 void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<Page> page) {
   if (!page.ok()) return std::move(answer).Fail(page.status());
   std::string body;
@@ -89,8 +73,6 @@ using PageOperation = void (Database::*)(const wire::PageRequest&, Done<Page>, C
 
 template <PageOperation kOperation>
 void AskPage(JsonCall call, wire::PageRequest request) {
-  absl::Status allowed = CheckConsistentRead(call.database, request);
-  if (!allowed.ok()) return std::move(call.answer).Fail(allowed);
   // SEM-036: a count has no Items, not even none of them.
   const bool count_only = request.select() == v1::SELECT_COUNT;
   (call.database.*kOperation)(
@@ -103,7 +85,7 @@ void AskPage(JsonCall call, wire::PageRequest request) {
 
 }  // namespace
 
-void Query(JsonCall call) { Operate<ReadQuery, AskPage<&Database::Query>>(std::move(call)); }
-void Scan(JsonCall call) { Operate<ReadScan, AskPage<&Database::Scan>>(std::move(call)); }
+void Query(JsonCall call) { Operate<ReadQuery, AskPage<&Database::ServiceQuery>>(std::move(call)); }
+void Scan(JsonCall call) { Operate<ReadScan, AskPage<&Database::ServiceScan>>(std::move(call)); }
 
 }  // namespace itemdb::json

@@ -1,10 +1,19 @@
 // The bounds of the service's public API, but where a rule of docs/rules.md says otherwise: names of
 // attributes are bounded in bytes and by storage (SEM-009), a table may be named by its ARN or by a name of 3
-// to 255 characters (SEM-008).
+// to 255 characters (SEM-008); and lists and maps that the service bounds in other ways only have a bound of
+// their own, at or above the most that storage takes, so that no message is made of what it will refuse.
 #include "daemon/http/json_shapes.h"
+
+#include "storage/base/limits.h"
 
 namespace itemdb {
 namespace {
+
+// Entries of whatever defines a table: indexes, key attributes, tags.
+constexpr int64_t kMaxDefinitions = 1'000;
+// What the expressions of one request can name, of which there are three at most: a placeholder and what
+// separates it from the next take three bytes.
+constexpr int64_t kMaxPlaceholders = 3 * kMaxExpressionBytes / 3;
 
 constexpr Shape kKeySchemaAttributeName{.kind = ShapeKind::kString, .min = 1, .max = 255};
 constexpr std::string_view kScalarAttributeTypeValues[] = {"S", "N", "B"};
@@ -12,7 +21,8 @@ constexpr Shape kScalarAttributeType{.kind = ShapeKind::kString, .values = kScal
 constexpr ShapeMember kAttributeDefinitionMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                        {"AttributeType", &kScalarAttributeType, true}};
 constexpr Shape kAttributeDefinition{.kind = ShapeKind::kStructure, .members = kAttributeDefinitionMembers};
-constexpr Shape kAttributeDefinitions{.kind = ShapeKind::kList, .element = &kAttributeDefinition};
+constexpr Shape kAttributeDefinitions{
+    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kAttributeDefinition};
 constexpr std::string_view kBillingModeValues[] = {"PROVISIONED", "PAY_PER_REQUEST"};
 constexpr Shape kBillingMode{.kind = ShapeKind::kString, .values = kBillingModeValues};
 constexpr Shape kAnyBoolean{.kind = ShapeKind::kBoolean};
@@ -22,7 +32,8 @@ constexpr Shape kKeyType{.kind = ShapeKind::kString, .values = kKeyTypeValues};
 constexpr ShapeMember kKeySchemaElementMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                     {"KeyType", &kKeyType, true}};
 constexpr Shape kKeySchemaElement{.kind = ShapeKind::kStructure, .members = kKeySchemaElementMembers};
-constexpr Shape kKeySchema{.kind = ShapeKind::kList, .min = 1, .element = &kKeySchemaElement};
+constexpr Shape kKeySchema{
+    .kind = ShapeKind::kList, .min = 1, .max = kMaxDefinitions, .element = &kKeySchemaElement};
 constexpr Shape kAnyLong{.kind = ShapeKind::kLong};
 constexpr ShapeMember kOnDemandThroughputMembers[] = {{"MaxReadRequestUnits", &kAnyLong},
                                                       {"MaxWriteRequestUnits", &kAnyLong}};
@@ -50,12 +61,14 @@ constexpr ShapeMember kGlobalSecondaryIndexMembers[] = {{"IndexName", &kIndexNam
                                                         {"ProvisionedThroughput", &kProvisionedThroughput},
                                                         {"WarmThroughput", &kWarmThroughput}};
 constexpr Shape kGlobalSecondaryIndex{.kind = ShapeKind::kStructure, .members = kGlobalSecondaryIndexMembers};
-constexpr Shape kGlobalSecondaryIndexList{.kind = ShapeKind::kList, .element = &kGlobalSecondaryIndex};
+constexpr Shape kGlobalSecondaryIndexList{
+    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kGlobalSecondaryIndex};
 constexpr Shape kUnsupported{.kind = ShapeKind::kUnsupported};
 constexpr ShapeMember kLocalSecondaryIndexMembers[] = {
     {"IndexName", &kIndexName, true}, {"KeySchema", &kKeySchema, true}, {"Projection", &kProjection, true}};
 constexpr Shape kLocalSecondaryIndex{.kind = ShapeKind::kStructure, .members = kLocalSecondaryIndexMembers};
-constexpr Shape kLocalSecondaryIndexList{.kind = ShapeKind::kList, .element = &kLocalSecondaryIndex};
+constexpr Shape kLocalSecondaryIndexList{
+    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kLocalSecondaryIndex};
 constexpr Shape kAnyString{.kind = ShapeKind::kString};
 constexpr std::string_view kSSETypeValues[] = {"AES256", "KMS"};
 constexpr Shape kSSEType{.kind = ShapeKind::kString, .values = kSSETypeValues};
@@ -75,7 +88,7 @@ constexpr Shape kTagKeyString{.kind = ShapeKind::kString, .min = 1, .max = 128};
 constexpr Shape kTagValueString{.kind = ShapeKind::kString, .min = 0, .max = 256};
 constexpr ShapeMember kTagMembers[] = {{"Key", &kTagKeyString, true}, {"Value", &kTagValueString, true}};
 constexpr Shape kTag{.kind = ShapeKind::kStructure, .members = kTagMembers};
-constexpr Shape kTagList{.kind = ShapeKind::kList, .element = &kTag};
+constexpr Shape kTagList{.kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kTag};
 constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kAttributeDefinitions},
                                                     {"BillingMode", &kBillingMode},
                                                     {"DeletionProtectionEnabled", &kAnyBoolean},
@@ -123,8 +136,8 @@ constexpr ShapeMember kGlobalSecondaryIndexUpdateMembers[] = {{"Create", &kCreat
                                                               {"Update", &kUpdateGlobalSecondaryIndexAction}};
 constexpr Shape kGlobalSecondaryIndexUpdate{.kind = ShapeKind::kStructure,
                                             .members = kGlobalSecondaryIndexUpdateMembers};
-constexpr Shape kGlobalSecondaryIndexUpdateList{.kind = ShapeKind::kList,
-                                                .element = &kGlobalSecondaryIndexUpdate};
+constexpr Shape kGlobalSecondaryIndexUpdateList{
+    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kGlobalSecondaryIndexUpdate};
 constexpr ShapeMember kUpdateTableInputMembers[] = {
     {"AttributeDefinitions", &kAttributeDefinitions},
     {"BillingMode", &kBillingMode},
@@ -144,7 +157,7 @@ constexpr ShapeMember kUpdateTableInputMembers[] = {
 constexpr Shape kResourceArnString{.kind = ShapeKind::kString, .min = 1, .max = 1283};
 constexpr ShapeMember kTagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
                                                     {"Tags", &kTagList, true}};
-constexpr Shape kTagKeyList{.kind = ShapeKind::kList, .element = &kTagKeyString};
+constexpr Shape kTagKeyList{.kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kTagKeyString};
 constexpr ShapeMember kUntagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
                                                       {"TagKeys", &kTagKeyList, true}};
 constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnyString},
@@ -152,7 +165,8 @@ constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnySt
 constexpr std::string_view kConditionalOperatorValues[] = {"AND", "OR"};
 constexpr Shape kConditionalOperator{.kind = ShapeKind::kString, .values = kConditionalOperatorValues};
 constexpr Shape kAttributeValue{.kind = ShapeKind::kAttributeValue};
-constexpr Shape kAttributeValueList{.kind = ShapeKind::kList, .element = &kAttributeValue};
+constexpr Shape kAttributeValueList{
+    .kind = ShapeKind::kList, .max = kMaxLegacyValues, .element = &kAttributeValue};
 constexpr std::string_view kComparisonOperatorValues[] = {
     "EQ",      "NE",       "IN",   "LE",       "LT",           "GE",         "GT",
     "BETWEEN", "NOT_NULL", "NULL", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH"};
@@ -163,9 +177,12 @@ constexpr ShapeMember kExpectedAttributeValueMembers[] = {{"AttributeValueList",
                                                           {"Value", &kAttributeValue}};
 constexpr Shape kExpectedAttributeValue{.kind = ShapeKind::kStructure,
                                         .members = kExpectedAttributeValueMembers};
-constexpr Shape kExpectedAttributeMap{.kind = ShapeKind::kMap, .element = &kExpectedAttributeValue};
-constexpr Shape kExpressionAttributeNameMap{.kind = ShapeKind::kMap, .element = &kAnyString};
-constexpr Shape kExpressionAttributeValueMap{.kind = ShapeKind::kMap, .element = &kAttributeValue};
+constexpr Shape kExpectedAttributeMap{
+    .kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kExpectedAttributeValue};
+constexpr Shape kExpressionAttributeNameMap{
+    .kind = ShapeKind::kMap, .max = kMaxPlaceholders, .element = &kAnyString};
+constexpr Shape kExpressionAttributeValueMap{
+    .kind = ShapeKind::kMap, .max = kMaxPlaceholders, .element = &kAttributeValue};
 constexpr Shape kAttributeMap{.kind = ShapeKind::kMap, .element = &kAttributeValue};
 constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL", "NONE"};
 constexpr Shape kReturnConsumedCapacity{.kind = ShapeKind::kString, .values = kReturnConsumedCapacityValues};
@@ -190,7 +207,8 @@ constexpr ShapeMember kPutItemInputMembers[] = {
     {"ReturnValues", &kReturnValue},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
-constexpr Shape kAttributeNameList{.kind = ShapeKind::kList, .min = 1, .element = &kAnyString};
+constexpr Shape kAttributeNameList{
+    .kind = ShapeKind::kList, .min = 1, .max = kMaxLegacyEntries, .element = &kAnyString};
 constexpr ShapeMember kGetItemInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
                                                 {"ConsistentRead", &kAnyBoolean},
                                                 {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -203,7 +221,8 @@ constexpr Shape kAttributeAction{.kind = ShapeKind::kString, .values = kAttribut
 constexpr ShapeMember kAttributeValueUpdateMembers[] = {{"Action", &kAttributeAction},
                                                         {"Value", &kAttributeValue}};
 constexpr Shape kAttributeValueUpdate{.kind = ShapeKind::kStructure, .members = kAttributeValueUpdateMembers};
-constexpr Shape kAttributeUpdates{.kind = ShapeKind::kMap, .element = &kAttributeValueUpdate};
+constexpr Shape kAttributeUpdates{
+    .kind = ShapeKind::kMap, .max = kMaxLegacyEntries, .element = &kAttributeValueUpdate};
 constexpr ShapeMember kUpdateItemInputMembers[] = {
     {"AttributeUpdates", &kAttributeUpdates},
     {"ConditionExpression", &kAnyString},
@@ -233,9 +252,10 @@ constexpr ShapeMember kDeleteItemInputMembers[] = {
 constexpr ShapeMember kConditionMembers[] = {{"AttributeValueList", &kAttributeValueList},
                                              {"ComparisonOperator", &kComparisonOperator, true}};
 constexpr Shape kCondition{.kind = ShapeKind::kStructure, .members = kConditionMembers};
-constexpr Shape kKeyConditions{.kind = ShapeKind::kMap, .element = &kCondition};
+constexpr Shape kKeyConditions{.kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kCondition};
 constexpr Shape kPositiveIntegerObject{.kind = ShapeKind::kInteger, .min = 1};
-constexpr Shape kFilterConditionMap{.kind = ShapeKind::kMap, .element = &kCondition};
+constexpr Shape kFilterConditionMap{
+    .kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kCondition};
 constexpr std::string_view kSelectValues[] = {"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
                                               "SPECIFIC_ATTRIBUTES", "COUNT"};
 constexpr Shape kSelect{.kind = ShapeKind::kString, .values = kSelectValues};
@@ -356,7 +376,8 @@ constexpr Shape kTransactGetItemList{
 constexpr ShapeMember kTransactGetItemsInputMembers[] = {{"ReturnConsumedCapacity", &kReturnConsumedCapacity},
                                                          {"TransactItems", &kTransactGetItemList, true}};
 constexpr Shape kPartiQLNextToken{.kind = ShapeKind::kString, .min = 1, .max = 32768};
-constexpr Shape kPreparedStatementParameters{.kind = ShapeKind::kList, .min = 1, .element = &kAttributeValue};
+constexpr Shape kPreparedStatementParameters{
+    .kind = ShapeKind::kList, .min = 1, .max = kMaxStatementCharacters, .element = &kAttributeValue};
 constexpr Shape kPartiQLStatement{.kind = ShapeKind::kString, .min = 1, .max = 8192};
 constexpr ShapeMember kExecuteStatementInputMembers[] = {
     {"ConsistentRead", &kAnyBoolean},

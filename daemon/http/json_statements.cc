@@ -1,7 +1,5 @@
 #include "daemon/http/json_statements.h"
 
-#include <algorithm>
-
 #include "daemon/http/json_outcomes.h"
 #include "daemon/http/json_replies.h"
 
@@ -67,26 +65,6 @@ void AskExecute(JsonCall call, wire::ExecuteStatementRequest request) {
 
 // ---- BatchExecuteStatement
 
-// PQL-14: what storage says by reasons the service says by codes of its own
-// here.
-std::string_view ErrorCode(std::string_view reason) {
-  struct Code {
-    std::string_view reason;
-    std::string_view code;
-  };
-  constexpr Code kCodes[] = {
-      {kReasonConditionalCheckFailed, "ConditionalCheckFailed"},
-      {kReasonValidation, "ValidationError"},
-      {kReasonResourceNotFound, "ResourceNotFound"},
-      {kReasonDuplicateItem, "DuplicateItem"},
-      {kReasonItemCollectionSizeLimitExceeded, "ItemCollectionSizeLimitExceeded"},
-      {kReasonQueueFull, "ThrottlingError"},
-  };
-  const auto* found = std::find_if(std::begin(kCodes), std::end(kCodes),
-                                   [&](const Code& one) { return one.reason == reason; });
-  return found == std::end(kCodes) ? "InternalServerError" : found->code;
-}
-
 absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& object) {
   wire::BatchExecuteStatementRequest request;
   ITEMDB_RETURN_IF_ERROR(ForEachIn(object, "Statements", [&](const JsonObject& given) -> absl::Status {
@@ -106,7 +84,7 @@ void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementRe
   for (const auto& response : reply->responses()) {
     writer.BeginObject();
     if (response.has_error()) {
-      writer.Name("Error").BeginObject().Name("Code").String(ErrorCode(response.error().reason()));
+      writer.Name("Error").BeginObject().Name("Code").String(ExceptionOf(response.error().reason()).code);
       writer.Name("Message").String(response.error().message());
       if (response.error().has_item()) writer.Name("Item").Item(response.error().item());
       writer.EndObject();

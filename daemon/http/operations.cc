@@ -19,7 +19,7 @@ namespace {
 void NotOffered(JsonCall call) {
   std::move(call.answer)
       .Fail(ValidationError(
-          absl::StrCat(std::string(call.operation), " is not offered by this version of itemdb")));
+          absl::StrCat(std::string(call.operation.name), " is not offered by this version of itemdb")));
 }
 constexpr Shape kAnything{.kind = ShapeKind::kStructure};
 
@@ -102,6 +102,11 @@ std::vector<std::string> OperationTargets() {
     }
   }
   return targets;
+}
+
+absl::Status TypesFirst(const JsonCall& call, absl::Status error) {
+  ITEMDB_RETURN_IF_ERROR(CheckValueTypes(*call.operation.input, call.document->root()));
+  return error;
 }
 
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }

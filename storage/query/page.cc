@@ -215,9 +215,9 @@ void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, Cancel
 
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
               absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
-              Done<Page> done, CancellationPtr cancellation) {
+              Done<Page> done, CancellationPtr cancellation, ConsistentIndexReads consistent_index_reads) {
   if (!view.ok()) return std::move(done)(view.status());
-  auto prepared = PreparePage(operation, *std::move(view), request);
+  auto prepared = PreparePage(operation, *std::move(view), request, consistent_index_reads);
   if (!prepared.ok()) return std::move(done)(prepared.status());
   if (!request.has_total_segments())
     return ReadPreparedPage(engine, *std::move(prepared), std::move(done), std::move(cancellation));

@@ -12,7 +12,8 @@ namespace itemdb {
 // `view` is the state to read, or why there is none.
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
               absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
-              Done<Page> done, CancellationPtr cancellation);
+              Done<Page> done, CancellationPtr cancellation,
+              ConsistentIndexReads consistent_index_reads = ConsistentIndexReads::kTaken);
 // The same of a page that is prepared and no segment of a parallel scan.
 void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation);
 

@@ -282,14 +282,18 @@ absl::StatusOr<PageExpressions> CompileExpressions(bool query, const wire::PageR
   return expressions;
 }
 
-// The rest: table, index, range. `keyless_filter`: the filter may not name the key of what is queried.
+// Fills in what is read.
+absl::Status FindTableAndIndex(const wire::PageRequest& request, PreparedPage* page) {
+  ITEMDB_ASSIGN_OR_RETURN(page->table, page->view->catalog().Find(request.table_name()));
+  ITEMDB_ASSIGN_OR_RETURN(page->index, FindIndex(*page->table, request.index_name()));
+  return absl::OkStatus();
+}
+
+// The rest: range, and what is shown. `keyless_filter`: the filter may not name the key of what is queried.
 absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageRequest& request,
                                         PageExpressions expressions, bool keyless_filter) {
   page.filter = std::move(expressions.filter);
   page.projection = std::move(expressions.projection);
-  ITEMDB_ASSIGN_OR_RETURN(page.table, page.view->catalog().Find(request.table_name()));
-  ITEMDB_ASSIGN_OR_RETURN(page.index, FindIndex(*page.table, request.index_name()));
-
   ITEMDB_RETURN_IF_ERROR(CheckSelect(request, &page));
 
   std::string prefix;
@@ -341,18 +345,24 @@ absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& in
 }
 
 absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
-                                         const wire::PageRequest& request) {
+                                         const wire::PageRequest& request,
+                                         ConsistentIndexReads consistent_index_reads) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
   // SEM-115, EXP-22: all that can be told without the table comes before it.
   const bool query = operation == PageOperation::kQuery;
   ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
   ITEMDB_ASSIGN_OR_RETURN(PageExpressions expressions, CompileExpressions(query, request));
+  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(request, &page));
+  const bool global_index = page.index != nullptr && !page.index->local;
+  if (consistent_index_reads == ConsistentIndexReads::kRefused && global_index && page.consistent_read)
+    return ValidationError("SEM-038", "Consistent reads are not supported on global secondary indexes");
   return FinishPage(std::move(page), request, std::move(expressions), /*keyless_filter=*/true);
 }
 
 absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,
                                          const wire::PageRequest& request, PageExpressions expressions) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
+  ITEMDB_RETURN_IF_ERROR(FindTableAndIndex(request, &page));
   return FinishPage(std::move(page), request, std::move(expressions), /*keyless_filter=*/false);
 }
 

@@ -55,6 +55,9 @@ absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& in
 
 enum class PageOperation { kQuery, kScan };
 
+// SEM-038: every read is consistent, so ConsistentRead of a global index can be taken as well as refused.
+enum class ConsistentIndexReads { kTaken, kRefused };
+
 // What a request says in expressions or in the legacy parameters, compiled.
 struct PageExpressions {
   // Of a Query, and only then.
@@ -65,7 +68,8 @@ struct PageExpressions {
 
 // NOT_FOUND: no such table. INVALID_ARGUMENT: no such index, or anything else that is wrong with the request.
 absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
-                                         const wire::PageRequest& request);
+                                         const wire::PageRequest& request,
+                                         ConsistentIndexReads consistent_index_reads);
 // The same with `expressions` in place of the request's, whose filter may name any attribute. The request is
 // no parallel scan.
 absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,

@@ -23,7 +23,8 @@ constexpr char kTable[] = "orders";
 
 struct World {
   testing::TestDatabase database;
-  JsonApi api{*database, "127.0.0.1:8000"};
+  CallMemory memory{size_t{64} << 20};
+  JsonApi api{*database, memory, "127.0.0.1:8000"};
 
   World() {
     v1::CreateTableRequest request = testing::TableRequest(kTable);

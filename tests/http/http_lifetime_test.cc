@@ -8,6 +8,8 @@
 namespace itemdb {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 TEST_F(HttpServerTest, EndsRequestsThatDoNotArriveInTime) {
@@ -86,6 +88,22 @@ TEST_F(HttpServerTest, CancelsCallsWhosePeerHasLeft) {
     handler_.WaitUntilHeld(1);
   }
   handler_.WaitUntilCancelled(2);
+}
+
+TEST_F(HttpServerTest, PeersThatOnlyEndTheirSideGetTheirAnswers) {
+  StartServer();
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\n";
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send(PostRequest("Hold", "first") + PostRequest("EchoLater", "second")));
+  client.EndSending();
+  handler_.WaitUntilHeld(1);
+  // Comes when the end was seen; the call goes on.
+  EXPECT_EQ(client.Read(interim.size()), interim);
+  handler_.Release();
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "first");
+  // The second may be answered before its end is looked for.
+  std::string rest = client.Read(1 << 20);
+  EXPECT_THAT(rest, AllOf(HasSubstr("HTTP/1.1 200 OK"), EndsWith("\r\n\r\nsecond")));
 }
 
 TEST_F(HttpServerTest, StoppingAnswersWhatIsInFlightAndRefusesTheRest) {

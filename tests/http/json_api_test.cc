@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/http/operations.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {
@@ -83,6 +84,76 @@ TEST(JsonApi, ABodyNeedsNoPadding) {
   json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), nullptr,
                     [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
   EXPECT_EQ(promise.get_future().get().body, R"({"TableNames":[]})");
+}
+
+// What is seen of memory while a long request is read, and when the database would be asked.
+struct Seen {
+  JsonFixture* json;
+  int64_t while_read = 0, when_asked = 0;
+  // Asked while the first is read.
+  std::string second = {};
+  unsigned second_status = 0;
+};
+Seen* seen = nullptr;
+
+JsonReply AskProbe(std::string body);
+
+absl::StatusOr<wire::GetItemRequest> ReadProbe(const JsonObject&) {
+  seen->while_read = seen->json->memory().used_bytes();
+  if (!seen->second.empty()) seen->second_status = AskProbe(std::exchange(seen->second, "")).http_status;
+  return wire::GetItemRequest();
+}
+void ProbeDatabase(JsonCall call, wire::GetItemRequest) {
+  seen->when_asked = seen->json->memory().used_bytes();
+  EXPECT_EQ(call.document, nullptr);
+  std::move(call.answer).Succeed("{}");
+}
+
+JsonReply AskProbe(std::string body) {
+  static constexpr Shape kInput{.kind = ShapeKind::kStructure};
+  static constexpr JsonOperation kProbe = {"Probe", Role::kRead, &kInput, [](JsonCall call) {
+                                             Operate<ReadProbe, ProbeDatabase>(std::move(call));
+                                           }};
+  JsonReply reply;
+  seen->json->api().Answer(kProbe, std::move(body), nullptr,
+                           [&](JsonReply given) { reply = std::move(given); });
+  return reply;
+}
+
+std::string LongRequest() { return R"({"a":")" + std::string(300'000, 'x') + R"("})"; }
+
+TEST(JsonApi, TheParserOfALongRequestIsCountedUntilTheDatabaseIsAsked) {
+  JsonFixture json;
+  Seen here{.json = &json};
+  seen = &here;
+  EXPECT_EQ(AskProbe(LongRequest()).http_status, 200u);
+  EXPECT_GE(here.while_read, 14 * 300'000);
+  EXPECT_EQ(here.when_asked, 0);
+  EXPECT_EQ(AskProbe("{}").http_status, 200u);
+  EXPECT_EQ(here.while_read, 0);
+  // What is no JSON gives it back as well.
+  EXPECT_EQ(AskProbe(LongRequest() + "x").http_status, 400u);
+  EXPECT_EQ(json.memory().used_bytes(), 0);
+}
+
+// One long request is read however little memory there is, as it would never be otherwise; a second one at
+// the same time is refused.
+TEST(JsonApi, LongRequestsAreRefusedWhenMemoryIsUsedUp) {
+  JsonFixture json;
+  Seen here{.json = &json};
+  seen = &here;
+  json.memory().Add(static_cast<size_t>(json.memory().limit_bytes()));
+  here.second = LongRequest();
+  EXPECT_EQ(AskProbe(LongRequest()).http_status, 200u);
+  EXPECT_EQ(here.second_status, 400u);
+  here.second = "{}";
+  EXPECT_EQ(AskProbe(LongRequest()).http_status, 200u);
+  EXPECT_EQ(here.second_status, 200u);
+  json.memory().Release(static_cast<size_t>(json.memory().limit_bytes()));
+  here.second = LongRequest();
+  EXPECT_EQ(AskProbe(LongRequest()).http_status, 200u);
+  EXPECT_EQ(here.second_status, 200u);
+  EXPECT_EQ(json.memory().used_bytes(), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "daemon/http/operations.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {
@@ -217,7 +218,104 @@ TEST_F(JsonCheck, TypesComeBeforeBoundsAndBoundsBeforeTheRest) {
       {"Query",
        R"({"TableName":"Missing","Limit":0,"KeyConditionExpression":"","ExpressionAttributeNames":{}})",
        Violations({Must("0", "limit", "have value greater than or equal to 1")})},
+      {"UpdateItem",
+       R"({"TableName":"Things","Key":{},"ExpressionAttributeNames":{},"ExpressionAttributeValues":{":v":{"N":1}}})",
+       SerializationBody("NUMBER_VALUE cannot be converted to String")},
+      {"ExecuteStatement", R"({"Statement":"","Parameters":[{"S":"a"},{"L":[{"B":true}]}]})",
+       SerializationBody("TRUE_VALUE cannot be converted to Blob")},
+      {"BatchGetItem", R"({"RequestItems":{"ab":{"Keys":[{"pk":{"S":[]}}]}}})",
+       SerializationBody("Start of list found where not expected")},
   });
+}
+
+// `count` times `entry`, in which # is the number.
+std::string Entries(int count, const std::string& entry) {
+  std::string entries;
+  for (int i = 0; i < count; ++i) {
+    entries += i > 0 ? "," : "";
+    for (char c : entry) entries += c == '#' ? std::to_string(i) : std::string(1, c);
+  }
+  return entries;
+}
+
+// SEM-022, SEM-112: what has no bound in the service's model has the most that storage takes.
+TEST_F(JsonCheck, ListsAndMapsAreBounded) {
+  struct Bounded {
+    std::string operation, before, entry, after;
+    std::string place;
+    int max;
+  };
+  const std::string table = R"("TableName":"Things")";
+  const std::vector<Bounded> rows = {
+      {"GetItem", "{" + table + R"(,"Key":{},"AttributesToGet":[)", "\"a#\"", "]}", "attributesToGet", 1000},
+      {"GetItem", "{" + table + R"(,"Key":{},"ExpressionAttributeNames":{)", R"("#":"a")", "}}",
+       "expressionAttributeNames", 4096},
+      {"Query", "{" + table + R"(,"ExpressionAttributeValues":{)", R"("#":{})", "}}",
+       "expressionAttributeValues", 4096},
+      {"Query", "{" + table + R"(,"QueryFilter":{)", R"("#":{"ComparisonOperator":"NULL"})", "}}",
+       "queryFilter", 300},
+      {"Scan", "{" + table + R"(,"ScanFilter":{"a":{"ComparisonOperator":"IN","AttributeValueList":[)", "{}",
+       "]}}}", "scanFilter.a.member.attributeValueList", 1300},
+      {"PutItem", "{" + table + R"(,"Item":{},"Expected":{)", R"("#":{})", "}}", "expected", 300},
+      {"UpdateItem", "{" + table + R"(,"Key":{},"AttributeUpdates":{)", R"("#":{})", "}}", "attributeUpdates",
+       1000},
+      {"ExecuteStatement", R"({"Statement":"x","Parameters":[)", "{}", "]}", "parameters", 8192},
+      {"UntagResource", R"({"ResourceArn":"arn:x","TagKeys":[)", "\"#\"", "]}", "tagKeys", 1000},
+  };
+  for (const Bounded& row : rows) {
+    const std::string constraint = "' at '" + row.place +
+                                   "' failed to satisfy constraint: Member must have length less than or "
+                                   "equal to " +
+                                   std::to_string(row.max) + "\"}";
+    const std::string within =
+        json_->Fail(row.operation, row.before + Entries(row.max, row.entry) + row.after);
+    EXPECT_EQ(within.find("failed to satisfy"), std::string::npos) << within;
+    const std::string beyond =
+        json_->Fail(row.operation, row.before + Entries(row.max + 1, row.entry) + row.after);
+    EXPECT_TRUE(beyond.ends_with(constraint)) << beyond;
+    EXPECT_LT(beyond.size(), 1'000u);
+  }
+}
+
+// SEM-115: a long value is shown as far as others are.
+TEST_F(JsonCheck, LongListsAndMapsAreCut) {
+  const auto shown = [](const std::string& keys) {
+    return json_->Fail("BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[)" + keys + "]}}}");
+  };
+  const std::string constraint = "have length less than or equal to 100";
+  std::string beginning = "[" + Entries(101, "{}");
+  beginning.resize(256);
+  EXPECT_EQ(shown(Entries(101, "{}")),
+            Violations({Must(beginning + "...", "requestItems.Things.member.keys", constraint)}));
+  const std::string text = std::string(130, 'x') + "\xc3\xbc";
+  const std::string value = R"({"L":[{"S":"a\n"},{"N":"1"},{"NULL":true},{"B":null},{"F":1.5}]})";
+  std::string key = R"({"a":)" + value + R"(,"b":{"S":")" + text + text + R"("}})";
+  // The quotes of what is shown are escaped once more in the reply.
+  std::string expected;
+  for (char c : ("[" + key).substr(0, 256))
+    expected += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  EXPECT_EQ(shown(key + "," + Entries(100, "{}")),
+            Violations({Must(expected + "...", "requestItems.Things.member.keys", constraint)}));
+}
+
+// SEM-115: what is refused is not made a message of first.
+TEST_F(JsonCheck, RequestsOutOfBoundsAreNotRead) {
+  static int read;
+  read = 0;
+  const JsonOperation probe = {"Probe", Role::kRead, &kBatchGetItemInput, [](JsonCall call) {
+                                 ++read;
+                                 std::move(call.answer).Succeed("{}");
+                               }};
+  const auto ask = [&](int keys) {
+    JsonReply reply;
+    json_->api().Answer(probe, R"({"RequestItems":{"Things":{"Keys":[)" + Entries(keys, "{}") + "]}}}",
+                        nullptr, [&reply](JsonReply given) { reply = std::move(given); });
+    return reply.http_status;
+  };
+  EXPECT_EQ(ask(101), 400u);
+  EXPECT_EQ(read, 0);
+  EXPECT_EQ(ask(100), 200u);
+  EXPECT_EQ(read, 1);
 }
 
 }  // namespace

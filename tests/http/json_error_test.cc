@@ -54,6 +54,24 @@ TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
   }
 }
 
+// PQL-14, SEM-051.
+TEST(JsonError, EveryReasonHasItsCodeInABatch) {
+  const std::vector<std::pair<std::string_view, std::string_view>> rows = {
+      {kReasonValidation, "ValidationError"},
+      {kReasonResourceNotFound, "ResourceNotFound"},
+      {kReasonLimitExceeded, "RequestLimitExceeded"},
+      {kReasonItemCollectionSizeLimitExceeded, "ItemCollectionSizeLimitExceeded"},
+      {kReasonDuplicateItem, "DuplicateItem"},
+      {kReasonConditionalCheckFailed, "ConditionalCheckFailed"},
+      {kReasonQueueFull, "ThrottlingError"},
+      {kReasonCallsFull, "ThrottlingError"},
+      {kReasonDiskFull, "InternalServerError"},
+      {kReasonUnavailable, "InternalServerError"},
+      {"", "InternalServerError"},
+  };
+  for (const auto& [reason, code] : rows) EXPECT_EQ(ExceptionOf(reason).code, code) << reason;
+}
+
 // ERR-16.
 TEST(JsonError, ExceptionsByNameGetTheirPrefix) {
   JsonReply reply = ErrorReply(400, "UnknownOperationException", "");

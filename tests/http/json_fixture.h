@@ -12,9 +12,10 @@ namespace itemdb::testing {
 
 class JsonFixture {
  public:
-  JsonFixture() : api_(*database_, "127.0.0.1:8000") {}
+  JsonFixture() : api_(*database_, memory_, "127.0.0.1:8000") {}
 
   JsonApi& api() { return api_; }
+  CallMemory& memory() { return memory_; }
 
   // The reply to `operation`, e.g. "PutItem", which must exist.
   JsonReply Ask(const std::string& operation, std::string body) {
@@ -47,6 +48,7 @@ class JsonFixture {
 
  private:
   TestDatabase database_;
+  CallMemory memory_{size_t{64} << 20};
   JsonApi api_;
 };
 

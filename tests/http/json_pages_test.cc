@@ -113,6 +113,14 @@ TEST_F(JsonPages, ConsistentReadsOfGlobalIndexesAreRefused) {
   EXPECT_EQ(json_->Fail("Scan", R"({"TableName":"Things","IndexName":"ByA","ConsistentRead":true})"),
             refused);
   EXPECT_EQ(FailQuery(R"(,"IndexName":"ByA","ConsistentRead":true)"), refused);
+  // SEM-115: expressions before the table, the table before what it has.
+  EXPECT_EQ(
+      json_->Fail("Scan",
+                  R"({"TableName":"Things","IndexName":"ByA","ConsistentRead":true,"FilterExpression":""})"),
+      ValidationBody("Invalid FilterExpression: The expression can not be empty;"));
+  EXPECT_NE(json_->Fail("Scan", R"({"TableName":"Gone","IndexName":"ByA","ConsistentRead":true})")
+                .find("ResourceNotFoundException"),
+            std::string::npos);
   EXPECT_EQ(Query(R"(,"IndexName":"ByN","ConsistentRead":true,"Select":"COUNT")"),
             R"({"Count":3,"ScannedCount":3})");
   EXPECT_EQ(Scan(R"(,"ConsistentRead":true,"Select":"COUNT")"), R"({"Count":3,"ScannedCount":3})");

@@ -75,6 +75,8 @@ std::optional<RawReply> RawHttpClient::ReadReply(bool head_only) {
   return reply;
 }
 
+void RawHttpClient::EndSending() { shutdown(socket_.get(), SHUT_WR); }
+
 bool RawHttpClient::IsClosed() { return received_.empty() && !Fill(); }
 
 std::string PostRequest(std::string_view operation, std::string_view body, std::string_view headers) {

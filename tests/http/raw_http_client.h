@@ -26,10 +26,14 @@ class RawHttpClient {
   bool Send(std::string_view bytes);
   // The next reply; nothing when the connection ends before it is whole. `head_only`: it has no body.
   std::optional<RawReply> ReadReply(bool head_only = false);
+  // Puts back what Read gave.
+  void Unread(const std::string& bytes) { received_.insert(0, bytes); }
   // What comes until `bytes` are there or the connection ends.
   std::string Read(size_t bytes);
   // Whether nothing more comes: waits for the end.
   bool IsClosed();
+  // Says that nothing more will be sent.
+  void EndSending();
   // Closes as a process that dies does.
   void Reset() { socket_.Reset(); }
 

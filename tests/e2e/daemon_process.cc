@@ -73,6 +73,8 @@ absl::Status DaemonProcess::AwaitServing() {
     return absl::InternalError("the address file holds: " + ReadFile(address_file()));
   }
   endpoint_ = json["grpc"][0].get<std::string>();
+  const auto http = json.value("http", nlohmann::json::array());
+  http_endpoint_ = http.empty() ? "" : http[0].get<std::string>();
   return absl::OkStatus();
 }
 

@@ -40,6 +40,8 @@ class DaemonProcess {
   bool running() const { return process_ != nullptr; }
   // The first address served, for clients.
   const std::string& endpoint() const { return endpoint_; }
+  // The first one for HTTP, "HOST:PORT"; empty without --http-listen.
+  const std::string& http_endpoint() const { return http_endpoint_; }
   std::string data_directory() const { return directory_ + "/data"; }
   std::string address_file() const { return directory_ + "/itemd.json"; }
   // All that was logged by all starts so far.
@@ -55,6 +57,7 @@ class DaemonProcess {
   Descriptor arrivals_;       // Tells of files that appear in directory_.
   size_t logged_before_ = 0;  // Bytes of log at the last launch.
   std::string endpoint_;
+  std::string http_endpoint_;
 };
 
 // The content of a file; empty when there is none.

@@ -10,6 +10,7 @@
 #include "bench/ordering_cost.h"
 #include "bench/session.h"
 #include "bench/start.h"
+#include "bench/tables.h"
 #include "bench/throughput.h"
 
 namespace itemdb::bench {
@@ -41,6 +42,8 @@ struct Options {
   uint64_t orders = 50'000;
   uint64_t writes = 20'000;
   double settle_seconds = 2;
+  int tables = 300;
+  int table_puts = 20'000;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -70,6 +73,12 @@ void AddOptions(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--writes", options.writes, "Puts in each round of order (default 20000)")
       ->check(CLI::Range(64, 1'000'000))
+      ->type_name("N");
+  app.add_option("--tables", options.tables, "Tables that tables makes (default 300)")
+      ->check(CLI::Range(2, 2'500))
+      ->type_name("N");
+  app.add_option("--table-puts", options.table_puts, "Puts of each of its two rounds (default 20000)")
+      ->check(CLI::Range(100, 1'000'000))
       ->type_name("N");
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
@@ -133,6 +142,9 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                   .rounds = options.rounds,
                   .orders = options.orders}));
   }
+  if (all || command == "tables") {
+    ITEMDB_RETURN_IF_ERROR(RunTables(session, {.tables = options.tables, .puts = options.table_puts}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -152,6 +164,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("put", "PutItem of new order headers into a table with 4 indexes");
   app.add_subcommand("get", "GetItem of order headers, from memory");
   app.add_subcommand("http", "GetItem, PutItem and Query over HTTP, driven by wrk, beside Beast alone");
+  app.add_subcommand("tables", "Many tables: making them, memory, WAL, start after SIGKILL, put latency");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

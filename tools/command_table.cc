@@ -15,6 +15,7 @@
 #include "tools/latency_commands.h"
 #include "tools/order_entry_commands.h"
 #include "tools/query_commands.h"
+#include "tools/shard_commands.h"
 #include "tools/shell_commands.h"
 #include "tools/status_commands.h"
 #include "tools/table_commands.h"
@@ -85,6 +86,7 @@ CommandTable::CommandTable()
   RegisterAdminCommands(*this);
   RegisterLatencyCommands(*this);
   RegisterGenerateCommands(*this);
+  RegisterShardCommands(*this);
   RegisterShellCommands(*this);
   RegisterCompletionCommands(*this);
 }

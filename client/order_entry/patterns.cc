@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "client/errors_internal.h"
-#include "client/order_entry/merge.h"
 #include "client/order_entry/schema.h"
+#include "itemdb/sharding.h"
 
 namespace itemdb::order_entry {
 namespace {
@@ -58,26 +58,21 @@ QueryRequest AtLeast(QueryRequest request, const char* attribute, const std::str
   return request;
 }
 
-// The open orders of one shard between two dates.
-QueryRequest OpenOrdersOfShard(int shard, const std::string& from, const std::string& to) {
+// The open orders between two dates, of the shard `:shard`.
+QueryRequest OpenOrdersOfAShard(const std::string& from, const std::string& to) {
   QueryRequest request = Collection(kOrderTable, kOpenOrdersByDate, "status", kOpen);
   request.key_condition_expression += " AND #shard = :shard";
   request.expression_attribute_names["#shard"] = "shard";
-  request.expression_attribute_values[":shard"] = shard;
   return Between(std::move(request), "order_date", from, to);
 }
 
 ItemRange AllOpenOrders(const Client& client, const std::string& from, const std::string& to,
                         CallOptions options) {
-  std::vector<FetchPage> shards;
-  for (int shard = 0; shard < kShards; ++shard) {
-    shards.push_back([client = client, request = OpenOrdersOfShard(shard, from, to),
-                      options](const std::optional<Item>& exclusive_start_key) mutable {
-      request.exclusive_start_key = exclusive_start_key;
-      return client.Query(request, options);
-    });
-  }
-  return MergePages(std::move(shards), {"order_date", "order_id"});
+  return QueryShards(client,
+                     {.request = OpenOrdersOfAShard(from, to),
+                      .shards = ShardNumbers(kShards),
+                      .order_by = {"order_date", "order_id"}},
+                     std::move(options));
 }
 
 // ---- the list ------------------------------------------------------------------------------------

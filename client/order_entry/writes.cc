@@ -12,6 +12,7 @@
 #include "client/order_entry/amount.h"
 #include "client/order_entry/decode.h"
 #include "client/order_entry/schema.h"
+#include "itemdb/sharding.h"
 
 namespace itemdb::order_entry {
 namespace {
@@ -129,13 +130,6 @@ absl::Status CheckOrder(const NewOrder& order) {
   return absl::OkStatus();
 }
 
-// FNV-1a: the same shard for an order id in every program and release.
-int ShardOf(const std::string& order_id) {
-  uint64_t hash = 14'695'981'039'346'656'037u;
-  for (const unsigned char byte : order_id) hash = (hash ^ byte) * 1'099'511'628'211u;
-  return static_cast<int>(hash % kShards);
-}
-
 // ---- what a cancelled transaction means ----------------------------------------------------------
 
 bool ConditionFailed(const std::vector<CancellationReason>& reasons, size_t action) {
@@ -198,7 +192,7 @@ absl::StatusOr<PlacedOrder> PlaceOrder(Client& client, const NewOrder& order, Ca
   absl::Status checked = CheckOrder(order);
   if (!checked.ok()) return checked;
   PlacedOrder placed;
-  placed.shard = order.shard.value_or(ShardOf(order.order_id));
+  placed.shard = order.shard.value_or(ShardOf(order.order_id, kShards));
   if (order.total_amount.has_value()) {
     placed.total_amount = *order.total_amount;
   } else {

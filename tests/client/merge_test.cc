@@ -1,4 +1,4 @@
-#include "client/order_entry/merge.h"
+#include "client/modelling/merge.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 #include "client/errors_internal.h"
 
-namespace itemdb::order_entry {
+namespace itemdb {
 namespace {
 
 Item Dated(const std::string& date, const std::string& id) {
@@ -57,7 +57,7 @@ TEST(MergePages, GivesAllItemsInOrderForEveryPageSize) {
       sources.push_back(Pages(std::move(items), page_items));
     }
     const absl::StatusOr<std::vector<Item>> merged =
-        MergePages(std::move(sources), {"order_date", "order_id"}).ToVector();
+        MergePages(std::move(sources), {.attributes = {"order_date", "order_id"}}).ToVector();
     ASSERT_TRUE(merged.ok()) << merged.status();
     EXPECT_EQ(*merged, expected);
   }
@@ -73,7 +73,8 @@ TEST(MergePages, PassesOverEmptyPagesInTheMiddle) {
   };
   std::vector<FetchPage> sources;
   sources.push_back(std::move(source));
-  const absl::StatusOr<std::vector<Item>> merged = MergePages(std::move(sources), {"order_date"}).ToVector();
+  const absl::StatusOr<std::vector<Item>> merged =
+      MergePages(std::move(sources), {.attributes = {"order_date"}}).ToVector();
   ASSERT_TRUE(merged.ok());
   EXPECT_EQ(merged->size(), 1u);
 }
@@ -101,7 +102,8 @@ TEST(MergePages, FetchesTheFirstPagesInParallel) {
       return page;
     });
   }
-  const absl::StatusOr<std::vector<Item>> merged = MergePages(std::move(sources), {"order_date"}).ToVector();
+  const absl::StatusOr<std::vector<Item>> merged =
+      MergePages(std::move(sources), {.attributes = {"order_date"}}).ToVector();
   ASSERT_TRUE(merged.ok()) << merged.status();
   EXPECT_EQ(merged->front(), Dated("2025-01-01", "x"));
 }
@@ -113,7 +115,7 @@ TEST(MergePages, FetchesNothingBeforeItIsAskedAndLittleWhenStoppedEarly) {
   {
     std::vector<FetchPage> sources;
     for (int i = 0; i < 3; ++i) sources.push_back(Pages(items, 10, fetches));
-    ItemRange merged = MergePages(std::move(sources), {"order_date", "order_id"});
+    ItemRange merged = MergePages(std::move(sources), {.attributes = {"order_date", "order_id"}});
     EXPECT_EQ(*fetches, 0);
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(merged.Next().ok());
   }
@@ -131,7 +133,7 @@ TEST(MergePages, EndsWithTheErrorOfAnySource) {
     page.last_evaluated_key = Item{{"x", 1}};
     return page;
   });
-  ItemRange merged = MergePages(std::move(sources), {"order_date"});
+  ItemRange merged = MergePages(std::move(sources), {.attributes = {"order_date"}});
   size_t seen = 0;
   for (const Item& item : merged) seen += item.size() > 0 ? 1 : 0;
   EXPECT_EQ(seen, 2u);
@@ -140,4 +142,4 @@ TEST(MergePages, EndsWithTheErrorOfAnySource) {
 }
 
 }  // namespace
-}  // namespace itemdb::order_entry
+}  // namespace itemdb

@@ -1,10 +1,12 @@
-#include "client/order_entry/merge.h"
+#include "client/modelling/merge.h"
 
+#include <compare>
 #include <future>
 #include <memory>
 #include <utility>
 
-namespace itemdb::order_entry {
+namespace itemdb {
+inline namespace client {
 namespace {
 
 // One of the merged sequences. Does not move: a fetch under way points to it.
@@ -51,27 +53,31 @@ class PagedSource {
   std::future<absl::StatusOr<ItemPage>> fetching_;
 };
 
-std::string_view Text(const Item& item, const std::string& attribute) {
-  const Value* value = item.find_or_null(attribute);
-  const std::string* text = value == nullptr ? nullptr : value->string_or_null();
-  return text == nullptr ? std::string_view() : *text;
-}
-
-bool Before(const Item& a, const Item& b, const std::vector<std::string>& order_by) {
-  for (const std::string& attribute : order_by) {
-    const int order = Text(a, attribute).compare(Text(b, attribute));
-    if (order != 0) return order < 0;
-  }
-  return false;
+// As keys are ordered: bytes of text and of binaries, numbers by value. Values of different types by type.
+std::strong_ordering Compare(const Value* a, const Value* b) {
+  if (a == nullptr || b == nullptr) return (a != nullptr) <=> (b != nullptr);
+  if (a->type() != b->type()) return a->type() <=> b->type();
+  if (const Number* number = a->number_or_null()) return *number <=> *b->number_or_null();
+  if (const std::string* text = a->string_or_null()) return *text <=> *b->string_or_null();
+  if (const std::string* bytes = a->binary_or_null()) return *bytes <=> *b->binary_or_null();
+  return std::strong_ordering::equal;
 }
 
 }  // namespace
 
-ItemRange MergePages(std::vector<FetchPage> sources, std::vector<std::string> order_by) {
+bool MergeOrder::Before(const Item& a, const Item& b) const {
+  for (const std::string& attribute : attributes) {
+    const std::strong_ordering order = Compare(a.find_or_null(attribute), b.find_or_null(attribute));
+    if (order != 0) return descending ? order > 0 : order < 0;
+  }
+  return false;
+}
+
+ItemRange MergePages(std::vector<FetchPage> sources, MergeOrder order) {
   std::vector<std::unique_ptr<PagedSource>> merged;
   for (FetchPage& fetch : sources) merged.push_back(std::make_unique<PagedSource>(std::move(fetch)));
 
-  return ItemRange([merged = std::move(merged), order_by = std::move(order_by),
+  return ItemRange([merged = std::move(merged), order = std::move(order),
                     started = false]() mutable -> absl::StatusOr<std::optional<Item>> {
     if (!started) {
       for (const std::unique_ptr<PagedSource>& source : merged) source->StartFetch();
@@ -83,7 +89,7 @@ ItemRange MergePages(std::vector<FetchPage> sources, std::vector<std::string> or
     for (const std::unique_ptr<PagedSource>& source : merged) {
       const absl::StatusOr<const Item*> front = source->Front();
       if (!front.ok()) return front.status();
-      if (*front != nullptr && (first == nullptr || Before(**front, *first_item, order_by))) {
+      if (*front != nullptr && (first == nullptr || order.Before(**front, *first_item))) {
         first = source.get();
         first_item = *front;
       }
@@ -93,4 +99,5 @@ ItemRange MergePages(std::vector<FetchPage> sources, std::vector<std::string> or
   });
 }
 
-}  // namespace itemdb::order_entry
+}  // namespace client
+}  // namespace itemdb

@@ -87,16 +87,29 @@ class BadCallsTest : public E2eTest {
 
 TEST_F(BadCallsTest, BytesThatAreNoRequest) {
   std::vector<Row> rows;
-  for (const char* method : {"Data/PutItem",         "Data/GetItem",
-                             "Data/UpdateItem",      "Data/DeleteItem",
-                             "Data/BatchWriteItem",  "Data/TransactWriteItems",
-                             "Data/Query",           "Data/Scan",
-                             "Data/BatchGetItem",    "Data/TransactGetItems",
-                             "Data/QueryStream",     "Data/ScanStream",
-                             "Data/BulkWrite",       "Tables/CreateTable",
-                             "Tables/DescribeTable", "Tables/ListTables",
-                             "Tables/DeleteTable",   "Changes/ReadChanges",
-                             "Admin/GetStatus",      "Admin/CheckDatabase"}) {
+  for (const char* method : {"Data/PutItem",
+                             "Data/GetItem",
+                             "Data/UpdateItem",
+                             "Data/DeleteItem",
+                             "Data/BatchWriteItem",
+                             "Data/TransactWriteItems",
+                             "Data/Query",
+                             "Data/Scan",
+                             "Data/BatchGetItem",
+                             "Data/TransactGetItems",
+                             "Data/QueryStream",
+                             "Data/ScanStream",
+                             "Data/BulkWrite",
+                             "Data/ExecuteStatement",
+                             "Data/ExecuteTransaction",
+                             "Data/BatchExecuteStatement",
+                             "Tables/CreateTable",
+                             "Tables/DescribeTable",
+                             "Tables/ListTables",
+                             "Tables/DeleteTable",
+                             "Changes/ReadChanges",
+                             "Admin/GetStatus",
+                             "Admin/CheckDatabase"}) {
     // A field that ends after the message does, the group wire types, and text that is no UTF-8 (when there
     // is a text field 1).
     rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});
@@ -116,6 +129,9 @@ TEST_F(BadCallsTest, EmptyRequests) {
       {"Data/Scan", "", {"TableName"}},
       {"Data/BatchWriteItem", "", {"1", "25"}},
       {"Data/TransactWriteItems", "", {"1", "100"}},
+      {"Data/ExecuteStatement", "", {"a statement", "1", "8192"}},
+      {"Data/BatchExecuteStatement", "", {"1", "25"}},
+      {"Data/ExecuteTransaction", "", {"1", "100"}},
       {"Tables/CreateTable", "", {}},
       {"Tables/DescribeTable", "", {"TableName"}},
       {"Tables/DeleteTable", "", {"TableName"}},
@@ -236,6 +252,99 @@ TEST_F(BadCallsTest, BatchesAndTransactions) {
        {"nope"},
        grpc::StatusCode::NOT_FOUND,
        "RESOURCE_NOT_FOUND"},
+  });
+}
+
+v1::ExecuteStatementRequest Statement(const std::string& text) {
+  v1::ExecuteStatementRequest request;
+  request.set_statement(text);
+  return request;
+}
+
+// PQL-06 to PQL-18.
+TEST_F(BadCallsTest, StatementsThatAreNone) {
+  const auto execute = [](const std::string& text) { return Statement(text).SerializeAsString(); };
+  v1::ExecuteStatementRequest unused = Statement("SELECT * FROM Product WHERE product_id = 'p'");
+  unused.add_parameters()->set_s("x");
+  v1::ExecuteStatementRequest empty = Statement("SELECT * FROM Product WHERE product_id = ?");
+  empty.add_parameters();
+  v1::ExecuteStatementRequest no_number = empty;
+  no_number.mutable_parameters(0)->set_n("many");
+  v1::ExecuteStatementRequest limited = Statement("SELECT * FROM Product");
+  limited.set_limit(0);
+  v1::ExecuteStatementRequest elsewhere = Statement("SELECT * FROM Product");
+  elsewhere.set_next_token("not a token");
+  v1::ExecuteStatementRequest limited_write =
+      Statement("DELETE FROM Product WHERE product_id = 'p' AND warehouse_id = 'w'");
+  limited_write.set_limit(1);
+  const std::string well_formed = "Statement wasn't well formed";
+  ExpectRefused({
+      {"Data/ExecuteStatement", execute(" "), {well_formed, "SELECT", "character 2"}},
+      {"Data/ExecuteStatement",
+       execute("SELECT * FROM Product WHERE"),
+       {well_formed, "end of the statement"}},
+      {"Data/ExecuteStatement", execute(std::string("SELECT\0*", 8)), {well_formed}},
+      {"Data/ExecuteStatement",
+       execute("SELECT * FROM Product WHERE a = " + std::string(8'000, '[')),
+       {"32"}},
+      {"Data/ExecuteStatement", execute("SELECT * FROM Product WHERE " + std::string(8'000, '(')), {"100"}},
+      {"Data/ExecuteStatement", execute(std::string(8'193, 'x')), {"8192"}},
+      {"Data/ExecuteStatement", execute("SELECT COUNT(*) FROM Product"), {"Aggregate"}},
+      {"Data/ExecuteStatement",
+       execute("SELECT * FROM nope"),
+       {"nope"},
+       grpc::StatusCode::NOT_FOUND,
+       "RESOURCE_NOT_FOUND"},
+      {"Data/ExecuteStatement", execute("SELECT * FROM Product.nope"), {"nope"}},
+      {"Data/ExecuteStatement",
+       execute("SELECT * FROM Product WHERE product_id = ?"),
+       {"Number of parameters"}},
+      {"Data/ExecuteStatement", unused.SerializeAsString(), {"Number of parameters"}},
+      {"Data/ExecuteStatement", empty.SerializeAsString(), {"AttributeValue is empty"}},
+      {"Data/ExecuteStatement", no_number.SerializeAsString(), {"numeric"}},
+      {"Data/ExecuteStatement", limited.SerializeAsString(), {"Limit"}},
+      {"Data/ExecuteStatement", limited_write.SerializeAsString(), {"Limit"}},
+      {"Data/ExecuteStatement", elsewhere.SerializeAsString(), {"NextToken"}},
+      {"Data/ExecuteStatement", execute("INSERT INTO Product VALUE {'product_id': 'p'}"), {"warehouse_id"}},
+      {"Data/ExecuteStatement",
+       execute("UPDATE Product SET a = 1 WHERE product_id = 'p'"),
+       {"all key attributes"}},
+      {"Data/ExecuteStatement",
+       execute("DELETE FROM Product WHERE product_id = 'p'"),
+       {"all key attributes"}},
+      {"Data/ExecuteStatement",
+       execute("UPDATE Product SET product_id = 'q' WHERE product_id = 'p' AND warehouse_id = 'w'"),
+       {"product_id"}},
+      {"Data/ExecuteStatement",
+       execute("EXISTS(SELECT * FROM Product WHERE product_id = 'p' AND warehouse_id = 'w' AND a = 1)"),
+       {"EXISTS"}},
+  });
+}
+
+// PQL-12, PQL-14, PQL-15: what refuses all statements of a request.
+TEST_F(BadCallsTest, SeveralStatements) {
+  const std::string read = "SELECT * FROM Product WHERE product_id = 'p' AND warehouse_id = 'w'";
+  const std::string write = "DELETE FROM Product WHERE product_id = 'p' AND warehouse_id = 'w'";
+  const auto batch = [](const std::vector<std::string>& texts) {
+    v1::BatchExecuteStatementRequest request;
+    for (const std::string& text : texts) request.add_statements()->set_statement(text);
+    return request.SerializeAsString();
+  };
+  const auto transaction = [](const std::vector<std::string>& texts, const std::string& token = "") {
+    v1::ExecuteTransactionRequest request;
+    for (const std::string& text : texts) request.add_transact_statements()->set_statement(text);
+    request.set_client_request_token(token);
+    return request.SerializeAsString();
+  };
+  ExpectRefused({
+      {"Data/BatchExecuteStatement", batch(std::vector<std::string>(26, read)), {"25", "26"}},
+      {"Data/BatchExecuteStatement", batch({read, write}), {"read", "write"}},
+      {"Data/ExecuteTransaction", transaction(std::vector<std::string>(101, write)), {"100", "101"}},
+      {"Data/ExecuteTransaction", transaction({read, write}), {"read", "write"}},
+      {"Data/ExecuteTransaction", transaction({write, write}), {"one item"}},
+      {"Data/ExecuteTransaction", transaction({write + " RETURNING ALL OLD *"}), {"RETURNING"}},
+      {"Data/ExecuteTransaction", transaction({"DELETE"}), {"Statement wasn't well formed"}},
+      {"Data/ExecuteTransaction", transaction({write}, std::string(37, 't')), {"ClientRequestToken", "37"}},
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/e2e/raw_client.h"
+#include "tests/http/raw_http_client.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -102,6 +103,53 @@ TEST_F(ShutdownTest, HealthTurnsNotServingFirst) {
     EXPECT_EQ(daemon_.Wait(), 0);
   }
   EXPECT_TRUE(seen);
+}
+
+// Calls of both protocols are in flight when the signal comes: over HTTP one whose reply is longer than the
+// buffers of its connection and is not taken yet, over gRPC a check. Both are answered, who comes then is
+// refused over both, and the daemon ends when it has nothing left to answer.
+TEST_F(ShutdownTest, AnswersWhatIsInFlightOverBothProtocols) {
+  FillWithLargeItems();
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  ASSERT_TRUE(daemon_
+                  .Start({"--http-listen", "127.0.0.1:0", "--http-request-timeout", "10m",
+                          "--shutdown-timeout", "10m"})
+                  .ok());
+  RawHttpClient busy(daemon_.http_endpoint()), waiting(daemon_.http_endpoint());
+  std::string keys;
+  for (int i = 0; i < 40; ++i)
+    keys += std::string(i > 0 ? "," : "") + R"({"id":{"S":")" + std::to_string(i) + "\"}}";
+  ASSERT_TRUE(
+      busy.Send(PostRequest("BatchGetItem", R"({"RequestItems":{"large":{"Keys":[)" + keys + "]}}}")));
+  const std::string beginning = busy.Read(15);
+  EXPECT_EQ(beginning, "HTTP/1.1 200 OK");
+  ASSERT_TRUE(waiting.Send(PostRequest("ListTables", "{}")));
+  ASSERT_TRUE(waiting.ReadReply().has_value());
+  auto check = CheckInFlight();
+  const RawClient grpc(daemon_.endpoint());
+  daemon_.Signal(SIGTERM);
+  // Refused as soon as the signal has been seen.
+  RawReply refused;
+  do {
+    refused = grpc.Call("itemdb.v1.Tables/ListTables", "");
+  } while (refused.status.ok());
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  ASSERT_TRUE(waiting.Send(PostRequest("ListTables", "{}")));
+  const auto refused_http = waiting.ReadReply().value_or(itemdb::RawReply());
+  EXPECT_EQ(refused_http.status, 503);
+  EXPECT_THAT(refused_http.body, HasSubstr("itemd is stopping"));
+  EXPECT_TRUE(waiting.IsClosed());
+
+  const absl::StatusOr<CheckDatabaseResult> checked = check.get();
+  // It may have come a moment after the signal.
+  EXPECT_THAT(checked.status().code(), AnyOf(absl::StatusCode::kOk, absl::StatusCode::kUnavailable))
+      << checked.status();
+  busy.Unread(beginning);
+  const auto answered = busy.ReadReply().value_or(itemdb::RawReply());
+  EXPECT_GT(answered.body.size(), 15'000'000u);
+  EXPECT_TRUE(answered.body.ends_with("}"));
+  EXPECT_TRUE(busy.IsClosed());
+  EXPECT_EQ(daemon_.Wait(), 0);
 }
 
 // systemd's protocol for Type=notify: datagrams to the socket in NOTIFY_SOCKET.

@@ -35,7 +35,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 
   void Start() {
     self_ = shared_from_this();
-    if (grpc::Status entered = call_.Enter(); !entered.ok()) {
+    if (grpc::Status entered = call_.Enter(context_); !entered.ok()) {
       {
         MutexLock lock(mutex_);
         finished_ = true;

@@ -1,5 +1,5 @@
-// What all calls share: the gate they pass, the streams among them, the memory they take, and the log of
-// those that were slow.
+// What all calls share: the gate they pass, who may call what, the streams among them, the memory they take,
+// and the log of those that were slow.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/time/time.h"
+#include "daemon/call_access.h"
 #include "daemon/call_facts.h"
 #include "daemon/call_gate.h"
 #include "daemon/open_streams.h"
@@ -90,6 +91,8 @@ struct Calls {
       : memory(std::make_shared<CallMemory>(memory_bytes)), slow(slow_request, std::move(log)) {}
 
   CallGate gate;
+  // Of gRPC; requests over HTTP are signed.
+  CallAccess access;
   OpenStreams streams;
   const std::shared_ptr<CallMemory> memory;
   SlowRequests slow;

@@ -14,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "daemon/address_file.h"
 #include "daemon/exit_codes.h"
-#include "daemon/http/access_keys.h"
 #include "daemon/log_format.h"
 #include "daemon/memory_budget.h"
 #include "daemon/options.h"
@@ -68,12 +67,13 @@ size_t MaxConnections(const Options& options, const Log& log) {
   return std::min(wanted, possible);
 }
 
-ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget,
-                              std::shared_ptr<const AccessKeys> keys, const Log& log) {
+ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget, const Log& log) {
   ServerOptions server;
   server.addresses = options.addresses;
   server.socket_permissions = options.socket_permissions;
   if (options.tls()) server.tls = TlsOptionsOf(options);
+  server.access_keys = options.access_keys;
+  server.reload_interval = options.tls_reload_interval;
   server.max_connections = MaxConnections(options, log);
   server.max_calls_per_connection = options.max_calls_per_connection;
   server.handshake_timeout = options.handshake_timeout;
@@ -85,7 +85,6 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   server.http.addresses = options.http_addresses;
   server.http.threads = options.http_threads;
   server.http.request_timeout = options.http_request_timeout;
-  server.http.keys = std::move(keys);
   server.log = log;
   return server;
 }
@@ -111,14 +110,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
             status.change_sequence(), status.table_count());
 
-  std::shared_ptr<const AccessKeys> keys;
-  if (!options.access_keys.empty()) {
-    auto read = AccessKeys::Read(options.access_keys);
-    if (!read.ok())
-      return Fail(log, absl::IsUnavailable(read.status()) ? kExitIo : kExitUsage, read.status());
-    keys = *std::move(read);
-  }
-  auto server = Server::Start(**database, ToServerOptions(options, budget, std::move(keys), log));
+  auto server = Server::Start(**database, ToServerOptions(options, budget, log));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
   AddressFile address_file(options.address_file);
   if (absl::Status written = address_file.Write((*server)->addresses(), (*server)->http_addresses());

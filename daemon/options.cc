@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "daemon/access_keys.h"
 #include "daemon/command_line.h"
 #include "daemon/config_file.h"
-#include "daemon/http/access_keys.h"
 #include "daemon/setting_values.h"
 #include "daemon/settings.h"
 
@@ -90,6 +90,25 @@ absl::Status ParseAddresses(const Merged& merged, std::string_view name,
   return absl::OkStatus();
 }
 
+// Other machines reach HTTP with keys and over TLS, or not at all.
+absl::Status CheckHttpAddress(const Merged& merged, const Options& options, const ListenAddress& address) {
+  if (address.loopback) return absl::OkStatus();
+  const auto refuse = [&](std::string_view why) {
+    return ValidationError(absl::StrFormat(
+        "%s: %s is refused: other machines can reach it, and %s, or listen on 127.x.x.x, [::1] or localhost",
+        Subject(merged, "http-listen"), address.text, why));
+  };
+  if (!options.tls()) {
+    return refuse(absl::StrFormat(
+        "without TLS everybody on the way could read what is sent; give --tls-cert and --tls-key%s",
+        options.access_keys.empty() ? ", and --access-keys" : ""));
+  }
+  if (options.access_keys.empty()) {
+    return refuse("without keys everybody there could read and write everything; give --access-keys");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
   if (options.listen.empty()) options.addresses = DefaultListenAddresses();
@@ -99,13 +118,7 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
       return ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
                                              Subject(merged, "http-listen"), address.text));
     }
-    // Names and items would cross the network for everybody to read.
-    if (!address.loopback) {
-      return ValidationError(absl::StrFormat(
-          "%s: %s is refused: other machines can reach it, and HTTP is served without TLS; listen on "
-          "127.x.x.x, [::1] or localhost, behind a proxy that speaks TLS if others are to reach it",
-          Subject(merged, "http-listen"), address.text));
-    }
+    ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, address));
   }
   return absl::OkStatus();
 }
@@ -125,7 +138,8 @@ absl::Status CheckTls(const Merged& merged, const Options& options) {
     return ValidationError(absl::StrFormat("%s contradicts --tls-client-ca: leave one of them out",
                                            Subject(merged, "tls-without-client-certificates")));
   }
-  bool clients_known = !options.tls_client_ca.empty() || options.tls_without_client_certificates;
+  bool clients_known = !options.tls_client_ca.empty() || options.tls_without_client_certificates ||
+                       !options.access_keys.empty();
   for (const ListenAddress& address : options.addresses) {
     if (address.loopback) continue;
     if (!options.tls()) {
@@ -141,7 +155,8 @@ absl::Status CheckTls(const Merged& merged, const Options& options) {
       return ValidationError(
           absl::StrFormat("%s: %s is refused: other machines can reach it, and without --tls-client-ca "
                           "everybody there could read and "
-                          "write everything; give it, or --tls-without-client-certificates if that is meant",
+                          "write everything; give it, or --access-keys, or --tls-without-client-certificates "
+                          "if that is meant",
                           Subject(merged, "listen"), address.text));
     }
   }
@@ -258,8 +273,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
 TlsOptions TlsOptionsOf(const Options& options) {
   return {.certificate_file = options.tls_cert,
           .key_file = options.tls_key,
-          .client_ca_file = options.tls_client_ca,
-          .reload_interval = options.tls_reload_interval};
+          .client_ca_file = options.tls_client_ca};
 }
 
 std::vector<std::string> ProcessEnvironment() {

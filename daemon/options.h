@@ -39,7 +39,7 @@ struct Options {
   // 0, when not given: as many as there are cores.
   int http_threads = 0;
   absl::Duration http_request_timeout;
-  // Path of a key file; empty: no signature is verified.
+  // Path of a key file; empty: no key is asked for, and no signature verified.
   std::string access_keys;
 
   // Paths of PEM files; all empty: no TLS.

@@ -31,7 +31,7 @@ class PageStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>, publ
 
   void Start(const grpc::ByteBuffer& bytes,
              const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin) {
-    if (grpc::Status entered = call_.Enter(); !entered.ok()) return Finish(std::move(entered));
+    if (grpc::Status entered = call_.Enter(context_); !entered.ok()) return Finish(std::move(entered));
     call_.calls().streams.Add(this);
     wire::PageStreamRequest request;
     if (!DecodeRequest(bytes, request)) return End(UndecodableRequest(call_.method()));

@@ -1,5 +1,6 @@
 #include "daemon/raw_call.h"
 
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -76,6 +77,16 @@ Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& co
   return Cancellation::Clock::now() + left;
 }
 
+absl::StatusOr<Caller> CallerOf(const CallAccess& access, const grpc::CallbackServerContext& context,
+                                std::string_view method) {
+  if (!access.asks_for_keys()) return Caller();
+  const auto [first, end] = context.client_metadata().equal_range("authorization");
+  if (first == end) return access.Check(method, std::nullopt);
+  // Two are none that could be understood.
+  if (std::next(first) != end) return access.Check(method, "");
+  return access.Check(method, std::string_view(first->second.data(), first->second.size()));
+}
+
 grpc::Status StoppingReply(std::string_view what_was_done) {
   return ToGrpcStatus(StoppingError(what_was_done));
 }
@@ -122,11 +133,17 @@ Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string
       caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
-bool Call::Enter(bool any_memory) {
+bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
   if (!calls_.gate.TryEnter()) {
     Finish(StoppingReply());
     return false;
   }
+  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context, method_);
+  if (!caller.ok()) {
+    Complete({ErrorReply(caller.status()), 0}, -1);
+    return false;
+  }
+  caller_ = *std::move(caller);
   size_t bytes = kCopiesOfRequest * request_bytes_;
   if (any_memory) {
     calls_.memory->Add(bytes);

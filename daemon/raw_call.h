@@ -19,6 +19,7 @@
 
 #include "daemon/call_facts.h"
 #include "daemon/calls.h"
+#include "daemon/statement_roles.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
@@ -33,6 +34,10 @@ absl::Status UndecodableRequest(std::string_view method);
 
 // The caller's deadline by the clock that storage uses; max() without one.
 Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context);
+
+// Whose call this is, or why it is not let in (call_access.h).
+absl::StatusOr<Caller> CallerOf(const CallAccess& access, const grpc::CallbackServerContext& context,
+                                std::string_view method);
 
 // What a call hears from a daemon that is stopping; and from one whose calls take all the memory they may.
 grpc::Status StoppingReply(std::string_view what_was_done = "nothing was done");
@@ -67,9 +72,12 @@ class Call final : public grpc::ServerUnaryReactor {
   Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
        size_t request_bytes, grpc::ByteBuffer* reply);
 
-  // True when the call may go on: Answer() must follow. Otherwise it was answered: the daemon is stopping, or
-  // requests in flight take all the memory they may (which is not asked of a call with `any_memory`).
-  [[nodiscard]] bool Enter(bool any_memory);
+  // True when the call may go on: Answer() must follow. Otherwise it was answered: the daemon is stopping,
+  // the caller may not call this, or requests in flight take all the memory they may (which is not asked of a
+  // call with `any_memory`).
+  [[nodiscard]] bool Enter(const grpc::CallbackServerContext& context, bool any_memory);
+
+  const Caller& caller() const { return caller_; }
 
   void set_facts(CallFacts facts) { facts_ = std::move(facts); }
 
@@ -101,6 +109,7 @@ class Call final : public grpc::ServerUnaryReactor {
   // The same object twice.
   const std::shared_ptr<Cancellation> caller_left_;
   const CancellationPtr cancellation_;
+  Caller caller_;
   CallFacts facts_;
   size_t reserved_bytes_ = 0;
 };
@@ -116,10 +125,16 @@ grpc::ServerUnaryReactor* Answer(Calls& calls, grpc::CallbackServerContext* cont
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* reply,
                                  Operation&& operation) {
   Call* call = new Call(calls, *context, method, bytes->Length(), reply);
-  if (!call->Enter(kTakesAnyMemory<Request>)) return call;
+  if (!call->Enter(*context, kTakesAnyMemory<Request>)) return call;
   Request request;
   if (DecodeRequest(*bytes, request)) {
     call->set_facts(FactsOf(request));
+    if constexpr (requires { RefusedStatements(request, call->caller()); }) {
+      if (auto refused = RefusedStatements(request, call->caller())) {
+        call->Answer(*std::move(refused));
+        return call;
+      }
+    }
     auto done = [call](absl::StatusOr<Reply> result) { call->Answer(std::move(result)); };
     operation(std::move(request), Done<Reply>(std::move(done)), call->cancellation());
   } else {

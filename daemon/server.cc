@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "daemon/http/json_handler.h"
+#include "daemon/reflection_access.h"
 #include "daemon/services.h"
 #include "storage/base/limits.h"
 
@@ -88,10 +89,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
         std::make_unique<JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
-  if (options.tls.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(server->tls_, TlsReloader::Start(*options.tls, options.log));
-    tcp_credentials = server->tls_->credentials();
-  }
+  ITEMDB_RETURN_IF_ERROR(server->FollowFiles(options));
+  if (server->certificates_ != nullptr) tcp_credentials = server->certificates_->credentials();
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -107,6 +106,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
   for (const auto& service : server->services_) builder.RegisterService(service.get());
   server->tcp_ = AddAcceptor(builder, std::move(tcp_credentials));
   server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
+  if (!options.access_keys.empty()) {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+    interceptors.push_back(MakeReflectionAccess(server->calls_.access));
+    builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  }
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) return absl::InternalError("gRPC did not start and gave no reason");
   for (const char* name : kServiceNames) {
@@ -123,6 +127,47 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
       options.log);
   if (server->http_ != nullptr) server->http_->Start(*server->http_handler_);
   return server;
+}
+
+absl::Status Server::FollowFiles(const ServerOptions& options) {
+  std::vector<Followed> followed;
+  if (options.tls.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(*options.tls));
+    ITEMDB_ASSIGN_OR_RETURN(certificates_, GrpcCertificates::Make(content));
+    auto publish_to_http = [this](const TlsContent& changed) {
+      return http_ == nullptr ? absl::OkStatus() : http_->SetCertificates(changed);
+    };
+    ITEMDB_RETURN_IF_ERROR(publish_to_http(content));
+    auto read = [tls = *options.tls] { return ReadTlsFiles(tls); };
+    auto publish = [this, publish_to_http](const TlsContent& changed) -> absl::Status {
+      ITEMDB_RETURN_IF_ERROR(publish_to_http(changed));
+      return certificates_->Set(changed);
+    };
+    followed.push_back({.what = "certificates",
+                        .where = "tls_cert=" + options.tls->certificate_file,
+                        .follow = FollowWith(std::move(content), read, publish)});
+  }
+  if (!options.access_keys.empty()) {
+    auto read = [path = options.access_keys]() -> absl::StatusOr<AccessKeys> {
+      ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const AccessKeys> keys, AccessKeys::Read(path));
+      return *keys;
+    };
+    auto publish = [this](const AccessKeys& changed) {
+      auto keys = std::make_shared<const AccessKeys>(changed);
+      calls_.access.SetKeys(keys);
+      if (http_ != nullptr) http_->SetKeys(keys);
+      return absl::OkStatus();
+    };
+    ITEMDB_ASSIGN_OR_RETURN(AccessKeys keys, read());
+    ITEMDB_RETURN_IF_ERROR(publish(keys));
+    followed.push_back({.what = "access keys",
+                        .where = "access_keys=" + options.access_keys,
+                        .follow = FollowWith(std::move(keys), read, publish)});
+  }
+  if (!followed.empty()) {
+    files_ = std::make_unique<FileFollower>(std::move(followed), options.reload_interval, options.log);
+  }
+  return absl::OkStatus();
 }
 
 Server::Server(const ServerOptions& options)
@@ -154,6 +199,7 @@ void Server::Stop(std::chrono::milliseconds patience) {
   server_->Shutdown(std::chrono::system_clock::now() +
                     (drained ? kLastAnswers : std::chrono::milliseconds(0)));
   calls_.gate.WaitUntilEmpty();
+  files_.reset();
   http_.reset();
   server_.reset();
 }

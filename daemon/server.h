@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "daemon/calls.h"
+#include "daemon/file_follower.h"
+#include "daemon/grpc_certificates.h"
 #include "daemon/http/http_server.h"
 #include "daemon/listen_address.h"
 #include "daemon/listener.h"
-#include "daemon/tls_reloader.h"
+#include "daemon/tls_files.h"
 #include "storage/database.h"
 
 namespace itemdb {
@@ -25,8 +27,12 @@ struct ServerOptions {
   std::vector<ListenAddress> addresses;
   // Permission bits of unix sockets.
   unsigned socket_permissions = 0660;
-  // For every HOST:PORT; unix sockets are never encrypted.
+  // For every HOST:PORT, also of HTTP; unix sockets are never encrypted.
   std::optional<TlsOptions> tls;
+  // Path of the key file that both protocols ask for keys of; empty: neither does.
+  std::string access_keys;
+  // How often the files of the two above are looked at for changes.
+  absl::Duration reload_interval = absl::Seconds(10);
   // Connections at once; more are closed as they come.
   size_t max_connections = 4'096;
   // Calls in flight on one connection; peers hold back what is beyond.
@@ -54,8 +60,8 @@ class Server {
  public:
   // Serves `database`, which is borrowed and must outlive the server, on all addresses, or on none.
   //
-  // UNAVAILABLE: one of them cannot be listened on, or a certificate file cannot be read; INVALID_ARGUMENT: a
-  // certificate is not fit for use. The message names it and the reason.
+  // UNAVAILABLE: one of them cannot be listened on, or a certificate or key file cannot be read;
+  // INVALID_ARGUMENT: one is not fit for use. The message names it and the reason.
   static absl::StatusOr<std::unique_ptr<Server>> Start(Database& database, ServerOptions options);
 
   // As Stop() with no patience.
@@ -80,11 +86,14 @@ class Server {
 
  private:
   explicit Server(const ServerOptions& options);
+  // Puts the files into effect, and keeps doing so. HTTP is open by then.
+  absl::Status FollowFiles(const ServerOptions& options);
 
   // In order of construction: the listeners go first, then the server, the calls last.
   Calls calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
-  std::unique_ptr<TlsReloader> tls_;
+  // Null without TLS.
+  std::unique_ptr<GrpcCertificates> certificates_;
   std::unique_ptr<grpc::Server> server_;
   // Where gRPC takes connections: of HOST:PORT, and of unix sockets.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_;
@@ -93,6 +102,8 @@ class Server {
   // Null without HTTP addresses.
   std::unique_ptr<HttpHandler> http_handler_;
   std::unique_ptr<HttpServer> http_;
+  // Null when there are no files to follow.
+  std::unique_ptr<FileFollower> files_;
 };
 
 }  // namespace itemdb

@@ -99,9 +99,9 @@ const std::vector<Setting>& Settings() {
        "ITEMD_LISTEN "
        "separated by commas. Off loopback only with TLS"},
       {"http-listen", &Options::http_listen, "ADDR", "",
-       "Address of loopback at which DynamoDB's HTTP protocol is served: HOST:PORT (port 0: the kernel "
-       "chooses); "
-       "may be repeated, in ITEMD_HTTP_LISTEN separated by commas"},
+       "Address at which DynamoDB's HTTP protocol is served: HOST:PORT (port 0: the kernel chooses); "
+       "may be repeated, in ITEMD_HTTP_LISTEN separated by commas. Off loopback only with TLS and "
+       "--access-keys"},
       {"address-file", &Options::address_file, "FILE", "",
        "Write the addresses served to this file as JSON once itemd serves; removed at the end"},
       {"durability", &Options::durability, "MODE", "durable",
@@ -182,21 +182,24 @@ const std::vector<Setting>& Settings() {
        100,
        kDayMs},
       {"access-keys", &Options::access_keys, "FILE", "",
-       "Keys with which HTTP requests must be signed, and what each allows, TOML; without it every "
-       "well-formed "
-       "signature is accepted"},
+       "Keys that gRPC calls must carry and HTTP requests be signed with, and what each allows, TOML; "
+       "without "
+       "it "
+       "everybody who can connect may do everything"},
       {"tls-cert", &Options::tls_cert, "FILE", "",
-       "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT"},
+       "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT, of "
+       "gRPC and "
+       "HTTP"},
       {"tls-key", &Options::tls_key, "FILE", "", "The private key of --tls-cert, PEM"},
       {"tls-client-ca", &Options::tls_client_ca, "FILE", "",
        "Certificates, PEM, one of which must have signed the certificate of every client"},
       {"tls-without-client-certificates", &Options::tls_without_client_certificates, "", "false",
-       "Serve addresses off loopback with TLS but to everybody who can reach them"},
+       "Serve gRPC off loopback with TLS but to everybody who can reach it, without keys too"},
       {"tls-reload-interval",
        &Options::tls_reload_interval,
        "DURATION",
        "10s",
-       "How often the certificate files are looked at for changes",
+       "How often the certificate files and --access-keys are looked at for changes",
        {},
        kSecondMs,
        kDayMs},

@@ -1,5 +1,7 @@
 #include "daemon/stream_call.h"
 
+#include "daemon/grpc_status.h"
+
 namespace itemdb {
 namespace {
 
@@ -17,9 +19,11 @@ StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context,
       caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
-grpc::Status StreamCall::Enter() {
+grpc::Status StreamCall::Enter(const grpc::CallbackServerContext& context) {
   if (!calls_.gate.TryEnter()) return StoppingReply();
   entered_ = true;
+  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context, method_);
+  if (!caller.ok()) return ToGrpcStatus(caller.status());
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
   if (!calls_.memory->TryReserveForStream(bytes)) return CallsFullReply(*calls_.memory);
   reserved_bytes_ = bytes;

@@ -20,7 +20,7 @@ class StreamCall {
              size_t request_bytes);
 
   // OK when the stream may go on: Leave() must follow. Otherwise it ends with this status.
-  grpc::Status Enter();
+  grpc::Status Enter(const grpc::CallbackServerContext& context);
   // Once, and also when it was not let in.
   void Leave();
 

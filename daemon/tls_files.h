@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "absl/time/time.h"
 #include "storage/base/status.h"
 
 namespace itemdb {
@@ -14,7 +13,6 @@ struct TlsOptions {
   std::string key_file;
   // Empty: clients show no certificate.
   std::string client_ca_file;
-  absl::Duration reload_interval = absl::Seconds(10);
 };
 
 // What those files hold.

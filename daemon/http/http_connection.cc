@@ -6,6 +6,8 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -25,6 +27,8 @@ namespace net = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 using Parser = http::request_parser<http::string_body>;
+using PlainStream = net::ip::tcp::socket;
+using TlsStream = net::ssl::stream<PlainStream>;
 
 // Signed requests have heads of about 1 KiB, those with session tokens of several.
 constexpr size_t kMaxHeadBytes = 32 << 10;
@@ -61,6 +65,12 @@ bool PeerIsGone(int fd) {
   return poll(&event, 1, 0) > 0;
 }
 
+// Whether a handshake failed because the peer began to speak HTTP.
+bool SpeaksPlainHttp(error_code error) {
+  return error.category() == net::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
+}
+
 template <typename Stream>
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection<Stream>> {
  public:
@@ -73,27 +83,45 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     FinishCall();
   }
 
-  void Start() { ReadOrParse(); }
+  void Start() {
+    if constexpr (kTls) {
+      state_ = State::kHandshaking;
+      deadline_ = After(context_.request_timeout);
+      stream_.async_handshake(TlsStream::server, [self = Self()](error_code error) {
+        if (self->state_ == State::kClosed) return;
+        if (SpeaksPlainHttp(error)) return self->RefusePlainHttp();
+        if (error) return self->Close();
+        self->ReadOrParse();
+      });
+    } else {
+      ReadOrParse();
+    }
+  }
 
   void Tick(HttpClock::time_point now) override {
     if (now < deadline_) return;
-    if (state_ != State::kReading) return Close();
-    // The read ends, and its handler answers.
-    timed_out_ = true;
-    deadline_ = HttpClock::time_point::max();
+    // With TLS, the peer of an idle connection is told that it ends.
+    const bool says_goodbye = kTls && state_ == State::kIdle && !idle_for_long_;
+    if (state_ != State::kReading && !says_goodbye) return Close();
+    // The read ends, and its handler goes on.
+    (says_goodbye ? idle_for_long_ : timed_out_) = true;
+    deadline_ = says_goodbye ? After(kLingering) : HttpClock::time_point::max();
     error_code ignored;
     socket().cancel(ignored);
   }
 
   void Cut() override {
-    if (state_ == State::kIdle || state_ == State::kReading) return Close();
+    if (state_ == State::kHandshaking || state_ == State::kIdle || state_ == State::kReading) return Close();
     cut_ = true;
     if (cancellation_ != nullptr) cancellation_->Cancel();
     if (state_ != State::kAnswering) deadline_ = std::min(deadline_, After(kLastAnswer));
   }
 
  private:
+  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+
   enum class State {
+    kHandshaking,
     kIdle,       // nothing of the next request has come
     kReading,    // a part of it has
     kAnswering,  // the database works
@@ -103,7 +131,14 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   };
 
   auto& socket() { return stream_.lowest_layer(); }
-  auto& next_layer() { return stream_; }
+  // Below TLS.
+  PlainStream& plain() {
+    if constexpr (kTls) {
+      return stream_.next_layer();
+    } else {
+      return stream_;
+    }
+  }
   auto Self() { return this->shared_from_this(); }
 
   // ---- reading ----
@@ -128,7 +163,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void OnRead(error_code error, size_t bytes) {
     if (state_ == State::kClosed) return;
     if (timed_out_) return RefuseTimeout();
-    if (error) return Close();
+    if (error) return idle_for_long_ ? Linger() : Close();
+    idle_for_long_ = false;
     buffer_.commit(bytes);
     Parse();
   }
@@ -170,6 +206,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     head_only_ = false;
     keep_alive_ = false;
     http_1_1_ = true;
+    // The same from its head to its end.
+    signatures_ = context_.secrets.signatures();
+    caller_ = Caller();
   }
 
   // False when the request was answered already, or will be read on later.
@@ -191,13 +230,13 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       RefuseAndClose(400, "SerializationException", "the header Transfer-Encoding must be chunked");
       return false;
     }
-    route_ = Route(head_, context_.handler, context_.keys != nullptr);
+    route_ = Route(head_, context_.handler, signatures_ != nullptr);
     // Not of a page that is refused: it is not to know even that.
     if (route_.answer.reply.http_status != 403) origin_headers_ = OriginHeaders(head_);
     if (route_.operation.has_value()) {
       std::optional<Refusal> refusal = ReadSignature(head_, signature_);
-      if (!refusal.has_value() && context_.keys != nullptr) {
-        refusal = context_.keys->CheckClaim(head_, signature_, absl::Now());
+      if (!refusal.has_value() && signatures_ != nullptr) {
+        refusal = signatures_->CheckClaim(head_, signature_, absl::Now());
       }
       if (refusal.has_value()) Refuse(*refusal);
     }
@@ -245,8 +284,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     if (!Reserve(parser_->get().body().size())) return Send();
     std::string body = std::move(parser_->get().body());
     request_bytes_ = body.size();
-    if (context_.keys != nullptr) {
-      std::optional<Refusal> refusal = context_.keys->Check(head_, signature_, body, *route_.operation);
+    if (signatures_ != nullptr) {
+      std::optional<Refusal> refusal =
+          signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
       if (refusal.has_value()) {
         Refuse(*refusal);
         return Send();
@@ -267,7 +307,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     deadline_ = HttpClock::time_point::max();
     body.reserve(body.size() + kJsonPadding);
     cancellation_ = std::make_shared<Cancellation>();
-    context_.handler.Answer(*route_.operation, std::move(body), cancellation_,
+    context_.handler.Answer(*route_.operation, std::move(body), std::move(caller_), cancellation_,
                             [self = Self()](JsonReply reply) mutable {
                               net::io_context& io = self->worker_.io;
                               if (io.get_executor().running_in_this_thread())
@@ -349,6 +389,24 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
                    absl::StrFormat("the bytes sent are not a request of HTTP/1.1: %s", error.message()));
   }
 
+  // What was sent is lost in the handshake, and the answer goes out below it.
+  void RefusePlainHttp() {
+    state_ = State::kWriting;
+    route_.answer.reply =
+        ErrorReply(400, "SerializationException", "only HTTP over TLS is served here: begin with https://");
+    reply_head_ = EncodeReplyHead(
+        {.answer = route_.answer, .origin_headers = origin_headers_, .keep_alive = false, .http_1_1 = true});
+    std::array<net::const_buffer, 2> buffers = {net::buffer(reply_head_),
+                                                net::buffer(route_.answer.reply.body)};
+    net::async_write(plain(), buffers, [self = Self()](error_code error, size_t) {
+      if (self->state_ == State::kClosed) return;
+      if (error) return self->Close();
+      self->state_ = State::kLingering;
+      self->deadline_ = After(kLingering);
+      self->EndSending();
+    });
+  }
+
   void RefuseTimeout() {
     RefuseAndClose(408, "RequestTimeoutException", "the request did not arrive whole in time");
   }
@@ -412,6 +470,17 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     parser_.reset();
     state_ = State::kLingering;
     deadline_ = After(kLingering);
+    if constexpr (kTls) {
+      // Also waits for the peer to say the same, which it may leave out.
+      stream_.async_shutdown([self = Self()](error_code) {
+        if (self->state_ != State::kClosed) self->EndSending();
+      });
+    } else {
+      EndSending();
+    }
+  }
+
+  void EndSending() {
     error_code error;
     socket().shutdown(net::socket_base::shutdown_send, error);
     if (error) return Close();
@@ -420,7 +489,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void Discard() {
     buffer_.clear();
-    next_layer().async_read_some(buffer_.prepare(kReadBodyBytes), [self = Self()](error_code error, size_t) {
+    plain().async_read_some(buffer_.prepare(kReadBodyBytes), [self = Self()](error_code error, size_t) {
       if (self->state_ == State::kClosed) return;
       if (error) return self->Close();
       self->Discard();
@@ -451,6 +520,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   HttpHead head_;
   HttpRoute route_;
   Signature signature_;
+  // Null without keys.
+  std::shared_ptr<const SignatureCheck> signatures_;
+  Caller caller_;
   std::string origin_headers_;
   // Answered by its head; its body is only read.
   bool refused_ = false;
@@ -470,6 +542,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   bool watching_ = false;
   // An interim reply is on its way.
   bool asking_ = false;
+  bool idle_for_long_ = false;
   // The daemon stops and its patience is over.
   bool cut_ = false;
 };
@@ -477,7 +550,10 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 }  // namespace
 
 void ServeHttp(HttpWorker& worker, net::ip::tcp::socket socket) {
-  std::make_shared<Connection<net::ip::tcp::socket>>(worker, std::move(socket))->Start();
+  if (const std::shared_ptr<net::ssl::context> tls = worker.context.secrets.tls()) {
+    return std::make_shared<Connection<TlsStream>>(worker, TlsStream(std::move(socket), *tls))->Start();
+  }
+  std::make_shared<Connection<PlainStream>>(worker, std::move(socket))->Start();
 }
 
 }  // namespace itemdb

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
@@ -13,20 +14,48 @@
 #include <unordered_set>
 
 #include "daemon/calls.h"
-#include "daemon/http/access_keys.h"
 #include "daemon/http/http_handler.h"
+#include "daemon/http/signature_check.h"
+#include "storage/base/mutex.h"
 
 namespace itemdb {
 
 using HttpClock = std::chrono::steady_clock;
 
+// What may be replaced while connections are open: by files that were read again. Thread-safe.
+class HttpSecrets {
+ public:
+  // Null: every well-formed signature is taken.
+  std::shared_ptr<const SignatureCheck> signatures() const {
+    MutexLock lock(mutex_);
+    return signatures_;
+  }
+  // Null: connections do not speak TLS.
+  std::shared_ptr<boost::asio::ssl::context> tls() const {
+    MutexLock lock(mutex_);
+    return tls_;
+  }
+  void set_signatures(std::shared_ptr<const SignatureCheck> signatures) {
+    MutexLock lock(mutex_);
+    signatures_ = std::move(signatures);
+  }
+  void set_tls(std::shared_ptr<boost::asio::ssl::context> tls) {
+    MutexLock lock(mutex_);
+    tls_ = std::move(tls);
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::shared_ptr<const SignatureCheck> signatures_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<boost::asio::ssl::context> tls_ ABSL_GUARDED_BY(mutex_);
+};
+
 // What all connections share.
 struct HttpContext {
   HttpHandler& handler;
   Calls& calls;
-  // Null: every well-formed signature is taken.
-  std::shared_ptr<const AccessKeys> keys;
-  // From the first byte of a request to its last, and of a reply; max(): for ever.
+  const HttpSecrets& secrets;
+  // From the first byte of a request to its last, and of a reply; for the handshake of TLS. max(): for ever.
   HttpClock::duration request_timeout;
   // Between requests.
   HttpClock::duration idle_timeout;
@@ -57,7 +86,7 @@ class HttpConnection {
   virtual void Cut() = 0;
 };
 
-// Serves a connected socket, which it owns. On the worker's thread.
+// Serves a connected socket, which it owns, with TLS where there are certificates. On the worker's thread.
 void ServeHttp(HttpWorker& worker, boost::asio::ip::tcp::socket socket);
 
 }  // namespace itemdb

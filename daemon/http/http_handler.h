@@ -29,8 +29,8 @@ class HttpHandler {
   virtual std::optional<HttpOperation> Find(std::string_view target) const = 0;
 
   // As JsonApi::Answer. Must not block.
-  virtual void Answer(const HttpOperation& operation, std::string body, CancellationPtr cancellation,
-                      absl::AnyInvocable<void(JsonReply) &&> done) = 0;
+  virtual void Answer(const HttpOperation& operation, std::string body, Caller caller,
+                      CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) = 0;
 };
 
 }  // namespace itemdb

@@ -6,6 +6,7 @@
 
 #include "daemon/descriptor.h"
 #include "daemon/http/http_connection.h"
+#include "daemon/http/http_tls.h"
 
 namespace itemdb {
 namespace {
@@ -48,7 +49,7 @@ void Tick(HttpWorker& worker) {
 }  // namespace
 
 HttpServer::HttpServer(Calls& calls, HttpServerOptions options)
-    : calls_(calls), options_(std::move(options)) {}
+    : calls_(calls), options_(std::move(options)), secrets_(std::make_unique<HttpSecrets>()) {}
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(Calls& calls, HttpServerOptions options) {
   std::unique_ptr<HttpServer> server(new HttpServer(calls, std::move(options)));
@@ -57,10 +58,20 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(Calls& calls, HttpS
   return server;
 }
 
+void HttpServer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
+  secrets_->set_signatures(keys == nullptr ? nullptr : std::make_shared<SignatureCheck>(std::move(keys)));
+}
+
+absl::Status HttpServer::SetCertificates(const TlsContent& content) {
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<net::ssl::context> tls, MakeTlsContext(content));
+  secrets_->set_tls(std::move(tls));
+  return absl::OkStatus();
+}
+
 void HttpServer::Start(HttpHandler& handler) {
   context_.reset(new HttpContext{.handler = handler,
                                  .calls = calls_,
-                                 .keys = options_.keys,
+                                 .secrets = *secrets_,
                                  .request_timeout = Patience(options_.request_timeout),
                                  .idle_timeout = Patience(options_.idle_timeout)});
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());

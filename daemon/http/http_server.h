@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "daemon/access_keys.h"
 #include "daemon/calls.h"
-#include "daemon/http/access_keys.h"
 #include "daemon/http/http_handler.h"
 #include "daemon/listen_address.h"
 #include "daemon/listener.h"
+#include "daemon/tls_files.h"
 
 namespace itemdb {
 
 struct HttpContext;
+class HttpSecrets;
 struct HttpWorker;
 
 // The defaults are those of tests; itemd's own stand in settings.cc.
@@ -29,8 +31,6 @@ struct HttpServerOptions {
   absl::Duration request_timeout = absl::Seconds(60);
   // Connections without requests for this long are closed; zero: never.
   absl::Duration idle_timeout = absl::ZeroDuration();
-  // Null: every well-formed signature is taken.
-  std::shared_ptr<const AccessKeys> keys;
   // Required.
   std::shared_ptr<spdlog::logger> log;
 };
@@ -50,6 +50,14 @@ class HttpServer {
   // One per address asked for, with the ports the kernel chose.
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
 
+  // The keys that requests must be signed with from now on, also on connections that are open; null, as at
+  // first: every well-formed signature is taken. Thread-safe.
+  void SetKeys(std::shared_ptr<const AccessKeys> keys);
+  // Connections that are made from now on speak TLS with these, as ReadTlsFiles examined them; those that are
+  // open go on. Without it, none speaks TLS. INTERNAL: they cannot be used, and the last ones still are.
+  // Thread-safe.
+  absl::Status SetCertificates(const TlsContent& content);
+
   // Serves `handler`, which is borrowed and must outlive the server. Called once.
   void Start(HttpHandler& handler);
 
@@ -66,6 +74,7 @@ class HttpServer {
 
   Calls& calls_;
   const HttpServerOptions options_;
+  const std::unique_ptr<HttpSecrets> secrets_;
   std::unique_ptr<HttpContext> context_;
   std::vector<std::unique_ptr<HttpWorker>> workers_;
   std::unique_ptr<Listener> listener_;

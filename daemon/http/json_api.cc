@@ -14,8 +14,8 @@ JsonApi::JsonApi(Database& database, CallMemory& memory, std::string address)
 
 JsonApi::~JsonApi() = default;
 
-void JsonApi::Answer(const JsonOperation& operation, std::string body, CancellationPtr cancellation,
-                     absl::AnyInvocable<void(JsonReply) &&> done) {
+void JsonApi::Answer(const JsonOperation& operation, std::string body, Caller caller,
+                     CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
   JsonAnswer answer(std::move(done));
   absl::StatusOr<std::unique_ptr<JsonDocument>> document =
       JsonDocument::Parse(std::move(body), *parser_memory_);
@@ -26,6 +26,7 @@ void JsonApi::Answer(const JsonOperation& operation, std::string body, Cancellat
                     .database = database_,
                     .address = address_,
                     .document = *std::move(document),
+                    .caller = std::move(caller),
                     .cancellation = std::move(cancellation),
                     .answer = std::move(answer)});
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "daemon/access_keys.h"
 #include "daemon/call_facts.h"
 #include "daemon/calls.h"
 #include "storage/base/cancellation.h"
@@ -19,9 +20,6 @@ namespace itemdb {
 
 // Bytes behind a body that the parser may read: reserve them.
 inline constexpr size_t kJsonPadding = 64;
-
-// What a caller must be allowed to do to use an operation.
-enum class Role { kRead, kWrite, kAdmin };
 
 struct JsonOperation;
 class ParserMemory;
@@ -57,7 +55,8 @@ class JsonApi {
 
   // Answers `body`, which has room for kJsonPadding more bytes (its capacity), by calling `done` exactly
   // once: before it returns, or later on another thread. Any bytes are answered, at worst with an error.
-  void Answer(const JsonOperation& operation, std::string body, CancellationPtr cancellation,
+  // `caller` may use the operation; what it may do with it is decided here where that depends on the body.
+  void Answer(const JsonOperation& operation, std::string body, Caller caller, CancellationPtr cancellation,
               absl::AnyInvocable<void(JsonReply) &&> done);
 
  private:

@@ -45,6 +45,7 @@ struct JsonCall {
   // The request, checked (CheckRequest). Let go of before the database is asked: it takes several times the
   // memory of the message made from it, and the answer may be the next request on this thread.
   std::unique_ptr<JsonDocument> document;
+  Caller caller;
   CancellationPtr cancellation;
   JsonAnswer answer;
 };

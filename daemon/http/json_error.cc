@@ -4,6 +4,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/access_keys.h"
 #include "daemon/calls.h"
 #include "daemon/http/json_writer.h"
 
@@ -26,6 +27,7 @@ constexpr JsonException kExceptions[] = {
     {kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
     {kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException", "ConditionalCheckFailed"},
     {kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
+    {kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
     // Clients try these again after a pause; nothing was written.
     {kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

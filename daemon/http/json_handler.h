@@ -13,7 +13,7 @@ class JsonHandler final : public HttpHandler {
       : api_(database, memory, std::move(address)) {}
 
   std::optional<HttpOperation> Find(std::string_view target) const override;
-  void Answer(const HttpOperation& operation, std::string body, CancellationPtr cancellation,
+  void Answer(const HttpOperation& operation, std::string body, Caller caller, CancellationPtr cancellation,
               absl::AnyInvocable<void(JsonReply) &&> done) override;
 
  private:

@@ -2,6 +2,7 @@
 
 #include "daemon/http/json_outcomes.h"
 #include "daemon/http/json_replies.h"
+#include "daemon/statement_roles.h"
 
 namespace itemdb::json {
 namespace {
@@ -55,6 +56,8 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<StatementPage> page) {
 }
 
 void AskExecute(JsonCall call, wire::ExecuteStatementRequest request) {
+  if (auto refused = RefusedStatements(request, call.caller))
+    return AnswerExecute(std::move(call.answer), *std::move(refused));
   call.database.ExecuteStatement(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<StatementPage> page) mutable {
@@ -100,6 +103,8 @@ void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementRe
 }
 
 void AskBatch(JsonCall call, wire::BatchExecuteStatementRequest request) {
+  if (auto refused = RefusedStatements(request, call.caller))
+    return AnswerBatch(std::move(call.answer), *std::move(refused));
   call.database.BatchExecuteStatement(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::BatchExecuteStatementReply> reply) mutable {
@@ -133,6 +138,8 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
 }
 
 void AskTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
+  if (auto refused = RefusedStatements(request, call.caller))
+    return AnswerTransaction(std::move(call.answer), *std::move(refused));
   call.database.ExecuteTransaction(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::ExecuteTransactionReply> reply) mutable {

@@ -23,6 +23,7 @@ void NotOffered(JsonCall call) {
 }
 constexpr Shape kAnything{.kind = ShapeKind::kStructure};
 
+// The roles of PartiQL's three are those of statements that only read: statement_roles.h looks at each.
 constexpr JsonOperation kOperations[] = {
     {"PutItem", Role::kWrite, &kPutItemInput, json::PutItem},
     {"GetItem", Role::kRead, &kGetItemInput, json::GetItem},
@@ -34,9 +35,9 @@ constexpr JsonOperation kOperations[] = {
     {"BatchWriteItem", Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
     {"TransactGetItems", Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
     {"TransactWriteItems", Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
-    {"ExecuteStatement", Role::kWrite, &kExecuteStatementInput, json::ExecuteStatement},
-    {"BatchExecuteStatement", Role::kWrite, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
-    {"ExecuteTransaction", Role::kWrite, &kExecuteTransactionInput, json::ExecuteTransaction},
+    {"ExecuteStatement", Role::kRead, &kExecuteStatementInput, json::ExecuteStatement},
+    {"BatchExecuteStatement", Role::kRead, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
+    {"ExecuteTransaction", Role::kRead, &kExecuteTransactionInput, json::ExecuteTransaction},
     {"CreateTable", Role::kAdmin, &kCreateTableInput, json::CreateTable},
     {"UpdateTable", Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
     {"DeleteTable", Role::kAdmin, &kDeleteTableInput, json::DeleteTable},

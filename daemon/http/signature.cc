@@ -161,6 +161,14 @@ std::string CanonicalQuery(std::string_view query) {
   return text;
 }
 
+// A URL that was signed for somebody else to use.
+bool IsPresigned(const HttpHead& head) {
+  for (std::string_view parameter : Split(head.query(), '&')) {
+    if (parameter.starts_with("X-Amz-Algorithm=") || parameter.starts_with("X-Amz-Signature=")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Sha256 HashOf(std::string_view bytes) {
@@ -190,8 +198,13 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
 
 std::optional<Refusal> ReadSignature(const HttpHead& head, Signature& signature) {
   std::string_view header = Trim(head.Find("Authorization").value_or(""));
-  if (header.empty())
-    return Refusal{"MissingAuthenticationTokenException", "Request is missing Authentication Token"};
+  if (header.empty()) {
+    return Refusal{"MissingAuthenticationTokenException",
+                   IsPresigned(head)
+                       ? "Request is missing Authentication Token: a signature in the query string "
+                         "(X-Amz-Signature) is not supported; send it in the header Authorization"
+                       : "Request is missing Authentication Token"};
+  }
   std::string_view algorithm = header.substr(0, header.find_first_of(" \t"));
   if (algorithm != kAlgorithm) {
     return Refusal{"MissingAuthenticationTokenException",

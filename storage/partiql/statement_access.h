@@ -13,4 +13,8 @@ namespace itemdb {
 // What executes statements goes by the same word, so a statement that only reads by this never writes.
 bool IsReadStatement(std::string_view statement);
 
+// What `statement` does by the name that the service has for it in permissions: "PartiQLSelect",
+// "PartiQLInsert", "PartiQLUpdate" or "PartiQLDelete", by its first word; empty of other texts. Thread-safe.
+std::string_view StatementAction(std::string_view statement);
+
 }  // namespace itemdb

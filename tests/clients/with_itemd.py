@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 """Starts itemd on an empty directory, runs a program against its HTTP endpoint, stops it.
 
-with_itemd.py ITEMD [--] PROGRAM [ARGUMENT]...
+with_itemd.py ITEMD [--secure] [--] PROGRAM [ARGUMENT]...
 
 The program finds the endpoint in AWS_ENDPOINT_URL_DYNAMODB, and credentials and a region that fit it. Its exit
 code is this program's, unless itemd does not end as it should.
+
+With --secure itemd speaks TLS and asks for keys. The program finds its authority in AWS_CA_BUNDLE, the key file in
+ITEMDB_TEST_KEYS, one key of each role in it, READER, WRITER and ADMIN, whose secret SECRET is, and has ADMIN's
+credentials.
 """
 
 import json
@@ -18,6 +22,8 @@ import time
 
 START_SECONDS = 120
 STOP_SECONDS = 120
+
+SECRET = "a secret of all three keys"
 
 
 def wait_for_address(daemon, address_file):
@@ -53,18 +59,53 @@ def environment(address, home):
     return result
 
 
+def write_key_file(path, keys):
+    """Replaces the key file at once; keys are (id, secret, role)."""
+    made = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(made, "w", encoding="utf-8") as file:
+        for key_id, secret, role in keys:
+            file.write(f'[[key]]\nid = "{key_id}"\nsecret = "{secret}"\nrole = "{role}"\n')
+    os.rename(path + ".new", path)
+
+
+def make_certificate(path):
+    """A certificate for localhost that signs itself, at PATH.pem, and its key at PATH.key."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", path + ".key", "-out", path + ".pem"],
+        check=True, capture_output=True)
+
+
+def make_secure(directory):
+    """What itemd is given more, and what its program finds in its environment."""
+    identity = os.path.join(directory, "itemd")
+    certificate, key = identity + ".pem", identity + ".key"
+    make_certificate(identity)
+    keys = os.path.join(directory, "keys.toml")
+    write_key_file(keys, [("READER", SECRET, "read"), ("WRITER", SECRET, "write"), ("ADMIN", SECRET, "admin")])
+    arguments = ["--tls-cert", certificate, "--tls-key", key, "--access-keys", keys, "--tls-reload-interval", "1s"]
+    return arguments, {"AWS_CA_BUNDLE": certificate, "ITEMDB_TEST_KEYS": keys, "AWS_ACCESS_KEY_ID": "ADMIN",
+                       "AWS_SECRET_ACCESS_KEY": SECRET}
+
+
 def main():
     itemd, *program = sys.argv[1:]
+    secure = program[0] == "--secure"
+    program = program[1 if secure else 0:]
     if program[0] == "--":
         program = program[1:]
     directory = tempfile.mkdtemp(prefix="itemdb-clients-")
     address_file = os.path.join(directory, "address.json")
+    arguments, more_environment = make_secure(directory) if secure else ([], {})
     daemon = subprocess.Popen(
         [itemd, "--data-dir", os.path.join(directory, "data"), "--listen", "127.0.0.1:0",
-         "--http-listen", "127.0.0.1:0", "--address-file", address_file])
+         "--http-listen", "127.0.0.1:0", "--address-file", address_file, *arguments])
     try:
         address = wait_for_address(daemon, address_file)
-        code = subprocess.run(program, env=environment(address, directory), check=False).returncode
+        variables = {**environment(address, directory), **more_environment}
+        if secure:
+            variables["AWS_ENDPOINT_URL_DYNAMODB"] = "https://localhost:" + address.rsplit(":", 1)[1]
+        code = subprocess.run(program, env=variables, check=False).returncode
         daemon.send_signal(signal.SIGTERM)
         ended = daemon.wait(STOP_SECONDS)
         if ended != 0:

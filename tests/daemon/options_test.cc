@@ -316,7 +316,13 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
        "--listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS"},
       {{"--listen", "[::]:9"}, "--listen: [::]:9 is refused"},
       {{"--http-listen", "0.0.0.0:9"},
-       "--http-listen: 0.0.0.0:9 is refused: other machines can reach it, and HTTP is served without TLS"},
+       "--http-listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS everybody on the "
+       "way could read what is sent; give --tls-cert and --tls-key, and --access-keys, or"},
+      {{"--http-listen", "0.0.0.0:9", "--access-keys", "k"}, "give --tls-cert and --tls-key, or listen"},
+      {{"--http-listen", "[::]:9", "--tls-cert", "c", "--tls-key", "k"},
+       "--http-listen: [::]:9 is refused: other machines can reach it, and without keys everybody there "
+       "could "
+       "read and write everything; give --access-keys"},
       {{"--http-listen", "unix:/tmp/s"},
        "--http-listen: unix:/tmp/s is refused: HTTP is served at HOST:PORT only"},
       {{"--http-listen", "nowhere"}, "--http-listen: \"nowhere\" is not an address"},

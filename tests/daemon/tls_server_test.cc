@@ -55,14 +55,14 @@ class TlsTest : public ServerTest {
   TlsOptions Files(bool clients_known = true) const {
     return {.certificate_file = Path("cert"),
             .key_file = Path("key"),
-            .client_ca_file = clients_known ? Path("ca") : "",
-            .reload_interval = absl::Milliseconds(20)};
+            .client_ca_file = clients_known ? Path("ca") : ""};
   }
 
   void StartWithTls(bool clients_known) {
     server_.reset();
     ServerOptions options = OptionsFor("127.0.0.1:0");
     options.tls = Files(clients_known);
+    options.reload_interval = absl::Milliseconds(20);
     options.log = std::make_shared<spdlog::logger>("test", logged_);
     auto server = Server::Start(*database_, std::move(options));
     ASSERT_TRUE(server.ok()) << server.status();

@@ -3,15 +3,15 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/http/access_keys.h"
+#include "daemon/http/signature_check.h"
 #include "storage/base/check.h"
 
 namespace itemdb {
 namespace {
 
 void Run(std::string_view authorization, std::string_view date) {
-  static const std::shared_ptr<const AccessKeys> keys =
-      *AccessKeys::Make({{.id = "AK", .secret = "a secret that is not in the corpus", .role = Role::kAdmin}});
+  static const SignatureCheck* const check = new SignatureCheck(*AccessKeys::Make(
+      {{.id = "AK", .secret = "a secret that is not in the corpus", .role = Role::kAdmin}}));
   HttpHead head{.method = "POST",
                 .target = "/?b=2&a",
                 .headers = {{"Host", "localhost"},
@@ -31,8 +31,10 @@ void Run(std::string_view authorization, std::string_view date) {
                  Sign(head, "{ }", signature, key) != signed_value);
   }
   // At the time that it says itself.
-  if (keys->CheckClaim(head, signature, signature.time).has_value()) return;
-  ITEMDB_CHECK(keys->Check(head, signature, "{}", {.name = "GetItem", .role = Role::kRead}).has_value());
+  if (check->CheckClaim(head, signature, signature.time).has_value()) return;
+  Caller caller;
+  ITEMDB_CHECK(
+      check->Check(head, signature, "{}", {.name = "GetItem", .role = Role::kRead}, &caller).has_value());
 }
 
 }  // namespace

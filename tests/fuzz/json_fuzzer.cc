@@ -151,7 +151,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   std::promise<itemdb::JsonReply> promise;
   auto future = promise.get_future();
   world.api.Answer(*itemdb::FindOperation("DynamoDB_20120810." + operation),
-                   std::string(data + 1, data + bytes), nullptr,
+                   std::string(data + 1, data + bytes), itemdb::Caller(), nullptr,
                    [&promise](itemdb::JsonReply reply) { promise.set_value(std::move(reply)); });
   itemdb::CheckReply(future.get());
   if (operation == "CreateTable") itemdb::DeleteOtherTables(world.database);

@@ -36,7 +36,7 @@ class FakeHandler : public HttpHandler {
     return std::nullopt;
   }
 
-  void Answer(const HttpOperation& operation, std::string body, CancellationPtr cancellation,
+  void Answer(const HttpOperation& operation, std::string body, Caller, CancellationPtr cancellation,
               absl::AnyInvocable<void(JsonReply) &&> done) override {
     EXPECT_GE(body.capacity(), body.size() + kJsonPadding);
     if (operation.name == "Echo") return std::move(done)(Reply(std::move(body)));

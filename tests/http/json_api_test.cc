@@ -44,7 +44,7 @@ TEST(JsonApi, AnAnswerMayAskAgainOnItsThread) {
   std::function<void()> ask = [&] {
     std::string body = kGet;
     body.reserve(body.size() + kJsonPadding);
-    json.api().Answer(*FindOperation("DynamoDB_20120810.GetItem"), std::move(body), nullptr,
+    json.api().Answer(*FindOperation("DynamoDB_20120810.GetItem"), std::move(body), Caller(), nullptr,
                       [&](JsonReply reply) {
                         EXPECT_EQ(reply.body, R"({"Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
                         if (++answers < 20) return ask();
@@ -81,7 +81,7 @@ TEST(JsonApi, ABodyNeedsNoPadding) {
   std::promise<JsonReply> promise;
   std::string body = R"({"Limit":1})";
   body.shrink_to_fit();
-  json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), nullptr,
+  json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), Caller(), nullptr,
                     [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
   EXPECT_EQ(promise.get_future().get().body, R"({"TableNames":[]})");
 }
@@ -115,7 +115,7 @@ JsonReply AskProbe(std::string body) {
                                              Operate<ReadProbe, ProbeDatabase>(std::move(call));
                                            }};
   JsonReply reply;
-  seen->json->api().Answer(kProbe, std::move(body), nullptr,
+  seen->json->api().Answer(kProbe, std::move(body), Caller(), nullptr,
                            [&](JsonReply given) { reply = std::move(given); });
   return reply;
 }

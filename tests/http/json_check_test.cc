@@ -309,7 +309,7 @@ TEST_F(JsonCheck, RequestsOutOfBoundsAreNotRead) {
   const auto ask = [&](int keys) {
     JsonReply reply;
     json_->api().Answer(probe, R"({"RequestItems":{"Things":{"Keys":[)" + Entries(keys, "{}") + "]}}}",
-                        nullptr, [&reply](JsonReply given) { reply = std::move(given); });
+                        Caller(), nullptr, [&reply](JsonReply given) { reply = std::move(given); });
     return reply.http_status;
   };
   EXPECT_EQ(ask(101), 400u);

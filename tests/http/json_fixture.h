@@ -18,7 +18,7 @@ class JsonFixture {
   CallMemory& memory() { return memory_; }
 
   // The reply to `operation`, e.g. "PutItem", which must exist.
-  JsonReply Ask(const std::string& operation, std::string body) {
+  JsonReply Ask(const std::string& operation, std::string body, Caller caller = Caller()) {
     const JsonOperation* found = FindOperation("DynamoDB_20120810." + operation);
     if (found == nullptr) {
       ADD_FAILURE() << operation << " is not offered";
@@ -27,7 +27,7 @@ class JsonFixture {
     body.reserve(body.size() + kJsonPadding);
     std::promise<JsonReply> promise;
     auto future = promise.get_future();
-    api_.Answer(*found, std::move(body), nullptr,
+    api_.Answer(*found, std::move(body), std::move(caller), nullptr,
                 [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
     return future.get();
   }

@@ -1,5 +1,5 @@
 // Every operation that is offered says who may use it, and what changes something takes more than reading
-// (ERR-17).
+// (ERR-17); of PartiQL each statement says it (json_statements_test.cc).
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,14 +14,11 @@ Role RoleByName(std::string_view name) {
   for (std::string_view prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
     if (name.starts_with(prefix)) return Role::kRead;
   }
-  const std::set<std::string_view> writes = {"PutItem",
-                                             "UpdateItem",
-                                             "DeleteItem",
-                                             "BatchWriteItem",
-                                             "TransactWriteItems",
-                                             "ExecuteStatement",
-                                             "ExecuteTransaction",
-                                             "BatchExecuteStatement"};
+  const std::set<std::string_view> writes = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem",
+                                             "TransactWriteItems"};
+  const std::set<std::string_view> statements = {"ExecuteStatement", "ExecuteTransaction",
+                                                 "BatchExecuteStatement"};
+  if (statements.contains(name)) return Role::kRead;
   if (writes.contains(name)) return Role::kWrite;
   // All others: an operation that nobody has thought about is not for everybody.
   return Role::kAdmin;

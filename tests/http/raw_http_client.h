@@ -1,7 +1,10 @@
 // One connection to an HTTP endpoint, byte by byte.
 #pragma once
 
+#include <openssl/ssl.h>
+
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,10 +20,26 @@ struct RawReply {
   std::string body;
 };
 
+// What a client shows and trusts; PEM.
+struct RawTls {
+  std::string authority;
+  // Empty: it shows none.
+  std::string certificate = "";
+  std::string key = "";
+  int max_version = TLS1_3_VERSION;
+};
+
 class RawHttpClient {
  public:
   // Connects to "127.0.0.1:PORT". Every read and write gives up after a minute.
   explicit RawHttpClient(const std::string& address);
+
+  // Whether the handshake succeeded, with a certificate for localhost; everything is encrypted from then on.
+  bool StartTls(const RawTls& tls);
+  // Whether the peer said that the connection ends, before it ended.
+  bool saw_close_notify() const {
+    return tls_ != nullptr && (SSL_get_shutdown(tls_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+  }
 
   // False when the peer has closed the connection.
   bool Send(std::string_view bytes);
@@ -40,7 +59,12 @@ class RawHttpClient {
  private:
   bool Fill();
 
+  struct FreeTls {
+    void operator()(SSL* tls) const { SSL_free(tls); }
+  };
+
   Descriptor socket_;
+  std::unique_ptr<SSL, FreeTls> tls_;
   std::string received_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "daemon/http/access_keys.h"
+#include "daemon/http/signature_check.h"
 
 namespace itemdb {
 namespace {
@@ -89,34 +89,37 @@ class DynamoDbRequest {
   };
 };
 
-class AccessKeysTest : public ::testing::Test {
+class SignatureCheckTest : public ::testing::Test {
  protected:
   // "" when the request is let in, else "Exception: message".
   std::string Verdict(const DynamoDbRequest& request, Role needed = Role::kRead) {
     HttpHead head = request.head();
     Signature signature;
     std::optional<Refusal> refusal = ReadSignature(head, signature);
-    if (!refusal.has_value()) refusal = keys_->CheckClaim(head, signature, now_);
+    if (!refusal.has_value()) refusal = check_.CheckClaim(head, signature, now_);
     if (!refusal.has_value()) {
-      refusal = keys_->Check(head, signature, request.body, {.name = "GetItem", .role = needed});
+      refusal = check_.Check(head, signature, request.body, {.name = "GetItem", .role = needed}, &caller_);
     }
     return refusal.has_value() ? absl::StrFormat("%s: %s", refusal->exception, refusal->message) : "";
   }
 
-  std::shared_ptr<const AccessKeys> keys_ =
+  SignatureCheck check_{
       *AccessKeys::Make({{.id = "AKORDERS", .secret = kSecret, .role = Role::kWrite},
-                         {.id = "AKREADER", .secret = "another secret, quite long", .role = Role::kRead}});
+                         {.id = "AKREADER", .secret = "another secret, quite long", .role = Role::kRead}})};
+  Caller caller_;
   absl::Time now_ = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 4, 0), absl::UTCTimeZone());
 };
 
-TEST_F(AccessKeysTest, LetsInWhatBotocoreSigned) {
+TEST_F(SignatureCheckTest, LetsInWhatBotocoreSigned) {
   DynamoDbRequest request;
   EXPECT_EQ(Verdict(request), "");
+  EXPECT_EQ(caller_.key_id, "AKORDERS");
+  EXPECT_EQ(caller_.role, Role::kWrite);
   // And again, with what was kept of the first.
   EXPECT_EQ(Verdict(request), "");
 }
 
-TEST_F(AccessKeysTest, RefusesWhateverDiffersFromWhatWasSigned) {
+TEST_F(SignatureCheckTest, RefusesWhateverDiffersFromWhatWasSigned) {
   const std::string mismatch =
       "InvalidSignatureException: The request signature we calculated does not match";
   auto changed = [&](const std::function<void(DynamoDbRequest&)>& change) {
@@ -141,14 +144,14 @@ TEST_F(AccessKeysTest, RefusesWhateverDiffersFromWhatWasSigned) {
   EXPECT_EQ(Verdict(DynamoDbRequest()), "");
 }
 
-TEST_F(AccessKeysTest, RefusesKeysThatAreUnknown) {
+TEST_F(SignatureCheckTest, RefusesKeysThatAreUnknown) {
   DynamoDbRequest request;
   request.credential = "AKNOBODY" + request.credential.substr(8);
   request.Update();
   EXPECT_THAT(Verdict(request), HasSubstr("UnrecognizedClientException: "));
 }
 
-TEST_F(AccessKeysTest, RefusesTimesMoreThanFiveMinutesAway) {
+TEST_F(SignatureCheckTest, RefusesTimesMoreThanFiveMinutesAway) {
   DynamoDbRequest request;
   absl::Time signed_at = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 2, 3), absl::UTCTimeZone());
   for (absl::Duration skew : {absl::Minutes(-5), absl::Minutes(5)}) {
@@ -162,7 +165,7 @@ TEST_F(AccessKeysTest, RefusesTimesMoreThanFiveMinutesAway) {
               HasSubstr("InvalidSignatureException: Signature not yet current: 20261122T010203Z"));
 }
 
-TEST_F(AccessKeysTest, RefusesHeadersThatAreNamedAgainOrOutOfOrder) {
+TEST_F(SignatureCheckTest, RefusesHeadersThatAreNamedAgainOrOutOfOrder) {
   for (std::string_view names :
        {"content-type;host;host;x-amz-date;x-amz-target", "host;content-type;x-amz-date;x-amz-target"}) {
     DynamoDbRequest request;
@@ -172,7 +175,7 @@ TEST_F(AccessKeysTest, RefusesHeadersThatAreNamedAgainOrOutOfOrder) {
   }
 }
 
-TEST_F(AccessKeysTest, RefusesWhenWhatMattersIsNotSigned) {
+TEST_F(SignatureCheckTest, RefusesWhenWhatMattersIsNotSigned) {
   for (std::string_view names : {"content-type;x-amz-date;x-amz-target", "content-type;host;x-amz-target",
                                  "content-type;host;x-amz-date", "x"}) {
     DynamoDbRequest request;
@@ -189,14 +192,14 @@ TEST_F(AccessKeysTest, RefusesWhenWhatMattersIsNotSigned) {
   EXPECT_THAT(Verdict(request), HasSubstr("Date in Credential scope"));
 }
 
-TEST_F(AccessKeysTest, RefusesOperationsBeyondTheRole) {
+TEST_F(SignatureCheckTest, RefusesOperationsBeyondTheRole) {
   EXPECT_EQ(Verdict(DynamoDbRequest(), Role::kWrite), "");
   EXPECT_THAT(
       Verdict(DynamoDbRequest(), Role::kAdmin),
       HasSubstr("AccessDeniedException: User: AKORDERS is not authorized to perform: dynamodb:GetItem"));
 }
 
-TEST_F(AccessKeysTest, RefusesHeadersThatAreNoSignature) {
+TEST_F(SignatureCheckTest, RefusesHeadersThatAreNoSignature) {
   struct Case {
     std::string authorization;
     std::string says;
@@ -235,7 +238,22 @@ TEST_F(AccessKeysTest, RefusesHeadersThatAreNoSignature) {
   EXPECT_THAT(Verdict(request), HasSubstr("existence of either a 'X-Amz-Date' or a 'Date' header"));
 }
 
-TEST_F(AccessKeysTest, TakesTheTimeFromTheDateHeader) {
+TEST_F(SignatureCheckTest, SaysThatSignaturesInTheQueryStringAreNotSupported) {
+  DynamoDbRequest request;
+  request.Set("Authorization", "");
+  HttpHead head = request.head();
+  head.target =
+      "/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKORDERS%2F20261122%2Feu-central-1%2Fdynamodb%"
+      "2Faws4_"
+      "request&X-Amz-Date=20261122T010203Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00";
+  Signature signature;
+  std::optional<Refusal> refusal = ReadSignature(head, signature);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->exception, "MissingAuthenticationTokenException");
+  EXPECT_THAT(refusal->message, HasSubstr("(X-Amz-Signature) is not supported"));
+}
+
+TEST_F(SignatureCheckTest, TakesTheTimeFromTheDateHeader) {
   DynamoDbRequest request;
   request.Remove("X-Amz-Date");
   request.headers.push_back({"Date", "Sun, 22 Nov 2026 01:02:03 GMT"});

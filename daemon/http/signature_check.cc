@@ -1,4 +1,4 @@
-#include "daemon/http/access_keys.h"
+#include "daemon/http/signature_check.h"
 
 #include <openssl/crypto.h>
 
@@ -22,33 +22,13 @@ bool IsSigned(const Signature& signature, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string_view NameOf(Role role) {
-  switch (role) {
-    case Role::kRead:
-      return "read";
-    case Role::kWrite:
-      return "write";
-    default:
-      return "admin";
-  }
-}
-
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Make(std::vector<AccessKey> keys) {
-  std::shared_ptr<AccessKeys> made(new AccessKeys());
-  for (AccessKey& key : keys) {
-    auto [entry, is_new] = made->entries_.try_emplace(key.id);
-    if (!is_new) return ValidationError(absl::StrFormat("the key id \"%s\" is there twice", key.id));
-    entry->second.secret = std::move(key.secret);
-    entry->second.role = key.role;
-  }
-  return made;
-}
+SignatureCheck::SignatureCheck(std::shared_ptr<const AccessKeys> keys) : keys_(std::move(keys)) {}
 
-std::optional<Refusal> AccessKeys::CheckClaim(const HttpHead& head, const Signature& signature,
-                                              absl::Time now) const {
-  if (entries_.find(signature.key_id) == entries_.end()) {
+std::optional<Refusal> SignatureCheck::CheckClaim(const HttpHead& head, const Signature& signature,
+                                                  absl::Time now) const {
+  if (keys_->Find(signature.key_id) == nullptr) {
     return Refusal{"UnrecognizedClientException", "The security token included in the request is invalid."};
   }
   // A header named again and again would make much text of a short request.
@@ -86,17 +66,18 @@ std::optional<Refusal> AccessKeys::CheckClaim(const HttpHead& head, const Signat
   return std::nullopt;
 }
 
-std::optional<Sha256> AccessKeys::CachedKey(const Entry& entry, std::string_view scope) {
-  MutexLock lock(entry.mutex);
-  if (entry.scope != scope) return std::nullopt;
-  return entry.signing_key;
-}
-
-std::optional<Refusal> AccessKeys::Check(const HttpHead& head, const Signature& signature,
-                                         std::string_view body, const HttpOperation& operation) const {
-  const Entry& entry = entries_.find(signature.key_id)->second;
-  std::optional<Sha256> cached = CachedKey(entry, signature.scope);
-  const Sha256 signing_key = cached.has_value() ? *cached : DeriveSigningKey(entry.secret, signature);
+std::optional<Refusal> SignatureCheck::Check(const HttpHead& head, const Signature& signature,
+                                             std::string_view body, const HttpOperation& operation,
+                                             Caller* caller) const {
+  const AccessKey& key = *keys_->Find(signature.key_id);
+  Kept* kept = nullptr;
+  std::optional<Sha256> kept_key;
+  {
+    MutexLock lock(mutex_);
+    kept = &kept_[key.id];
+    if (kept->scope == signature.scope) kept_key = kept->signing_key;
+  }
+  const Sha256 signing_key = kept_key.has_value() ? *kept_key : DeriveSigningKey(key.secret, signature);
   std::optional<std::string> expected = Sign(head, body, signature, signing_key);
   const bool matches = expected.has_value() && expected->size() == signature.value.size() &&
                        CRYPTO_memcmp(expected->data(), signature.value.data(), expected->size()) == 0;
@@ -107,19 +88,17 @@ std::optional<Refusal> AccessKeys::Check(const HttpHead& head, const Signature& 
         "Access Key and signing method. Consult the service documentation for details.");
   }
   // Only of good signatures, so that nobody else can make it useless.
-  if (!cached.has_value()) {
-    MutexLock lock(entry.mutex);
-    entry.scope = signature.scope;
-    entry.signing_key = signing_key;
+  if (!kept_key.has_value()) {
+    MutexLock lock(mutex_);
+    kept->scope = signature.scope;
+    kept->signing_key = signing_key;
   }
-  if (operation.role > entry.role) {
-    return Refusal{
-        "AccessDeniedException",
-        absl::StrFormat("User: %s is not authorized to perform: dynamodb:%s because its role is %s and "
-                        "this takes %s",
-                        signature.key_id, operation.name, NameOf(entry.role), NameOf(operation.role))};
-  }
-  return std::nullopt;
+  caller->key_id = key.id;
+  caller->role = key.role;
+  if (operation.role <= key.role) return std::nullopt;
+  const absl::Status denied =
+      AccessDeniedError(*caller, absl::StrFormat("dynamodb:%s", operation.name), operation.role);
+  return Refusal{"AccessDeniedException", MessageOf(denied)};
 }
 
 }  // namespace itemdb

@@ -3,8 +3,8 @@
 #include <toml++/toml.h>
 
 #include "absl/strings/str_format.h"
+#include "daemon/access_keys.h"
 #include "daemon/file_bytes.h"
-#include "daemon/http/access_keys.h"
 
 namespace itemdb {
 namespace {

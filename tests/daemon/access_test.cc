@@ -1,0 +1,310 @@
+// Access keys over gRPC: which calls are let in, what the others hear, and key files that change (ERR-17).
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/completion_queue.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "absl/strings/escaping.h"
+#include "daemon/call_access.h"
+#include "tests/daemon/server_fixture.h"
+
+namespace itemdb {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Goes on until its caller has enough.
+constexpr char kWatch[] = "itemdb.v1.Changes/Watch";
+constexpr char kReflection[] = "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+// A reflection request for the list of services.
+constexpr std::string_view kListServices("\x3a\x01*", 3);
+
+std::string Basic(const std::string& id, const std::string& secret) {
+  return "Basic " + absl::Base64Escape(id + ":" + secret);
+}
+
+// One that a caller with the role of `method` may make, be it malformed.
+std::string RequestOf(std::string_view method) {
+  if (method == kReflection) return std::string(kListServices);
+  if (method != "itemdb.v1.Data/ExecuteStatement") return "";
+  v1::ExecuteStatementRequest request;
+  request.set_statement("SELECT * FROM Things");
+  return request.SerializeAsString();
+}
+
+std::string KeyText(const std::string& id, const std::string& secret, const std::string& role) {
+  return "[[key]]\nid = \"" + id + "\"\nsecret = \"" + secret + "\"\nrole = \"" + role + "\"\n";
+}
+
+// What has no row takes the role admin; a new method is to be thought about, though.
+TEST(MethodRolesTest, EveryMethodOfEveryServiceHasOneRow) {
+  std::set<std::string> expected = {kReflection};
+  for (const char* name : {v1::Data::service_full_name(), v1::Tables::service_full_name(),
+                           v1::Changes::service_full_name(), v1::Admin::service_full_name()}) {
+    const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(name);
+    ASSERT_NE(service, nullptr) << name;
+    for (int i = 0; i < service->method_count(); ++i)
+      expected.insert(service->full_name() + "/" + service->method(i)->name());
+  }
+  std::set<std::string> rows;
+  for (const MethodRole& row : MethodRoles()) {
+    EXPECT_TRUE(rows.insert(std::string(row.method)).second) << row.method << " has two";
+    EXPECT_EQ(RoleOfMethod(row.method), row.role) << row.method;
+  }
+  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(RoleOfMethod("itemdb.v1.Data/NobodyThoughtOf"), Role::kAdmin);
+}
+
+// What a caller with the role read must not be able to do, by the names that change something.
+TEST(MethodRolesTest, WhatChangesSomethingTakesMoreThanReading) {
+  for (const MethodRole& row : MethodRoles()) {
+    const std::string method(row.method.substr(row.method.find('/') + 1));
+    bool reads = false;
+    for (const char* prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List", "Read",
+                               "Watch", "ServerReflection"})
+      reads = reads || method.starts_with(prefix);
+    const bool statements = method.starts_with("Execute") || method == "BatchExecuteStatement";
+    EXPECT_EQ(row.role == Role::kRead, reads || statements) << row.method;
+  }
+}
+
+class AccessTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    ServerTest::SetUp();
+    ASSERT_TRUE(CreateTable("Things").ok());
+    WriteKeys(KeyText("READER", kSecret, "read") + KeyText("WRITER", kSecret, "write") +
+              KeyText("ADMIN", kSecret, "admin"));
+    server_.reset();
+    ServerOptions options = OptionsFor("127.0.0.1:0");
+    options.access_keys = key_file_;
+    options.reload_interval = absl::Milliseconds(20);
+    options.log = std::make_shared<spdlog::logger>("test", logged_);
+    auto server = Server::Start(*database_, std::move(options));
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    channel_ = Connect(server_->addresses()[0]);
+  }
+
+  // At once, as `mv` does.
+  void WriteKeys(const std::string& text) {
+    const std::string made = key_file_ + ".new";
+    std::ofstream(made) << text;
+    chmod(made.c_str(), 0600);
+    rename(made.c_str(), key_file_.c_str());
+  }
+
+  bool AwaitLog(const std::string& text) const {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (std::chrono::steady_clock::now() < give_up) {
+      if (Logged().find(text) != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  std::string Logged() const {
+    std::string all;
+    for (const std::string& line : logged_->last_formatted()) all += line;
+    return all;
+  }
+
+  // Any method with one message; whatever comes back is added to `replies`.
+  grpc::Status CallMethod(std::string_view method, const std::vector<std::string>& authorization,
+                          std::string_view request = "", std::string* replies = nullptr,
+                          std::chrono::seconds patience = std::chrono::minutes(5)) {
+    grpc::CompletionQueue queue;
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + patience);
+    for (const std::string& value : authorization) context.AddMetadata("authorization", value);
+    const auto done = [&queue] {
+      void* tag;
+      bool ok = false;
+      EXPECT_TRUE(queue.Next(&tag, &ok));
+      return ok;
+    };
+    auto call = stub.PrepareCall(&context, "/" + std::string(method), &queue);
+    call->StartCall(nullptr);
+    done();
+    const grpc::Slice slice(request.data(), request.size());
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+    done();
+    while (true) {
+      grpc::ByteBuffer reply;
+      call->Read(&reply, nullptr);
+      if (!done()) break;
+      grpc::Slice bytes;
+      if (replies != nullptr && reply.DumpToSingleSlice(&bytes).ok())
+        replies->append(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
+    }
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    done();
+    return status;
+  }
+
+  static constexpr char kSecret[] = "a secret with: a colon";
+  const std::string key_file_ = directory_.path() + "/keys.toml";
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> logged_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
+};
+
+TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
+  struct Row {
+    std::string id;
+    Role role;
+  };
+  const Row rows[] = {{"READER", Role::kRead}, {"WRITER", Role::kWrite}, {"ADMIN", Role::kAdmin}};
+  for (const MethodRole& method : MethodRoles()) {
+    SCOPED_TRACE(method.method);
+    const std::string request = RequestOf(method.method);
+    const std::vector<std::vector<std::string>> nobodies = {
+        {}, {Basic("READER", "not its secret, alas")}, {Basic("NOBODY", kSecret)}};
+    for (const auto& nobody : nobodies) {
+      const grpc::Status status = CallMethod(method.method, nobody, request);
+      // Declared, and not offered to anybody.
+      if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) continue;
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << status.error_message();
+      EXPECT_EQ(DetailOf(status).reason(), "UNAUTHENTICATED");
+      EXPECT_EQ(DetailOf(status).rule(), "ERR-17");
+    }
+    for (const Row& row : rows) {
+      SCOPED_TRACE(row.id);
+      // Whoever is let in may well end with DEADLINE_EXCEEDED.
+      const auto patience = method.method == kWatch ? std::chrono::seconds(1) : std::chrono::seconds(300);
+      const grpc::Status status =
+          CallMethod(method.method, {Basic(row.id, kSecret)}, request, nullptr, patience);
+      EXPECT_NE(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
+      EXPECT_EQ(status.error_code() == grpc::StatusCode::PERMISSION_DENIED, row.role < method.role);
+      if (row.role >= method.role) continue;
+      EXPECT_EQ(DetailOf(status).reason(), "ACCESS_DENIED");
+      EXPECT_THAT(
+          status.error_message(),
+          HasSubstr("User: " + row.id + " is not authorized to perform: " + std::string(method.method)));
+    }
+  }
+  EXPECT_THAT(Logged(), Not(HasSubstr(kSecret)));
+}
+
+TEST_F(AccessTest, HealthChecksTakeNoKey) { EXPECT_TRUE(CallMethod("grpc.health.v1.Health/Check", {}).ok()); }
+
+TEST_F(AccessTest, ReflectionTellsNothingWithoutAKey) {
+  std::string told;
+  EXPECT_EQ(CallMethod(kReflection, {}, kListServices, &told).error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_THAT(told, Not(HasSubstr("itemdb.v1.Data")));
+  EXPECT_THAT(told, HasSubstr("asks for an access key"));
+  told.clear();
+  EXPECT_TRUE(CallMethod(kReflection, {Basic("READER", kSecret)}, kListServices, &told).ok());
+  EXPECT_THAT(told, HasSubstr("itemdb.v1.Data"));
+}
+
+TEST_F(AccessTest, WhatIsNoKeyIsRefused) {
+  const std::string good = Basic("READER", kSecret);
+  const std::vector<std::vector<std::string>> values = {
+      {""},
+      {"Basic"},
+      {"Basic "},
+      {"Basic !!!"},
+      {"Bearer " + good.substr(6)},
+      {good.substr(6)},
+      {good + "A"},
+      {"Basic " + absl::Base64Escape("READER")},
+      {"Basic " + absl::Base64Escape("READER:")},
+      {"Basic " + absl::Base64Escape(":" + std::string(kSecret))},
+      {"Basic " + absl::Base64Escape(std::string("READER:") + kSecret + "x")},
+      {"Basic " + absl::Base64Escape(std::string("reader:") + kSecret)},
+      {good, good}};
+  for (const auto& authorization : values) {
+    const grpc::Status status = CallMethod("itemdb.v1.Admin/GetStatus", authorization);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << authorization[0];
+    EXPECT_THAT(status.error_message(), Not(HasSubstr(kSecret)));
+  }
+  EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {good}).ok());
+  // The scheme's name is of any case.
+  EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {"basic " + good.substr(6)}).ok());
+}
+
+TEST_F(AccessTest, ReadExecutesStatementsThatOnlyRead) {
+  const auto stub = v1::Data::NewStub(channel_);
+  const auto execute = [&](const std::string& statement, const std::string& id) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", Basic(id, kSecret));
+    v1::ExecuteStatementRequest request;
+    request.set_statement(statement);
+    v1::ExecuteStatementReply reply;
+    return stub->ExecuteStatement(&context, request, &reply);
+  };
+  const std::string insert = "INSERT INTO Things VALUE {'pk': 'p', 'sk': '1'}";
+  const uint64_t before = database_->GetStatus().change_sequence();
+  EXPECT_TRUE(execute("SELECT * FROM Things WHERE pk = 'p'", "READER").ok());
+  const grpc::Status denied = execute(insert, "READER");
+  EXPECT_EQ(denied.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(DetailOf(denied).reason(), "ACCESS_DENIED");
+  EXPECT_THAT(denied.error_message(), HasSubstr("dynamodb:PartiQLInsert because its role is read"));
+
+  v1::BatchExecuteStatementRequest batch;
+  for (int i = 0; i < 2; ++i) batch.add_statements()->set_statement(insert);
+  v1::BatchExecuteStatementReply reply;
+  grpc::ClientContext of_batch;
+  of_batch.AddMetadata("authorization", Basic("READER", kSecret));
+  ASSERT_TRUE(stub->BatchExecuteStatement(&of_batch, batch, &reply).ok());
+  ASSERT_EQ(reply.responses_size(), 2);
+  for (const auto& response : reply.responses()) EXPECT_EQ(response.error().reason(), "ACCESS_DENIED");
+
+  v1::ExecuteTransactionRequest transaction;
+  transaction.add_transact_statements()->set_statement(insert);
+  v1::ExecuteTransactionReply none;
+  grpc::ClientContext of_transaction;
+  of_transaction.AddMetadata("authorization", Basic("READER", kSecret));
+  EXPECT_EQ(stub->ExecuteTransaction(&of_transaction, transaction, &none).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(database_->GetStatus().change_sequence(), before) << "nothing was written";
+  EXPECT_TRUE(execute(insert, "WRITER").ok()) << "nobody had inserted it";
+}
+
+// Calls run all the time with a key that both files have.
+TEST_F(AccessTest, ANewKeyFileTakesEffectWithoutDroppingCalls) {
+  const auto get_status = [this](const std::string& id, const std::string& secret) {
+    return CallMethod("itemdb.v1.Admin/GetStatus", {Basic(id, secret)}).error_code();
+  };
+  std::atomic<bool> stop = false;
+  std::atomic<int> failed = 0;
+  std::thread caller([&] {
+    while (!stop) failed += get_status("ADMIN", kSecret) == grpc::StatusCode::OK ? 0 : 1;
+  });
+
+  WriteKeys("[[key]]\nid = \"BROKEN\"\n");
+  EXPECT_TRUE(AwaitLog("access keys not reloaded, the old ones stay in effect"));
+  EXPECT_EQ(get_status("READER", kSecret), grpc::StatusCode::OK);
+
+  const std::string renewed = "another secret, as good";
+  WriteKeys(KeyText("ADMIN", kSecret, "admin") + KeyText("READER", renewed, "read"));
+  EXPECT_TRUE(AwaitLog("access keys reloaded access_keys=" + key_file_));
+  EXPECT_EQ(get_status("READER", renewed), grpc::StatusCode::OK);
+  EXPECT_EQ(get_status("READER", kSecret), grpc::StatusCode::UNAUTHENTICATED) << "the old secret is gone";
+  EXPECT_EQ(get_status("WRITER", kSecret), grpc::StatusCode::UNAUTHENTICATED) << "the key is gone";
+  stop = true;
+  caller.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_THAT(Logged(), Not(HasSubstr(kSecret)));
+  EXPECT_THAT(Logged(), Not(HasSubstr(renewed)));
+}
+
+// Without keys everybody may do everything, whatever they send.
+TEST_F(ServerTest, KeysAreNotLookedAtWithoutAKeyFile) {
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer something of a proxy");
+  v1::GetStatusReply reply;
+  EXPECT_TRUE(admin_->GetStatus(&context, {}, &reply).ok());
+}
+
+}  // namespace
+}  // namespace itemdb

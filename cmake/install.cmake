@@ -27,7 +27,7 @@ target_include_directories(itemdb_testing_archive INTERFACE $<INSTALL_INTERFACE:
 target_link_libraries(
   itemdb_testing_archive
   PUBLIC itemdb_client_shared
-  PRIVATE RocksDB::rocksdb spdlog::spdlog protobuf::libprotobuf absl::cord absl::strings absl::flat_hash_map
+  PRIVATE RocksDB::rocksdb spdlog::spdlog protobuf::libprotobuf absl::cord absl::strings absl::str_format absl::flat_hash_map
           Threads::Threads)
 set_target_properties(itemdb_testing_archive PROPERTIES OUTPUT_NAME itemdb_testing EXPORT_NAME testing
                                                         LINKER_LANGUAGE CXX)

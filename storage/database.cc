@@ -4,6 +4,9 @@
 
 #include "storage/base/limits.h"
 #include "storage/changes/read_changes.h"
+#include "storage/changes/streams.h"
+#include "storage/changes/trimmer.h"
+#include "storage/changes/watch.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/status.h"
 #include "storage/engine/table_changes.h"
@@ -16,7 +19,9 @@
 namespace itemdb {
 
 Database::Database(std::unique_ptr<Engine> engine)
-    : segments_(std::make_unique<ScanSegments>(*engine)), engine_(std::move(engine)) {}
+    : segments_(std::make_unique<ScanSegments>(*engine)),
+      engine_(std::move(engine)),
+      trimmer_(std::make_unique<ChangeTrimmer>(*engine_)) {}
 Database::~Database() = default;
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
@@ -188,6 +193,28 @@ void Database::ScanState(const HeldState& state, const wire::PageRequest& reques
 void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                            CancellationPtr cancellation) {
   itemdb::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+void Database::WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
+                            CancellationPtr cancellation) {
+  itemdb::WatchChanges(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+absl::StatusOr<ListStreamsReply> Database::ListStreams(const ListStreamsRequest& request) {
+  return itemdb::ListStreams(*engine_, request);
+}
+
+absl::StatusOr<DescribeStreamReply> Database::DescribeStream(const DescribeStreamRequest& request) {
+  return itemdb::DescribeStream(*engine_, request);
+}
+
+absl::StatusOr<std::string> Database::GetShardIterator(const ShardIteratorRequest& request) {
+  return itemdb::GetShardIterator(*engine_, request);
+}
+
+void Database::GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,
+                          CancellationPtr cancellation) {
+  itemdb::GetRecords(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,

@@ -28,6 +28,7 @@
 #include "storage/base/cancellation.h"
 #include "storage/base/limits.h"
 #include "storage/base/status.h"
+#include "storage/changes/stream_requests.h"
 
 namespace rocksdb {
 class FileSystem;
@@ -39,6 +40,7 @@ class logger;
 namespace itemdb {
 
 class BulkWrites;
+class ChangeTrimmer;
 class Engine;
 class HeldState;
 class ScanSegments;
@@ -66,6 +68,12 @@ struct DatabaseOptions {
   int64_t max_item_collection_bytes = int64_t{10} << 30;
   // Writes are refused (DISK_FULL) while the file system has less free space than this, in bytes.
   uint64_t free_space_floor_bytes = 256 << 20;
+  // Changes older than this leave the change log (SEM-103). Zero: none does for its age.
+  std::chrono::milliseconds change_retention = std::chrono::hours(24);
+  // The oldest changes leave the log when its table files have more bytes than this; 0: no bound.
+  uint64_t max_change_log_bytes = 0;
+  // How often the log is looked at for changes to trim.
+  std::chrono::milliseconds change_trim_interval = std::chrono::seconds(10);
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
   // How long a state is held (HoldState).
@@ -90,6 +98,16 @@ struct StatementPage {
   wire::ExecuteStatementReply reply;
   // The items, each encoded as field 2 of itemdb.v1.ExecuteStatementReply: append to the encoded `reply`.
   std::string encoded_items;
+};
+
+// One reply of a watch.
+struct WatchPage {
+  // Everything but the records.
+  v1::WatchReply reply;
+  // The records, each encoded as field 2 of itemdb.v1.WatchReply: append to the encoded `reply`.
+  std::string encoded_records;
+  // Nothing follows: the table asked for is gone.
+  bool last = false;
 };
 
 class Database {
@@ -181,6 +199,26 @@ class Database {
   // OUT_OF_RANGE (CHANGES_TRIMMED): records after `after_sequence` are no longer all there.
   void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                    CancellationPtr cancellation = nullptr);
+  // One reply of a watch: records after the request's sequence as soon as there are any, or none when the
+  // progress interval is over (at once when the request names no sequence). The caller goes on with the
+  // change_sequence and the table_storage_id of the reply. A cancelled wait ends within 50 ms.
+  //
+  // OUT_OF_RANGE (CHANGES_TRIMMED): as above.
+  void WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
+                    CancellationPtr cancellation = nullptr);
+
+  // The streams of tables (SEM-101..107), which share the change log; each has one shard. A stream that was
+  // disabled, or whose table was deleted, is there as long as its changes.
+  //
+  // NOT_FOUND: no such table, stream or shard.
+  absl::StatusOr<ListStreamsReply> ListStreams(const ListStreamsRequest& request);
+  absl::StatusOr<DescribeStreamReply> DescribeStream(const DescribeStreamRequest& request);
+  // OUT_OF_RANGE (CHANGES_TRIMMED): the change asked for is no longer in the log.
+  absl::StatusOr<std::string> GetShardIterator(const ShardIteratorRequest& request);
+  // OUT_OF_RANGE: CHANGES_TRIMMED as above; EXPIRED_ITERATOR the iterator is too old.
+  void GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,
+                  CancellationPtr cancellation = nullptr);
+
   // Reads everything; takes as long as that takes.
   void CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                      CancellationPtr cancellation = nullptr);
@@ -194,6 +232,7 @@ class Database {
   // Goes after the engine, whose threads use it until then.
   std::unique_ptr<ScanSegments> segments_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<ChangeTrimmer> trimmer_;
 };
 
 }  // namespace itemdb

@@ -128,6 +128,19 @@ inline constexpr int64_t kMaxRequestTokensBytes = int64_t{1} << 30;
 inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 // Records in one page of ReadChanges (as SEM-105).
 inline constexpr int kMaxReadChanges = 1'000;
+// Changes looked at for one page of a watch or of GetRecords that asks for one table's: some ten milliseconds
+// of an I/O thread.
+inline constexpr int64_t kMaxChangesSeen = 20'000;
+// How often a watch is told that there was nothing. Often enough for callers to notice a lost daemon, and
+// seldom enough for thousands of them.
+inline constexpr int kDefaultProgressIntervalMs = 5'000;
+inline constexpr int kMinProgressIntervalMs = 10;
+inline constexpr int kMaxProgressIntervalMs = 60'000;
+// Streams in one page of ListStreams, shards in one of DescribeStream (SEM-106); how long a shard iterator
+// may be used (SEM-104), and its characters.
+inline constexpr int kMaxListStreams = 100;
+inline constexpr int kShardIteratorMinutes = 15;
+inline constexpr size_t kMaxShardIteratorCharacters = 2'048;
 
 // ---- the engine's bounds -------------------------------------------------------------------------
 

@@ -191,6 +191,8 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   if (!v1::StreamViewType_IsValid(request.stream_view_type())) {
     return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
   }
+  if (request.stream_enabled() && request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED)
+    return Invalid("SEM-098", "StreamViewType must be given when StreamEnabled is true");
 
   if (request.global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
     return Invalid("SEM-067", "table " + request.table_name() + " has " +
@@ -257,6 +259,7 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   definition.set_stream_view_type(request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED
                                       ? v1::STREAM_VIEW_TYPE_KEYS_ONLY
                                       : request.stream_view_type());
+  definition.set_stream_enabled(request.stream_enabled());
   definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (!request.tags().empty()) {

@@ -50,6 +50,30 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
   return absl::OkStatus();
 }
 
+// Which images change records carry, and whether the Streams API shows them (SEM-098, SEM-101).
+absl::Status UpdateStream(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  const v1::StreamViewType view = request.stream_view_type();
+  const bool has_view = view != v1::STREAM_VIEW_TYPE_UNSPECIFIED;
+  if (!v1::StreamViewType_IsValid(view))
+    return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
+  if (request.has_stream_enabled() && request.stream_enabled() == definition->stream_enabled()) {
+    return Invalid("SEM-098", std::string("the stream of table ") + definition->table_name() +
+                                  " is already " + (definition->stream_enabled() ? "enabled" : "disabled"));
+  }
+  if (request.has_stream_enabled() && request.stream_enabled() != has_view) {
+    return Invalid("SEM-098",
+                   "StreamViewType must be given when StreamEnabled is true, and not when it is false");
+  }
+  if (has_view && definition->stream_enabled() && view != definition->stream_view_type())
+    return Invalid("SEM-098", "StreamViewType cannot be changed while the stream of table " +
+                                  definition->table_name() + " is enabled: disable it first");
+  if (has_view) definition->set_stream_view_type(view);
+  if (!request.has_stream_enabled()) return absl::OkStatus();
+  definition->set_stream_enabled(request.stream_enabled());
+  if (!request.stream_enabled()) definition->set_stream_view_type(v1::STREAM_VIEW_TYPE_KEYS_ONLY);
+  return absl::OkStatus();
+}
+
 std::map<std::string, std::string> TagsOf(const v1::TableDescription& definition) {
   std::map<std::string, std::string> tags;
   for (const v1::Tag& tag : definition.tags()) tags.emplace(tag.key(), tag.value());
@@ -81,20 +105,18 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                         request.has_sse_specification() || request.has_on_demand_throughput() ||
                         request.has_warm_throughput();
   if (!throughput && !settings && !request.has_deletion_protection_enabled() &&
-      request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED) {
+      request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
     return Invalid(
         "SEM-095",
         "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled, "
-        "StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput must be given");
+        "StreamEnabled, StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput "
+        "must be given");
   }
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
-  if (!v1::StreamViewType_IsValid(request.stream_view_type()))
-    return Invalid("SEM-101", "StreamViewType must be KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES");
-  if (request.stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
-    definition.set_stream_view_type(request.stream_view_type());
+  ITEMDB_RETURN_IF_ERROR(UpdateStream(request, &definition));
   return definition;
 }
 

@@ -30,4 +30,43 @@ std::string EncodeItemChange(const Table& table, const ItemChange& change) {
   return record;
 }
 
+std::optional<ChangeView> ViewChange(std::string_view record) {
+  using Record = v1::ChangeRecord;
+  ChangeView view;
+  wire::Field field;
+  while (!record.empty()) {
+    if (!wire::ConsumeField(&record, &field)) return std::nullopt;
+    switch (field.number) {
+      case Record::kChangeSequenceFieldNumber:
+        view.change_sequence = field.varint;
+        break;
+      case Record::kCommitTimeUsFieldNumber:
+        view.commit_time_us = static_cast<int64_t>(field.varint);
+        break;
+      case Record::kTableStorageIdFieldNumber:
+        view.table_storage_id = field.varint;
+        break;
+      case Record::kKindFieldNumber:
+        view.kind = static_cast<v1::ChangeKind>(field.varint);
+        break;
+      case Record::kKeyFieldNumber:
+        view.key = field.bytes;
+        break;
+      case Record::kOldImageFieldNumber:
+        view.old_image = field.bytes;
+        break;
+      case Record::kNewImageFieldNumber:
+        view.new_image = field.bytes;
+        break;
+      case Record::kCommitFirstSequenceFieldNumber:
+        view.commit_first_sequence = field.varint;
+        break;
+      case Record::kCommitLastSequenceFieldNumber:
+        view.commit_last_sequence = field.varint;
+        break;
+    }
+  }
+  return view;
+}
+
 }  // namespace itemdb

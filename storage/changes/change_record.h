@@ -1,4 +1,4 @@
-// Change records: their stored form.
+// Change records: their stored form, an encoded itemdb.v1.ChangeRecord.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,24 @@ struct ItemChange {
   std::optional<std::string_view> new_item;
 };
 
-// The encoded itemdb.v1.ChangeRecord, with the images that the table's stream view type asks for.
+// The record of it, with the images that the table's stream view type asks for.
 std::string EncodeItemChange(const Table& table, const ItemChange& change);
+
+// A record as it is read, without objects: the fields of itemdb.v1.ChangeRecord but for `table`. Borrows from
+// the encoded record.
+struct ChangeView {
+  uint64_t change_sequence = 0;
+  int64_t commit_time_us = 0;
+  uint64_t table_storage_id = 0;
+  v1::ChangeKind kind = v1::CHANGE_KIND_UNSPECIFIED;
+  std::string_view key;
+  std::optional<std::string_view> old_image;
+  std::optional<std::string_view> new_image;
+  uint64_t commit_first_sequence = 0;
+  uint64_t commit_last_sequence = 0;
+};
+
+// Nothing when `record` is not an encoding of one.
+std::optional<ChangeView> ViewChange(std::string_view record);
 
 }  // namespace itemdb

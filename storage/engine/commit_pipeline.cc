@@ -64,6 +64,7 @@ void CommitPipeline::Start(PipelineStart start) {
     MutexLock lock(view_mutex_);
     durable_sequence_ = view_->change_sequence();
   }
+  options_.on_durable();
   MutexLock lock(mutex_);
   refusing_ = absl::OkStatus();
   role_ = Role::kFree;
@@ -227,10 +228,13 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
 void CommitPipeline::Publish(uint64_t group) {
   auto view = std::make_shared<const ReadView>(state_.store, state_.catalog, state_.next_sequence - 1, group);
   std::shared_ptr<const ReadView> previous;  // Releases its snapshot after the lock.
-  MutexLock lock(view_mutex_);
-  previous = std::move(view_);
-  view_ = std::move(view);
-  if (options_.durable) durable_sequence_ = view_->change_sequence();
+  {
+    MutexLock lock(view_mutex_);
+    previous = std::move(view_);
+    view_ = std::move(view);
+    if (options_.durable) durable_sequence_ = view_->change_sequence();
+  }
+  if (options_.durable) options_.on_durable();
 }
 
 void CommitPipeline::Fail(const absl::Status& status) {
@@ -312,8 +316,11 @@ absl::Status CommitPipeline::SyncNow() {
   options.sync = true;
   rocksdb::Status status = view->store()->db()->Write(options, &marker);
   if (!status.ok()) return FromRocksDB("cannot sync the write-ahead log", status);
-  MutexLock lock(view_mutex_);
-  durable_sequence_ = std::max(durable_sequence_, view->change_sequence());
+  {
+    MutexLock lock(view_mutex_);
+    durable_sequence_ = std::max(durable_sequence_, view->change_sequence());
+  }
+  options_.on_durable();
   return absl::OkStatus();
 }
 

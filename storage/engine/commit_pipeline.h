@@ -40,6 +40,8 @@ struct PipelineOptions {
   int64_t max_item_collection_bytes = INT64_MAX;
   // Called on the role-holder's thread when a RocksDB write failed. Must not block on the pipeline.
   std::function<void(const absl::Status&)> on_failure;
+  // Called whenever more changes are visible and durable, before their writes are answered. Must not block.
+  std::function<void()> on_durable;
 };
 
 // Where ordering starts from, as recovered from disk.

@@ -76,6 +76,9 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
     engine->failed_ = true;
     engine->changed_.NotifyAll();
   };
+  engine->change_waiters_ = std::make_unique<ChangeWaiters>(
+      [engine = engine.get()] { return engine->pipeline_->durable_sequence(); });
+  pipeline.on_durable = [waiters = engine->change_waiters_.get()] { waiters->Notify(); };
   engine->pipeline_ = std::make_unique<CommitPipeline>(std::move(pipeline));
   engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
   engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);

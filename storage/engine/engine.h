@@ -3,8 +3,10 @@
 // Threads, and who they belong to:
 //   writer, publisher   the commit pipeline
 //   keeper              witness, free space, relaxed syncs once a second; reopens the store after a failed
-//   write definitions         table changes, one at a time: creating and dropping column families is slow io
-//   reads that wait for the disk (IoPool)
+//                       write
+//   definitions         table changes, one at a time: creating and dropping column families is slow
+//   io                  reads that wait for the disk (IoPool)
+//   waiters             calls whoever waits for the next change (ChangeWaiters)
 // Destruction order: io and definitions finish what they have, then the pipeline answers everything, then the
 // last witness is written, then the store closes, then the directory lock goes.
 #pragma once
@@ -16,6 +18,7 @@
 #include <thread>
 
 #include "storage/database.h"
+#include "storage/engine/change_waiters.h"
 #include "storage/engine/commit_pipeline.h"
 #include "storage/engine/held_state.h"
 #include "storage/engine/io_pool.h"
@@ -34,6 +37,9 @@ class Engine {
   absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
   // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
+  // The same below the free-space floor too: for what frees space.
+  absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit) { return pipeline_->Submit(unit); }
+  ChangeWaiters& change_waiters() { return *change_waiters_; }
   HeldStates& held_states() { return held_states_; }
   IoPool& io() { return *io_; }
   // Whether one more chunk of a BulkWrite may carry what it replaces; then ChunkCarriesNoMore() must follow.
@@ -95,6 +101,8 @@ class Engine {
   std::unique_ptr<rocksdb::Env> owned_env_;
   rocksdb::Env* env_ = nullptr;
   std::unique_ptr<DirectoryLock> lock_;
+  // Notified by the pipeline until that is gone.
+  std::unique_ptr<ChangeWaiters> change_waiters_;
   std::unique_ptr<CommitPipeline> pipeline_;
   HeldStates held_states_;
   std::unique_ptr<IoPool> io_;

@@ -7,6 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/engine/stream_records.h"
 
 namespace itemdb {
 namespace {
@@ -75,6 +76,12 @@ void AddSegmentsKeys(const ReadView& view, const Table& table, std::vector<std::
   for (const Index& index : table.indexes) add(index.storage_id);
 }
 
+absl::StatusOr<StreamChange> PrepareStream(Engine& engine, const v1::TableDescription* before,
+                                           v1::TableDescription* after) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  return StreamChange::Prepare(*view, before, after);
+}
+
 absl::Status TableExistsError(const std::string& name) {
   return WithRule("SEM-093", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
                                        "Table already exists: " + name));
@@ -108,6 +115,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   };
   for (auto& index : *definition.mutable_global_secondary_indexes()) give_id(index);
   for (auto& index : *definition.mutable_local_secondary_indexes()) give_id(index);
+  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, nullptr, &definition));
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->family = families[0];
   for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = families[i + 1];
@@ -119,6 +127,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
     // An id that a table ever had is not given out again.
     group.PutCatalog(kNextStorageIdKey,
                      EncodeCatalogNumber(kNextStorageIdKey, engine.NextStorageIdAfter(highest_id)));
+    stream.Append(group);
     group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
     group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
     return absl::OkStatus();
@@ -169,6 +178,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         "deletion protection first. Table: " +
             table->name);
   }
+  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
   ITEMDB_ASSIGN_OR_RETURN(
       uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
         Catalog::Tables tables = group.catalog()->tables();
@@ -178,6 +188,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         for (const std::string& key : segments) group.DeleteCatalog(key);
         group.ForgetCounters(table->storage_id);
         for (const Index& index : table->indexes) group.ForgetCounters(index.storage_id);
+        stream.Append(group);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();
@@ -221,6 +232,7 @@ absl::StatusOr<Reply> Change(
     ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(name));
   }
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, update(old_table->definition));
+  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &old_table->definition, &definition));
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->family = old_table->family;
   for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = old_table->indexes[i].family;
@@ -230,6 +242,7 @@ absl::StatusOr<Reply> Change(
         // Definitions change on this thread only, so the table is still there.
         tables.insert_or_assign(table->name, table);
         group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+        stream.Append(group);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();

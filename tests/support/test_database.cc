@@ -75,6 +75,7 @@ DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
   options.memtable_bytes = 8 << 20;
   options.free_space_floor_bytes = 0;
   options.io_threads = 2;
+  options.change_retention = options.change_retention.zero();
   options.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   return options;
 }

@@ -46,7 +46,7 @@ class TestDatabase {
   TestDatabase();
   explicit TestDatabase(DatabaseOptions options);
 
-  // Small buffers, a silent log, no free-space floor.
+  // Small buffers, a silent log, no free-space floor, changes kept for ever.
   static DatabaseOptions DefaultOptions(std::string directory);
 
   Database& operator*() { return *database_; }

@@ -43,6 +43,12 @@ class Families {
     for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
     return all;
   }
+  // What its table files have in all.
+  uint64_t FileBytes(const std::string& family) {
+    rocksdb::ColumnFamilyMetaData files;
+    db_->GetColumnFamilyMetaData(families_.at(family), &files);
+    return files.size;
+  }
   void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
     Put(Name(storage_id), key, value);
   }

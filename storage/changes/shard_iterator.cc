@@ -1,0 +1,93 @@
+// An iterator is, in URL-safe base64 without padding:
+//
+//   +---------+---------------------+-----------------+------------------+---------------+------------+-------+
+//   | version | XXH3-128 of all the | made (varint,   | after (varint);  | trim horizon: | length of  | table
+//   | | 1 byte  | rest with the       | ms since 1970)  | change sequence  | 1 byte, 0, 1  | table name |
+//   label | |         | database's id       |                 |                  |               | (varint)
+//   |       |
+//   +---------+---------------------+-----------------+------------------+---------------+------------+-------+
+//
+// The hash keeps iterators of other databases and changed ones out. It is no secret, and need be none: who
+// may ask for records may ask for those of any place.
+#include "storage/changes/shard_iterator.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "storage/base/limits.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+// Never reuse a number: an iterator may outlive the program that made it.
+constexpr char kVersion = 1;
+
+std::string Fingerprint(std::string_view database_id, std::string_view rest) {
+  const std::string bytes = absl::StrCat(std::string(database_id), std::string(rest));
+  XXH128_canonical_t hash;
+  XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data(), bytes.size()));
+  return std::string(reinterpret_cast<const char*>(hash.digest), sizeof(hash.digest));
+}
+
+absl::Status InvalidIterator() {
+  return ValidationError("SEM-104", "Invalid ShardIterator: it is none that this database has given out");
+}
+
+}  // namespace
+
+std::string EncodeShardIterator(const ShardPosition& position, std::string_view database_id) {
+  std::string rest;
+  wire::AppendVarint(static_cast<uint64_t>(position.made_ms), &rest);
+  wire::AppendVarint(position.after_sequence, &rest);
+  rest.push_back(position.trim_horizon ? 1 : 0);
+  wire::AppendVarint(position.table_name.size(), &rest);
+  rest += position.table_name;
+  rest += position.stream_label;
+  return absl::WebSafeBase64Escape(
+      absl::StrCat(std::string(1, kVersion), Fingerprint(database_id, rest), rest));
+}
+
+absl::StatusOr<ShardPosition> DecodeShardIterator(std::string_view text, std::string_view database_id,
+                                                  int64_t now_ms) {
+  if (text.empty() || text.size() > kMaxShardIteratorCharacters) {
+    return ValidationError("SEM-104", absl::StrCat("ShardIterator must be 1 to ", kMaxShardIteratorCharacters,
+                                                   " characters long; it has ", text.size()));
+  }
+  std::string bytes;
+  // Of the texts that stand for the same bytes only one was given out.
+  if (!absl::WebSafeBase64Unescape(std::string(text), &bytes) || absl::WebSafeBase64Escape(bytes) != text)
+    return InvalidIterator();
+  constexpr size_t kHead = 1 + sizeof(XXH128_canonical_t);
+  if (bytes.size() <= kHead || bytes[0] != kVersion) return InvalidIterator();
+  std::string_view rest = std::string_view(bytes).substr(kHead);
+  if (std::string_view(bytes).substr(1, kHead - 1) != Fingerprint(database_id, rest))
+    return InvalidIterator();
+
+  ShardPosition position;
+  uint64_t made = 0;
+  uint64_t name_bytes = 0;
+  if (!wire::ConsumeVarint(&rest, &made) || !wire::ConsumeVarint(&rest, &position.after_sequence) ||
+      rest.empty())
+    return InvalidIterator();
+  position.made_ms = static_cast<int64_t>(made);
+  position.trim_horizon = rest[0] != 0;
+  rest.remove_prefix(1);
+  if (!wire::ConsumeVarint(&rest, &name_bytes) || name_bytes > rest.size()) return InvalidIterator();
+  position.table_name = rest.substr(0, name_bytes);
+  position.stream_label = rest.substr(name_bytes);
+
+  constexpr int64_t kMinuteMs = 60'000;
+  if (now_ms - position.made_ms > kShardIteratorMinutes * kMinuteMs) {
+    return WithRule("SEM-104",
+                    MakeError(absl::StatusCode::kOutOfRange, kReasonExpiredIterator,
+                              absl::StrCat("Iterator expired: it was made ", now_ms - position.made_ms,
+                                           " ms ago and may be used for ", kShardIteratorMinutes,
+                                           " minutes; ask for a new one with GetShardIterator")));
+  }
+  return position;
+}
+
+}  // namespace itemdb

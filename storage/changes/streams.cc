@@ -1,0 +1,194 @@
+#include "storage/changes/streams.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "storage/base/limits.h"
+#include "storage/changes/log_reader.h"
+#include "storage/changes/shard_iterator.h"
+#include "storage/changes/stream_names.h"
+#include "storage/engine/stream_records.h"
+#include "storage/values/item_size.h"
+
+namespace itemdb {
+namespace {
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+absl::StatusOr<int64_t> LimitOf(const std::optional<int64_t>& limit, int64_t most, std::string_view rule) {
+  if (!limit.has_value()) return most;
+  if (*limit >= 1 && *limit <= most) return *limit;
+  return ValidationError(rule, absl::StrCat("Limit must be 1 to ", most, "; it is ", *limit));
+}
+
+absl::StatusOr<v1::Stream> StreamOf(const ReadView& view, const StreamName& name) {
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<v1::Stream> stream, FindStream(view, name.table_name, name.label));
+  if (stream.has_value()) return *std::move(stream);
+  return NotFoundError(absl::StrCat("Requested resource not found: Stream: table ", name.table_name,
+                                    " has no stream ", name.label));
+}
+
+absl::Status NoSuchShardError(const std::string& shard_id) {
+  return NotFoundError("Requested resource not found: Shard: the stream has no shard " + shard_id);
+}
+
+}  // namespace
+
+absl::StatusOr<ListStreamsReply> ListStreams(Engine& engine, const ListStreamsRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(int64_t limit, LimitOf(request.limit, kMaxListStreams, "SEM-106"));
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  StreamsAsked asked{.table_name = request.table_name, .at_most = static_cast<size_t>(limit) + 1};
+  if (!request.exclusive_start_stream_arn.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.exclusive_start_stream_arn));
+    asked.after_table = std::move(name.table_name);
+    asked.after_label = std::move(name.label);
+  }
+  ListStreamsReply reply;
+  ITEMDB_ASSIGN_OR_RETURN(reply.streams, FindStreams(*view, asked));
+  // The table may be gone and its streams still there.
+  if (reply.streams.empty() && !request.table_name.empty())
+    ITEMDB_RETURN_IF_ERROR(view->catalog().Find(request.table_name).status());
+  reply.more = reply.streams.size() > static_cast<size_t>(limit);
+  if (reply.more) reply.streams.pop_back();
+  return reply;
+}
+
+absl::StatusOr<DescribeStreamReply> DescribeStream(Engine& engine, const DescribeStreamRequest& request) {
+  ITEMDB_RETURN_IF_ERROR(LimitOf(request.limit, kMaxListStreams, "SEM-106").status());
+  ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  DescribeStreamReply reply;
+  ITEMDB_ASSIGN_OR_RETURN(reply.stream, StreamOf(*view, name));
+  const std::string shard_id = ShardIdOf(reply.stream);
+  for (const std::string* named : {&request.exclusive_start_shard_id, &request.children_of_shard_id})
+    if (!named->empty() && *named != shard_id) return NoSuchShardError(*named);
+  if (request.exclusive_start_shard_id.empty() && request.children_of_shard_id.empty()) {
+    StreamShard& shard = reply.shards.emplace_back();
+    shard.shard_id = shard_id;
+    shard.starting_sequence_number = SequenceNumberOf(reply.stream.enabled_sequence());
+    if (reply.stream.disabled_sequence() != 0)
+      shard.ending_sequence_number = SequenceNumberOf(reply.stream.disabled_sequence());
+  }
+  return reply;
+}
+
+absl::StatusOr<std::string> GetShardIterator(Engine& engine, const ShardIteratorRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
+  ITEMDB_ASSIGN_OR_RETURN(ShownLog log, ShowLog(engine));
+  ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name));
+  if (request.shard_id != ShardIdOf(stream)) return NoSuchShardError(request.shard_id);
+
+  const bool by_number = request.type == ShardIteratorType::kAtSequenceNumber ||
+                         request.type == ShardIteratorType::kAfterSequenceNumber;
+  if (by_number == request.sequence_number.empty()) {
+    return ValidationError("SEM-104",
+                           "SequenceNumber must be given with the ShardIteratorTypes AT_SEQUENCE_NUMBER and "
+                           "AFTER_SEQUENCE_NUMBER, and with no other");
+  }
+  ShardPosition position{.table_name = name.table_name, .stream_label = name.label, .made_ms = NowMs()};
+  // Before the first record that the shard could have, and before the first behind it.
+  const uint64_t begin = stream.enabled_sequence();
+  const uint64_t end = stream.disabled_sequence() == 0 ? UINT64_MAX : stream.disabled_sequence();
+  if (by_number) {
+    ITEMDB_ASSIGN_OR_RETURN(uint64_t sequence, ParseSequenceNumber(request.sequence_number));
+    if (sequence < begin || sequence > end) {
+      return ValidationError("SEM-104", absl::StrCat("Invalid SequenceNumber: ", request.sequence_number,
+                                                     " is not in the shard ", request.shard_id));
+    }
+    if (sequence < engine.changes_start()) return ChangesTrimmedError(sequence, engine.changes_start());
+    position.after_sequence = request.type == ShardIteratorType::kAtSequenceNumber ? sequence - 1 : sequence;
+  } else if (request.type == ShardIteratorType::kTrimHorizon) {
+    position.after_sequence = begin;
+    position.trim_horizon = true;
+  } else {
+    position.after_sequence = std::clamp(log.last_sequence, begin, end);
+  }
+  return EncodeShardIterator(position, engine.database_id());
+}
+
+namespace {
+
+StreamEvent EventOf(const ChangeView& change, std::string_view database_id) {
+  StreamEvent event;
+  event.event_id = EventIdOf(database_id, change.change_sequence);
+  event.sequence_number = SequenceNumberOf(change.change_sequence);
+  event.kind = change.kind;
+  event.commit_time_us = change.commit_time_us;
+  event.key = change.key;
+  event.size_bytes = static_cast<int64_t>(ItemSizeBytes(ItemView(change.key)));
+  for (const auto& [image, copy] :
+       {std::pair(change.old_image, &event.old_image), std::pair(change.new_image, &event.new_image)}) {
+    if (!image.has_value()) continue;
+    copy->emplace(*image);
+    event.size_bytes += static_cast<int64_t>(ItemSizeBytes(ItemView(*image)));
+  }
+  return event;
+}
+
+bool IsItemChange(const ChangeView& change) {
+  return change.kind == v1::CHANGE_KIND_INSERT || change.kind == v1::CHANGE_KIND_MODIFY ||
+         change.kind == v1::CHANGE_KIND_REMOVE;
+}
+
+absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog& log, ShardPosition position,
+                                            int64_t limit) {
+  ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream,
+                          StreamOf(*log.view, {position.table_name, position.stream_label}));
+  const uint64_t oldest = engine.changes_start();
+  if (position.trim_horizon) position.after_sequence = std::max(position.after_sequence, oldest - 1);
+  const bool closed = stream.disabled_sequence() != 0;
+  // The last change that can be one of the shard.
+  const uint64_t last = closed ? std::min(stream.disabled_sequence(), log.last_sequence) : log.last_sequence;
+
+  GetRecordsReply reply;
+  reply.view_type = stream.stream_view_type();
+  size_t bytes = 0;
+  int64_t seen = 0;
+  uint64_t through = position.after_sequence;
+  ITEMDB_RETURN_IF_ERROR(
+      WalkChanges(engine, *log.view, position.after_sequence, last,
+                  [&](const ChangeView& change, std::string_view record) {
+                    if (++seen > kMaxChangesSeen) return false;
+                    if (change.table_storage_id == stream.table_storage_id() && IsItemChange(change)) {
+                      const bool full = static_cast<int64_t>(reply.events.size()) >= limit ||
+                                        (!reply.events.empty() && bytes + record.size() > kMaxPageBytes);
+                      if (full) return false;
+                      bytes += record.size();
+                      reply.events.push_back(EventOf(change, engine.database_id()));
+                    }
+                    through = change.change_sequence;
+                    return true;
+                  }));
+  if (closed && through >= stream.disabled_sequence()) return reply;
+  position.trim_horizon = position.trim_horizon && through == position.after_sequence;
+  position.after_sequence = through;
+  position.made_ms = NowMs();
+  reply.next_shard_iterator = EncodeShardIterator(position, engine.database_id());
+  return reply;
+}
+
+}  // namespace
+
+void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecordsReply> done,
+                CancellationPtr cancellation) {
+  auto limit = LimitOf(request.limit, kMaxReadChanges, "SEM-105");
+  if (!limit.ok()) return std::move(done)(limit.status());
+  auto position = DecodeShardIterator(request.shard_iterator, engine.database_id(), NowMs());
+  if (!position.ok()) return std::move(done)(position.status());
+  auto log = ShowLog(engine);
+  if (!log.ok()) return std::move(done)(log.status());
+  auto shared_done = std::make_shared<Done<GetRecordsReply>>(std::move(done));
+  IoPool::Task task = [&engine, log = *std::move(log), position = *std::move(position), limit = *limit,
+                       shared_done, cancellation = std::move(cancellation)] {
+    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
+    std::move (*shared_done)(ReadRecords(engine, log, position, limit));
+  };
+  if (!engine.io().Submit(task)) std::move (*shared_done)(IoPoolFullError());
+}
+
+}  // namespace itemdb

@@ -1,0 +1,182 @@
+#include "storage/changes/trimmer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+
+#include "rocksdb/convenience.h"
+#include "spdlog/spdlog.h"
+#include "storage/changes/log_reader.h"
+#include "storage/engine/stream_records.h"
+
+namespace itemdb {
+namespace {
+
+// The change that the log is to begin with, and the streams that end before it.
+class MoveStart : public CommitUnit {
+ public:
+  MoveStart(uint64_t oldest, std::vector<v1::Stream> forgotten)
+      : oldest_(oldest), forgotten_(std::move(forgotten)) {}
+
+  std::future<absl::Status> answer() { return answer_.get_future(); }
+
+  size_t SizeBytes() const override { return sizeof(*this); }
+  void Order(CommitGroup& group) override {
+    group.PutCatalog(kChangesStartKey, EncodeCatalogNumber(kChangesStartKey, oldest_));
+    for (const v1::Stream& stream : forgotten_) ForgetStream(stream, group);
+  }
+  void Answer(const absl::Status& status, uint64_t) override { answer_.set_value(status); }
+
+ private:
+  const uint64_t oldest_;
+  const std::vector<v1::Stream> forgotten_;
+  std::promise<absl::Status> answer_;
+};
+
+// The first change from `oldest` on, up to `last`, that was not committed before `time_us`; `last` when all
+// were. Commit times never decrease.
+absl::StatusOr<uint64_t> FirstSince(const ReadView& view, uint64_t oldest, uint64_t last, int64_t time_us) {
+  std::string record;
+  while (oldest < last) {
+    const uint64_t middle = oldest + (last - oldest) / 2;
+    ITEMDB_ASSIGN_OR_RETURN(ChangeView change, ReadChange(view, middle, &record));
+    if (change.commit_time_us < time_us) {
+      oldest = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return oldest;
+}
+
+// Its table files, by the changes they begin with.
+std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store) {
+  rocksdb::ColumnFamilyMetaData family;
+  store.db()->GetColumnFamilyMetaData(store.changes(), &family);
+  std::vector<rocksdb::SstFileMetaData> files;
+  for (const rocksdb::LevelMetaData& level : family.levels)
+    files.insert(files.end(), level.files.begin(), level.files.end());
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.smallestkey < b.smallestkey; });
+  return files;
+}
+
+// The first change behind the oldest files that have to go for the rest to have at most `max_bytes`; 0: none.
+uint64_t FirstWithin(const Store& store, uint64_t max_bytes) {
+  const std::vector<rocksdb::SstFileMetaData> files = FilesOf(store);
+  uint64_t bytes = 0;
+  for (const auto& file : files) bytes += file.size;
+  uint64_t first = 0;
+  for (size_t i = 0; i < files.size() && bytes > max_bytes; ++i) {
+    first = ParseSequenceKey(files[i].largestkey).value_or(0) + 1;
+    bytes -= files[i].size;
+  }
+  return first;
+}
+
+absl::Status DeleteFiles(const Store& store, const rocksdb::Slice& end) {
+  rocksdb::Status status =
+      rocksdb::DeleteFilesInRange(store.db(), store.changes(), nullptr, &end, /*include_end=*/true);
+  if (!status.ok()) return FromRocksDB("cannot delete files of the change log", status);
+  return absl::OkStatus();
+}
+
+// Deletes the files that hold nothing from `oldest` on.
+absl::Status FreeFiles(const Store& store, uint64_t oldest, std::atomic<bool>* cancel) {
+  const std::string last = SequenceKey(oldest - 1);
+  const rocksdb::Slice end(last);
+  auto is_free = [&last](const rocksdb::SstFileMetaData& file) { return file.largestkey <= last; };
+  std::vector<rocksdb::SstFileMetaData> files = FilesOf(store);
+  if (std::none_of(files.begin(), files.end(), is_free)) return absl::OkStatus();
+  ITEMDB_RETURN_IF_ERROR(DeleteFiles(store, end));
+  files = FilesOf(store);
+  if (std::none_of(files.begin(), files.end(), is_free)) return absl::OkStatus();
+  // Files straight from memory cannot be deleted by their range: they have to be moved down first. While
+  // there are writes that happens by itself.
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.canceled = cancel;
+  rocksdb::Status status = store.db()->CompactRange(options, store.changes(), nullptr, &end);
+  if (status.IsIncomplete()) return absl::OkStatus();  // Cancelled.
+  if (!status.ok()) return FromRocksDB("cannot compact the change log", status);
+  return DeleteFiles(store, end);
+}
+
+}  // namespace
+
+ChangeTrimmer::ChangeTrimmer(Engine& engine) : engine_(engine), thread_([this] { Loop(); }) {}
+
+ChangeTrimmer::~ChangeTrimmer() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  cancel_compaction_ = true;
+  stop_requested_.NotifyAll();
+  thread_.join();
+}
+
+void ChangeTrimmer::Loop() {
+  while (true) {
+    const auto next = std::chrono::steady_clock::now() + engine_.options().change_trim_interval;
+    {
+      MutexLock lock(mutex_);
+      while (!stopping_) {
+        const auto left = next - std::chrono::steady_clock::now();
+        if (left <= left.zero()) break;
+        stop_requested_.WaitFor(mutex_, left);
+      }
+      if (stopping_) return;
+    }
+    absl::Status trimmed = Trim();
+    // While the store is being reopened there is nothing to say.
+    if (!trimmed.ok() && !absl::IsUnavailable(trimmed) && !absl::IsUnknown(trimmed))
+      engine_.options().log->error("the change log could not be trimmed error=\"{}\"", MessageOf(trimmed));
+  }
+}
+
+absl::Status ChangeTrimmer::Trim() {
+  ITEMDB_ASSIGN_OR_RETURN(ShownLog log, ShowLog(engine_));
+  const DatabaseOptions& options = engine_.options();
+  const uint64_t oldest = engine_.changes_start();
+  if (log.last_sequence <= oldest) return absl::OkStatus();
+  uint64_t wanted = oldest;
+  if (options.change_retention > options.change_retention.zero()) {
+    const int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+    const int64_t kept_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(options.change_retention).count();
+    ITEMDB_ASSIGN_OR_RETURN(wanted, FirstSince(*log.view, oldest, log.last_sequence, now_us - kept_us));
+  }
+  if (options.max_change_log_bytes > 0)
+    wanted = std::max(wanted, FirstWithin(*log.view->store(), options.max_change_log_bytes));
+  if (wanted > oldest) {
+    std::string record;
+    ITEMDB_ASSIGN_OR_RETURN(ChangeView change,
+                            ReadChange(*log.view, std::min(wanted, log.last_sequence), &record));
+    wanted = engine_.log_start().Reserve(change.commit_first_sequence);
+  }
+  if (wanted > oldest) {
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams, FindStreams(*log.view, {}));
+    std::erase_if(streams, [wanted](const v1::Stream& stream) {
+      return stream.disabled_sequence() == 0 || stream.disabled_sequence() >= wanted;
+    });
+    auto unit = std::make_unique<MoveStart>(wanted, std::move(streams));
+    std::future<absl::Status> answer = unit->answer();
+    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+    ITEMDB_RETURN_IF_ERROR(engine_.SubmitFreeing(commit_unit));
+    ITEMDB_RETURN_IF_ERROR(answer.get());
+    ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
+    engine_.log_start().Advance(wanted);
+    options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);
+  }
+  if (wanted == 1) return absl::OkStatus();
+  // A compaction may take long; no snapshot is held meanwhile.
+  const std::shared_ptr<Store> store = log.view->store();
+  log.view.reset();
+  return FreeFiles(*store, wanted, &cancel_compaction_);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,133 @@
+#include "storage/changes/watch.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/changes/log_reader.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+// One page on its way: look, wait, look again, read.
+class WatchCall : public std::enable_shared_from_this<WatchCall> {
+ public:
+  WatchCall(Engine& engine, v1::WatchRequest request, Done<WatchPage> done, CancellationPtr cancellation)
+      : engine_(engine),
+        request_(std::move(request)),
+        done_(std::move(done)),
+        cancellation_(std::move(cancellation)) {}
+
+  void Start() {
+    const int interval =
+        request_.has_progress_interval_ms() ? request_.progress_interval_ms() : kDefaultProgressIntervalMs;
+    if (interval < kMinProgressIntervalMs || interval > kMaxProgressIntervalMs) {
+      return std::move(done_)(
+          ValidationError("ProgressIntervalMs must be " + std::to_string(kMinProgressIntervalMs) + " to " +
+                          std::to_string(kMaxProgressIntervalMs) + "; it is " + std::to_string(interval)));
+    }
+    until_ = ChangeWaiters::Clock::now() + std::chrono::milliseconds(interval);
+    Look();
+  }
+
+ private:
+  void Look() {
+    if (absl::Status wanted = CheckWanted(cancellation_); !wanted.ok()) return std::move(done_)(wanted);
+    absl::StatusOr<ShownLog> log = ShowLog(engine_);
+    if (!log.ok()) return std::move(done_)(log.status());
+    if (absl::Status found = FindTable(*log->view); !found.ok()) return std::move(done_)(found);
+    if (!request_.has_after_sequence()) {
+      // At once: from here on the caller knows where to go on.
+      request_.set_after_sequence(log->last_sequence);
+      return Finish(*log, WatchPage());
+    }
+    const uint64_t after = request_.after_sequence();
+    if (after < log->last_sequence) return Read(*std::move(log));
+    const uint64_t oldest = engine_.changes_start();
+    if (after < oldest && after + 1 < oldest) return std::move(done_)(ChangesTrimmedError(after + 1, oldest));
+    if (TableIsGone(*log)) {
+      WatchPage page;
+      page.last = true;
+      return Finish(*log, std::move(page));
+    }
+    if (ChangeWaiters::Clock::now() >= until_) return Finish(*log, WatchPage());
+    log->view.reset();
+    engine_.change_waiters().Await(after, until_, cancellation_,
+                                   [self = shared_from_this()] { self->Look(); });
+  }
+
+  absl::Status FindTable(const ReadView& view) {
+    if (request_.table_name().empty() || request_.table_storage_id() != 0) return absl::OkStatus();
+    ITEMDB_ASSIGN_OR_RETURN(auto table, view.catalog().Find(request_.table_name()));
+    request_.set_table_storage_id(table->storage_id);
+    return absl::OkStatus();
+  }
+
+  // Whether the table asked for has no changes but those in the log so far.
+  bool TableIsGone(const ShownLog& log) const {
+    if (request_.table_storage_id() == 0 || log.last_sequence != log.view->change_sequence()) return false;
+    const auto& tables = log.view->catalog().tables();
+    return std::none_of(tables.begin(), tables.end(), [this](const auto& entry) {
+      return entry.second->storage_id == request_.table_storage_id();
+    });
+  }
+
+  void Read(ShownLog log) {
+    IoPool::Task task = [self = shared_from_this(), log = std::move(log)] {
+      if (absl::Status wanted = CheckWanted(self->cancellation_); !wanted.ok())
+        return std::move(self->done_)(wanted);
+      self->ReadNow(log);
+    };
+    if (!engine_.io().Submit(task)) std::move(done_)(IoPoolFullError());
+  }
+
+  void ReadNow(const ShownLog& log) {
+    WatchPage page;
+    int64_t records = 0;
+    int64_t seen = 0;
+    uint64_t commit_end = 0;
+    uint64_t through = request_.after_sequence();
+    absl::Status read = WalkChanges(
+        engine_, *log.view, request_.after_sequence(), log.last_sequence,
+        [&](const ChangeView& change, std::string_view encoded) {
+          const bool full = records >= kMaxReadChanges || page.encoded_records.size() >= kMaxPageBytes ||
+                            seen >= kMaxChangesSeen;
+          if (full && change.change_sequence > commit_end) return false;
+          ++seen;
+          through = change.change_sequence;
+          commit_end = change.commit_last_sequence;
+          if (request_.table_storage_id() != 0 && request_.table_storage_id() != change.table_storage_id)
+            return true;
+          ++records;
+          wire::AppendBytesField(v1::WatchReply::kRecordsFieldNumber, encoded, &page.encoded_records);
+          return true;
+        });
+    if (!read.ok()) return std::move(done_)(read);
+    request_.set_after_sequence(through);
+    Finish(log, std::move(page));
+  }
+
+  void Finish(const ShownLog& log, WatchPage page) {
+    page.reply.set_change_sequence(request_.after_sequence());
+    page.reply.set_oldest_sequence(engine_.changes_start());
+    page.reply.set_last_sequence(log.last_sequence);
+    page.reply.set_table_storage_id(request_.table_storage_id());
+    std::move(done_)(std::move(page));
+  }
+
+  Engine& engine_;
+  // With the table's id once that is known, and where the page goes on from.
+  v1::WatchRequest request_;
+  Done<WatchPage> done_;
+  const CancellationPtr cancellation_;
+  ChangeWaiters::Clock::time_point until_;
+};
+
+}  // namespace
+
+void WatchChanges(Engine& engine, const v1::WatchRequest& request, Done<WatchPage> done,
+                  CancellationPtr cancellation) {
+  std::make_shared<WatchCall>(engine, request, std::move(done), std::move(cancellation))->Start();
+}
+
+}  // namespace itemdb

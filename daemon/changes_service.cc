@@ -1,4 +1,5 @@
 // itemdb.v1.Changes.
+#include "daemon/change_stream.h"
 #include "daemon/raw_call.h"
 #include "daemon/services.h"
 #include "itemdb/v1/changes.grpc.pb.h"
@@ -6,7 +7,10 @@
 namespace itemdb {
 namespace {
 
-class ChangesService final : public v1::Changes::WithRawCallbackMethod_ReadChanges<v1::Changes::Service> {
+using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
+    v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>;
+
+class ChangesService final : public RawChanges {
  public:
   ChangesService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
@@ -17,6 +21,11 @@ class ChangesService final : public v1::Changes::WithRawCallbackMethod_ReadChang
         [this](const auto& request, auto done, auto cancellation) {
           database_.ReadChanges(request, std::move(done), std::move(cancellation));
         });
+  }
+
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request) override {
+    return StartChangeStream(database_, calls_, context, request);
   }
 
  private:

@@ -30,6 +30,9 @@ struct Options {
   // All memory the daemon plans with, in bytes; daemon/memory_budget.h splits it.
   uint64_t memory_bytes = 0;
   uint64_t max_item_collection_bytes = 0;
+  // Zero: changes do not leave the log for their age.
+  absl::Duration change_retention;
+  uint64_t max_change_log_bytes = 0;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;

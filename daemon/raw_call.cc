@@ -124,6 +124,11 @@ EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>
   return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
 }
 
+EncodedReply EncodeReply(WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes) {
+  return EncodeWithItems(page.reply, std::move(page.encoded_records), memory, bytes);
+}
+
 Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
            size_t request_bytes, grpc::ByteBuffer* reply)
     : calls_(calls),

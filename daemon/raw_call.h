@@ -56,9 +56,12 @@ struct EncodedReply {
 // when it is longer than a message may be.
 EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
                          const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
-// Hands over `page.encoded_items` without copying it.
+// Hand over `page.encoded_items` without copying it.
 EncodedReply EncodeReply(Page&& page, const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
 EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes);
+// The same with `page.encoded_records`.
+EncodedReply EncodeReply(WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
                          grpc::ByteBuffer* bytes);
 
 // One call that has arrived, from there to its answer; it ends itself.

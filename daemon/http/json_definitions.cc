@@ -79,12 +79,17 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
     IfNumber(given, "WriteUnitsPerSecond",
              [&](int64_t units) { throughput->set_write_units_per_second(units); });
   });
-  bool stream = false;
-  IfObject(object, "StreamSpecification",
-           [&](const JsonObject& given) { stream = FlagOf(given, "StreamEnabled"); });
-  if (!stream) return absl::OkStatus();
-  return ValidationError("SEM-101",
-                         "StreamSpecification: streams are not offered yet; StreamEnabled must be false");
+  absl::Status stream;
+  IfObject(object, "StreamSpecification", [&](const JsonObject& given) {
+    const bool enabled = FlagOf(given, "StreamEnabled");
+    request->set_stream_enabled(enabled);
+    request->set_stream_view_type(EnumOf<v1::StreamViewType>(given, "StreamViewType"));
+    // Elsewhere a view type alone says which images the change log carries.
+    if (!enabled && request->stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
+      stream = ValidationError(
+          "SEM-098", "StreamSpecification: StreamViewType must not be given when StreamEnabled is false");
+  });
+  return stream;
 }
 
 }  // namespace

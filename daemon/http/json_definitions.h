@@ -9,13 +9,22 @@
 
 namespace itemdb {
 
-// INVALID_ARGUMENT: the request asks for a stream, which is not offered.
+// INVALID_ARGUMENT: a view type is given for a stream that is not to be.
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object);
 // INVALID_ARGUMENT: also when an index is to be created or deleted, which is not offered.
 absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object);
 
 // The TableDescription of the service, an object.
 void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
+
+// The member KeySchema.
+void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
+                    JsonWriter* writer);
+
+// There is one region and one account (SEM-100).
+inline constexpr std::string_view kRegion = "local";
+std::string TableArn(std::string_view table_name);
+std::string StreamArn(std::string_view table_name, std::string_view label);
 
 // The list `name` of tags.
 void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::Tag>* tags);

@@ -3,12 +3,6 @@
 #include "daemon/http/json_definitions.h"
 
 namespace itemdb {
-namespace {
-
-// There is one region and one account (SEM-100).
-std::string TableArn(const std::string& name) {
-  return absl::StrCat("arn:aws:dynamodb:local:000000000000:table/", name);
-}
 
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     JsonWriter* writer) {
@@ -19,6 +13,8 @@ void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElemen
   }
   writer->EndArray();
 }
+
+namespace {
 
 void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
   writer->Name("Projection").BeginObject();
@@ -82,7 +78,28 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
   }
 }
 
+// SEM-098: the last stream is named when it is disabled too.
+void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
+  if (table.stream_enabled()) {
+    writer->Name("StreamSpecification").BeginObject().Name("StreamEnabled").Boolean(true);
+    writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
+  }
+  if (!table.latest_stream_label().empty()) {
+    writer->Name("LatestStreamLabel").String(table.latest_stream_label());
+    writer->Name("LatestStreamArn").String(StreamArn(table.table_name(), table.latest_stream_label()));
+  }
+}
+
 }  // namespace
+
+std::string TableArn(std::string_view table_name) {
+  return absl::StrCat("arn:aws:dynamodb:", std::string(kRegion), ":000000000000:table/",
+                      std::string(table_name));
+}
+
+std::string StreamArn(std::string_view table_name, std::string_view label) {
+  return absl::StrCat(TableArn(table_name), "/stream/", std::string(label));
+}
 
 void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer) {
   const std::string arn = TableArn(table.table_name());
@@ -125,6 +142,7 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
     writer->EndArray();
   }
   WriteSettings(table, writer);
+  WriteTableStream(table, writer);
   writer->Name("DeletionProtectionEnabled").Boolean(table.deletion_protection_enabled());
   writer->EndObject();
 }

@@ -28,6 +28,8 @@ constexpr JsonException kExceptions[] = {
     {kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException", "ConditionalCheckFailed"},
     {kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
     {kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
+    {kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
+    {kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
     // Clients try these again after a pause; nothing was written.
     {kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

@@ -411,6 +411,30 @@ constexpr ShapeMember kExecuteTransactionInputMembers[] = {
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
     {"TransactStatements", &kParameterizedStatements, true}};
 
+constexpr Shape kStreamArn{.kind = ShapeKind::kString, .min = 37, .max = 1024};
+constexpr Shape kShardId{.kind = ShapeKind::kString, .min = 28, .max = 65};
+constexpr Shape kSequenceNumber{.kind = ShapeKind::kString, .min = 21, .max = 40};
+constexpr Shape kShardIterator{.kind = ShapeKind::kString, .min = 1, .max = 2048};
+constexpr std::string_view kShardFilterTypeValues[] = {"CHILD_SHARDS"};
+constexpr Shape kShardFilterType{.kind = ShapeKind::kString, .values = kShardFilterTypeValues};
+constexpr ShapeMember kShardFilterMembers[] = {{"ShardId", &kShardId}, {"Type", &kShardFilterType}};
+constexpr Shape kShardFilter{.kind = ShapeKind::kStructure, .members = kShardFilterMembers};
+constexpr std::string_view kShardIteratorTypeValues[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER",
+                                                         "AFTER_SEQUENCE_NUMBER"};
+constexpr Shape kShardIteratorType{.kind = ShapeKind::kString, .values = kShardIteratorTypeValues};
+constexpr ShapeMember kListStreamsInputMembers[] = {
+    {"ExclusiveStartStreamArn", &kStreamArn}, {"Limit", &kPositiveIntegerObject}, {"TableName", &kTableName}};
+constexpr ShapeMember kDescribeStreamInputMembers[] = {{"ExclusiveStartShardId", &kShardId},
+                                                       {"Limit", &kPositiveIntegerObject},
+                                                       {"ShardFilter", &kShardFilter},
+                                                       {"StreamArn", &kStreamArn, true}};
+constexpr ShapeMember kGetShardIteratorInputMembers[] = {{"SequenceNumber", &kSequenceNumber},
+                                                         {"ShardId", &kShardId, true},
+                                                         {"ShardIteratorType", &kShardIteratorType, true},
+                                                         {"StreamArn", &kStreamArn, true}};
+constexpr ShapeMember kGetRecordsInputMembers[] = {{"Limit", &kPositiveIntegerObject},
+                                                   {"ShardIterator", &kShardIterator, true}};
+
 }  // namespace
 
 constexpr Shape kCreateTableInput{.kind = ShapeKind::kStructure, .members = kCreateTableInputMembers};
@@ -442,5 +466,10 @@ constexpr Shape kBatchExecuteStatementInput{.kind = ShapeKind::kStructure,
                                             .members = kBatchExecuteStatementInputMembers};
 constexpr Shape kExecuteTransactionInput{.kind = ShapeKind::kStructure,
                                          .members = kExecuteTransactionInputMembers};
+constexpr Shape kListStreamsInput{.kind = ShapeKind::kStructure, .members = kListStreamsInputMembers};
+constexpr Shape kDescribeStreamInput{.kind = ShapeKind::kStructure, .members = kDescribeStreamInputMembers};
+constexpr Shape kGetShardIteratorInput{.kind = ShapeKind::kStructure,
+                                       .members = kGetShardIteratorInputMembers};
+constexpr Shape kGetRecordsInput{.kind = ShapeKind::kStructure, .members = kGetRecordsInputMembers};
 
 }  // namespace itemdb

@@ -79,5 +79,9 @@ extern const Shape kTransactGetItemsInput;
 extern const Shape kExecuteStatementInput;
 extern const Shape kBatchExecuteStatementInput;
 extern const Shape kExecuteTransactionInput;
+extern const Shape kListStreamsInput;
+extern const Shape kDescribeStreamInput;
+extern const Shape kGetShardIteratorInput;
+extern const Shape kGetRecordsInput;
 
 }  // namespace itemdb

@@ -8,6 +8,7 @@
 #include "daemon/http/json_items.h"
 #include "daemon/http/json_pages.h"
 #include "daemon/http/json_statements.h"
+#include "daemon/http/json_streams.h"
 #include "daemon/http/json_tables.h"
 #include "daemon/http/json_transactions.h"
 
@@ -67,10 +68,10 @@ constexpr JsonOperation kOperations[] = {
 };
 
 constexpr JsonOperation kStreamOperations[] = {
-    {"ListStreams", Role::kRead, &kAnything, NotOffered},
-    {"DescribeStream", Role::kRead, &kAnything, NotOffered},
-    {"GetShardIterator", Role::kRead, &kAnything, NotOffered},
-    {"GetRecords", Role::kRead, &kAnything, NotOffered},
+    {"ListStreams", Role::kRead, &kListStreamsInput, json::ListStreams},
+    {"DescribeStream", Role::kRead, &kDescribeStreamInput, json::DescribeStream},
+    {"GetShardIterator", Role::kRead, &kGetShardIteratorInput, json::GetShardIterator},
+    {"GetRecords", Role::kRead, &kGetRecordsInput, json::GetRecords},
 };
 
 struct Target {

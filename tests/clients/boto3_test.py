@@ -323,5 +323,75 @@ class Transactions(unittest.TestCase):
         self.assertEqual(code_of(raised), "IdempotentParameterMismatchException")
 
 
+class Streams(unittest.TestCase):
+    """SEM-101..107 as a program sees them that reads streams with boto3."""
+
+    @staticmethod
+    @functools.cache
+    def streams():
+        return boto3.client("dynamodbstreams", endpoint_url=ENDPOINT, config=CONFIG)
+
+    def read(self, arn):
+        """Every record from the oldest on, shard after shard, until there is nothing more for now."""
+        records = []
+        description = self.streams().describe_stream(StreamArn=arn)["StreamDescription"]
+        for shard in description["Shards"]:
+            iterator = self.streams().get_shard_iterator(
+                StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
+            while iterator:
+                page = self.streams().get_records(ShardIterator=iterator, Limit=3)
+                records += page["Records"]
+                iterator = page.get("NextShardIterator")
+                if not page["Records"]:
+                    break
+        return records
+
+    def test_a_stream_is_read_from_its_beginning(self):
+        table = create("streamed", StreamSpecification={
+            "StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"})
+        arn = table["LatestStreamArn"]
+        self.assertEqual(arn, f"{table['TableArn']}/stream/{table['LatestStreamLabel']}")
+        for n in range(5):
+            client().put_item(TableName="streamed", Item={"pk": {"S": "a"}, "n": {"N": str(n)}})
+        client().transact_write_items(TransactItems=[
+            {"Put": {"TableName": "streamed", "Item": {"pk": {"S": "b"}}}},
+            {"Delete": {"TableName": "streamed", "Key": {"pk": {"S": "a"}}}}])
+        records = self.read(arn)
+        self.assertEqual([(r["eventName"], r["dynamodb"]["Keys"]["pk"]["S"]) for r in records],
+                         [("INSERT", "a")] + 4 * [("MODIFY", "a")] + [("INSERT", "b"), ("REMOVE", "a")])
+        self.assertEqual(records[1]["dynamodb"]["OldImage"]["n"], {"N": "0"})
+        self.assertEqual(records[1]["dynamodb"]["NewImage"]["n"], {"N": "1"})
+        numbers = [int(r["dynamodb"]["SequenceNumber"]) for r in records]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        self.assertEqual(len({r["eventID"] for r in records}), len(records))
+        self.assertEqual(records[0]["eventSource"], "aws:dynamodb")
+        self.assertIn(arn, [s["StreamArn"] for s in self.streams().list_streams()["Streams"]])
+
+    def test_a_stream_is_enabled_and_disabled(self):
+        create("toggled")
+        enabled = client().update_table(TableName="toggled", StreamSpecification={
+            "StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})["TableDescription"]
+        client().put_item(TableName="toggled", Item={"pk": {"S": "a"}})
+        with self.assertRaises(ClientError) as raised:
+            client().update_table(TableName="toggled", StreamSpecification={
+                "StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
+        self.assertEqual(code_of(raised), "ValidationException")
+        client().update_table(TableName="toggled", StreamSpecification={"StreamEnabled": False})
+        client().delete_table(TableName="toggled")
+        self.assertEqual(len(self.read(enabled["LatestStreamArn"])), 1)
+
+    def test_errors_are_exceptions(self):
+        streams = self.streams()
+        arn = create("erring", StreamSpecification={
+            "StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})["LatestStreamArn"]
+        with self.assertRaises(streams.exceptions.ResourceNotFoundException):
+            streams.describe_stream(StreamArn=arn[:-3] + "xyz")
+        shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+        with self.assertRaises(ClientError) as raised:
+            streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="AT_SEQUENCE_NUMBER",
+                                       SequenceNumber=21 * "9")
+        self.assertEqual(code_of(raised), "ValidationException")
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -58,12 +58,12 @@ TEST_F(OptionsTest, HaveDefaults) {
 }
 
 TEST_F(OptionsTest, AreAllReadFromFlags) {
-  ParsedOptions parsed =
-      Parse({"--data-dir=/data",  "--listen", "127.0.0.1:0",   "--listen", "unix:/tmp/s",
-             "--address-file",    "/a.json",  "--durability",  "relaxed",  "--recover=last-good",
-             "--memory",          "512MiB",   "--log-level",   "debug",    "--log-format=json",
-             "--slow-request",    "250ms",    "--socket-mode", "0600",     "--max-item-collection-bytes=3GiB",
-             "--max-connections", "7"});
+  ParsedOptions parsed = Parse(
+      {"--data-dir=/data",  "--listen", "127.0.0.1:0",        "--listen", "unix:/tmp/s",
+       "--address-file",    "/a.json",  "--durability",       "relaxed",  "--recover=last-good",
+       "--memory",          "512MiB",   "--log-level",        "debug",    "--log-format=json",
+       "--slow-request",    "250ms",    "--socket-mode",      "0600",     "--max-item-collection-bytes=3GiB",
+       "--max-connections", "7",        "--change-retention", "36h",      "--max-change-log-bytes=5GiB"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
@@ -78,6 +78,8 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->socket_permissions, 0600u);
   EXPECT_EQ(parsed.options->max_item_collection_bytes, 3 * kGiB);
   EXPECT_EQ(parsed.options->max_connections, 7);
+  EXPECT_EQ(parsed.options->change_retention, absl::Hours(36));
+  EXPECT_EQ(parsed.options->max_change_log_bytes, 5 * kGiB);
 }
 
 // Each setting for itself: a file that sets three of them keeps those that nobody else sets.

@@ -20,6 +20,7 @@ class JsonFixture {
   // The reply to `operation`, e.g. "PutItem", which must exist.
   JsonReply Ask(const std::string& operation, std::string body, Caller caller = Caller()) {
     const JsonOperation* found = FindOperation("DynamoDB_20120810." + operation);
+    if (found == nullptr) found = FindOperation("DynamoDBStreams_20120810." + operation);
     if (found == nullptr) {
       ADD_FAILURE() << operation << " is not offered";
       return {};

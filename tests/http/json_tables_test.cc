@@ -126,9 +126,6 @@ TEST(JsonTables, WhatIsNotOfferedIsRefused) {
                 R"({"TableName":"Things","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"ByA"}}]})"),
       ValidationBody("GlobalSecondaryIndexUpdates: indexes are defined with their table; Create and Delete "
                      "are not offered yet"));
-  EXPECT_EQ(
-      json.Fail("UpdateTable", R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":true}})"),
-      ValidationBody("StreamSpecification: streams are not offered yet; StreamEnabled must be false"));
 }
 
 // OP-08, OP-09, OP-10.

@@ -1,0 +1,158 @@
+// The Streams API over JSON: DynamoDBStreams_20120810.
+#include <regex>
+
+#include "gmock/gmock.h"
+#include "tests/http/json_fixture.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The text of the member `name` that comes first in `body`.
+std::string Text(const std::string& body, const std::string& name) {
+  std::smatch match;
+  std::regex_search(body, match, std::regex("\"" + name + "\":\"([^\"]*)\""));
+  return match.empty() ? "" : match[1].str();
+}
+
+// Times, labels and what is made of them as "*".
+std::string Masked(std::string body) {
+  body = std::regex_replace(body, std::regex("\\d{4}-\\d\\d-\\d\\dT[0-9:.]{12}"), "*");
+  body = std::regex_replace(body, std::regex("(DateTime\":)[0-9.]+"), "$1*");
+  body = std::regex_replace(body, std::regex("shardId-[0-9]{20}-[0-9a-f]{8}"), "SHARD");
+  body = std::regex_replace(body, std::regex("(eventID\":\")[0-9a-f]{32}\""), "$1*\"");
+  return std::regex_replace(body, std::regex("(ShardIterator\":\")[^\"]*\""), "$1*\"");
+}
+
+constexpr char kCreateWithStream[] = R"({"TableName":"Things","BillingMode":"PAY_PER_REQUEST",
+  "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+  "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+  "StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}})";
+
+class JsonStreams : public ::testing::Test {
+ protected:
+  std::string Iterator(const std::string& arn, const std::string& type) {
+    const std::string shard =
+        Text(json_.Succeed("DescribeStream", R"({"StreamArn":")" + arn + "\"}"), "ShardId");
+    return Text(json_.Succeed("GetShardIterator", R"({"StreamArn":")" + arn + R"(","ShardId":")" + shard +
+                                                      R"(","ShardIteratorType":")" + type + "\"}"),
+                "ShardIterator");
+  }
+  std::string GetRecords(const std::string& iterator) {
+    return json_.Succeed("GetRecords", R"({"ShardIterator":")" + iterator + "\"}");
+  }
+
+  JsonFixture json_;
+};
+
+TEST_F(JsonStreams, AreReadFromTheirTable) {  // SEM-101, SEM-105, SEM-106, OP-26, OP-27, OP-28, OP-29
+  json_.Succeed("CreateTable", kCreateWithStream);
+  const std::string table = json_.Succeed("DescribeTable", R"({"TableName":"Things"})");
+  EXPECT_THAT(table, HasSubstr(R"("StreamSpecification":{"StreamEnabled":true,)"
+                               R"("StreamViewType":"NEW_AND_OLD_IMAGES"},"LatestStreamLabel":")"));
+  const std::string arn = Text(table, "LatestStreamArn");
+  EXPECT_EQ(arn,
+            "arn:aws:dynamodb:local:000000000000:table/Things/stream/" + Text(table, "LatestStreamLabel"));
+  EXPECT_EQ(Masked(json_.Succeed("ListStreams", "{}")),
+            R"({"Streams":[{"StreamArn":"arn:aws:dynamodb:local:000000000000:table/Things/stream/*",)"
+            R"("TableName":"Things","StreamLabel":"*"}]})");
+  EXPECT_EQ(
+      Masked(json_.Succeed("DescribeStream", R"({"StreamArn":")" + arn + "\"}")),
+      R"({"StreamDescription":{"StreamArn":"arn:aws:dynamodb:local:000000000000:table/Things/stream/*",)"
+      R"("TableName":"Things","StreamLabel":"*","StreamStatus":"ENABLED",)"
+      R"("StreamViewType":"NEW_AND_OLD_IMAGES","CreationRequestDateTime":*,)"
+      R"("KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Shards":[{"ShardId":"SHARD",)"
+      R"("SequenceNumberRange":{"StartingSequenceNumber":"100000000000000000001"}}]}})");
+
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"n":{"N":"1"}}})");
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"n":{"N":"2"}}})");
+  json_.Succeed("DeleteItem", R"({"TableName":"Things","Key":{"pk":{"S":"p"}}})");
+  auto record = [](const std::string& event, const std::string& images, int sequence, int size) {
+    return R"({"eventID":"*","eventName":")" + event +
+           R"(","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"local","dynamodb":{)"
+           R"("ApproximateCreationDateTime":*,"Keys":{"pk":{"S":"p"}},)" +
+           images + R"("SequenceNumber":"10000000000000000000)" + std::to_string(sequence) +
+           R"(","SizeBytes":)" + std::to_string(size) + R"(,"StreamViewType":"NEW_AND_OLD_IMAGES"}})";
+  };
+  EXPECT_EQ(
+      Masked(GetRecords(Iterator(arn, "TRIM_HORIZON"))),
+      R"({"Records":[)" + record("INSERT", R"("NewImage":{"n":{"N":"1"},"pk":{"S":"p"}},)", 2, 9) + "," +
+          record("MODIFY",
+                 R"("NewImage":{"n":{"N":"2"},"pk":{"S":"p"}},"OldImage":{"n":{"N":"1"},"pk":{"S":"p"}},)", 3,
+                 15) +
+          "," + record("REMOVE", R"("OldImage":{"n":{"N":"2"},"pk":{"S":"p"}},)", 4, 9) +
+          R"(],"NextShardIterator":"*"})");
+  EXPECT_EQ(Masked(GetRecords(Iterator(arn, "LATEST"))), R"({"Records":[],"NextShardIterator":"*"})");
+}
+
+TEST_F(JsonStreams, AClosedShardEndsWithoutAnIterator) {  // SEM-098, SEM-103, SEM-105
+  json_.Succeed("CreateTable", kCreateWithStream);
+  const std::string arn =
+      Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
+  json_.Succeed("UpdateTable", R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":false}})");
+  const std::string table = json_.Succeed("DescribeTable", R"({"TableName":"Things"})");
+  EXPECT_EQ(Text(table, "LatestStreamArn"), arn);
+  EXPECT_THAT(table, Not(HasSubstr("StreamSpecification")));
+  EXPECT_EQ(GetRecords(Iterator(arn, "TRIM_HORIZON")), R"({"Records":[]})");
+  const std::string described = json_.Succeed("DescribeStream", R"({"StreamArn":")" + arn + "\"}");
+  EXPECT_THAT(described, HasSubstr(R"("StreamStatus":"DISABLED")"));
+  EXPECT_THAT(described, HasSubstr(R"("EndingSequenceNumber":"100000000000000000002")"));
+  json_.Succeed("DeleteTable", R"({"TableName":"Things"})");
+  EXPECT_EQ(GetRecords(Iterator(arn, "TRIM_HORIZON")), R"({"Records":[]})");
+}
+
+TEST_F(JsonStreams, AreRefusedInTheWordsOfTheService) {  // SEM-098, SEM-104, SEM-106, ERR-01, ERR-02
+  json_.Succeed("CreateTable", kCreateWithStream);
+  const std::string arn =
+      Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
+  struct Row {
+    std::string operation, body, exception, message;
+  };
+  const std::string shard = "shardId-00000000000000000000-00000000";
+  const std::string of_stream = R"("StreamArn":")" + arn + "\"";
+  const Row rows[] = {
+      {"UpdateTable",
+       R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})",
+       "ValidationException", "already enabled"},
+      {"UpdateTable",
+       R"({"TableName":"Things","StreamSpecification":{"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"}})",
+       "ValidationException", "StreamViewType must not be given"},
+      {"DescribeStream", R"({"StreamArn":"short"})", "ValidationException", "greater than or equal to 37"},
+      {"DescribeStream", R"({})", "ValidationException", "streamArn"},
+      {"DescribeStream", R"({"StreamArn":"arn:aws:dynamodb:local:000000000000:table/Things/stream/other"})",
+       "ResourceNotFoundException", "has no stream other"},
+      {"DescribeStream", "{" + of_stream + R"(,"Limit":101})", "ValidationException", "1 to 100"},
+      {"DescribeStream", "{" + of_stream + R"(,"ShardFilter":{"Type":"CHILD_SHARDS"}})",
+       "ValidationException", "ShardFilter"},
+      {"ListStreams", R"({"TableName":"Nothing"})", "ResourceNotFoundException", "Nothing"},
+      {"ListStreams", R"({"Limit":0})", "ValidationException", "limit"},
+      {"GetShardIterator", "{" + of_stream + R"(,"ShardId":")" + shard + R"(","ShardIteratorType":"LATEST"})",
+       "ResourceNotFoundException", "no shard"},
+      {"GetShardIterator", "{" + of_stream + R"(,"ShardId":")" + shard + R"(","ShardIteratorType":"x"})",
+       "ValidationException", "enum value set"},
+      {"GetRecords", R"({"ShardIterator":"AAAA"})", "ValidationException", "Invalid ShardIterator"},
+      {"GetRecords", R"({"ShardIterator":"AAAA","Limit":1001})", "ValidationException", "1 to 1000"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.operation + " " + row.body);
+    const std::string body = json_.Fail(row.operation, row.body);
+    EXPECT_THAT(Text(body, "__type"), HasSubstr("#" + row.exception));
+    EXPECT_THAT(body, HasSubstr(row.message));
+  }
+}
+
+TEST_F(JsonStreams, ChildrenOfAShardAreAskedFor) {  // SEM-106
+  json_.Succeed("CreateTable", kCreateWithStream);
+  const std::string arn =
+      Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
+  const std::string shard =
+      Text(json_.Succeed("DescribeStream", R"({"StreamArn":")" + arn + "\"}"), "ShardId");
+  EXPECT_THAT(json_.Succeed("DescribeStream", R"({"StreamArn":")" + arn +
+                                                  R"(","ShardFilter":{"Type":"CHILD_SHARDS","ShardId":")" +
+                                                  shard + "\"}}"),
+              HasSubstr(R"("Shards":[])"));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "client/access_key.h"
 #include "client/errors_internal.h"
 #include "client/tls.h"
 #include "itemdb/v1/errors.pb.h"
@@ -137,11 +138,11 @@ struct GrpcTransport::Pending {
   }
 };
 
-GrpcTransport::GrpcTransport(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel,
-                             Timer& timer)
+GrpcTransport::GrpcTransport(const ClientOptions& options, std::multimap<std::string, std::string> metadata,
+                             std::shared_ptr<grpc::Channel> channel, Timer& timer)
     : endpoint_(options.endpoint),
       tls_(options.tls),
-      metadata_(options.metadata),
+      metadata_(std::move(metadata)),
       channel_(std::move(channel)),
       stub_(channel_),
       timer_(timer) {}
@@ -157,6 +158,10 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
     absl::Status allowed = CheckMetadata(key, value);
     if (!allowed.ok()) return allowed;
   }
+  absl::StatusOr<std::string> authorization = AuthorizationOf(options);
+  if (!authorization.ok()) return authorization.status();
+  std::multimap<std::string, std::string> metadata = options.metadata;
+  if (!authorization->empty()) metadata.emplace(kAuthorization, *std::move(authorization));
   KeepGrpcUp();
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
   if (options.tls.has_value()) {
@@ -178,8 +183,8 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   if (options.tls.has_value() && !options.tls->server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls->server_name);
   }
-  return std::unique_ptr<Transport>(
-      new GrpcTransport(options, grpc::CreateCustomChannel(endpoint, credentials, arguments), timer));
+  return std::unique_ptr<Transport>(new GrpcTransport(
+      options, std::move(metadata), grpc::CreateCustomChannel(endpoint, credentials, arguments), timer));
 }
 
 Transport::Cancel GrpcTransport::Start(OutgoingCall call, Done done) {

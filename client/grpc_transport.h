@@ -27,7 +27,8 @@ inline constexpr int kMaxMessageBytes = 17 << 20;
 class GrpcTransport : public Transport {
  public:
   // Does not connect yet. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
-  // "HOST:PORT" nor "unix:/PATH"; a TLS file is of no use (tls.h); a metadata key or value is not allowed.
+  // "HOST:PORT" nor "unix:/PATH"; a TLS file is of no use (tls.h); a metadata key or value is not allowed; of
+  // an access key as told in access_key.h.
   static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
@@ -39,7 +40,9 @@ class GrpcTransport : public Transport {
   struct Pending;
   class Stream;
 
-  GrpcTransport(const ClientOptions& options, std::shared_ptr<grpc::Channel> channel, Timer& timer);
+  // `metadata` is sent with every call, the access key included.
+  GrpcTransport(const ClientOptions& options, std::multimap<std::string, std::string> metadata,
+                std::shared_ptr<grpc::Channel> channel, Timer& timer);
 
   // Sends the call when the channel is connected, or has failed to connect and will say why; looks again
   // after `pause` while it is connecting.

@@ -62,6 +62,16 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
                  "The name the daemon's certificate must bear. Default: the host of the endpoint")
       ->envname("ITEMCTL_TLS_SERVER_NAME")
       ->type_name("NAME");
+  app.add_option(
+         "--access-key-id", options.access_key_id,
+         "Id of the access key to send, for a daemon with --access-keys; its secret stands in the "
+         "environment variable ITEMDB_SECRET_ACCESS_KEY or in --secret-access-key-file. Default: none")
+      ->envname("ITEMDB_ACCESS_KEY_ID")
+      ->type_name("ID");
+  app.add_option("--secret-access-key-file", options.secret_access_key_file,
+                 "File with the secret of --access-key-id. Default: ITEMDB_SECRET_ACCESS_KEY is the secret")
+      ->envname("ITEMDB_SECRET_ACCESS_KEY_FILE")
+      ->type_name(std::string(kFileName));
 }
 
 }  // namespace

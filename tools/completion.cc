@@ -154,7 +154,9 @@ GlobalOptions ConnectionOf(const std::vector<std::string>& words, GlobalOptions 
                                   {"--tls-ca", &GlobalOptions::tls_ca},
                                   {"--tls-cert", &GlobalOptions::tls_cert},
                                   {"--tls-key", &GlobalOptions::tls_key},
-                                  {"--tls-server-name", &GlobalOptions::tls_server_name}};
+                                  {"--tls-server-name", &GlobalOptions::tls_server_name},
+                                  {"--access-key-id", &GlobalOptions::access_key_id},
+                                  {"--secret-access-key-file", &GlobalOptions::secret_access_key_file}};
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--tls") defaults.tls = true;
     for (const Row& row : kRows) {

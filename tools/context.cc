@@ -1,6 +1,7 @@
 #include "tools/context.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -22,6 +23,35 @@ std::optional<TlsOptions> TlsOf(const GlobalOptions& options) {
   return tls;
 }
 
+absl::StatusOr<std::string> SecretOf(const GlobalOptions& options) {
+  const char* variable = std::getenv(kSecretVariable);
+  std::string secret = variable == nullptr ? "" : variable;
+  if (!options.secret_access_key_file.empty()) {
+    errno = 0;
+    std::ifstream file(options.secret_access_key_file, std::ios::binary);
+    secret.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file.is_open() || file.bad() || errno == EISDIR) {
+      return UsageError(
+          absl::StrFormat("cannot read %s: %s", options.secret_access_key_file, std::strerror(errno)));
+    }
+    // As editors and echo end it.
+    while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
+    if (secret.empty())
+      return UsageError(absl::StrFormat("%s holds no secret", options.secret_access_key_file));
+  }
+  if (options.access_key_id.empty() && !secret.empty()) {
+    return UsageError(
+        "there is a secret access key, but no id: give --access-key-id, or set ITEMDB_ACCESS_KEY_ID");
+  }
+  if (!options.access_key_id.empty() && secret.empty()) {
+    return UsageError(
+        absl::StrFormat("the access key %s needs its secret: set %s, or name a file that holds it with "
+                        "--secret-access-key-file",
+                        options.access_key_id, kSecretVariable));
+  }
+  return secret;
+}
+
 absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
   // How the answer is printed is nothing to the connection.
   GlobalOptions of_connection = options;
@@ -29,7 +59,12 @@ absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
   of_connection.expanded = false;
   if (client_.has_value() && of_connection == client_options_) return *client_;
 
-  ClientOptions client_options{.endpoint = options.endpoint, .tls = TlsOf(options)};
+  absl::StatusOr<std::string> secret = SecretOf(options);
+  if (!secret.ok()) return secret.status();
+  ClientOptions client_options{.endpoint = options.endpoint,
+                               .tls = TlsOf(options),
+                               .access_key_id = options.access_key_id,
+                               .secret_access_key = *std::move(secret)};
   if (options.timeout_seconds.has_value()) client_options.timeout = absl::Seconds(*options.timeout_seconds);
   absl::StatusOr<Client> client = Client::Open(std::move(client_options));
   if (!client.ok()) return UsageError(std::string(client.status().message()));

@@ -45,12 +45,22 @@ struct GlobalOptions {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_server_name;
+  // The access key to send. Its secret stands in this file, else in the environment, and nowhere here.
+  std::string access_key_id;
+  std::string secret_access_key_file;
 
   bool operator==(const GlobalOptions&) const = default;
 };
 
 // Nothing when no TLS was asked for.
 std::optional<TlsOptions> TlsOf(const GlobalOptions& options);
+
+// Where the secret of --access-key-id is looked for.
+inline constexpr char kSecretVariable[] = "ITEMDB_SECRET_ACCESS_KEY";
+
+// The secret of the access key that `options` name; empty when they name none. UsageError: there is none, it
+// cannot be read, or there is one without an id.
+absl::StatusOr<std::string> SecretOf(const GlobalOptions& options);
 
 // What the statements of one interactive shell share, and a single command has for itself. Used by one thread
 // at a time.
@@ -93,7 +103,7 @@ class Context {
   Session& session() { return session_; }
 
   // A client for the endpoint. Does not connect yet: an unreachable daemon shows at the first call.
-  // UsageError: endpoint or timeout are malformed, or a TLS file cannot be used.
+  // UsageError: endpoint or timeout are malformed, a TLS file cannot be used, or an access key is not whole.
   absl::StatusOr<Client> OpenClient();
 
   // For every call: what lets Ctrl-C end it.

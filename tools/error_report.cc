@@ -143,6 +143,22 @@ absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* 
   return UsageError(std::string(error.what()) + see);
 }
 
+absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options) {
+  const std::string message =
+      options.access_key_id.empty()
+          ? absl::StrFormat(
+                "the daemon asks for an access key: give --access-key-id, and its secret in %s or "
+                "--secret-access-key-file",
+                kSecretVariable)
+          : absl::StrFormat(
+                "the daemon does not take the access key %s: its key file has no key with this id and secret",
+                options.access_key_id);
+  absl::Status advised(status.code(), message);
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { advised.SetPayload(url, payload); });
+  return advised;
+}
+
 std::string NearestName(const absl::Status& status, const CLI::App& command, Context& context) {
   const bool no_table = absl::IsNotFound(status) && ReasonOf(status) == kReasonResourceNotFound;
   if (!no_table && !absl::IsInvalidArgument(status)) return "";

@@ -35,6 +35,9 @@ ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string for
 // What is wrong with a command line that `root` failed to parse with `error`.
 absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean);
 
+// `status`, a daemon that asks for an access key, with what to give or to look at; its reason stays.
+absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options);
+
 // For a table or index that is not there, the name of one that is, when one is near to what `command` was
 // given. Asks the daemon, for a second at most, and is silent about its errors.
 std::string NearestName(const absl::Status& status, const CLI::App& command, Context& context);

@@ -14,7 +14,7 @@ namespace itemdb::tools {
 // Scripts rely on these numbers; never renumber, never reuse.
 enum class ExitCode : int {
   kOk = 0,
-  kRefused = 1,         // the server refused: validation, limits, table exists, overload, damaged data
+  kRefused = 1,         // the server refused: validation, limits, access key, table exists, overload, ...
   kUsage = 2,           // the command line or a JSON document given to itemctl is malformed
   kNotFound = 3,        // no such table, or for `item get` no such item
   kConditionFalse = 4,  // the condition was false, or the transaction was cancelled

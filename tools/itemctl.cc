@@ -31,6 +31,7 @@ ExitCode Run(const Command& command, const CLI::App& parsed, Context& context) {
   const ErrorForm form = {.json = context.format_is_explicit() && context.format() != OutputFormat::kTable};
   if (!status.ok()) {
     if (ExitCodeOf(status) == ExitCode::kUnreachable) status = Diagnosed(status, context);
+    if (absl::IsUnauthenticated(status)) status = WithKeyAdvice(status, context.options());
     return ReportError(status, NearestName(status, parsed, context), form, context.err());
   }
   if (!context.out().good())

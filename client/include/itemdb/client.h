@@ -63,7 +63,8 @@ class ClientCore;
 // their callbacks run, when the last Client is destroyed.
 //
 // Errors of every operation, beside those it names: INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE,
-// DEADLINE_EXCEEDED, CANCELLED, DATA_LOSS, and of writes UNKNOWN, each as told in errors.h.
+// DEADLINE_EXCEEDED, CANCELLED, DATA_LOSS, from a daemon with access keys UNAUTHENTICATED and
+// PERMISSION_DENIED, and of writes UNKNOWN, each as told in errors.h.
 class ITEMDB_EXPORT Client {
  public:
   // Makes a client. Does not connect: the first call does, and each call reconnects when needed. Reads the
@@ -71,7 +72,8 @@ class ITEMDB_EXPORT Client {
   //
   // INVALID_ARGUMENT: the endpoint is neither "HOST:PORT" nor "unix:/PATH", the timeout or a pause is not
   // positive, there is less than one attempt, a TLS file cannot be read or holds nothing of its kind, a
-  // metadata key or value is not allowed.
+  // metadata key or value is not allowed, an access key is not whole or would be sent off loopback without
+  // TLS.
   static absl::StatusOr<Client> Open(ClientOptions options = {});
 
   // As given or found by Open. Valid as long as any copy of this client.

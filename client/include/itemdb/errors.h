@@ -15,6 +15,10 @@
 //                                                   table with local indexes
 //   UNAVAILABLE          UNAVAILABLE                the daemon cannot be reached, or is starting or stopping;
 //                                                   nothing was applied, trying again is safe
+//   UNAUTHENTICATED      UNAUTHENTICATED            the daemon asks for an access key, and got none or not a
+//                                                   good one (options.h); nothing was applied
+//   PERMISSION_DENIED    ACCESS_DENIED              the role of the access key is less than this takes;
+//                                                   nothing was applied
 //   UNKNOWN              WRITE_OUTCOME_UNKNOWN      a write was sent and its outcome was lost: read before
 //                                                   repeating, or use request tokens (options.h)
 //   DEADLINE_EXCEEDED    WRITE_OUTCOME_UNKNOWN      the deadline passed after a write was sent; likewise
@@ -50,6 +54,8 @@ inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CAN
 inline constexpr std::string_view kReasonDiskFull = "DISK_FULL";
 inline constexpr std::string_view kReasonItemCollectionSizeLimitExceeded =
     "ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED";
+inline constexpr std::string_view kReasonUnauthenticated = "UNAUTHENTICATED";
+inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";
 inline constexpr std::string_view kReasonUnavailable = "UNAVAILABLE";
 inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UNKNOWN";
 inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";

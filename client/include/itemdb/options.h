@@ -56,6 +56,11 @@ struct ClientOptions {
   // Sent with every call as gRPC metadata, for example {"x-tenant", "blue"}. Keys: lower-case letters,
   // digits, '-', '_' and '.', not beginning with "grpc-" and not ending with "-bin". Values: printable ASCII.
   std::multimap<std::string, std::string> metadata = {};
+  // Id and secret of the access key that every call carries, for a daemon that asks for one
+  // (`--access-keys`). Both or neither; off loopback only with TLS, as whoever reads the secret has it. In no
+  // message of this library is the secret.
+  std::string access_key_id = "";
+  std::string secret_access_key = "";
 };
 
 // How one call is made.

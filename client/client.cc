@@ -164,6 +164,7 @@ absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& 
   const auto convert = [](const v1::ReadChangesReply& reply) -> absl::StatusOr<ReadChangesResult> {
     ReadChangesResult result;
     result.change_sequence = reply.change_sequence();
+    result.oldest_sequence = reply.oldest_sequence();
     result.records.reserve(reply.records_size());
     for (const v1::ChangeRecord& record : reply.records()) {
       absl::StatusOr<ChangeRecord> converted = FromProto(record);

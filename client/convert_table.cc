@@ -261,6 +261,7 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
     ThroughputToProto(*definition.provisioned_throughput, message.mutable_provisioned_throughput());
   }
   message.set_stream_view_type(ViewToProto(definition.stream_view_type));
+  message.set_stream_enabled(definition.stream_enabled);
   message.set_deletion_protection_enabled(definition.deletion_protection_enabled);
   TagsToProto(definition.tags, message.mutable_tags());
   if (definition.table_class != TableClass::kStandard)
@@ -287,6 +288,7 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
   if (request.stream_view_type.has_value()) {
     message.set_stream_view_type(ViewToProto(*request.stream_view_type));
   }
+  if (request.stream_enabled.has_value()) message.set_stream_enabled(*request.stream_enabled);
   if (request.table_class.has_value()) message.set_table_class(ClassToProto(*request.table_class));
   SettingsToProto(request, &message);
   return message;
@@ -321,6 +323,7 @@ TableDescription FromProto(const v1::TableDescription& message) {
                                 : BillingMode::kProvisioned;
   definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
   definition.stream_view_type = ViewFromProto(message.stream_view_type());
+  definition.stream_enabled = message.stream_enabled();
   definition.deletion_protection_enabled = message.deletion_protection_enabled();
   for (const v1::Tag& tag : message.tags()) definition.tags[tag.key()] = tag.value();
   SettingsFromProto(message, &definition);
@@ -331,6 +334,7 @@ TableDescription FromProto(const v1::TableDescription& message) {
   table.creation_time = absl::FromUnixMillis(message.creation_time_ms());
   table.item_count = message.item_count();
   table.table_size_bytes = message.table_size_bytes();
+  table.latest_stream_label = message.latest_stream_label();
   return table;
 }
 

@@ -41,7 +41,9 @@ absl::StatusOr<std::optional<std::string>> ResumedStream::Read() {
   cancellation_.reset();
   stream_.reset();
   const RetryOptions& retry = core_->retry_of(options_);
-  if (Judge(message.status(), CallKind::kRead) != Verdict::kRetry || ++attempts_ >= retry.max_attempts) {
+  const bool passes = Judge(message.status(), CallKind::kRead) == Verdict::kRetry ||
+                      (keep_trying_ && absl::IsDeadlineExceeded(message.status()));
+  if (!passes || (++attempts_ >= retry.max_attempts && !keep_trying_)) {
     gave_up_ = true;
     return message;
   }

@@ -22,6 +22,10 @@ class ResumedStream {
   // OK, or why streams cannot be used here: inside a callback; retry options that are of no use.
   absl::Status CheckUsable() const;
 
+  // From now on it is opened again however often and for however long it breaks, also when nothing comes before
+  // the timeout.
+  void KeepTrying() { keep_trying_ = true; }
+
   // Whether a stream is open. It has to be opened before the first message and after each break.
   bool is_open() const { return stream_ != nullptr; }
   void Open();
@@ -46,6 +50,7 @@ class ResumedStream {
   std::optional<Cancellation> cancellation_;
   // Since the last message.
   int attempts_ = 0;
+  bool keep_trying_ = false;
   bool gave_up_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include "tools/checks.h"
 #include "tools/command_table.h"
 #include "tools/exit_codes.h"
+#include "tools/interrupt.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/table_json.h"
@@ -64,6 +65,23 @@ class RecordWriter {
  public:
   RecordWriter(Context& context, ItemForm form) : context_(context), form_(form) {}
 
+  // One record at once: as a table in lines of fixed columns, since nobody knows how wide those to come are.
+  void WriteOne(const ChangeRecord& record) {
+    if (context_.format() != OutputFormat::kTable || context_.options().expanded) {
+      WritePage({record});
+    } else {
+      constexpr char kLine[] = "%12s  %-27s  %8s  %-12s  %s\n";
+      if (written_++ == 0) {
+        context_.out() << absl::StrFormat(kLine, "sequence", "commit time", "table", "kind",
+                                          "key / table name");
+      }
+      context_.out() << absl::StrFormat(kLine, absl::StrCat(record.change_sequence),
+                                        TimeText(record.commit_time), absl::StrCat(record.table_storage_id),
+                                        std::string(NameOf(record.kind)), KeyText(record));
+    }
+    context_.out().flush();
+  }
+
   void WritePage(const std::vector<ChangeRecord>& records) {
     TextTable table({"sequence", "commit time", "table", "kind", "key / table name"});
     for (const ChangeRecord& record : records) {
@@ -71,9 +89,7 @@ class RecordWriter {
         case OutputFormat::kTable:
           table.AddRow({absl::StrCat(record.change_sequence), TimeText(record.commit_time),
                         absl::StrCat(record.table_storage_id), std::string(NameOf(record.kind)),
-                        record.table.has_value() ? record.table->definition.table_name
-                        : record.key.has_value() ? OneLine(ItemToJson(*record.key, form_))
-                                                 : ""});
+                        KeyText(record)});
           break;
         case OutputFormat::kJson:
           context_.out() << (written_ == 0 ? "{\n  \"records\": [\n    " : ",\n    ")
@@ -95,6 +111,11 @@ class RecordWriter {
   }
 
  private:
+  std::string KeyText(const ChangeRecord& record) const {
+    if (record.table.has_value()) return record.table->definition.table_name;
+    return record.key.has_value() ? OneLine(ItemToJson(*record.key, form_)) : "";
+  }
+
   Context& context_;
   ItemForm form_;
   size_t written_ = 0;
@@ -159,6 +180,61 @@ absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options)
   return absl::OkStatus();
 }
 
+namespace {
+
+// What is there now: pages until the last change that there was at the beginning.
+absl::Status PrintKept(Context& context, const Client& client, const ChangesTailOptions& options,
+                       RecordWriter& writer) {
+  std::optional<uint64_t> table;
+  if (!options.table_name.empty()) {
+    absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name, context.Call());
+    if (!described.ok()) return described.status();
+    table = described->table.storage_id;
+  }
+  // Behind the last change of all: no records, but what there is.
+  absl::StatusOr<ReadChangesResult> extent =
+      client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call());
+  if (!extent.ok()) return extent.status();
+  uint64_t after = options.from.value_or(extent->oldest_sequence) - 1;
+  while (after < extent->change_sequence && context.out().good() && !context.session().interrupted()) {
+    absl::StatusOr<ReadChangesResult> page = client.ReadChanges({.after_sequence = after}, context.Call());
+    if (!page.ok()) return page.status();
+    if (page->records.empty()) break;
+    for (const ChangeRecord& record : page->records) {
+      if (!table.has_value() || record.table_storage_id == *table) writer.WriteOne(record);
+    }
+    after = page->records.back().change_sequence;
+  }
+  writer.Finish(extent->change_sequence);
+  return absl::OkStatus();
+}
+
+absl::Status PrintAsTheyCome(Context& context, const Client& client, const ChangesTailOptions& options,
+                             RecordWriter& writer) {
+  WatchRequest request{.table_name = options.table_name};
+  if (options.from.has_value()) request.after_sequence = *options.from - 1;
+  uint64_t last = request.after_sequence.value_or(0);
+  ChangeRange changes = client.Watch(request, context.Call());
+  for (const ChangeRecord& record : changes) {
+    writer.WriteOne(record);
+    last = record.change_sequence;
+    if (!context.out().good()) break;
+  }
+  writer.Finish(last);
+  return context.session().interrupted() ? absl::OkStatus() : changes.status();
+}
+
+}  // namespace
+
+absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  InterruptScope interrupt([&context] { context.session().Interrupt(); });
+  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  return options.follow ? PrintAsTheyCome(context, *client, options, writer)
+                        : PrintKept(context, *client, options, writer);
+}
+
 void RegisterAdminCommands(CommandTable& table) {
   auto check = std::make_shared<CheckOptions>();
   CLI::App* command = table.Add(
@@ -196,6 +272,28 @@ void RegisterAdminCommands(CommandTable& table) {
       ->check(PositiveInt32())
       ->type_name("RECORDS");
   command->add_flag("--typed", read->typed, "Print DynamoDB JSON");
+
+  auto tail = std::make_shared<ChangesTailOptions>();
+  command = table.Add(
+      group,
+      {.name = "tail",
+       .summary = "Print change records, and with --follow go on as they are committed",
+       .details = "Ctrl-C ends it, with exit code 0. With --follow a daemon that is restarted is waited for, "
+                  "and no change is left out or printed twice.",
+       .examples = {{"itemctl changes tail --table Order", "what is kept of one table's changes"},
+                    {"itemctl changes tail --from 3 -o jsonl",
+                     "every table's since change 3, as JSON lines"}}},
+      [tail](Context& context) { return RunChangesTail(context, *tail); });
+  command->add_option("--table", tail->table_name, "Only this table's changes. Default: all")
+      ->type_name(std::string(kTableName));
+  command
+      ->add_option("--from", tail->from,
+                   "The first change to print, by its sequence, 1 or more. Default: the oldest that is kept; "
+                   "with --follow the next to come")
+      ->check(WholeNumberFrom(1))
+      ->type_name("SEQUENCE");
+  command->add_flag("--follow,-f", tail->follow, "Wait for more until Ctrl-C");
+  command->add_flag("--typed", tail->typed, "Print DynamoDB JSON");
 }
 
 }  // namespace itemdb::tools

@@ -1,4 +1,4 @@
-// `itemctl check` and `itemctl changes read`.
+// `itemctl check`, `itemctl changes read` and `itemctl changes tail`.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,19 @@ struct ChangesReadOptions {
 
 // Prints change records in commit order: jsonl one a line, json {"records": [...], "change_sequence": N}.
 absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options);
+
+struct ChangesTailOptions {
+  // Only this table's; empty for all.
+  std::string table_name;
+  // The first change to print. Default: the oldest that is kept, or with `follow` the next one to come.
+  std::optional<uint64_t> from;
+  // Go on with what is committed, until Ctrl-C.
+  bool follow = false;
+  bool typed = false;
+};
+
+// Prints change records as RunChangesRead does, each as soon as it is there. Ctrl-C is the way to end it: OK.
+absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options);
 
 void RegisterAdminCommands(CommandTable& table);
 

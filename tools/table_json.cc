@@ -126,13 +126,14 @@ std::pair<std::string, std::string> ReadTag(MemberReader& reader) {
   return {reader.RequiredString("Key"), reader.RequiredString("Value")};
 }
 
-StreamViewType ReadStreamSpecification(MemberReader& reader) {
+// Nothing without a stream.
+std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
   reader.Allow({"StreamEnabled", "StreamViewType"});
   if (!reader.RequiredBool("StreamEnabled")) {
     if (reader.Has("StreamViewType")) {
       reader.Fail(reader.PathOf("StreamViewType") + " is allowed only with StreamEnabled true");
     }
-    return StreamViewType::kKeysOnly;
+    return std::nullopt;
   }
   return reader.Enum("StreamViewType", kStreamViewTypes);
 }
@@ -223,6 +224,15 @@ JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
       .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
 }
 
+// Change records may carry images without a stream.
+JsonValue StreamToJson(const TableDefinition& definition) {
+  JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
+  if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
+    stream.Add("StreamViewType", Text(NameOf(definition.stream_view_type)));
+  }
+  return stream;
+}
+
 }  // namespace
 
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
@@ -258,9 +268,11 @@ absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
   table.billing_mode = reader.Enum<BillingMode>("BillingMode", kBillingModes, BillingMode::kProvisioned);
   table.provisioned_throughput =
       reader.Object<ProvisionedThroughput>("ProvisionedThroughput", false, ReadThroughput);
-  table.stream_view_type =
-      reader.Object<StreamViewType>("StreamSpecification", false, ReadStreamSpecification)
-          .value_or(StreamViewType::kKeysOnly);
+  const std::optional<StreamViewType> stream =
+      reader.Object<std::optional<StreamViewType>>("StreamSpecification", false, ReadStreamSpecification)
+          .value_or(std::nullopt);
+  table.stream_enabled = stream.has_value();
+  table.stream_view_type = stream.value_or(StreamViewType::kKeysOnly);
   table.local_secondary_indexes =
       reader.Objects<LocalSecondaryIndex>("LocalSecondaryIndexes", false, ReadLocalIndex);
   table.deletion_protection_enabled = reader.OptionalBool("DeletionProtectionEnabled");
@@ -319,10 +331,9 @@ JsonValue TableToJson(const TableDescription& table) {
   AddSettings(definition, &object);
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
   object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
-      .Add("StreamSpecification", JsonValue::Object()
-                                      .Add("StreamEnabled", JsonValue::Bool(true))
-                                      .Add("StreamViewType", Text(NameOf(definition.stream_view_type))))
-      .Add("ItemCount", JsonValue::Number(table.item_count))
+      .Add("StreamSpecification", StreamToJson(definition));
+  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", Text(table.latest_stream_label));
+  object.Add("ItemCount", JsonValue::Number(table.item_count))
       .Add("TableSizeBytes", JsonValue::Number(table.table_size_bytes));
   return object;
 }

@@ -109,6 +109,10 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
         "--deletion-protection-enabled and --no-deletion-protection-enabled exclude each other");
   }
   if (options.protect || options.unprotect) request.deletion_protection_enabled = options.protect;
+  if (options.enable_stream && options.disable_stream) {
+    return UsageError("--stream-enabled and --no-stream-enabled exclude each other");
+  }
+  if (options.enable_stream || options.disable_stream) request.stream_enabled = options.enable_stream;
   for (StreamViewType type : {StreamViewType::kKeysOnly, StreamViewType::kNewImage, StreamViewType::kOldImage,
                               StreamViewType::kNewAndOldImages}) {
     if (NameOf(type) == options.stream_view_type) request.stream_view_type = type;
@@ -215,6 +219,10 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
       ->type_name("INDEX=READ,WRITE");
   command->add_flag("--deletion-protection-enabled", update->protect, "Refuse to delete the table");
   command->add_flag("--no-deletion-protection-enabled", update->unprotect, "Allow to delete it again");
+  command->add_flag("--stream-enabled", update->enable_stream,
+                    "Give the table's changes an ARN for the Streams API; needs --stream-view-type");
+  command->add_flag("--no-stream-enabled", update->disable_stream,
+                    "Disable the stream, and have change records carry keys only");
   command
       ->add_option("--stream-view-type", update->stream_view_type,
                    "Which images of an item its change records carry from now on. Default: unchanged")

@@ -23,6 +23,9 @@ struct TableUpdateOptions {
   // At most one of the two.
   bool protect = false;
   bool unprotect = false;
+  // At most one of the two.
+  bool enable_stream = false;
+  bool disable_stream = false;
   std::string stream_view_type;
   std::string table_class;
   // "DISABLED", "AES256" or "KMS".

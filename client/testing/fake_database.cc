@@ -180,7 +180,10 @@ class FakeDatabase::Transport::Stream : public MessageStream {
                      "the fake database was told to lose the connection");
   }
 
-  void Cancel() override { cancelled_ = true; }
+  void Cancel() override {
+    cancelled_ = true;
+    if (stream_ != nullptr) stream_->Cancel();
+  }
 
  private:
   const std::shared_ptr<State> state_;

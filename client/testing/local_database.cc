@@ -95,6 +95,7 @@ class TemporaryDatabase : public LocalDatabase {
       return std::make_unique<LocalPageStream>(*database_, &Database::Scan, &Database::ScanState);
     }
     if (method == "/itemdb.v1.Data/BulkWrite") return std::make_unique<LocalBulkStream>(*database_);
+    if (method == "/itemdb.v1.Changes/Watch") return std::make_unique<LocalChangeStream>(*database_);
     return ForClient(NoSuchMethod(method));
   }
 

@@ -27,6 +27,8 @@ class LocalDatabase {
     virtual void WritesDone() = 0;
     // The next message, nothing at the end, or why the stream ends; not again after either.
     virtual absl::StatusOr<std::optional<std::string>> Read() = 0;
+    // From any thread: a Read that waits for something to happen ends soon.
+    virtual void Cancel() {}
   };
 
   virtual ~LocalDatabase() = default;

@@ -29,6 +29,22 @@ absl::StatusOr<Page> LocalPageStream::NextPage() {
   return page.get();
 }
 
+absl::StatusOr<std::optional<std::string>> LocalChangeStream::Read() {
+  if (!decoded_) return ForClient(ValidationError("the request does not decode"));
+  if (last_) return std::nullopt;
+  auto promise = std::make_shared<std::promise<absl::StatusOr<WatchPage>>>();
+  auto future = promise->get_future();
+  database_.WatchChanges(
+      request_, [promise](absl::StatusOr<WatchPage> page) { promise->set_value(std::move(page)); },
+      cancellation_);
+  absl::StatusOr<WatchPage> page = future.get();
+  if (!page.ok()) return ForClient(page.status());
+  request_.set_after_sequence(page->reply.change_sequence());
+  request_.set_table_storage_id(page->reply.table_storage_id());
+  last_ = page->last;
+  return page->reply.SerializeAsString() + page->encoded_records;
+}
+
 void LocalBulkStream::Write(const std::string& message) {
   auto promise = std::make_shared<std::promise<absl::StatusOr<wire::BulkWriteReply>>>();
   replies_.push_back(promise->get_future());

@@ -59,4 +59,22 @@ class LocalBulkStream : public LocalDatabase::Stream {
   bool no_more_ = false;
 };
 
+// Watch: a reply is waited for when it is asked for.
+class LocalChangeStream : public LocalDatabase::Stream {
+ public:
+  explicit LocalChangeStream(Database& database) : database_(database) {}
+
+  void Write(const std::string& message) override { decoded_ = request_.ParseFromString(message); }
+  void WritesDone() override {}
+  absl::StatusOr<std::optional<std::string>> Read() override;
+  void Cancel() override { cancellation_->Cancel(); }
+
+ private:
+  Database& database_;
+  const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
+  v1::WatchRequest request_;
+  bool decoded_ = false;
+  bool last_ = false;
+};
+
 }  // namespace itemdb::testing

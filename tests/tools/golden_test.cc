@@ -187,6 +187,7 @@ std::vector<Case> Cases() {
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {"check", {}, {"--table", "musik"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
+      {"changes tail", {"--table", "music"}, {"--from", "0"}},
       {"latency", {"--samples", "3", "--interval", "0"}, {"--table", "musik"}, "", "", false, true},
       {"shards",
        {"--max-items", "3000000", "--fraction", "0.2", "--item-bytes", "250"},

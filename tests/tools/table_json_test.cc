@@ -61,6 +61,7 @@ TEST(TableJson, AcceptsTheEcommerceTableUnchanged) {
             (ProvisionedThroughput{.read_capacity_units = 5, .write_capacity_units = 5}));
   EXPECT_TRUE(table->global_secondary_indexes.empty());
   EXPECT_EQ(table->stream_view_type, StreamViewType::kKeysOnly);
+  EXPECT_FALSE(table->stream_enabled);
 }
 
 TEST(TableJson, ReadsIndexesAndStreams) {
@@ -81,6 +82,7 @@ TEST(TableJson, ReadsIndexesAndStreams) {
   EXPECT_EQ(table->billing_mode, BillingMode::kPayPerRequest);
   EXPECT_FALSE(table->provisioned_throughput.has_value());
   EXPECT_EQ(table->stream_view_type, StreamViewType::kNewAndOldImages);
+  EXPECT_TRUE(table->stream_enabled);
   EXPECT_THAT(
       table->global_secondary_indexes,
       ElementsAre(GlobalSecondaryIndex{.index_name = "ByShard",
@@ -229,7 +231,7 @@ TEST(TableJson, WritesADescription) {
       R"("PROVISIONED"}, "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}, )"
       R"("GlobalSecondaryIndexes": [{"IndexName": "I1", "IndexStatus": "ACTIVE", "KeySchema": [{"AttributeName": "SK", )"
       R"("KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}, "ItemCount": 2, )"
-      R"("IndexSizeBytes": 30}], "TableClassSummary": {"TableClass": "STANDARD"}, "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}, )"
+      R"("IndexSizeBytes": 30}], "TableClassSummary": {"TableClass": "STANDARD"}, "DeletionProtectionEnabled": false, "StreamSpecification": {"StreamEnabled": false}, )"
       R"("ItemCount": 4, "TableSizeBytes": 321})");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "itemdb/lazy_range.h"
 #include "itemdb/table.h"
 #include "itemdb/value.h"
 
@@ -48,8 +49,11 @@ struct UpdateTableRequest {
   // By index name; with kProvisioned only.
   std::map<std::string, ProvisionedThroughput> global_secondary_index_throughputs = {};
   std::optional<bool> deletion_protection_enabled = std::nullopt;
-  // Which images change records carry from now on.
+  // Which images change records carry from now on. Cannot be changed while the stream is enabled.
   std::optional<StreamViewType> stream_view_type = std::nullopt;
+  // True enables the stream, with a new label, and needs `stream_view_type`; false disables it, and change
+  // records carry keys only from then on. Must differ from what is.
+  std::optional<bool> stream_enabled = std::nullopt;
   // Kept and shown, without effect.
   std::optional<TableClass> table_class = std::nullopt;
   std::optional<SseSpecification> sse_specification = std::nullopt;
@@ -107,6 +111,17 @@ struct ChangeRecord {
   std::optional<TableDescription> table;
 };
 
+// Changes as they are committed; see Client::Watch.
+using ChangeRange = LazyRange<ChangeRecord>;
+
+struct WatchRequest {
+  // Records with a greater sequence follow: the `change_sequence` of the last record that was used, to go on
+  // behind it. 0: from the first change there ever was. Default: the changes from now on.
+  std::optional<uint64_t> after_sequence = std::nullopt;
+  // Only this table's changes, those of its definition included. Default: of every table.
+  std::string table_name = "";
+};
+
 struct ReadChangesRequest {
   // Records with a greater sequence are returned. Default: from the first.
   uint64_t after_sequence = 0;
@@ -118,6 +133,8 @@ struct ReadChangesResult {
   // The last change there was when the page was read.
   uint64_t change_sequence = 0;
   std::vector<ChangeRecord> records;
+  // The oldest change that is kept; one above `change_sequence` when there is none.
+  uint64_t oldest_sequence = 0;
 };
 
 // ---- the daemon ----------------------------------------------------------------------------------

@@ -211,8 +211,8 @@ class ITEMDB_EXPORT Client {
   // Deletes a table, its items and its indexes; returns it as it was. INVALID_ARGUMENT also: its deletion
   // protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
-  // Changes billing mode, throughput, deletion protection or stream view type; returns the table as it is
-  // then.
+  // Changes billing mode, throughput, deletion protection, stream or stream view type; returns the table as
+  // it is then.
   absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
@@ -224,6 +224,18 @@ class ITEMDB_EXPORT Client {
   // One page of the change log. OUT_OF_RANGE: the records after `after_sequence` are no longer kept.
   absl::StatusOr<ReadChangesResult> ReadChanges(const ReadChangesRequest& request,
                                                 CallOptions options = {}) const;
+  // Changes one by one as they are committed (blocking), each exactly once and in order:
+  //
+  //   ChangeRange changes = client.Watch({.table_name = "Order"});
+  //   for (const ChangeRecord& change : changes) { ... }
+  //   // changes.status() says why it ended.
+  //
+  // It ends when it is cancelled, and behind the last change of a table that was deleted. A lost connection
+  // is opened again where it broke, and from the first reply on that is tried for as long as it takes, unless
+  // `options.retry` bounds it; the timeout is the longest time without a word from the daemon, which says
+  // something several times within it. OUT_OF_RANGE: the next change is no longer kept; the message names the
+  // oldest that is.
+  ChangeRange Watch(const WatchRequest& request = {}, CallOptions options = {}) const;
   absl::StatusOr<DaemonStatus> GetStatus(CallOptions options = {}) const;
   // Verifies that items, index entries, counters and change log agree: of one table, or of all when the name
   // is empty. Reads everything, so give it a long timeout; the client's default does not apply, its own is

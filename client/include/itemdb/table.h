@@ -123,6 +123,9 @@ struct TableDefinition {
   // Required with BillingMode::kProvisioned, otherwise forbidden.
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
   StreamViewType stream_view_type = StreamViewType::kKeysOnly;
+  // Gives the table's changes an ARN, by which DynamoDB's Streams API reads them. Client::Watch shows them in
+  // any case.
+  bool stream_enabled = false;
   // At most 5. They cannot be added later.
   std::vector<LocalSecondaryIndex> local_secondary_indexes = {};
   // DeleteTable is refused while this is true.
@@ -172,6 +175,8 @@ struct TableDescription {
   // Exact number of items and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t table_size_bytes = 0;
+  // The end of the ARN of its stream, or of the last there was; empty when there never was one.
+  std::string latest_stream_label = {};
 };
 
 // What makes two definitions of one table differ, in one sentence; empty when they ask for the same. The

@@ -1,0 +1,105 @@
+// Elements one after another, fetched while they are used.
+//
+//   ItemRange range = client.QueryAll({...});
+//   for (const Item& item : range) { ... }
+//   if (!range.status().ok()) { ... the items seen are not all there are ... }
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace itemdb {
+inline namespace client {
+
+// A lazy sequence that can be passed through once. It holds the page in use and nothing more, fetches the
+// next one when that is used up (blocking), and may be dropped at any point. It stays usable after the Client
+// that made it is gone. Movable; to be used by one thread at a time.
+template <typename Element>
+class LazyRange {
+ public:
+  // Produces the next element, nothing at the end, or the error that ends the sequence.
+  using Source = absl::AnyInvocable<absl::StatusOr<std::optional<Element>>()>;
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Element;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Element*;
+    using reference = const Element&;
+
+    iterator() = default;
+    // Valid until the iterator moves.
+    reference operator*() const { return *range_->current_; }
+    pointer operator->() const { return &*range_->current_; }
+    iterator& operator++() {
+      range_->Advance();
+      return *this;
+    }
+    void operator++(int) { range_->Advance(); }
+    // Only "at the end or not" is defined.
+    friend bool operator==(const iterator& it, std::default_sentinel_t) { return it.at_end(); }
+
+   private:
+    friend class LazyRange;
+    explicit iterator(LazyRange* range) : range_(range) {}
+    bool at_end() const { return range_ == nullptr || !range_->current_.has_value(); }
+    LazyRange* range_ = nullptr;  // Not owned; null for a default-made iterator.
+  };
+
+  explicit LazyRange(Source source) : source_(std::move(source)) {}
+
+  // The next element, nothing at the end, or the error that ended the sequence (again at each further call).
+  absl::StatusOr<std::optional<Element>> Next() {
+    Advance();
+    if (!status_.ok()) return status_;
+    return std::exchange(current_, std::nullopt);
+  }
+
+  // Fetches the first element. Call once; the range must not move while an iterator is in use.
+  iterator begin() {
+    Advance();
+    return iterator(this);
+  }
+  std::default_sentinel_t end() const { return std::default_sentinel; }
+
+  // OK while elements come and after the true end; otherwise the error that ended the sequence early. Look at
+  // it after every loop.
+  const absl::Status& status() const { return status_; }
+
+  // All elements that are left, or the error. Unbounded: for sequences known to be small.
+  absl::StatusOr<std::vector<Element>> ToVector() {
+    std::vector<Element> elements;
+    for (Advance(); current_.has_value(); Advance()) elements.push_back(*std::move(current_));
+    if (!status_.ok()) return status_;
+    return elements;
+  }
+
+ private:
+  void Advance() {
+    current_.reset();
+    if (ended_) return;
+    absl::StatusOr<std::optional<Element>> next = source_();
+    if (!next.ok()) {
+      status_ = next.status();
+    } else {
+      current_ = *std::move(next);
+    }
+    ended_ = !current_.has_value();
+  }
+
+  Source source_;
+  std::optional<Element> current_;
+  absl::Status status_;
+  bool ended_ = false;
+};
+
+}  // namespace client
+}  // namespace itemdb

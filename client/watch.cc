@@ -1,0 +1,100 @@
+// Client::Watch: change records from a stream that is opened again where it broke.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "client/convert.h"
+#include "client/errors_internal.h"
+#include "client/resumed_stream.h"
+
+namespace itemdb {
+inline namespace client {
+namespace {
+
+// One reply is received while the one before is used.
+constexpr size_t kRepliesAhead = 1;
+
+// The daemon says something four times while this client waits for once; within what the daemon takes on.
+absl::Duration ProgressInterval(absl::Duration timeout) {
+  return std::clamp(timeout / 4, absl::Milliseconds(10), absl::Seconds(5));
+}
+
+class WatchedChanges {
+ public:
+  WatchedChanges(std::shared_ptr<ClientCore> core, const WatchRequest& request, CallOptions options)
+      : core_(core),
+        own_retries_(options.retry.has_value()),
+        stream_(std::move(core), "/itemdb.v1.Changes/Watch", kRepliesAhead, options) {
+    if (request.after_sequence.has_value()) request_.set_after_sequence(*request.after_sequence);
+    request_.set_table_name(request.table_name);
+    request_.set_progress_interval_ms(
+        static_cast<int32_t>(absl::ToInt64Milliseconds(ProgressInterval(core_->timeout_of(options)))));
+  }
+
+  absl::StatusOr<std::optional<ChangeRecord>> Next() {
+    while (used_ == records_.size()) {
+      if (ended_) return std::nullopt;
+      absl::Status read = ReadReply();
+      if (!read.ok()) return read;
+    }
+    return std::move(records_[used_++]);
+  }
+
+ private:
+  absl::Status ReadReply() {
+    absl::Status usable = stream_.CheckUsable();
+    if (!usable.ok()) return usable;
+    while (true) {
+      if (!stream_.is_open()) {
+        stream_.Open();
+        stream_.Write(request_.SerializeAsString());
+        stream_.WritesDone();
+      }
+      absl::StatusOr<std::optional<std::string>> message = stream_.Read();
+      if (message.ok() && !message->has_value()) {
+        ended_ = true;
+        return absl::OkStatus();
+      }
+      if (message.ok()) return Take(**message);
+      if (stream_.gave_up()) return message.status();
+    }
+  }
+
+  absl::Status Take(const std::string& message) {
+    v1::WatchReply reply;
+    if (!reply.ParseFromString(message)) {
+      return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS",
+                       "the reply from " + core_->endpoint() + " does not decode");
+    }
+    records_.clear();
+    used_ = 0;
+    for (const v1::ChangeRecord& record : reply.records()) {
+      absl::StatusOr<ChangeRecord> converted = FromProto(record);
+      if (!converted.ok()) return converted.status();
+      records_.push_back(*std::move(converted));
+    }
+    request_.set_after_sequence(reply.change_sequence());
+    request_.set_table_storage_id(reply.table_storage_id());
+    if (!own_retries_) stream_.KeepTrying();
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<ClientCore> core_;
+  const bool own_retries_;
+  ResumedStream stream_;
+  // Of what is still to come.
+  v1::WatchRequest request_;
+  std::vector<ChangeRecord> records_;
+  size_t used_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+ChangeRange Client::Watch(const WatchRequest& request, CallOptions options) const {
+  auto changes = std::make_unique<WatchedChanges>(core_, request, std::move(options));
+  return ChangeRange([changes = std::move(changes)] { return changes->Next(); });
+}
+
+}  // namespace client
+}  // namespace itemdb

@@ -1,0 +1,112 @@
+// Client::Watch over the fake: every change once, whatever happens to the connection.
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "itemdb/testing/fake_database.h"
+
+namespace {
+
+using ::testing::SizeIs;
+using namespace itemdb;  // NOLINT: as a user's test would.
+using itemdb::testing::FakeDatabase;
+using itemdb::testing::Fault;
+
+class WatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Create("Things"); }
+
+  void Create(const std::string& name) {
+    ASSERT_TRUE(client_
+                    .CreateTable({.table_name = name,
+                                  .attribute_definitions = {{"pk", ScalarAttributeType::kNumber}},
+                                  .key_schema = {{"pk", KeyType::kHash}}})
+                    .ok());
+  }
+  void Put(const std::string& table, int key) {
+    ASSERT_TRUE(client_.PutItem({.table_name = table, .item = {{"pk", key}}}).ok());
+  }
+
+  std::unique_ptr<FakeDatabase> database_ = *FakeDatabase::Open();
+  Client client_ = database_->NewClient(
+      {.retry = {.initial_backoff = absl::Milliseconds(1), .max_backoff = absl::Milliseconds(2)}});
+};
+
+TEST_F(WatchTest, GivesEveryChangeOnceHoweverOftenTheConnectionBreaks) {  // SEM-107
+  constexpr uint64_t kWrites = 200;
+  std::thread writer([this] {
+    for (uint64_t i = 0; i < kWrites; ++i) {
+      if (i % 20 == 0) {
+        const Fault fault = i % 40 == 0 ? Fault::kLostReply : Fault::kUnavailable;
+        database_->FailNext({.calls = 3, .fault = fault, .operation = "Watch"});
+      }
+      Put("Things", static_cast<int>(i));
+    }
+  });
+  uint64_t expected = 0;
+  ChangeRange changes = client_.Watch({.after_sequence = 0});
+  for (const ChangeRecord& change : changes) {
+    ASSERT_EQ(change.change_sequence, ++expected);
+    if (expected == 1 + kWrites) break;
+  }
+  EXPECT_TRUE(changes.status().ok()) << changes.status();
+  EXPECT_EQ(expected, 1 + kWrites);
+  writer.join();
+}
+
+TEST_F(WatchTest, OfOneTableEndsWithIt) {
+  Create("Others");
+  Put("Things", 1);
+  Put("Others", 2);
+  ASSERT_TRUE(client_.DeleteTable("Things").ok());
+  Create("Things");
+  absl::StatusOr<std::vector<ChangeRecord>> none = client_.Watch({.table_name = "Nothing"}).ToVector();
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound);
+
+  ChangeRange changes = client_.Watch({.after_sequence = 0, .table_name = "Others"});
+  absl::StatusOr<std::optional<ChangeRecord>> created = changes.Next();
+  ASSERT_TRUE(created.ok() && created->has_value()) << created.status();
+  EXPECT_EQ((*created)->kind, ChangeKind::kCreateTable);
+  ASSERT_TRUE(client_.DeleteTable("Others").ok());
+  absl::StatusOr<std::vector<ChangeRecord>> rest = changes.ToVector();
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  ASSERT_THAT(*rest, SizeIs(2));
+  EXPECT_EQ(*rest->at(0).key, (Item{{"pk", 2}}));
+  EXPECT_EQ(rest->at(1).kind, ChangeKind::kDeleteTable);
+}
+
+TEST_F(WatchTest, IsTriedForAsLongAsItTakesOnceItHasBegun) {
+  // Not before: a daemon that is not there is an error.
+  database_->FailNext({.calls = 5, .fault = Fault::kUnavailable, .operation = "Watch"});
+  ChangeRange hopeless = client_.Watch({.after_sequence = 0});
+  EXPECT_EQ(hopeless.Next().status().code(), absl::StatusCode::kUnavailable);
+
+  ChangeRange changes = client_.Watch({.after_sequence = 0});
+  ASSERT_TRUE(changes.Next().ok());
+  database_->FailNext({.calls = 50, .fault = Fault::kLostReply, .operation = "Watch"});
+  Put("Things", 1);
+  absl::StatusOr<std::optional<ChangeRecord>> next = changes.Next();
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_EQ((*next)->change_sequence, 2u);
+}
+
+TEST_F(WatchTest, KeepsToTheRetriesOfItsCaller) {
+  ChangeRange changes =
+      client_.Watch({.after_sequence = 0, .table_name = "Things"},
+                    {.retry = RetryOptions{.max_attempts = 2, .initial_backoff = absl::Milliseconds(1)}});
+  ASSERT_TRUE(changes.Next().ok());
+  EXPECT_TRUE(changes.status().ok());
+}
+
+TEST_F(WatchTest, IsCancelledWhileItWaits) {
+  CancelToken token;
+  ChangeRange changes = client_.Watch({}, {.cancel = token});
+  std::thread canceller([&token] { token.Cancel(); });
+  EXPECT_EQ(changes.Next().status().code(), absl::StatusCode::kCancelled);
+  canceller.join();
+}
+
+}  // namespace

@@ -1,0 +1,135 @@
+// Watching through the real programs: kills, restarts, Ctrl-C.
+#include <fcntl.h>
+#include <signal.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/e2e/e2e_fixture.h"
+
+namespace itemdb::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+class WatchE2e : public E2eTest {
+ protected:
+  // An address that stays the same from start to start.
+  void SetUp() override {
+    daemon_.set_listen({"unix:" + directory_.path() + "/s"});
+    E2eTest::SetUp();
+    ASSERT_TRUE(OpenClient()
+                    .CreateTable({.table_name = "Things",
+                                  .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                  .key_schema = {{"pk", KeyType::kHash}},
+                                  .stream_view_type = StreamViewType::kNewImage})
+                    .ok());
+  }
+};
+
+// What was delivered is the log as it is in the end: nothing twice, nothing left out, nothing that was taken
+// back.
+TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {  // SEM-107
+  constexpr int kCycles = 6;
+  constexpr int kWriters = 2;
+  CancelToken token;
+  std::atomic<uint64_t> last_seen = 0;
+  std::vector<uint64_t> seen;
+  std::vector<std::optional<Item>> keys;
+  absl::Status ended;
+  std::thread watcher([&] {
+    ChangeRange changes = OpenClient().Watch({.after_sequence = 0}, {.cancel = token});
+    for (const ChangeRecord& change : changes) {
+      seen.push_back(change.change_sequence);
+      keys.push_back(change.key);
+      last_seen = change.change_sequence;
+      last_seen.notify_all();
+    }
+    ended = changes.status();
+  });
+  for (int cycle = 0; cycle < kCycles; ++cycle) {
+    std::atomic<int> applied = 0;
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> writers;
+    for (int w = 0; w < kWriters; ++w) {
+      writers.emplace_back([&, w] {
+        Client client = OpenClient();
+        for (int i = 0; !stop; ++i) {
+          const std::string key = std::to_string(cycle) + "/" + std::to_string(w) + "/" + std::to_string(i);
+          auto put = client.PutItem({.table_name = "Things", .item = {{"pk", key}}},
+                                    {.retry = RetryOptions{.max_attempts = 1}});
+          if (!put.ok()) return;
+          ++applied;
+          applied.notify_all();
+        }
+      });
+    }
+    for (int done = applied; done < 40; done = applied) applied.wait(done);
+    if (cycle % 2 == 0) {
+      daemon_.Kill();
+    } else {
+      EXPECT_EQ(daemon_.Terminate(), 0);
+    }
+    stop = true;
+    for (std::thread& writer : writers) writer.join();
+    absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+  const uint64_t end = ChangeSequence();
+  for (uint64_t last = last_seen; last < end; last = last_seen) last_seen.wait(last);
+  token.Cancel();
+  watcher.join();
+  EXPECT_TRUE(absl::IsCancelled(ended)) << ended;
+
+  Client client = OpenClient();
+  std::vector<std::optional<Item>> kept;
+  for (uint64_t after = 0; after < end;) {
+    absl::StatusOr<ReadChangesResult> page = client.ReadChanges({.after_sequence = after});
+    ASSERT_TRUE(page.ok()) << page.status();
+    for (const ChangeRecord& record : page->records)
+      kept.push_back(record.key);
+    after = page->records.back().change_sequence;
+  }
+  ASSERT_EQ(seen.size(), end);
+  for (size_t i = 0; i < seen.size(); ++i) ASSERT_EQ(seen[i], i + 1);
+  EXPECT_EQ(keys, kept);
+}
+
+TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
+  const std::string out_path = directory_.path() + "/tail.out";
+  const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ChildProcess tail(ITEMCTL_PROGRAM,
+                    {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Things",
+                     "--from", "1", "--follow"},
+                    {.in = in.get(), .out = out.get(), .err = out.get()});
+  Client client = OpenClient();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
+  }
+  for (int i = 0; i < kPatienceMs / 10 && ReadFile(out_path).find("\"pk\": \"2\"") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  tail.Signal(SIGINT);
+  EXPECT_EQ(tail.Wait(), 0);
+  const Json document = Json::parse(ReadFile(out_path), nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ReadFile(out_path);
+  ASSERT_EQ(document["records"].size(), 4u);
+  EXPECT_EQ(document["records"][3]["new_image"]["pk"], "2");
+  EXPECT_EQ(document["change_sequence"], 4);
+}
+
+TEST_F(WatchE2e, TailWithoutFollowPrintsWhatIsThere) {
+  Client client = OpenClient();
+  ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", "a"}}}).ok());
+  EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail"}).size(), 2u);
+  EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "--from", "2"}).size(), 1u);
+  EXPECT_EQ(Lines({"-o", "jsonl", "changes", "tail", "--table", "Things"}).size(), 2u);
+  const CommandResult table = Itemctl({"-o", "table", "changes", "tail"});
+  EXPECT_THAT(table.out, HasSubstr("sequence"));
+  EXPECT_THAT(table.out, HasSubstr("INSERT"));
+  EXPECT_NE(Itemctl({"changes", "tail", "--table", "Nothing"}).exit_code, 0);
+  EXPECT_NE(Itemctl({"changes", "tail", "--from", "0"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

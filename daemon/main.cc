@@ -101,6 +101,8 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   const MemoryBudget budget = SplitMemory(options.memory_bytes);
   database_options.block_cache_bytes = budget.block_cache;
   database_options.memtable_bytes = budget.memtables;
+  // Of the cache, while an index is being created.
+  database_options.index_build_bytes = budget.block_cache / 4;
   database_options.max_queue_bytes = budget.write_queue;
   database_options.max_item_collection_bytes = static_cast<int64_t>(options.max_item_collection_bytes);
   database_options.change_retention = absl::ToChronoMilliseconds(options.change_retention);

@@ -8,9 +8,11 @@
 #include "storage/changes/trimmer.h"
 #include "storage/changes/watch.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/index_changes.h"
 #include "storage/engine/status.h"
 #include "storage/engine/table_changes.h"
 #include "storage/indexes/check.h"
+#include "storage/indexes/index_builds.h"
 #include "storage/items/bulk_write.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
@@ -20,9 +22,12 @@ namespace itemdb {
 
 Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
+      builds_(std::make_unique<IndexBuilds>(*engine)),
       engine_(std::move(engine)),
-      trimmer_(std::make_unique<ChangeTrimmer>(*engine_)) {}
-Database::~Database() = default;
+      trimmer_(std::make_unique<ChangeTrimmer>(*engine_)) {
+  builds_->Start();
+}
+Database::~Database() { builds_->Stop(); }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
@@ -41,7 +46,11 @@ void Database::DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableR
 }
 
 void Database::UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
-  itemdb::UpdateTable(*engine_, std::move(request), std::move(done));
+  itemdb::UpdateTable(*engine_, std::move(request),
+                      [this, done = std::move(done)](absl::StatusOr<v1::UpdateTableReply> reply) mutable {
+                        builds_->LookForWork();
+                        std::move(done)(std::move(reply));
+                      });
 }
 
 void Database::TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> done) {
@@ -67,6 +76,7 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
   v1::DescribeTableReply reply;
   reply.set_change_sequence(view->change_sequence());
   ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), itemdb::DescribeTable(*view, *table));
+  builds_->Describe(reply.mutable_table());
   return reply;
 }
 

@@ -43,6 +43,7 @@ class BulkWrites;
 class ChangeTrimmer;
 class Engine;
 class HeldState;
+class IndexBuilds;
 class ScanSegments;
 
 template <typename Reply>
@@ -61,6 +62,9 @@ struct DatabaseOptions {
   size_t block_cache_bytes = 256 << 20;
   // Memtables of all tables and indexes together, in bytes. More means fewer, larger flushes.
   size_t memtable_bytes = 128 << 20;
+  // What creating an index on a live table sorts in memory, in bytes, taken from the block cache while it
+  // does; the rest is sorted in files. More means fewer of them.
+  size_t index_build_bytes = 32 << 20;
   // Writes waiting for the commit pipeline, in bytes; beyond it writes are refused (QUEUE_FULL).
   size_t max_queue_bytes = 64 << 20;
   // Items with one partition key together with their entries in local indexes, of a table that has such, in
@@ -126,7 +130,8 @@ class Database {
   // ---- tables ----
 
   // One after another, on a thread of their own. Creating column families when no spare ones are left takes
-  // tens of milliseconds.
+  // tens of milliseconds. An index that UpdateTable creates is filled afterwards, while everything goes on;
+  // DescribeTable tells how far that is.
   void CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
   void DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
   void UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);
@@ -229,8 +234,9 @@ class Database {
  private:
   explicit Database(std::unique_ptr<Engine> engine);
 
-  // Goes after the engine, whose threads use it until then.
+  // These two go after the engine, whose threads use them until then.
   std::unique_ptr<ScanSegments> segments_;
+  std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ChangeTrimmer> trimmer_;
 };

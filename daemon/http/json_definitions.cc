@@ -52,6 +52,42 @@ void ReadThroughput(const JsonObject& object, Message* message) {
   });
 }
 
+// OnDemandThroughput and WarmThroughput, of a table or an index.
+template <typename Message>
+void ReadOtherThroughputs(const JsonObject& object, Message* message) {
+  IfObject(object, "OnDemandThroughput", [&](const JsonObject& given) {
+    v1::OnDemandThroughput* throughput = message->mutable_on_demand_throughput();
+    IfNumber(given, "MaxReadRequestUnits",
+             [&](int64_t units) { throughput->set_max_read_request_units(units); });
+    IfNumber(given, "MaxWriteRequestUnits",
+             [&](int64_t units) { throughput->set_max_write_request_units(units); });
+  });
+  IfObject(object, "WarmThroughput", [&](const JsonObject& given) {
+    v1::WarmThroughput* throughput = message->mutable_warm_throughput();
+    IfNumber(given, "ReadUnitsPerSecond",
+             [&](int64_t units) { throughput->set_read_units_per_second(units); });
+    IfNumber(given, "WriteUnitsPerSecond",
+             [&](int64_t units) { throughput->set_write_units_per_second(units); });
+  });
+}
+
+void ReadAttributeDefinitions(const JsonObject& object,
+                              google::protobuf::RepeatedPtrField<v1::AttributeDefinition>* definitions) {
+  ForEachObject(object, "AttributeDefinitions", [&](const JsonObject& given) {
+    v1::AttributeDefinition* definition = definitions->Add();
+    definition->set_attribute_name(std::string(TextOf(given, "AttributeName")));
+    definition->set_attribute_type(EnumOf<v1::ScalarAttributeType>(given, "AttributeType"));
+  });
+}
+
+void ReadGlobalIndex(const JsonObject& given, v1::GlobalSecondaryIndex* index) {
+  index->set_index_name(std::string(TextOf(given, "IndexName")));
+  ReadKeySchema(given, index->mutable_key_schema());
+  ReadProjection(given, index->mutable_projection());
+  ReadThroughput(given, index);
+  ReadOtherThroughputs(given, index);
+}
+
 // What CreateTable and UpdateTable have in common.
 template <typename Request>
 absl::Status ReadSettings(const JsonObject& object, Request* request) {
@@ -65,20 +101,7 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
     sse->set_sse_type(std::string(TextOf(given, "SSEType")));
     sse->set_kms_master_key_id(std::string(TextOf(given, "KMSMasterKeyId")));
   });
-  IfObject(object, "OnDemandThroughput", [&](const JsonObject& given) {
-    v1::OnDemandThroughput* throughput = request->mutable_on_demand_throughput();
-    IfNumber(given, "MaxReadRequestUnits",
-             [&](int64_t units) { throughput->set_max_read_request_units(units); });
-    IfNumber(given, "MaxWriteRequestUnits",
-             [&](int64_t units) { throughput->set_max_write_request_units(units); });
-  });
-  IfObject(object, "WarmThroughput", [&](const JsonObject& given) {
-    v1::WarmThroughput* throughput = request->mutable_warm_throughput();
-    IfNumber(given, "ReadUnitsPerSecond",
-             [&](int64_t units) { throughput->set_read_units_per_second(units); });
-    IfNumber(given, "WriteUnitsPerSecond",
-             [&](int64_t units) { throughput->set_write_units_per_second(units); });
-  });
+  ReadOtherThroughputs(object, request);
   absl::Status stream;
   IfObject(object, "StreamSpecification", [&](const JsonObject& given) {
     const bool enabled = FlagOf(given, "StreamEnabled");
@@ -97,18 +120,10 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object) {
   v1::CreateTableRequest request;
   ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
-  ForEachObject(object, "AttributeDefinitions", [&](const JsonObject& given) {
-    v1::AttributeDefinition* definition = request.add_attribute_definitions();
-    definition->set_attribute_name(std::string(TextOf(given, "AttributeName")));
-    definition->set_attribute_type(EnumOf<v1::ScalarAttributeType>(given, "AttributeType"));
-  });
+  ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
   ReadKeySchema(object, request.mutable_key_schema());
   ForEachObject(object, "GlobalSecondaryIndexes", [&](const JsonObject& given) {
-    v1::GlobalSecondaryIndex* index = request.add_global_secondary_indexes();
-    index->set_index_name(std::string(TextOf(given, "IndexName")));
-    ReadKeySchema(given, index->mutable_key_schema());
-    ReadProjection(given, index->mutable_projection());
-    ReadThroughput(given, index);
+    ReadGlobalIndex(given, request.add_global_secondary_indexes());
   });
   ForEachObject(object, "LocalSecondaryIndexes", [&](const JsonObject& given) {
     v1::LocalSecondaryIndex* index = request.add_local_secondary_indexes();
@@ -126,21 +141,21 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
   ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
   if (HasMember(object, "DeletionProtectionEnabled"))
     request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
-  ITEMDB_RETURN_IF_ERROR(
-      ForEachIn(object, "GlobalSecondaryIndexUpdates", [&](const JsonObject& given) -> absl::Status {
-        if (HasMember(given, "Create") || HasMember(given, "Delete")) {
-          return ValidationError(
-              "OP-05",
-              "GlobalSecondaryIndexUpdates: indexes are defined with their table; Create and Delete "
-              "are not offered yet");
-        }
-        IfObject(given, "Update", [&](const JsonObject& update) {
-          auto* throughput = request.add_global_secondary_index_throughputs();
-          throughput->set_index_name(std::string(TextOf(update, "IndexName")));
-          ReadThroughput(update, throughput);
-        });
-        return absl::OkStatus();
-      }));
+  ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
+  ForEachObject(object, "GlobalSecondaryIndexUpdates", [&](const JsonObject& given) {
+    IfObject(given, "Create", [&](const JsonObject& index) {
+      ReadGlobalIndex(index, request.add_global_secondary_index_creations());
+    });
+    IfObject(given, "Delete", [&](const JsonObject& index) {
+      request.add_global_secondary_index_deletions(std::string(TextOf(index, "IndexName")));
+    });
+    IfObject(given, "Update", [&](const JsonObject& update) {
+      auto* throughput = request.add_global_secondary_index_throughputs();
+      throughput->set_index_name(std::string(TextOf(update, "IndexName")));
+      ReadThroughput(update, throughput);
+      ReadOtherThroughputs(update, throughput);
+    });
+  });
   return request;
 }
 

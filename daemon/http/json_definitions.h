@@ -11,7 +11,7 @@ namespace itemdb {
 
 // INVALID_ARGUMENT: a view type is given for a stream that is not to be.
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object);
-// INVALID_ARGUMENT: also when an index is to be created or deleted, which is not offered.
+// The same.
 absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object);
 
 // The TableDescription of the service, an object.

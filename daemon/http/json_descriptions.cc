@@ -45,6 +45,29 @@ void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* wr
   writer->Name("IndexArn").String(absl::StrCat(table_arn, "/index/", index.index_name()));
 }
 
+// OnDemandThroughput and WarmThroughput, of a table or an index.
+template <typename Description>
+void WriteOtherThroughputs(const Description& description, std::string_view status, JsonWriter* writer) {
+  if (description.has_on_demand_throughput()) {
+    const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
+    writer->Name("OnDemandThroughput").BeginObject();
+    if (throughput.has_max_read_request_units())
+      writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
+    if (throughput.has_max_write_request_units())
+      writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
+    writer->EndObject();
+  }
+  if (description.has_warm_throughput()) {
+    const v1::WarmThroughput& throughput = description.warm_throughput();
+    writer->Name("WarmThroughput").BeginObject();
+    if (throughput.has_read_units_per_second())
+      writer->Name("ReadUnitsPerSecond").Integer(throughput.read_units_per_second());
+    if (throughput.has_write_units_per_second())
+      writer->Name("WriteUnitsPerSecond").Integer(throughput.write_units_per_second());
+    writer->Name("Status").String(status).EndObject();
+  }
+}
+
 // SEM-099: kept and shown.
 void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
   if (table.table_class() != v1::TABLE_CLASS_UNSPECIFIED) {
@@ -58,24 +81,7 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
     if (!sse.kms_master_key_id().empty()) writer->Name("KMSMasterKeyArn").String(sse.kms_master_key_id());
     writer->EndObject();
   }
-  if (table.has_on_demand_throughput()) {
-    const v1::OnDemandThroughput& throughput = table.on_demand_throughput();
-    writer->Name("OnDemandThroughput").BeginObject();
-    if (throughput.has_max_read_request_units())
-      writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
-    if (throughput.has_max_write_request_units())
-      writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
-    writer->EndObject();
-  }
-  if (table.has_warm_throughput()) {
-    const v1::WarmThroughput& throughput = table.warm_throughput();
-    writer->Name("WarmThroughput").BeginObject();
-    if (throughput.has_read_units_per_second())
-      writer->Name("ReadUnitsPerSecond").Integer(throughput.read_units_per_second());
-    if (throughput.has_write_units_per_second())
-      writer->Name("WriteUnitsPerSecond").Integer(throughput.write_units_per_second());
-    writer->Name("Status").String("ACTIVE").EndObject();
-  }
+  WriteOtherThroughputs(table, "ACTIVE", writer);
 }
 
 // SEM-098: the last stream is named when it is disabled too.
@@ -136,6 +142,10 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
       writer->BeginObject();
       WriteIndex(arn, index, writer);
       writer->Name("IndexStatus").String(EnumText(index.index_status()));
+      // The service shows it until the index is there.
+      if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+        writer->Name("Backfilling").Boolean(index.backfilling());
+      WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
       WriteThroughput(index.provisioned_throughput(), writer);
       writer->EndObject();
     }

@@ -10,9 +10,6 @@
 namespace itemdb {
 namespace {
 
-using ::google::protobuf::RepeatedPtrField;
-using KeySchema = RepeatedPtrField<v1::KeySchemaElement>;
-
 template <typename Names>
 std::string Bracketed(const Names& names) {
   std::string text = "[";
@@ -31,7 +28,7 @@ absl::Status CheckAttributeName(const std::string& name) {
 
 // SEM-077, SEM-078, SEM-079: partition attributes first, then sort attributes, none twice.
 absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
-                            int max_sort, const std::map<std::string, v1::ScalarAttributeType>& types) {
+                            int max_sort, const AttributeTypes& types) {
   if (schema.empty())
     return Invalid("SEM-093", "the KeySchema of " + owner + " is empty; it needs a HASH key attribute");
   int partition = 0;
@@ -110,6 +107,15 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
   }
 }
 
+// What both kinds of index are held to.
+template <typename Index>
+absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, const AttributeTypes& types) {
+  ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
+  const std::string owner = "index " + index.index_name();
+  ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
+  return CheckProjection(owner, index.projection());
+}
+
 // SEM-091: the table's partition key with another sort key. The schema is known to be HASH, then at most
 // RANGE.
 absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
@@ -164,11 +170,10 @@ absl::Status CheckName(std::string_view parameter, std::string_view name) {
                      "' is invalid: it must be 3 to 255 characters of a-z, A-Z, 0-9, '_', '.' and '-'");
 }
 
-absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request) {
-  ITEMDB_RETURN_IF_ERROR(CheckName("TableName", request.table_name()));
-
-  std::map<std::string, v1::ScalarAttributeType> types;
-  for (const auto& attribute : request.attribute_definitions()) {
+absl::StatusOr<AttributeTypes> ReadAttributeTypes(
+    const google::protobuf::RepeatedPtrField<v1::AttributeDefinition>& definitions) {
+  AttributeTypes types;
+  for (const auto& attribute : definitions) {
     ITEMDB_RETURN_IF_ERROR(CheckAttributeName(attribute.attribute_name()));
     if (attribute.attribute_type() < v1::SCALAR_ATTRIBUTE_TYPE_S ||
         attribute.attribute_type() > v1::SCALAR_ATTRIBUTE_TYPE_B) {
@@ -178,6 +183,44 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
       return Invalid("SEM-073", "AttributeDefinitions names " + attribute.attribute_name() + " twice");
     }
   }
+  return types;
+}
+
+absl::Status CheckGlobalIndex(const v1::GlobalSecondaryIndex& index, bool provisioned,
+                              const AttributeTypes& types) {
+  ITEMDB_RETURN_IF_ERROR(CheckIndex(index, kMaxIndexPartitionAttributes, kMaxIndexSortAttributes, types));
+  return CheckThroughput("index " + index.index_name(), provisioned, index.has_provisioned_throughput(),
+                         index.provisioned_throughput());
+}
+
+absl::Status CheckGlobalIndexCount(const std::string& table_name, int indexes) {
+  if (indexes <= kMaxGlobalSecondaryIndexes) return absl::OkStatus();
+  return Invalid("SEM-067", "table " + table_name + " has " + std::to_string(indexes) +
+                                " global secondary indexes; at most " +
+                                std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
+}
+
+absl::Status CheckIncludedAttributes(const std::string& table_name, int included) {
+  if (included <= kMaxNonKeyAttributesPerTable) return absl::OkStatus();
+  return Invalid("SEM-068", "the indexes of table " + table_name + " have " + std::to_string(included) +
+                                " NonKeyAttributes together; at most " +
+                                std::to_string(kMaxNonKeyAttributesPerTable) + " are allowed");
+}
+
+absl::Status AddGlobalIndex(const v1::GlobalSecondaryIndex& index, v1::TableDescription* definition) {
+  auto* description = definition->add_global_secondary_indexes();
+  description->set_index_name(index.index_name());
+  description->set_index_status(v1::TABLE_STATUS_ACTIVE);
+  *description->mutable_key_schema() = index.key_schema();
+  *description->mutable_projection() = index.projection();
+  if (index.has_provisioned_throughput())
+    *description->mutable_provisioned_throughput() = index.provisioned_throughput();
+  return ApplySettings(index, description);
+}
+
+absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request) {
+  ITEMDB_RETURN_IF_ERROR(CheckName("TableName", request.table_name()));
+  ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
   ITEMDB_RETURN_IF_ERROR(CheckKeySchema("table " + request.table_name(), request.key_schema(), 1, 1, types));
 
   bool provisioned = request.billing_mode() != v1::BILLING_MODE_PAY_PER_REQUEST;
@@ -194,12 +237,8 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   if (request.stream_enabled() && request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED)
     return Invalid("SEM-098", "StreamViewType must be given when StreamEnabled is true");
 
-  if (request.global_secondary_indexes_size() > kMaxGlobalSecondaryIndexes) {
-    return Invalid("SEM-067", "table " + request.table_name() + " has " +
-                                  std::to_string(request.global_secondary_indexes_size()) +
-                                  " global secondary indexes; at most " +
-                                  std::to_string(kMaxGlobalSecondaryIndexes) + " are allowed");
-  }
+  ITEMDB_RETURN_IF_ERROR(
+      CheckGlobalIndexCount(request.table_name(), request.global_secondary_indexes_size()));
   if (request.local_secondary_indexes_size() > kMaxLocalSecondaryIndexes) {
     return Invalid("SEM-067", "table " + request.table_name() + " has " +
                                   std::to_string(request.local_secondary_indexes_size()) +
@@ -215,33 +254,23 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   std::set<std::string> used;
   int included = 0;
   for (const auto& element : request.key_schema()) used.insert(element.attribute_name());
-  // What both kinds of index are held to.
-  auto check_index = [&](const auto& index, int max_partition, int max_sort) {
-    ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
-    std::string owner = "index " + index.index_name();
+  auto add_index = [&](const auto& index) {
     if (!index_names.insert(index.index_name()).second)
       return Invalid("SEM-067", "Duplicate index name: " + index.index_name());
-    ITEMDB_RETURN_IF_ERROR(CheckKeySchema(owner, index.key_schema(), max_partition, max_sort, types));
-    ITEMDB_RETURN_IF_ERROR(CheckProjection(owner, index.projection()));
     for (const auto& element : index.key_schema()) used.insert(element.attribute_name());
     included += index.projection().non_key_attributes_size();
     return absl::OkStatus();
   };
   for (const auto& index : request.global_secondary_indexes()) {
-    ITEMDB_RETURN_IF_ERROR(check_index(index, kMaxIndexPartitionAttributes, kMaxIndexSortAttributes));
-    ITEMDB_RETURN_IF_ERROR(CheckThroughput("index " + index.index_name(), provisioned,
-                                           index.has_provisioned_throughput(),
-                                           index.provisioned_throughput()));
+    ITEMDB_RETURN_IF_ERROR(CheckGlobalIndex(index, provisioned, types));
+    ITEMDB_RETURN_IF_ERROR(add_index(index));
   }
   for (const auto& index : request.local_secondary_indexes()) {
-    ITEMDB_RETURN_IF_ERROR(check_index(index, 1, 1));
+    ITEMDB_RETURN_IF_ERROR(CheckIndex(index, 1, 1, types));
     ITEMDB_RETURN_IF_ERROR(CheckLocalKeySchema(index, request.key_schema()));
+    ITEMDB_RETURN_IF_ERROR(add_index(index));
   }
-  if (included > kMaxNonKeyAttributesPerTable) {
-    return Invalid("SEM-068", "the indexes of table " + request.table_name() + " have " +
-                                  std::to_string(included) + " NonKeyAttributes together; at most " +
-                                  std::to_string(kMaxNonKeyAttributesPerTable) + " are allowed");
-  }
+  ITEMDB_RETURN_IF_ERROR(CheckIncludedAttributes(request.table_name(), included));
   if (used.size() != types.size()) {
     std::vector<std::string> defined;
     for (const auto& [name, type] : types) defined.push_back(name);
@@ -267,14 +296,8 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
     *tags.mutable_tags() = request.tags();
     ITEMDB_ASSIGN_OR_RETURN(definition, TaggedDefinition(std::move(definition), tags));
   }
-  for (const auto& index : request.global_secondary_indexes()) {
-    auto* description = definition.add_global_secondary_indexes();
-    description->set_index_name(index.index_name());
-    description->set_index_status(v1::TABLE_STATUS_ACTIVE);
-    *description->mutable_key_schema() = index.key_schema();
-    *description->mutable_projection() = index.projection();
-    if (provisioned) *description->mutable_provisioned_throughput() = index.provisioned_throughput();
-  }
+  for (const auto& index : request.global_secondary_indexes())
+    ITEMDB_RETURN_IF_ERROR(AddGlobalIndex(index, &definition));
   for (const auto& index : request.local_secondary_indexes()) {
     auto* description = definition.add_local_secondary_indexes();
     description->set_index_name(index.index_name());

@@ -31,7 +31,9 @@ absl::Status ApplySse(const v1::SseSpecification& sse, v1::TableDescription* def
   return absl::OkStatus();
 }
 
-absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, v1::TableDescription* definition) {
+// Of a table or an index.
+template <typename Definition>
+absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, Definition* definition) {
   if (!wanted.has_max_read_request_units() && !wanted.has_max_write_request_units())
     return Invalid("SEM-099",
                    "OnDemandThroughput must give MaxReadRequestUnits, MaxWriteRequestUnits or both");
@@ -52,7 +54,8 @@ absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, v1::TableDescri
   return absl::OkStatus();
 }
 
-absl::Status ApplyWarm(const v1::WarmThroughput& wanted, v1::TableDescription* definition) {
+template <typename Definition>
+absl::Status ApplyWarm(const v1::WarmThroughput& wanted, Definition* definition) {
   if (!wanted.has_read_units_per_second() && !wanted.has_write_units_per_second())
     return Invalid("SEM-099", "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both");
   if ((wanted.has_read_units_per_second() && wanted.read_units_per_second() < 1) ||
@@ -64,15 +67,20 @@ absl::Status ApplyWarm(const v1::WarmThroughput& wanted, v1::TableDescription* d
   return absl::OkStatus();
 }
 
+template <typename Request, typename Definition>
+absl::Status ApplyThroughputs(const Request& request, Definition* definition) {
+  if (request.has_on_demand_throughput())
+    ITEMDB_RETURN_IF_ERROR(ApplyOnDemand(request.on_demand_throughput(), definition));
+  if (request.has_warm_throughput()) ITEMDB_RETURN_IF_ERROR(ApplyWarm(request.warm_throughput(), definition));
+  return absl::OkStatus();
+}
+
 template <typename Request>
 absl::Status Apply(const Request& request, v1::TableDescription* definition) {
   ITEMDB_RETURN_IF_ERROR(ApplyTableClass(request.table_class(), definition));
   if (request.has_sse_specification())
     ITEMDB_RETURN_IF_ERROR(ApplySse(request.sse_specification(), definition));
-  if (request.has_on_demand_throughput())
-    ITEMDB_RETURN_IF_ERROR(ApplyOnDemand(request.on_demand_throughput(), definition));
-  if (request.has_warm_throughput()) ITEMDB_RETURN_IF_ERROR(ApplyWarm(request.warm_throughput(), definition));
-  return absl::OkStatus();
+  return ApplyThroughputs(request, definition);
 }
 
 }  // namespace
@@ -84,6 +92,16 @@ absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescr
 
 absl::Status ApplySettings(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   return Apply(request, definition);
+}
+
+absl::Status ApplySettings(const v1::GlobalSecondaryIndex& request,
+                           v1::GlobalSecondaryIndexDescription* index) {
+  return ApplyThroughputs(request, index);
+}
+
+absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
+                           v1::GlobalSecondaryIndexDescription* index) {
+  return ApplyThroughputs(request, index);
 }
 
 }  // namespace itemdb

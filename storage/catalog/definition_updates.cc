@@ -17,8 +17,12 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
   if (request.billing_mode() != v1::BILLING_MODE_UNSPECIFIED)
     definition->set_billing_mode(request.billing_mode());
   const bool provisioned = definition->billing_mode() == v1::BILLING_MODE_PROVISIONED;
-  if (request.has_provisioned_throughput())
+  const absl::Status throughput_error =
+      Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
+  if (request.has_provisioned_throughput()) {
+    if (!provisioned) return throughput_error;
     *definition->mutable_provisioned_throughput() = request.provisioned_throughput();
+  }
 
   std::set<std::string> named;
   for (const auto& update : request.global_secondary_index_throughputs()) {
@@ -30,12 +34,17 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     if (index == indexes->end())
       return ValidationError("SEM-039",
                              "The table does not have the specified index: " + update.index_name());
-    *index->mutable_provisioned_throughput() = update.provisioned_throughput();
+    if (!update.has_provisioned_throughput() && !update.has_on_demand_throughput() &&
+        !update.has_warm_throughput()) {
+      return Invalid("SEM-095", "ProvisionedThroughput, OnDemandThroughput or WarmThroughput of index " +
+                                    update.index_name() + " must be given");
+    }
+    if (update.has_provisioned_throughput()) {
+      if (!provisioned) return throughput_error;
+      *index->mutable_provisioned_throughput() = update.provisioned_throughput();
+    }
+    ITEMDB_RETURN_IF_ERROR(ApplySettings(update, &*index));
   }
-  if (!provisioned && (request.has_provisioned_throughput() || !named.empty())) {
-    return Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
-  }
-
   // What an earlier mode has left goes with it.
   if (!provisioned) definition->clear_provisioned_throughput();
   ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + definition->table_name(), provisioned,
@@ -104,14 +113,21 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
   const bool settings = request.table_class() != v1::TABLE_CLASS_UNSPECIFIED ||
                         request.has_sse_specification() || request.has_on_demand_throughput() ||
                         request.has_warm_throughput();
-  if (!throughput && !settings && !request.has_deletion_protection_enabled() &&
+  const bool indexes = !request.global_secondary_index_creations().empty() ||
+                       !request.global_secondary_index_deletions().empty();
+  if (!throughput && !settings && !indexes && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
     return Invalid(
         "SEM-095",
-        "at least one of BillingMode, ProvisionedThroughput, index throughputs, DeletionProtectionEnabled, "
-        "StreamEnabled, StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput "
-        "must be given");
+        "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create or delete, "
+        "DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
+        "OnDemandThroughput and WarmThroughput must be given");
   }
+  if (throughput && indexes) {
+    return Invalid("SEM-095",
+                   "one request may change throughput, create an index or delete one, not several of these");
+  }
+  if (indexes) ITEMDB_RETURN_IF_ERROR(ApplyIndexChanges(request, &definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
   if (request.has_deletion_protection_enabled())

@@ -61,6 +61,13 @@ const Index* Table::FindIndex(std::string_view index_name) const {
   return nullptr;
 }
 
+const Index* Table::FindIndexByStorageId(uint64_t index_storage_id) const {
+  for (const Index& index : indexes) {
+    if (index.storage_id == index_storage_id) return &index;
+  }
+  return nullptr;
+}
+
 bool Table::IsKeyAttribute(std::string_view attribute) const {
   return partition[0].name == attribute || (!sort.empty() && sort[0].name == attribute);
 }
@@ -89,7 +96,11 @@ Table MakeTable(v1::TableDescription definition) {
     }
     table.indexes.push_back(std::move(index));
   };
-  for (const auto& description : definition.global_secondary_indexes()) add_index(description, false);
+  for (const auto& description : definition.global_secondary_indexes()) {
+    add_index(description, false);
+    if (description.index_status() == v1::TABLE_STATUS_CREATING)
+      table.indexes.back().state = IndexState::kFilling;
+  }
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
   table.has_local_indexes = !definition.local_secondary_indexes().empty();
   table.definition = std::move(definition);

@@ -18,10 +18,21 @@ namespace itemdb {
 // The column family of a table or index; opaque here (storage/engine/store.h).
 class Family;
 
+// What an index is good for.
+enum class IndexState {
+  // Every item has its entry; reads may use it.
+  kActive,
+  // Being created (SEM-097): entries are made of one state of the table, those of writes are only checked.
+  kFilling,
+  // Being created: writes maintain their entries, those of items written while it was kFilling are mended.
+  kCatchingUp,
+};
+
 // A secondary index.
 struct Index {
   std::string name;
   uint64_t storage_id = 0;
+  IndexState state = IndexState::kActive;
   // A local index has the table's partition key and one sort-key attribute (SEM-091). It is kept like a
   // global one; a read of it may ask for what it does not hold, and is accounted for under its own heading.
   bool local = false;
@@ -31,6 +42,7 @@ struct Index {
   v1::ProjectionType projection = v1::PROJECTION_TYPE_UNSPECIFIED;
   // Names of the attributes that entries carry, sorted; empty when `projection` is ALL.
   std::vector<std::string> projected;
+  // Null while an index that was being created waits for its family, after a restart.
   std::shared_ptr<Family> family;
 
   bool Projects(std::string_view attribute) const;
@@ -54,11 +66,12 @@ struct Table {
 
   // Null when there is no such index.
   const Index* FindIndex(std::string_view index_name) const;
+  const Index* FindIndexByStorageId(uint64_t index_storage_id) const;
   // Whether `attribute` is part of the primary key.
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// The descriptor of a stored definition; families are left null.
+// The descriptor of a stored definition; families are left null. An index that is CREATING is kFilling.
 Table MakeTable(v1::TableDescription definition);
 
 // A definition from a request: checked (SEM-008, SEM-009, SEM-067, SEM-068, SEM-073, SEM-077..079, SEM-091,
@@ -66,7 +79,7 @@ Table MakeTable(v1::TableDescription definition);
 absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTableRequest& request);
 
 // `definition` after UpdateTable (SEM-095), TagTable, UntagTable. INVALID_ARGUMENT: nothing is asked for, or
-// it does not fit the table.
+// it does not fit the table. UpdateTable's new index is CREATING and lacks a storage id.
 absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription definition,
                                                        const v1::UpdateTableRequest& request);
 absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription definition,

@@ -128,6 +128,13 @@ void CommitGroup::CountCollection(const Table& table, const ItemKey& key, const 
   known->second.counters.items += change.items;
   known->second.counters.bytes += change.bytes;
   known->second.changed = true;
+  Count(table.storage_id, 0, 0);  // Without counters there would be nothing to write.
+}
+
+void CommitGroup::PutCollection(const Table& table, const ItemKey& key, const Counters& counters) {
+  collections_.insert_or_assign(CollectionKey(table.storage_id, key.encoded),
+                                Collection{table.storage_id, counters, true});
+  Count(table.storage_id, 0, 0);
 }
 
 void CommitGroup::AppendChange(std::string_view record) {

@@ -110,6 +110,8 @@ class CommitGroup {
   absl::StatusOr<Counters> FindCollection(const Table& table, const ItemKey& key);
   // Adds `change` to a collection that FindCollection has answered for.
   void CountCollection(const Table& table, const ItemKey& key, const Counters& change);
+  // Replaces what is recorded of a collection for which FindCollection has answered DATA_LOSS.
+  void PutCollection(const Table& table, const ItemKey& key, const Counters& counters);
   int64_t max_item_collection_bytes() const { return state_->max_item_collection_bytes; }
 
   // ---- client request tokens (request_tokens.h) ----

@@ -72,6 +72,14 @@ class Engine {
   // At most one check runs at a time: it occupies an I/O thread for as long as it takes.
   [[nodiscard]] bool TryBeginCheck() { return !checking_.exchange(true); }
   void EndCheck() { checking_ = false; }
+  bool is_checking() const { return checking_; }
+  // Records that the check has visited, and how many there are to visit.
+  struct CheckFigures {
+    std::atomic<int64_t> done = 0;
+    std::atomic<int64_t> total = 0;
+  };
+  CheckFigures& check_figures() { return check_figures_; }
+  const CheckFigures& check_figures() const { return check_figures_; }
 
   uint64_t durable_sequence() const { return pipeline_->durable_sequence(); }
   PipelineFigures pipeline_figures() const { return pipeline_->figures(); }
@@ -82,6 +90,8 @@ class Engine {
   // The oldest change that may be read, and pins for whoever needs changes for longer.
   uint64_t changes_start() const { return log_start_.oldest(); }
   LogStart& log_start() { return log_start_; }
+  // The file system that everything is on.
+  rocksdb::Env* env() const { return env_; }
   const std::string& database_id() const { return database_id_; }
   const DatabaseOptions& options() const { return options_; }
   // Whether indexes and counters must be rebuilt before anything is served.
@@ -112,6 +122,7 @@ class Engine {
   std::atomic<bool> disk_full_ = false;
   std::atomic<int64_t> refused_by_disk_ = 0;
   std::atomic<bool> checking_ = false;
+  CheckFigures check_figures_;
   bool needs_rebuild_ = false;
   // Constant after Open.
   std::string database_id_;

@@ -230,6 +230,8 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
     }
     bool complete = table->family != nullptr;
     for (Index& index : table->indexes) {
+      // One that was being created is begun anew, in another family: nobody knows what is in this one.
+      if (index.state != IndexState::kActive) continue;
       index.family = take_family(index.storage_id);
       complete = complete && index.family != nullptr;
     }

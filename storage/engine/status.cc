@@ -46,6 +46,10 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
   reply.mutable_disk()->set_free(static_cast<int64_t>(engine.FreeDiskBytes()));
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
 
+  if (engine.is_checking()) {
+    reply.mutable_check()->set_done(engine.check_figures().done);
+    reply.mutable_check()->set_total(engine.check_figures().total);
+  }
   PipelineFigures figures = engine.pipeline_figures();
   reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));
   reply.mutable_memory()->set_write_queue_limit(static_cast<int64_t>(engine.options().max_queue_bytes));

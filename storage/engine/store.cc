@@ -217,6 +217,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options,
   rocksdb::Options base = BaseOptions(options, store->logger_);
   store->family_options_ = base;
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
+  store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
   store->write_buffer_manager_ = base.write_buffer_manager;
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, FamiliesOf(options, base));
 
@@ -299,6 +300,24 @@ Store::Usage Store::MeasureUsage() const {
     if (file.name.ends_with(".log")) usage.write_ahead_log += file.size_bytes;
   }
   return usage;
+}
+
+void Store::TakeFromCache(int64_t bytes) {
+  MutexLock lock(cache_mutex_);
+  cache_bytes_ -= bytes;
+  block_cache_->SetCapacity(static_cast<size_t>(std::max<int64_t>(cache_bytes_, 0)));
+}
+
+absl::Status Store::Ingest(const Family& family, const std::vector<std::string>& paths) {
+  rocksdb::IngestExternalFileOptions options;
+  options.move_files = true;
+  options.write_global_seqno = false;
+  // The family is empty: a flush, for which writers would have to wait, is never needed.
+  options.allow_blocking_flush = false;
+  rocksdb::Status status = db_->IngestExternalFile(family.handle(), paths, options);
+  if (!status.ok())
+    return FromRocksDB("cannot add files to column family " + FamilyName(family.storage_id()), status);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::shared_ptr<Family>>> Store::CreateFamilies(

@@ -14,6 +14,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
 namespace spdlog {
@@ -97,6 +98,13 @@ class Store : public std::enable_shared_from_this<Store> {
   // Asks every family and lists the directory: milliseconds, for people who look now and then.
   Usage MeasureUsage() const;
 
+  // Takes so many bytes from the block cache for something else, or, when negative, gives them back.
+  void TakeFromCache(int64_t bytes);
+
+  // Puts the sorted table files at `paths`, which do not overlap and are on the same file system, into the
+  // empty family `family`; durable on return, and the files are gone from where they were.
+  absl::Status Ingest(const Family& family, const std::vector<std::string>& paths);
+
   // Slow (tens of milliseconds): never on a request's or the writer's thread.
   absl::StatusOr<std::vector<std::shared_ptr<Family>>> CreateFamilies(
       const std::vector<uint64_t>& storage_ids);
@@ -112,6 +120,9 @@ class Store : public std::enable_shared_from_this<Store> {
 
   std::shared_ptr<rocksdb::Logger> logger_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
+  Mutex cache_mutex_;
+  // What the block cache was given, less what was taken from it; may be less than nothing.
+  int64_t cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffer_manager_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyOptions family_options_;

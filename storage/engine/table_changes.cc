@@ -19,19 +19,6 @@ std::string NewTableId() {
   return uuid;
 }
 
-std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
-                              const CommitGroup& group) {
-  v1::ChangeRecord record;
-  record.set_change_sequence(group.next_sequence());
-  record.set_commit_time_us(group.commit_time_us());
-  record.set_table_storage_id(definition.storage_id());
-  record.set_kind(kind);
-  record.set_commit_first_sequence(group.next_sequence());
-  record.set_commit_last_sequence(group.next_sequence());
-  *record.mutable_table() = definition;
-  return record.SerializeAsString();
-}
-
 // A change of the catalog as a commit unit. `change` decides it in commit order; the definitions thread
 // waits.
 class CatalogUnit : public CommitUnit {
@@ -66,15 +53,6 @@ class CatalogUnit : public CommitUnit {
   absl::Status decided_;
   std::promise<Outcome> outcome_;
 };
-
-// The catalog's records of where the scans of a table's families are split.
-void AddSegmentsKeys(const ReadView& view, const Table& table, std::vector<std::string>* keys) {
-  auto add = [&](uint64_t storage_id) {
-    for (std::string& key : SegmentsKeys(view, storage_id)) keys->push_back(std::move(key));
-  };
-  add(table.storage_id);
-  for (const Index& index : table.indexes) add(index.storage_id);
-}
 
 absl::StatusOr<StreamChange> PrepareStream(Engine& engine, const v1::TableDescription* before,
                                            v1::TableDescription* after) {
@@ -169,7 +147,10 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(*view, *table));
-    AddSegmentsKeys(*view, *table, &segments);
+    segments = SegmentsKeys(*view, table->storage_id);
+    for (const Index& index : table->indexes) {
+      for (std::string& key : SegmentsKeys(*view, index.storage_id)) segments.push_back(std::move(key));
+    }
   }
   if (table->definition.deletion_protection_enabled()) {
     return ValidationError(
@@ -195,22 +176,11 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
       }));
   reply.set_change_sequence(change_sequence);
 
-  // Dropping is durable at once: the record must be so before, or a power cut in relaxed mode leaves a table
-  // without its families. What cannot be dropped now is dropped when the database is opened next.
-  absl::Status synced = engine.SyncNow();
-  auto view = engine.View();
   std::vector<const Family*> families = {table->family.get()};
-  for (const Index& index : table->indexes) families.push_back(index.family.get());
-  for (const Family* family : families) {
-    absl::Status dropped = !synced.ok() ? synced
-                           : view.ok()  ? (*view)->store()->DropFamily(*family)
-                                        : view.status();
-    if (!dropped.ok()) {
-      engine.options().log->warn(
-          "column family of a deleted table kept until the next start table={} family={} error=\"{}\"",
-          table->name, FamilyName(family->storage_id()), MessageOf(dropped));
-    }
+  for (const Index& index : table->indexes) {
+    if (index.family != nullptr) families.push_back(index.family.get());
   }
+  DropFamilies(engine, table->name, families);
   if (table->has_local_indexes) {
     if (absl::Status forgotten = ForgetCollections(engine, table->storage_id); !forgotten.ok()) {
       engine.options().log->warn("sizes of item collections kept until the next start table={} error=\"{}\"",
@@ -221,7 +191,6 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
 }
 
 // Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one.
-// Its families, and with them its items and index entries, stay.
 template <typename Reply>
 absl::StatusOr<Reply> Change(
     Engine& engine, const std::string& name,
@@ -232,46 +201,11 @@ absl::StatusOr<Reply> Change(
     ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(name));
   }
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, update(old_table->definition));
-  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &old_table->definition, &definition));
-  auto table = std::make_shared<Table>(MakeTable(definition));
-  table->family = old_table->family;
-  for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = old_table->indexes[i].family;
-  ITEMDB_ASSIGN_OR_RETURN(
-      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-        Catalog::Tables tables = group.catalog()->tables();
-        // Definitions change on this thread only, so the table is still there.
-        tables.insert_or_assign(table->name, table);
-        group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
-        stream.Append(group);
-        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, definition, group));
-        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
-        return absl::OkStatus();
-      }));
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
+                          ReplaceTable(engine, WithDefinition(*old_table, std::move(definition))));
   Reply reply;
   reply.set_change_sequence(change_sequence);
-  if constexpr (requires { reply.mutable_table(); }) {
-    *reply.mutable_table() = table->definition;
-    // The change is made, whatever becomes of looking at the counters.
-    if (auto view = engine.View(); view.ok()) {
-      if (auto described = DescribeTable(**view, *table); described.ok())
-        *reply.mutable_table() = *std::move(described);
-    }
-  }
   return reply;
-}
-
-// Runs `operation` on the definitions thread and answers with its result.
-template <typename Reply, typename Operation>
-void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
-  auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
-  IoPool::Task task = [&engine, operation = std::move(operation), shared_done] {
-    auto reply = operation();
-    std::move (*shared_done)(std::move(reply));
-    engine.ReplenishFamilies();
-  };
-  if (engine.SubmitDefinition(task)) return;
-  std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-                                     "too many table changes are waiting; try again later", 1000));
 }
 
 }  // namespace
@@ -284,15 +218,6 @@ void CreateTable(Engine& engine, v1::CreateTableRequest request, Done<v1::Create
 void DeleteTable(Engine& engine, v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
   RunDefinition(
       engine, [&engine, request = std::move(request)] { return Delete(engine, request); }, std::move(done));
-}
-
-void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
-  auto run = [&engine, request = std::move(request)] {
-    return Change<v1::UpdateTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
-      return UpdatedDefinition(std::move(definition), request);
-    });
-  };
-  RunDefinition(engine, std::move(run), std::move(done));
 }
 
 void TagTable(Engine& engine, v1::TagTableRequest request, Done<v1::TagTableReply> done) {
@@ -311,6 +236,63 @@ void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTab
     });
   };
   RunDefinition(engine, std::move(run), std::move(done));
+}
+
+std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
+                              const CommitGroup& group) {
+  v1::ChangeRecord record;
+  record.set_change_sequence(group.next_sequence());
+  record.set_commit_time_us(group.commit_time_us());
+  record.set_table_storage_id(definition.storage_id());
+  record.set_kind(kind);
+  record.set_commit_first_sequence(group.next_sequence());
+  record.set_commit_last_sequence(group.next_sequence());
+  *record.mutable_table() = definition;
+  return record.SerializeAsString();
+}
+
+std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
+  auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
+  table->family = old_table.family;
+  for (Index& index : table->indexes) {
+    const Index* old_index = old_table.FindIndexByStorageId(index.storage_id);
+    if (old_index == nullptr) continue;
+    index.family = old_index->family;
+    if (index.state != IndexState::kActive) index.state = old_index->state;
+  }
+  return table;
+}
+
+absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Table> table,
+                                      absl::FunctionRef<void(CommitGroup&)> also) {
+  return CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+    Catalog::Tables tables = group.catalog()->tables();
+    // Definitions change on this thread only, so the table is still there.
+    tables.insert_or_assign(table->name, table);
+    group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
+    also(group);
+    group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
+    group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+    return absl::OkStatus();
+  });
+}
+
+void DropFamilies(Engine& engine, const std::string& table_name, const std::vector<const Family*>& families) {
+  // Dropping is durable at once: the record must be so before, or a power cut in relaxed mode leaves a table
+  // without its families. What cannot be dropped now is dropped when the database is opened next.
+  absl::Status synced = engine.SyncNow();
+  auto view = engine.View();
+  for (const Family* family : families) {
+    absl::Status dropped = !synced.ok() ? synced
+                           : view.ok()  ? (*view)->store()->DropFamily(*family)
+                                        : view.status();
+    if (!dropped.ok()) {
+      engine.options().log->warn(
+          "column family of a deleted table or index kept until the next start table={} family={} "
+          "error=\"{}\"",
+          table_name, FamilyName(family->storage_id()), MessageOf(dropped));
+    }
+  }
 }
 
 absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
@@ -343,7 +325,13 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const T
   ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(view, table.storage_id));
   description.set_item_count(counters.items);
   description.set_table_size_bytes(counters.bytes);
-  auto count_entries = [&view](auto& index) {
+  for (const auto& index : table.definition.global_secondary_indexes()) {
+    if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+      description.set_table_status(v1::TABLE_STATUS_UPDATING);
+  }
+  auto count_entries = [&](auto& index) {
+    // Of an index that is being created only some have been counted.
+    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return absl::OkStatus();
     ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id()));
     index.set_item_count(entries.items);
     index.set_index_size_bytes(entries.bytes);

@@ -1,4 +1,4 @@
-// Creating, changing and deleting tables.
+// Creating, tagging and deleting tables; what all changes of definitions need.
 //
 // Column families are slow to make and drop, so that happens on the definitions thread, outside the pipeline;
 // only the catalog record passes through it. Create: families first, then the record. Delete: the record
@@ -6,6 +6,11 @@
 // that no table names; opening finds them.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb {
@@ -13,14 +18,44 @@ namespace itemdb {
 // Behind Database's methods of the same names.
 void CreateTable(Engine& engine, v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
 void DeleteTable(Engine& engine, v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
-void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);
 void TagTable(Engine& engine, v1::TagTableRequest request, Done<v1::TagTableReply> done);
 void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTableReply> done);
+
+// ---- for whoever else changes definitions, on the definitions thread ----
+
+// Runs `operation` on the definitions thread and answers with its result.
+template <typename Reply, typename Operation>
+void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
+  auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
+  IoPool::Task task = [&engine, operation = std::move(operation), shared_done]() mutable {
+    auto reply = operation();
+    std::move (*shared_done)(std::move(reply));
+    engine.ReplenishFamilies();
+  };
+  if (engine.SubmitDefinition(task)) return;
+  std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                                     "too many table changes are waiting; try again later", 1000));
+}
+
+// `old_table` with another definition. Families, and with them items and entries, stay; those of new indexes
+// are left null.
+std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition);
+// Puts `table` in the place of the one with its name, with a change record and what `also` appends. Blocks
+// until it is durable; returns the change.
+absl::StatusOr<uint64_t> ReplaceTable(
+    Engine& engine, std::shared_ptr<const Table> table,
+    absl::FunctionRef<void(CommitGroup&)> also = [](CommitGroup&) {});
+// Drops families that the catalog no longer names. Those for which that fails are logged and dropped at the
+// next start.
+void DropFamilies(Engine& engine, const std::string& table_name, const std::vector<const Family*>& families);
+// The change record of a table change that is about to be appended to `group`.
+std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
+                              const CommitGroup& group);
 
 // ---- for what else is kept in the catalog ----
 
 // Commits what `change` appends to a group, in commit order. Blocks until it is durable; on the definitions
-// thread only. Returns the group's last change.
+// thread, or before anything is served. Returns the group's last change.
 absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
                                              absl::AnyInvocable<absl::Status(CommitGroup&)> change);
 // The catalog's key for how a table or index is split into so many segments, and all of them.

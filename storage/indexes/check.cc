@@ -2,7 +2,7 @@
 
 #include "storage/base/limits.h"
 #include "storage/engine/table_changes.h"
-#include "storage/indexes/differences.h"
+#include "storage/indexes/repair.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb {
@@ -86,48 +86,132 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<v1::CheckDatabaseReply> Check(const Walk& walk, uint64_t changes_start,
-                                             const std::string& table_name) {
+// Turns differences into findings.
+class Findings {
+ public:
+  explicit Findings(v1::CheckDatabaseReply* reply) : reply_(reply) {}
+
+  void Add(std::string finding) {
+    if (reply_->findings_size() < kMaxFindings) reply_->add_findings(std::move(finding));
+    reply_->set_finding_count(reply_->finding_count() + 1);
+  }
+  // How many of them are of what can be repaired.
+  int64_t reparable() const { return reparable_; }
+
+  // Of `table`.
+  Differences Report(const Table& table) {
+    auto add = [this](std::string finding) {
+      ++reparable_;
+      Add(std::move(finding));
+    };
+    auto owner = [&table](const Index& index) { return "index " + index.name + " of table " + table.name; };
+    Differences report;
+    report.damaged = [this](const std::string& damaged, std::string_view key, const std::string& what) {
+      Add(damaged + ": key " + Hex(key) + ": " + what);
+    };
+    report.damaged_entry = [=](const Index& index, std::string_view key) {
+      add(owner(index) + ": key " + Hex(key) + ": the record does not decode");
+    };
+    report.missing = [=](const Index& index, const IndexEntry& entry, bool stale) {
+      add(owner(index) + ": the entry " + Hex(entry.key) +
+          (stale ? " is stale: it differs from its item" : " of an item is missing"));
+    };
+    report.orphaned = [=](const Index& index, std::string_view key) {
+      add(owner(index) + ": the entry " + Hex(key) + " belongs to no item");
+    };
+    report.miscounted = [=](const std::string& miscounted, uint64_t, const Counters& counted,
+                            const Counters& stored) {
+      add(miscounted + ": counted " + std::to_string(counted.items) + " items of " +
+          std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
+          std::to_string(stored.bytes));
+    };
+    report.expected = [](const Index&, const Counters&) {};
+    report.wrong_collection = [=](const Table& of, std::string_view key, const Counters& counted) {
+      add("table " + of.name + ": the record of an item collection, key " + Hex(key) +
+          ", is wrong: counted " + std::to_string(counted.items) + " items of " +
+          std::to_string(counted.bytes) + " bytes with their entries in local indexes");
+    };
+    return report;
+  }
+
+ private:
+  v1::CheckDatabaseReply* reply_;
+  int64_t reparable_ = 0;
+};
+
+// What a check looks at.
+struct Subject {
+  // Null: every table, change log and tokens.
+  std::shared_ptr<const Table> table;
+  // Of `table`; null: all of it.
+  const Index* index = nullptr;
+};
+
+absl::StatusOr<Subject> SubjectOf(const v1::CheckDatabaseRequest& request, const Catalog& catalog) {
+  Subject subject;
+  if (request.table_name().empty()) {
+    if (request.index_name().empty()) return subject;
+    return ValidationError("IndexName needs the TableName that it belongs to");
+  }
+  ITEMDB_ASSIGN_OR_RETURN(subject.table, catalog.Find(request.table_name()));
+  if (request.index_name().empty()) return subject;
+  subject.index = subject.table->FindIndex(request.index_name());
+  if (subject.index == nullptr) {
+    return ValidationError("SEM-039", "The table does not have the specified index: " + request.index_name());
+  }
+  if (subject.index->state == IndexState::kActive) return subject;
+  return ValidationError(
+      "SEM-097", "index " + request.index_name() + " is being created; it can be checked when it is ACTIVE");
+}
+
+// The records that a check of `table` visits.
+absl::StatusOr<int64_t> RecordsOf(const ReadView& view, const Table& table, const Index* only_index) {
+  ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(view, table.storage_id));
+  int64_t records = items.items;
+  for (const Index& index : table.indexes) {
+    if (index.state != IndexState::kActive || (only_index != nullptr && only_index != &index)) continue;
+    ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id));
+    records += entries.items;
+  }
+  return records;
+}
+
+absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, uint64_t changes_start,
+                                             const Subject& subject, bool repairs) {
   v1::CheckDatabaseReply reply;
   reply.set_change_sequence(walk.view.change_sequence());
-  Report report = [&reply](std::string finding) {
-    if (reply.findings_size() < kMaxFindings) reply.add_findings(std::move(finding));
-    reply.set_finding_count(reply.finding_count() + 1);
-  };
-  std::string table_in_hand;
-  Differences differences;
-  differences.damaged = [&report](const std::string& owner, std::string_view key, const std::string& what) {
-    report(owner + ": key " + Hex(key) + ": " + what);
-  };
-  differences.missing = [&](const Index& index, const IndexEntry& entry, bool stale) {
-    report("index " + index.name + " of table " + table_in_hand + ": the entry " + Hex(entry.key) +
-           (stale ? " is stale: it differs from its item" : " of an item is missing"));
-  };
-  differences.orphaned = [&](const Index& index, std::string_view key) {
-    report("index " + index.name + " of table " + table_in_hand + ": the entry " + Hex(key) +
-           " belongs to no item");
-  };
-  differences.miscounted = [&report](const std::string& owner, uint64_t, const Counters& counted,
-                                     const Counters& stored) {
-    report(owner + ": counted " + std::to_string(counted.items) + " items of " +
-           std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
-           std::to_string(stored.bytes));
-  };
-  differences.wrong_collection = [&report](const Table& table, std::string_view key,
-                                           const Counters& counted) {
-    report("table " + table.name + ": the record of an item collection, key " + Hex(key) +
-           ", is wrong: counted " + std::to_string(counted.items) + " items of " +
-           std::to_string(counted.bytes) + " bytes with their entries in local indexes");
-  };
+  Findings findings(&reply);
+  std::vector<std::shared_ptr<const Table>> tables;
+  if (subject.table != nullptr) {
+    tables.push_back(subject.table);
+  } else {
+    for (const auto& [name, table] : walk.view.catalog().tables()) tables.push_back(table);
+  }
+  int64_t total = 0;
+  for (const auto& table : tables) {
+    ITEMDB_ASSIGN_OR_RETURN(int64_t records, RecordsOf(walk.view, *table, subject.index));
+    total += records;
+  }
+  engine.check_figures().done = 0;
+  engine.check_figures().total = total;
 
   Checked checked;
-  for (const auto& [name, table] : walk.view.catalog().tables()) {
-    if (!table_name.empty() && name != table_name) continue;
-    table_in_hand = name;
-    ITEMDB_RETURN_IF_ERROR(CompareTable(walk, *table, differences, &checked));
+  int64_t left = 0;
+  for (const auto& table : tables) {
+    Repair repair(engine, walk.view, *table);
+    const Differences report = findings.Report(*table);
+    ITEMDB_RETURN_IF_ERROR(CompareTable(walk, *table, subject.index,
+                                        repairs ? Repairing(report, *table, repair) : report, &checked));
+    ITEMDB_RETURN_IF_ERROR(repair.Finish());
+    left += repair.left();
   }
-  ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, changes_start, report, &checked));
-  ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(walk, report));
+  if (repairs) reply.set_repaired_count(findings.reparable() - left);
+  reply.set_skipped_items(checked.skipped_items);
+  if (subject.index == nullptr) {
+    Report report = [&findings](std::string finding) { findings.Add(std::move(finding)); };
+    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, changes_start, report, &checked));
+    ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(walk, report));
+  }
   reply.set_items_checked(checked.items);
   reply.set_index_entries_checked(checked.entries);
   reply.set_change_records_checked(checked.records);
@@ -142,21 +226,22 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
   std::shared_ptr<LogStart::Pin> pin = engine.log_start().KeepAll();
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
-  if (!request.table_name().empty()) {
-    if (auto table = (*view)->catalog().Find(request.table_name()); !table.ok())
-      return std::move(done)(table.status());
-  }
+  auto subject = SubjectOf(request, (*view)->catalog());
+  if (!subject.ok()) return std::move(done)(subject.status());
   auto shared_done = std::make_shared<Done<v1::CheckDatabaseReply>>(std::move(done));
   if (!engine.TryBeginCheck()) {
     return std::move(*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                              "another check is running; try again when it is done", 1000));
   }
-  IoPool::Task task = [&engine, view = *std::move(view), pin = std::move(pin), name = request.table_name(),
-                       shared_done, cancellation = std::move(cancellation)]() mutable {
+  IoPool::Task task = [&engine, view = *std::move(view), pin = std::move(pin), subject = *std::move(subject),
+                       repairs = request.repair(), shared_done,
+                       cancellation = std::move(cancellation)]() mutable {
     absl::StatusOr<v1::CheckDatabaseReply> reply =
-        Check({engine, *view, cancellation}, pin->oldest_needed(), name);
+        Check(engine, {engine, *view, cancellation, &engine.check_figures().done}, pin->oldest_needed(),
+              subject, repairs);
     view.reset();
     pin.reset();
+    subject = {};
     engine.EndCheck();
     std::move (*shared_done)(std::move(reply));
   };

@@ -2,6 +2,7 @@
 // them. Used by the check, which reports it, and by the rebuild, which puts it right.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ struct Walk {
   const Engine& engine;
   const ReadView& view;
   CancellationPtr cancellation;
+  // Where to count records that were visited; may be null.
+  std::atomic<int64_t>* visited = nullptr;
 
   // UNAVAILABLE: the store has to be closed. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the result.
   absl::Status CheckGoesOn() const;
@@ -27,8 +30,10 @@ std::string Hex(std::string_view key);
 
 // Where a table's derived data differs from its items. Each callback may be called any number of times.
 struct Differences {
-  // An item or entry that does not decode, or whose key is not that of its item.
+  // An item that does not decode, or whose key is not its own.
   std::function<void(const std::string& owner, std::string_view key, const std::string& what)> damaged;
+  // An entry that does not decode.
+  std::function<void(const Index&, std::string_view key)> damaged_entry;
   // An entry that should be there but is not, or differs.
   std::function<void(const Index&, const IndexEntry&, bool stale)> missing;
   // An entry that no item has.
@@ -36,6 +41,8 @@ struct Differences {
   std::function<void(const std::string& owner, uint64_t storage_id, const Counters& counted,
                      const Counters& stored)>
       miscounted;
+  // How many entries an index should have.
+  std::function<void(const Index&, const Counters& expected)> expected;
   // The record of an item collection under `key` says something else than was counted, or does not decode.
   std::function<void(const Table&, std::string_view key, const Counters& counted)> wrong_collection;
 };
@@ -44,6 +51,8 @@ struct Checked {
   int64_t items = 0;
   int64_t entries = 0;
   int64_t records = 0;
+  // Items that an index cannot have, once for each index (SEM-097).
+  int64_t skipped_items = 0;
 };
 
 // Calls `visit` for every record of a family, or those whose keys begin with `prefix`. Errors as
@@ -52,9 +61,10 @@ absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");
 
-// Tells `differences` of everything in `table` that does, and adds what was seen to `*checked`. Errors as
-// ForEachRecord.
-absl::Status CompareTable(const Walk& walk, const Table& table, const Differences& differences,
-                          Checked* checked);
+// Tells `differences` of everything in `table` and its active indexes that does, and adds what was seen to
+// `*checked`. With `only_index` it looks at that index only, and not at what is derived of the table besides.
+// Errors as ForEachRecord.
+absl::Status CompareTable(const Walk& walk, const Table& table, const Index* only_index,
+                          const Differences& differences, Checked* checked);
 
 }  // namespace itemdb

@@ -339,6 +339,9 @@ std::string PreparedPage::Owner() const {
 absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name) {
   if (index_name.empty()) return nullptr;
   const Index* index = table.FindIndex(index_name);
+  if (index != nullptr && index->state != IndexState::kActive) {
+    return ValidationError("SEM-097", "Cannot read from backfilling global secondary index: " + index_name);
+  }
   if (index != nullptr) return index;
   return ValidationError("SEM-039", "The table does not have the specified index: " + index_name +
                                         " (table " + table.name + ")");

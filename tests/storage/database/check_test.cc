@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "storage/base/limits.h"
@@ -161,6 +163,143 @@ TEST_F(CheckTest, ARebuildPutsThousandsOfEntriesRight) {
     EXPECT_THAT(families.All(index_), SizeIs(1'053));
     EXPECT_FALSE(families.All("catalog").contains(kNeedsRebuildKey));
   });
+}
+
+class RepairTest : public CheckTest {
+ protected:
+  absl::StatusOr<v1::CheckDatabaseReply> Repair(const std::string& table = "",
+                                                const std::string& index = "") {
+    v1::CheckDatabaseRequest request;
+    request.set_table_name(table);
+    request.set_index_name(index);
+    request.set_repair(true);
+    return Await<v1::CheckDatabaseReply>(
+        [&](auto done) { database_->CheckDatabase(request, std::move(done)); });
+  }
+  void ExpectRepaired(int64_t findings) {
+    auto repaired = Repair();
+    ASSERT_TRUE(repaired.ok()) << repaired.status();
+    EXPECT_EQ(repaired->finding_count(), findings) << repaired->DebugString();
+    EXPECT_EQ(repaired->repaired_count(), findings);
+    database_.CheckIsClean();
+    database_.Reopen();
+    database_.CheckIsClean();
+  }
+};
+
+TEST_F(RepairTest, PutsMissingStaleStrayAndDamagedEntriesRight) {
+  Do([&](Families& families) {
+    auto entries = families.All(index_);
+    auto entry = entries.begin();
+    families.Delete(index_, entry->first);  // Missing.
+    ++entry;
+    std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
+    payload[payload.rfind("open")] = 'O';
+    families.Put(index_, entry->first, EncodeRecord(index_, entry->first, 5, payload));  // Stale.
+    ++entry;
+    families.Put(index_, entry->first, "damaged");
+    std::string stray = entry->first;
+    stray.replace(stray.find("open"), 4, "shut");
+    families.Put(index_, stray,
+                 EncodeRecord(index_, stray, 5, DecodeRecord(index_, entry->first, entry->second)->payload));
+    families.Put(index_, "no key at all", "no record at all");
+  });
+  // Missing, stale, damaged and therefore missing, stray, damaged; and their number.
+  ExpectRepaired(7);
+}
+
+TEST_F(RepairTest, PutsCountersRight) {
+  Do([&](Families& families) {
+    for (uint64_t id : {table_, index_})
+      families.Put("stats", CountersKey(id), EncodeCounters(id, CountersKey(id), {99, 7}));
+  });
+  ExpectRepaired(2);
+}
+
+TEST_F(RepairTest, PutsSizesOfItemCollectionsRight) {  // SEM-092
+  v1::CreateTableRequest local = TableRequest("Local");
+  AddLocalIndex(&local, "ByRank", "rate:N", v1::PROJECTION_TYPE_KEYS_ONLY);
+  database_.CreateTable(local);
+  for (const char* pk : {"a", "b", "c", "d"})
+    ASSERT_TRUE(database_.Put("Local", {{"pk", S(pk)}, {"sk", S("s")}, {"rate", N("1")}}).ok());
+  Do([](Families& families) {
+    std::vector<std::pair<std::string, std::string>> records;
+    for (const auto& record : families.All("stats"))
+      if (record.first.starts_with(kCollectionKeyPrefix)) records.push_back(record);
+    ASSERT_THAT(records, SizeIs(4));
+    const uint64_t storage_id = *ParseSequenceKey(records[0].first.substr(1, 8));
+    families.Put("stats", records[0].first, EncodeCounters(storage_id, records[0].first, {9, 9}));
+    families.Put("stats", records[1].first, "damaged");
+    families.Delete("stats", records[2].first);
+    std::string nobody = records[3].first;
+    nobody.replace(nobody.find('d', 9), 1, "z");
+    families.Put("stats", nobody, EncodeCounters(storage_id, nobody, {1, 1}));
+  });
+  ExpectRepaired(4);
+}
+
+TEST_F(RepairTest, OfOneIndexLeavesTheRest) {
+  v1::CreateTableRequest other = TableRequest("Others");
+  AddIndex(&other, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+  AddIndex(&other, "ByName", {"name:S"}, 1, v1::PROJECTION_TYPE_ALL);
+  database_.CreateTable(other);
+  const auto put =
+      database_.Put("Others", {{"pk", S("p")}, {"sk", S("s")}, {"status", S("x")}, {"name", S("n")}});
+  ASSERT_TRUE(put.ok());
+  v1::DescribeTableRequest describe;
+  describe.set_table_name("Others");
+  const auto described = database_->DescribeTable(describe);
+  ASSERT_TRUE(described.ok());
+  Do([&](Families& families) {
+    for (const auto& index : described->table().global_secondary_indexes())
+      RemoveAll(index.storage_id(), families);
+  });
+  auto repaired = Repair("Others", "ByName");
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_EQ(repaired->finding_count(), 2) << "the entry and their number";
+  EXPECT_EQ(repaired->repaired_count(), 2);
+  EXPECT_EQ(repaired->change_records_checked(), 0);
+  EXPECT_THAT(Findings(), AllOf(SizeIs(2), Each(HasSubstr("index ByStatus of table Others"))));
+  EXPECT_EQ(Repair("", "ByName").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Repair("Others", "Nothing").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// What is derived from nothing is told of and left.
+TEST_F(RepairTest, LeavesDamagedItemsAndTheirEntries) {
+  Do([&](Families& families) { families.Put(table_, families.All(table_).begin()->first, "damaged"); });
+  auto repaired = Repair();
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_EQ(repaired->finding_count(), 3) << "the item, its entry, the number of items";
+  EXPECT_EQ(repaired->repaired_count(), 1);
+  Do([&](Families& families) { EXPECT_THAT(families.All(index_), SizeIs(3)); });
+}
+
+// A write between what a repair reads and what it mends is not undone.
+TEST_F(RepairTest, GoesOnBesideWrites) {
+  for (int i = 0; i < 300; ++i)
+    ASSERT_TRUE(
+        database_.Put("Things", {{"pk", S("q")}, {"sk", S(std::to_string(i))}, {"status", S("x")}}).ok());
+  for (int round = 0; round < 5; ++round) {
+    Do([&](Families& families) { RemoveAll(index_, families); });
+    std::atomic<bool> stop = false;
+    std::thread writer([&] {
+      for (int i = 0; !stop; ++i) {
+        const v1::AttributeValue sk = S(std::to_string(i % 300));
+        if (i % 3 == 0) {
+          ASSERT_TRUE(database_.Delete("Things", {{"pk", S("q")}, {"sk", sk}}).ok());
+        } else {
+          ASSERT_TRUE(
+              database_.Put("Things", {{"pk", S("q")}, {"sk", sk}, {"status", S(std::to_string(i))}}).ok());
+        }
+      }
+    });
+    auto repaired = Repair();
+    stop = true;
+    writer.join();
+    ASSERT_TRUE(repaired.ok()) << repaired.status();
+    EXPECT_EQ(repaired->repaired_count(), repaired->finding_count());
+    database_.CheckIsClean();
+  }
 }
 
 class CheckOfAnEngine : public ::testing::Test {

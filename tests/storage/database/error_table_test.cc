@@ -1206,10 +1206,10 @@ std::vector<ErrorRow> Rows() {
        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion "
        "protection first. Table: Single"},
       {"SEM-095", UpdatingTable([](auto*) {}),
-       values + "at least one of BillingMode, ProvisionedThroughput, index throughputs, "
-                "DeletionProtectionEnabled, "
-                "StreamViewType, TableClass, SSESpecification, OnDemandThroughput and WarmThroughput must be "
-                "given"},
+       values +
+           "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create or "
+           "delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
+           "OnDemandThroughput and WarmThroughput must be given"},
       {"SEM-099", UpdatingTable([](auto* r) { r->mutable_warm_throughput(); }),
        values + "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both"},
       {"SEM-099", UpdatingTable([](auto* r) { r->set_table_class(static_cast<v1::TableClass>(9)); }),

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/storage/engine/order_workload.h"
+#include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
@@ -117,7 +118,14 @@ class Machine {
         }
       });
     }
-    if (random_() % 3 == 0) ChangeTables(*database);
+    switch (random_() % 3) {
+      case 0:
+        ChangeTables(*database);
+        break;
+      case 1:
+        ChangeIndexes(*database);
+        break;
+    }
     for (std::thread& thread : threads) thread.join();
     database.reset();
   }
@@ -143,6 +151,33 @@ class Machine {
     }
   }
 
+  // Creates and deletes an index of the table that the writers write to.
+  void ChangeIndexes(Database& database) {
+    for (int i = 0; i < 4; ++i) {
+      auto created =
+          UpdateTable(database, CreateIndexRequest(kOrderTable, "Live", {"status:S", "total:N"}, 1));
+      if (!created.ok()) return;
+      outcome_.acknowledged_sequence = std::max(outcome_.acknowledged_sequence, created->change_sequence());
+      // One is deleted while it is filled.
+      if (i != 1 && !AwaitLiveIndex(database)) return;
+      auto deleted = UpdateTable(database, DeleteIndexRequest(kOrderTable, "Live"));
+      if (!deleted.ok()) return;
+      outcome_.acknowledged_sequence = std::max(outcome_.acknowledged_sequence, deleted->change_sequence());
+    }
+  }
+
+  // False when the power failed first.
+  bool AwaitLiveIndex(Database& database) {
+    v1::DescribeTableRequest request;
+    request.set_table_name(kOrderTable);
+    while (!disk_->power_is_cut()) {
+      auto reply = database.DescribeTable(request);
+      if (reply.ok() && reply->table().table_status() == v1::TABLE_STATUS_ACTIVE) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
   static absl::StatusOr<v1::CreateTableReply> CreateTable(Database& database,
                                                           const v1::CreateTableRequest& request) {
     return Await<v1::CreateTableReply>([&](auto done) { database.CreateTable(request, std::move(done)); });
@@ -153,6 +188,15 @@ class Machine {
     ASSERT_TRUE(opened.ok()) << opened.status();
     std::unique_ptr<Database> database = *std::move(opened);
     outcome_.opened = true;
+    // An index that was being filled is filled now, or will never be there. The change that it made is shown
+    // once it is durable.
+    AwaitIndexes(*database, kOrderTable);
+    if (!durable_) {
+      database.reset();
+      opened = Database::Open(Options());
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      database = *std::move(opened);
+    }
     StoredOrders stored = ReadOrders(*database);
     outcome_.found_sequence = stored.last_sequence;
     for (const OrderWriter& writer : writers_) {

@@ -1,0 +1,113 @@
+// What UpdateTable makes of a definition's indexes: one may be created or deleted (SEM-095, SEM-096).
+
+#include <algorithm>
+#include <set>
+
+#include "storage/catalog/definition_checks.h"
+
+namespace itemdb {
+namespace {
+
+absl::Status OneAtATimeError() {
+  return WithRule("SEM-095",
+                  MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                            "Subscriber limit exceeded: Only 1 online index can be created or deleted "
+                            "simultaneously per table"));
+}
+
+bool HasIndex(const v1::TableDescription& definition, const std::string& name) {
+  auto is_named = [&name](const auto& index) { return index.index_name() == name; };
+  return std::any_of(definition.global_secondary_indexes().begin(),
+                     definition.global_secondary_indexes().end(), is_named) ||
+         std::any_of(definition.local_secondary_indexes().begin(), definition.local_secondary_indexes().end(),
+                     is_named);
+}
+
+// SEM-096: the types that the request gives the key attributes of its index must be given, and be those that
+// other keys of the table have given them (SEM-073). Attributes of no key are ignored.
+absl::Status AddAttributeTypes(const v1::GlobalSecondaryIndex& index, const AttributeTypes& types,
+                               v1::TableDescription* definition) {
+  for (const auto& element : index.key_schema()) {
+    const std::string& name = element.attribute_name();
+    const v1::ScalarAttributeType type = types.at(name);
+    auto* known = definition->mutable_attribute_definitions();
+    auto found = std::find_if(known->begin(), known->end(),
+                              [&name](const auto& attribute) { return attribute.attribute_name() == name; });
+    if (found == known->end()) {
+      v1::AttributeDefinition* added = definition->add_attribute_definitions();
+      added->set_attribute_name(name);
+      added->set_attribute_type(type);
+    } else if (found->attribute_type() != type) {
+      return Invalid("SEM-073", "attribute " + name +
+                                    " is a key attribute already, and AttributeDefinitions gives it another "
+                                    "type than it has there");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  const v1::GlobalSecondaryIndex& index = request.global_secondary_index_creations(0);
+  ITEMDB_ASSIGN_OR_RETURN(const AttributeTypes types, ReadAttributeTypes(request.attribute_definitions()));
+  ITEMDB_RETURN_IF_ERROR(
+      CheckGlobalIndex(index, definition->billing_mode() == v1::BILLING_MODE_PROVISIONED, types));
+  if (HasIndex(*definition, index.index_name())) {
+    return ValidationError("SEM-095",
+                           "Attempting to create an index which already exists: " + index.index_name());
+  }
+  ITEMDB_RETURN_IF_ERROR(AddAttributeTypes(index, types, definition));
+  ITEMDB_RETURN_IF_ERROR(AddGlobalIndex(index, definition));
+  auto* added = definition->mutable_global_secondary_indexes(definition->global_secondary_indexes_size() - 1);
+  added->set_index_status(v1::TABLE_STATUS_CREATING);
+  added->set_backfilling(true);
+
+  const std::string& table_name = definition->table_name();
+  ITEMDB_RETURN_IF_ERROR(CheckGlobalIndexCount(table_name, definition->global_secondary_indexes_size()));
+  int included = 0;
+  for (const auto& other : definition->global_secondary_indexes())
+    included += other.projection().non_key_attributes_size();
+  for (const auto& other : definition->local_secondary_indexes())
+    included += other.projection().non_key_attributes_size();
+  return CheckIncludedAttributes(table_name, included);
+}
+
+// With the index go the types of attributes that are in no key any more.
+absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definition) {
+  auto* indexes = definition->mutable_global_secondary_indexes();
+  auto found = std::find_if(indexes->begin(), indexes->end(),
+                            [&name](const auto& index) { return index.index_name() == name; });
+  if (found == indexes->end()) {
+    return WithRule("SEM-095",
+                    NotFoundError("Requested resource not found: Table: " + definition->table_name() +
+                                  " has no global secondary index " + name));
+  }
+  indexes->erase(found);
+  std::set<std::string> used;
+  auto use = [&used](const KeySchema& schema) {
+    for (const auto& element : schema) used.insert(element.attribute_name());
+  };
+  use(definition->key_schema());
+  for (const auto& index : definition->global_secondary_indexes()) use(index.key_schema());
+  for (const auto& index : definition->local_secondary_indexes()) use(index.key_schema());
+  auto* attributes = definition->mutable_attribute_definitions();
+  attributes->erase(
+      std::remove_if(attributes->begin(), attributes->end(),
+                     [&used](const auto& attribute) { return !used.contains(attribute.attribute_name()); }),
+      attributes->end());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
+  const auto& deletions = request.global_secondary_index_deletions();
+  if (request.global_secondary_index_creations_size() + deletions.size() > 1) return OneAtATimeError();
+  // One that is being created is in the way of others, but may be deleted.
+  for (const auto& index : definition->global_secondary_indexes()) {
+    const bool deleted = !deletions.empty() && deletions[0] == index.index_name();
+    if (index.index_status() == v1::TABLE_STATUS_CREATING && !deleted) return OneAtATimeError();
+  }
+  return deletions.empty() ? CreateIndex(request, definition) : DeleteIndex(deletions[0], definition);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,220 @@
+#include "storage/engine/index_changes.h"
+
+#include <future>
+
+#include "spdlog/spdlog.h"
+#include "storage/engine/stream_records.h"
+#include "storage/engine/table_changes.h"
+
+namespace itemdb {
+namespace {
+
+// The index of `old_table` that `table` lacks; null when there is none.
+const Index* DeletedIndex(const Table& old_table, const Table& table) {
+  for (const Index& index : old_table.indexes) {
+    if (table.FindIndexByStorageId(index.storage_id) == nullptr) return &index;
+  }
+  return nullptr;
+}
+
+// What `table` looks like right after the change that deleted `deleted` from `old_table`.
+void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescription* table) {
+  for (const auto& index : old_table.definition.global_secondary_indexes()) {
+    if (index.storage_id() != deleted.storage_id) continue;
+    v1::GlobalSecondaryIndexDescription* shown = table->add_global_secondary_indexes();
+    *shown = index;
+    shown->set_index_status(v1::TABLE_STATUS_DELETING);
+    shown->clear_backfilling();
+  }
+  table->set_table_status(v1::TABLE_STATUS_UPDATING);
+}
+
+// Takes what is kept of an index, besides its definition and its entries, out of the database.
+void ForgetIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
+  group.ForgetCounters(index.storage_id);
+  for (const std::string& key : segments) group.DeleteCatalog(key);
+}
+
+absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTableRequest& request) {
+  std::shared_ptr<const Table> old_table;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(request.table_name()));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, UpdatedDefinition(old_table->definition, request));
+  StreamChange stream;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(stream, StreamChange::Prepare(*view, &old_table->definition, &definition));
+  }
+  std::vector<std::shared_ptr<Family>> families;
+  for (auto& index : *definition.mutable_global_secondary_indexes()) {
+    if (index.storage_id() != 0) continue;
+    ITEMDB_ASSIGN_OR_RETURN(families, engine.TakeFamilies(1));
+    index.set_storage_id(families[0]->storage_id());
+  }
+  std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));
+  for (Index& index : table->indexes) {
+    if (index.family == nullptr && !families.empty() && index.storage_id == families[0]->storage_id())
+      index.family = families[0];
+  }
+  const Index* deleted = DeletedIndex(*old_table, *table);
+  std::vector<std::string> segments;
+  if (deleted != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    segments = SegmentsKeys(*view, deleted->storage_id);
+  }
+
+  absl::StatusOr<uint64_t> change_sequence = ReplaceTable(engine, table, [&](CommitGroup& group) {
+    stream.Append(group);
+    if (!families.empty()) {
+      const uint64_t next = engine.NextStorageIdAfter(families[0]->storage_id());
+      group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, next));
+    }
+    if (deleted != nullptr) ForgetIndex(*deleted, segments, group);
+  });
+  if (!change_sequence.ok()) {
+    if (!absl::IsUnknown(change_sequence.status())) engine.ReturnFamilies(std::move(families));
+    return change_sequence.status();
+  }
+  if (deleted != nullptr && deleted->family != nullptr)
+    DropFamilies(engine, table->name, {deleted->family.get()});
+
+  v1::UpdateTableReply reply;
+  reply.set_change_sequence(*change_sequence);
+  *reply.mutable_table() = table->definition;
+  // The change is made, whatever becomes of looking at the counters.
+  if (auto view = engine.View(); view.ok()) {
+    if (auto described = DescribeTable(**view, *table); described.ok())
+      *reply.mutable_table() = *std::move(described);
+  }
+  if (deleted != nullptr) ShowDeleting(*old_table, *deleted, reply.mutable_table());
+  return reply;
+}
+
+absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> operation) {
+  std::promise<absl::Status> promise;
+  std::future<absl::Status> done = promise.get_future();
+  auto run = [operation = std::move(operation)]() mutable -> absl::StatusOr<bool> {
+    ITEMDB_RETURN_IF_ERROR(operation());
+    return true;
+  };
+  RunDefinition<bool>(
+      engine, std::move(run),
+      [promise = std::move(promise)](absl::StatusOr<bool> ran) mutable { promise.set_value(ran.status()); });
+  return done.get();
+}
+
+// Replaces the building index's table by what `change` makes of its definition. No change record: nothing
+// changes for those who use the table.
+absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
+                            absl::FunctionRef<void(CommitGroup&)> also) {
+  return CommitCatalogChange(engine,
+                             [&](CommitGroup& group) {
+                               Catalog::Tables tables = group.catalog()->tables();
+                               tables.insert_or_assign(table->name, table);
+                               group.PutCatalog(kTableKeyPrefix + table->name,
+                                                EncodeCatalogTable(table->definition));
+                               also(group);
+                               group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+                               return absl::OkStatus();
+                             })
+      .status();
+}
+
+v1::GlobalSecondaryIndexDescription* FindDescription(uint64_t storage_id, v1::TableDescription* definition) {
+  for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (index.storage_id() == storage_id) return &index;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<FoundIndex> FindNow(Engine& engine, const BuildingIndex& building) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  return FindBuildingIndex(view->catalog(), building);
+}
+
+}  // namespace
+
+void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Update(engine, request); }, std::move(done));
+}
+
+absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const BuildingIndex& building) {
+  auto table = catalog.tables().find(building.table_name);
+  if (table != catalog.tables().end()) {
+    const Index* index = table->second->FindIndexByStorageId(building.storage_id);
+    if (index != nullptr && index->state != IndexState::kActive) return FoundIndex{table->second, index};
+  }
+  return NotFoundError("index " + building.index_name + " of table " + building.table_name +
+                       " was deleted while it was being created");
+}
+
+std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog) {
+  for (const auto& [name, table] : catalog.tables()) {
+    for (const Index& index : table->indexes) {
+      if (index.state != IndexState::kActive) return BuildingIndex{name, index.name, index.storage_id};
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<BuildingIndex> GiveNewFamily(Engine& engine, const BuildingIndex& building) {
+  BuildingIndex renewed = building;
+  ITEMDB_RETURN_IF_ERROR(RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1));
+    renewed.storage_id = families[0]->storage_id();
+    v1::TableDescription definition = found.table->definition;
+    FindDescription(building.storage_id, &definition)->set_storage_id(renewed.storage_id);
+    std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
+    for (Index& index : table->indexes) {
+      if (index.storage_id == renewed.storage_id) index.family = families[0];
+    }
+    absl::Status replaced = ReplaceQuietly(engine, table, [&](CommitGroup& group) {
+      const uint64_t next = engine.NextStorageIdAfter(renewed.storage_id);
+      group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, next));
+      ForgetIndex(*found.index, {}, group);
+    });
+    if (!replaced.ok()) {
+      if (!absl::IsUnknown(replaced)) engine.ReturnFamilies(std::move(families));
+      return replaced;
+    }
+    if (found.index->family != nullptr)
+      DropFamilies(engine, building.table_name, {found.index->family.get()});
+    return absl::OkStatus();
+  }));
+  return renewed;
+}
+
+absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building) {
+  return RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    std::shared_ptr<Table> table = WithDefinition(*found.table, found.table->definition);
+    for (Index& index : table->indexes) {
+      if (index.storage_id == building.storage_id) index.state = IndexState::kCatchingUp;
+    }
+    return ReplaceQuietly(engine, table, [](CommitGroup&) {});
+  });
+}
+
+absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Counters& uncounted,
+                           int64_t skipped_items) {
+  return RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    v1::TableDescription definition = found.table->definition;
+    v1::GlobalSecondaryIndexDescription* index = FindDescription(building.storage_id, &definition);
+    index->set_index_status(v1::TABLE_STATUS_ACTIVE);
+    index->clear_backfilling();
+    if (skipped_items > 0) index->set_skipped_items(skipped_items);
+    std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
+    return ReplaceTable(engine, table,
+                        [&](CommitGroup& group) {
+                          group.Count(building.storage_id, uncounted.items, uncounted.bytes);
+                        })
+        .status();
+  });
+}
+
+}  // namespace itemdb

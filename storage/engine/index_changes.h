@@ -1,0 +1,47 @@
+// Creating and deleting global indexes of a live table: the parts that change its definition.
+//
+// An index that is created is CREATING in the catalog until it is filled (storage/indexes/index_builds.h).
+// Deleting one, whatever its state, takes it out of the catalog first and then drops its family.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "storage/engine/engine.h"
+
+namespace itemdb {
+
+// Behind Database's method of the same name.
+void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);
+
+// ---- for whoever fills an index; never on the definitions thread, which they wait for ----
+
+// An index that is CREATING.
+struct BuildingIndex {
+  std::string table_name;
+  std::string index_name;
+  // Another one after every new family.
+  uint64_t storage_id = 0;
+};
+
+struct FoundIndex {
+  std::shared_ptr<const Table> table;
+  // Of `table`.
+  const Index* index = nullptr;
+};
+// NOT_FOUND: the index, or its table, was deleted, or it is no longer CREATING.
+absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const BuildingIndex& building);
+
+// The first one; nothing when there is none.
+std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog);
+
+// Gives it an empty family in place of what it had; it is kFilling then. NOT_FOUND.
+absl::StatusOr<BuildingIndex> GiveNewFamily(Engine& engine, const BuildingIndex& building);
+// From here on writes maintain its entries: every view from now on is of such a state. NOT_FOUND.
+absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building);
+// Makes it ACTIVE, with `uncounted` added to what writes have counted of it. NOT_FOUND.
+absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Counters& uncounted,
+                           int64_t skipped_items);
+
+}  // namespace itemdb

@@ -1,0 +1,341 @@
+#include "storage/indexes/backfill.h"
+
+#include <future>
+
+#include "rocksdb/sst_file_writer.h"
+#include "spdlog/spdlog.h"
+#include "storage/engine/table_changes.h"
+#include "storage/indexes/index_entry.h"
+#include "storage/indexes/record_sorter.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+// Records between two looks at whether to go on.
+constexpr int64_t kRecordsBetweenLooks = 1'024;
+constexpr size_t kReadAheadBytes = 1 << 20;
+constexpr uint64_t kMaxFileBytes = 64 << 20;
+// Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
+constexpr size_t kMaxMendedItems = 64;
+constexpr size_t kMaxMendedBytes = 256 << 10;
+
+// The entry that `item`, if there is one, should have. None, and `*skipped` is set, for one that cannot be in
+// the index (SEM-097).
+std::optional<IndexEntry> EntryOf(const Index& index, std::optional<std::string_view> item,
+                                  std::string_view base_key, bool* skipped) {
+  if (!item.has_value()) return std::nullopt;
+  absl::StatusOr<std::optional<IndexEntry>> entry = MakeIndexEntry(index, ItemView(*item), base_key);
+  *skipped = !entry.ok();
+  return entry.ok() ? *std::move(entry) : std::nullopt;
+}
+
+// An item that changed while the index was filled.
+struct Mending {
+  ItemKey key;
+  CarriedRead carried;
+  // Of its entry in the state that the index was filled from.
+  std::optional<std::string> old_entry_key;
+};
+
+// Gives items the entries they should have, in place of those of the state that the index was filled from.
+class MendUnit : public CommitUnit {
+ public:
+  MendUnit(const BuildingIndex& building, std::vector<Mending> items)
+      : building_(building), items_(std::move(items)) {}
+
+  size_t SizeBytes() const override {
+    size_t bytes = sizeof(*this);
+    for (const Mending& item : items_) bytes += BytesOf(item);
+    return bytes;
+  }
+  static size_t BytesOf(const Mending& item) {
+    return sizeof(item) + item.key.encoded.size() +
+           (item.carried.item.has_value() ? item.carried.item->size() : 0);
+  }
+
+  void Order(CommitGroup& group) override {
+    absl::StatusOr<FoundIndex> found = FindBuildingIndex(*group.catalog(), building_);
+    if (!found.ok()) {
+      decided_ = found.status();
+      return;
+    }
+    const Index& index = *found->index;
+    for (const Mending& item : items_) {
+      auto current = group.CurrentItem(*found->table, item.key, item.carried);
+      if (!current.ok() && !absl::IsDataLoss(current.status())) {
+        decided_ = current.status();
+        return;
+      }
+      std::optional<IndexEntry> entry;
+      bool skipped = false;
+      if (current.ok()) entry = EntryOf(index, *current, item.key.encoded, &skipped);
+      if (item.old_entry_key.has_value() && (!entry.has_value() || entry->key != *item.old_entry_key))
+        group.Delete(index.family->handle(), *item.old_entry_key);
+      if (entry.has_value()) group.PutEntry(index, entry->key, entry->item, entry->item_size);
+      group.ForgetReads();
+    }
+  }
+
+  void Answer(const absl::Status& status, uint64_t) override {
+    done_.set_value(status.ok() ? decided_ : status);
+  }
+
+  static absl::Status Commit(Engine& engine, const BuildingIndex& building, std::vector<Mending> items) {
+    auto unit = std::make_unique<MendUnit>(building, std::move(items));
+    std::future<absl::Status> done = unit->done_.get_future();
+    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+    ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit, WhenFull::kWait));
+    return done.get();
+  }
+
+ private:
+  const BuildingIndex building_;
+  const std::vector<Mending> items_;
+  absl::Status decided_;
+  std::promise<absl::Status> done_;
+};
+
+class Backfill {
+ public:
+  Backfill(Engine& engine, const BuildingIndex& building, const std::string& directory,
+           CancellationPtr cancellation, BuildProgress& progress)
+      : engine_(engine),
+        building_(building),
+        path_prefix_(directory + "/" + FamilyName(building.storage_id) + "-"),
+        cancellation_(std::move(cancellation)),
+        progress_(progress) {}
+
+  absl::Status Run() {
+    ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
+    // What is written from now on is needed in the end. The pin comes before the view.
+    ITEMDB_ASSIGN_OR_RETURN(auto pin, engine_.log_start().Keep(now->change_sequence() + 1));
+    now.reset();
+    ITEMDB_ASSIGN_OR_RETURN(view_, engine_.View());
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view_->catalog(), building_));
+    table_ = found.table;
+    index_ = found.index;
+    ITEMDB_RETURN_IF_ERROR(Fill());
+    ITEMDB_RETURN_IF_ERROR(MaintainIndex(engine_, building_));
+    ITEMDB_RETURN_IF_ERROR(CatchUp());
+    view_.reset();
+    return ActivateIndex(engine_, building_, counted_, skipped_);
+  }
+
+ private:
+  absl::Status CheckGoesOn() const {
+    ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation_));
+    // The store can only be reopened when nobody holds a view of it; View says so.
+    ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
+    if (engine_.IsFailed())
+      return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is reopening");
+    return FindBuildingIndex(now->catalog(), building_).status();
+  }
+
+  void Count(const std::optional<IndexEntry>& entry, int64_t sign) {
+    if (!entry.has_value()) return;
+    counted_.items += sign;
+    counted_.bytes += sign * static_cast<int64_t>(entry->item_size);
+  }
+
+  // Step 1.
+  absl::Status Fill() {
+    RecordSorter entries(engine_.env(), path_prefix_ + "entries-", engine_.options().index_build_bytes);
+    ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
+    progress_.Begin(v1::IndexBuild::PHASE_WRITING, entries.size());
+    return WriteEntries(&entries);
+  }
+
+  absl::Status ReadItems(RecordSorter* entries) {
+    ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view_, table_->storage_id));
+    progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
+    rocksdb::ReadOptions options;
+    options.snapshot = view_->snapshot();
+    options.total_order_seek = true;
+    options.fill_cache = false;
+    options.readahead_size = kReadAheadBytes;
+    std::unique_ptr<rocksdb::Iterator> it(
+        view_->store()->db()->NewIterator(options, table_->family->handle()));
+    int64_t read = 0;
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      if (++read % kRecordsBetweenLooks == 0) {
+        progress_.Done(read);
+        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+      }
+      const std::string_view key = ToView(it->key());
+      std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, ToView(it->value()));
+      if (!stored.has_value()) {
+        engine_.options().log->error("an item without entry in a new index: {}",
+                                     MessageOf(DamagedRecordError("table " + table_->name, key)));
+        progress_.Skipped(++skipped_);
+        continue;
+      }
+      absl::StatusOr<std::optional<IndexEntry>> entry =
+          MakeIndexEntry(*index_, ItemView(stored->payload), key);
+      if (!entry.ok()) {
+        progress_.Skipped(++skipped_);
+      } else if (entry->has_value()) {
+        Count(*entry, 1);
+        ITEMDB_RETURN_IF_ERROR(entries->Add(
+            (*entry)->key,
+            EncodeRecord(index_->storage_id, (*entry)->key, (*entry)->item_size, (*entry)->item)));
+      }
+    }
+    if (!it->status().ok()) return FromRocksDB("cannot read table " + table_->name, it->status());
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteEntries(RecordSorter* entries) {
+    // Without the record that gave the family to the index, it would be taken for a spare one after a crash.
+    ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
+    rocksdb::DB* db = view_->store()->db();
+    rocksdb::ColumnFamilyHandle* family = index_->family->handle();
+    std::vector<std::string> paths;
+    std::unique_ptr<rocksdb::SstFileWriter> file;
+    auto wrap = [&paths](const rocksdb::Status& status) {
+      return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + paths.back(), status);
+    };
+    int64_t written = 0;
+    ITEMDB_RETURN_IF_ERROR(entries->ForEach([&](std::string_view key,
+                                                std::string_view record) -> absl::Status {
+      if (++written % kRecordsBetweenLooks == 0) {
+        progress_.Done(written);
+        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+      }
+      if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
+        ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
+        file.reset();
+      }
+      if (file == nullptr) {
+        paths.push_back(path_prefix_ + std::to_string(paths.size()) + ".sst");
+        file = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), db->GetOptions(family), family,
+                                                        /*invalidate_page_cache=*/false);
+        ITEMDB_RETURN_IF_ERROR(wrap(file->Open(paths.back())));
+      }
+      return wrap(file->Put(ToSlice(key), ToSlice(record)));
+    }));
+    if (file == nullptr) return absl::OkStatus();  // No entries at all.
+    ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
+    ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+    return view_->store()->Ingest(*index_->family, paths);
+  }
+
+  // Step 3.
+  absl::Status CatchUp() {
+    ITEMDB_ASSIGN_OR_RETURN(auto later, engine_.View());
+    ITEMDB_RETURN_IF_ERROR(FindBuildingIndex(later->catalog(), building_).status());
+    RecordSorter changed(engine_.env(), path_prefix_ + "changed-", engine_.options().index_build_bytes);
+    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(*later, &changed));
+    progress_.Begin(v1::IndexBuild::PHASE_CATCHING_UP, changed.size());
+
+    std::vector<Mending> items;
+    size_t bytes = 0;
+    int64_t done = 0;
+    std::string last_key;
+    ITEMDB_RETURN_IF_ERROR(changed.ForEach([&](std::string_view key, std::string_view) -> absl::Status {
+      progress_.Done(++done);
+      if (key == last_key) return absl::OkStatus();
+      last_key = key;
+      ITEMDB_ASSIGN_OR_RETURN(std::optional<Mending> item, Compare(*later, key));
+      if (!item.has_value()) return absl::OkStatus();
+      bytes += MendUnit::BytesOf(*item);
+      items.push_back(*std::move(item));
+      if (items.size() < kMaxMendedItems && bytes < kMaxMendedBytes) return absl::OkStatus();
+      ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+      bytes = 0;
+      return MendUnit::Commit(engine_, building_, std::exchange(items, {}));
+    }));
+    if (!items.empty()) ITEMDB_RETURN_IF_ERROR(MendUnit::Commit(engine_, building_, std::move(items)));
+
+    // Writes have counted what they did from the change to kCatchingUp on, up to `later` too.
+    ITEMDB_ASSIGN_OR_RETURN(Counters counted_by_writes, ReadCounters(*later, index_->storage_id));
+    counted_.items -= counted_by_writes.items;
+    counted_.bytes -= counted_by_writes.bytes;
+    return absl::OkStatus();
+  }
+
+  // The encoded primary keys of the items that changed between view_ and `later`.
+  absl::Status ReadChangedKeys(const ReadView& later, RecordSorter* changed) {
+    rocksdb::ReadOptions options;
+    options.snapshot = later.snapshot();
+    options.fill_cache = false;
+    std::unique_ptr<rocksdb::Iterator> it(
+        later.store()->db()->NewIterator(options, later.store()->changes()));
+    uint64_t expected = view_->change_sequence() + 1;
+    for (it->Seek(SequenceKey(expected)); it->Valid() && expected <= later.change_sequence(); it->Next()) {
+      if (expected % kRecordsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+      const std::string_view key = ToView(it->key());
+      if (ParseSequenceKey(key) != expected) break;
+      ++expected;
+      std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
+      if (!stored.has_value()) return DamagedRecordError("the change log", key);
+      uint64_t table = 0;
+      std::string_view item_key;
+      wire::Field field;
+      for (std::string_view rest = stored->payload; !rest.empty();) {
+        if (!wire::ConsumeField(&rest, &field)) return DamagedRecordError("the change log", key);
+        if (field.number == v1::ChangeRecord::kTableStorageIdFieldNumber) table = field.varint;
+        if (field.number == v1::ChangeRecord::kKeyFieldNumber) item_key = field.bytes;
+      }
+      if (table != table_->storage_id || item_key.empty()) continue;
+      ITEMDB_ASSIGN_OR_RETURN(std::string encoded, EncodePrimaryKey(*table_, ItemView(item_key)));
+      ITEMDB_RETURN_IF_ERROR(changed->Add(encoded, ""));
+    }
+    if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
+    if (expected <= later.change_sequence())
+      return DataLossError("change " + std::to_string(expected) + " is missing from the change log");
+    return absl::OkStatus();
+  }
+
+  // What the item under `key` needs, and counts it; nothing when its entry is that of view_.
+  absl::StatusOr<std::optional<Mending>> Compare(const ReadView& later, std::string_view key) {
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> old_item, Read(*view_, key));
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> item, Read(later, key));
+    bool was_skipped = false;
+    bool is_skipped = false;
+    std::optional<IndexEntry> old_entry = EntryOf(*index_, old_item, key, &was_skipped);
+    std::optional<IndexEntry> entry = EntryOf(*index_, item, key, &is_skipped);
+    skipped_ += int{is_skipped} - int{was_skipped};
+    progress_.Skipped(skipped_);
+    if (old_entry == entry) return std::nullopt;
+    Count(old_entry, -1);
+    Count(entry, 1);
+    Mending mending;
+    mending.key = ItemKey(table_->storage_id, std::string(key));
+    mending.carried.item = std::move(item);
+    mending.carried.group = later.group();
+    if (old_entry.has_value()) mending.old_entry_key = std::move(old_entry->key);
+    return mending;
+  }
+
+  // A damaged item has no entry; it was told of when all items were read.
+  absl::StatusOr<std::optional<std::string>> Read(const ReadView& view, std::string_view key) const {
+    absl::StatusOr<Lookup> found = LookupItem(view, *table_, key, ReadTier::kDisk);
+    if (absl::IsDataLoss(found.status())) return std::nullopt;
+    if (!found.ok()) return found.status();
+    return std::move(found->item);
+  }
+
+  Engine& engine_;
+  const BuildingIndex building_;
+  const std::string path_prefix_;
+  const CancellationPtr cancellation_;
+  BuildProgress& progress_;
+  // The state that the index is filled from; table and index are of it.
+  std::shared_ptr<const ReadView> view_;
+  std::shared_ptr<const Table> table_;
+  const Index* index_ = nullptr;
+  // The entries, less those that writes have counted.
+  Counters counted_;
+  int64_t skipped_ = 0;
+};
+
+}  // namespace
+
+absl::Status FillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
+                       CancellationPtr cancellation, BuildProgress& progress) {
+  return Backfill(engine, building, directory, std::move(cancellation), progress).Run();
+}
+
+}  // namespace itemdb

@@ -1,0 +1,189 @@
+#include "storage/indexes/repair.h"
+
+#include <future>
+
+#include "storage/engine/table_changes.h"
+#include "storage/keys/key_codec.h"
+
+namespace itemdb {
+namespace {
+
+// Mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
+constexpr size_t kMendedAtOnce = 256;
+
+// The encoded primary key at the end of an entry's key; nothing when it cannot be one.
+std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index,
+                                          std::string_view entry_key) {
+  auto skip = [&entry_key](size_t values) {
+    for (size_t i = 0; i < values; ++i) {
+      std::optional<size_t> length = KeyValueLength(entry_key);
+      if (!length.has_value() || *length > entry_key.size()) return false;
+      entry_key.remove_prefix(*length);
+    }
+    return true;
+  };
+  if (!skip(index.partition.size() + index.sort.size())) return std::nullopt;
+  const std::string_view base_key = entry_key;
+  if (!skip(table.partition.size() + table.sort.size()) || !entry_key.empty()) return std::nullopt;
+  return base_key;
+}
+
+}  // namespace
+
+class Repair::Unit : public CommitUnit {
+ public:
+  explicit Unit(Repair& repair)
+      : table_name_(repair.table_.name),
+        table_storage_id_(repair.table_.storage_id),
+        entries_(std::exchange(repair.entries_, {})),
+        counts_(std::exchange(repair.counts_, {})),
+        collections_(std::exchange(repair.collections_, {})) {}
+
+  size_t SizeBytes() const override { return sizeof(*this); }
+
+  void Order(CommitGroup& group) override {
+    auto table = group.catalog()->Find(table_name_);
+    // Deleted meanwhile: nothing is left to be mended.
+    if (!table.ok() || (*table)->storage_id != table_storage_id_) return;
+    for (const WrongEntry& wrong : entries_) MendEntry(**table, wrong, group);
+    for (const WrongCount& wrong : counts_) {
+      const bool there = wrong.storage_id == table_storage_id_ ||
+                         (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
+      if (!there) continue;
+      group.Count(wrong.storage_id, wrong.change.items, wrong.change.bytes);
+    }
+    for (const WrongCollection& wrong : collections_) MendCollection(**table, wrong, group);
+  }
+
+  void Answer(const absl::Status& status, uint64_t) override {
+    if (status.ok()) {
+      done_.set_value(left_);
+    } else {
+      done_.set_value(status);
+    }
+  }
+  std::future<absl::StatusOr<int64_t>> Done() { return done_.get_future(); }
+
+ private:
+  void MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group) {
+    const Index* index = table.FindIndexByStorageId(wrong.index_storage_id);
+    if (index == nullptr) return;
+    std::optional<IndexEntry> entry;
+    if (auto base_key = BaseKeyOf(table, *index, wrong.key); base_key.has_value()) {
+      const ItemKey key(table.storage_id, std::string(*base_key));
+      const CarriedRead nothing_carried;
+      auto item = group.CurrentItem(table, key, nothing_carried);
+      // Without the item nobody can tell; its damage is a finding of its own.
+      if (!item.ok()) {
+        ++left_;
+        return;
+      }
+      if (item->has_value()) {
+        auto made = MakeIndexEntry(*index, ItemView(**item), key.encoded);
+        if (made.ok()) entry = *std::move(made);
+      }
+      group.ForgetReads();
+    }
+    if (entry.has_value() && entry->key == wrong.key) {
+      group.PutEntry(*index, entry->key, entry->item, entry->item_size);
+    } else {
+      group.Delete(index->family->handle(), wrong.key);
+    }
+  }
+
+  void MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
+    const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
+    absl::StatusOr<Counters> now = group.FindCollection(table, key);
+    if (now.ok() && wrong.stored.has_value()) {
+      group.CountCollection(
+          table, key, {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
+    } else if (absl::IsDataLoss(now.status())) {
+      // While its record is damaged nothing in the collection can be written: it is as it was counted.
+      group.PutCollection(table, key, wrong.counted);
+    } else {
+      ++left_;
+    }
+  }
+
+  const std::string table_name_;
+  const uint64_t table_storage_id_;
+  const std::vector<WrongEntry> entries_;
+  const std::vector<WrongCount> counts_;
+  const std::vector<WrongCollection> collections_;
+  int64_t left_ = 0;
+  std::promise<absl::StatusOr<int64_t>> done_;
+};
+
+void Repair::Entry(const Index& index, std::string_view key) {
+  entries_.push_back({index.storage_id, std::string(key)});
+  CommitSome();
+}
+
+void Repair::Expected(const Index& index, const Counters& expected) { Count(index.storage_id, expected); }
+
+void Repair::TableCount(const Counters& counted) { Count(table_.storage_id, counted); }
+
+void Repair::Count(uint64_t storage_id, const Counters& counted) {
+  absl::StatusOr<Counters> stored = ReadCounters(view_, storage_id);
+  if (!stored.ok()) {
+    if (status_.ok()) status_ = stored.status();
+  } else if (*stored != counted) {
+    counts_.push_back({storage_id, {counted.items - stored->items, counted.bytes - stored->bytes}});
+  }
+}
+
+void Repair::Collection(std::string_view key, const Counters& counted) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view_.snapshot();
+  WrongCollection wrong{std::string(key), counted, std::nullopt};
+  if (auto stored = ReadCounters(*view_.store(), options, table_.storage_id, key); stored.ok())
+    wrong.stored = *stored;
+  collections_.push_back(std::move(wrong));
+  CommitSome();
+}
+
+void Repair::CommitSome() {
+  if (entries_.size() + collections_.size() < kMendedAtOnce || !status_.ok()) return;
+  status_ = Finish();
+}
+
+absl::Status Repair::Finish() {
+  ITEMDB_RETURN_IF_ERROR(status_);
+  if (entries_.empty() && counts_.empty() && collections_.empty()) return absl::OkStatus();
+  auto unit = std::make_unique<Unit>(*this);
+  auto done = unit->Done();
+  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+  ITEMDB_RETURN_IF_ERROR(engine_.Submit(commit_unit, WhenFull::kWait));
+  ITEMDB_ASSIGN_OR_RETURN(int64_t left, done.get());
+  left_ += left;
+  return absl::OkStatus();
+}
+
+Differences Repairing(const Differences& report, const Table& table, Repair& repair) {
+  Differences both = report;
+  both.damaged_entry = [&](const Index& index, std::string_view key) {
+    report.damaged_entry(index, key);
+    repair.Entry(index, key);
+  };
+  both.missing = [&](const Index& index, const IndexEntry& entry, bool stale) {
+    report.missing(index, entry, stale);
+    repair.Entry(index, entry.key);
+  };
+  both.orphaned = [&](const Index& index, std::string_view key) {
+    report.orphaned(index, key);
+    repair.Entry(index, key);
+  };
+  both.expected = [&](const Index& index, const Counters& expected) { repair.Expected(index, expected); };
+  both.miscounted = [&](const std::string& owner, uint64_t storage_id, const Counters& counted,
+                        const Counters& stored) {
+    report.miscounted(owner, storage_id, counted, stored);
+    if (storage_id == table.storage_id) repair.TableCount(counted);
+  };
+  both.wrong_collection = [&](const Table& owner, std::string_view key, const Counters& counted) {
+    report.wrong_collection(owner, key, counted);
+    repair.Collection(key, counted);
+  };
+  return both;
+}
+
+}  // namespace itemdb

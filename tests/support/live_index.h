@@ -1,0 +1,50 @@
+// Indexes created on and deleted from live tables, for tests.
+#pragma once
+
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <thread>
+
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+
+inline absl::StatusOr<v1::UpdateTableReply> UpdateTable(Database& database,
+                                                        const v1::UpdateTableRequest& request) {
+  return Await<v1::UpdateTableReply>([&](auto done) { database.UpdateTable(request, std::move(done)); });
+}
+
+// UpdateTable that creates an index of all attributes, given as in AddIndex.
+inline v1::UpdateTableRequest CreateIndexRequest(const std::string& table, const std::string& index,
+                                                 std::initializer_list<std::string> attributes,
+                                                 int partition_count) {
+  v1::CreateTableRequest with_index;
+  AddIndex(&with_index, index, attributes, partition_count, v1::PROJECTION_TYPE_ALL);
+  v1::UpdateTableRequest request;
+  request.set_table_name(table);
+  *request.mutable_attribute_definitions() = with_index.attribute_definitions();
+  *request.add_global_secondary_index_creations() = with_index.global_secondary_indexes(0);
+  return request;
+}
+
+inline v1::UpdateTableRequest DeleteIndexRequest(const std::string& table, const std::string& index) {
+  v1::UpdateTableRequest request;
+  request.set_table_name(table);
+  request.add_global_secondary_index_deletions(index);
+  return request;
+}
+
+// Waits until no index of `table` is CREATING any more, or the table is gone.
+inline void AwaitIndexes(Database& database, const std::string& table) {
+  v1::DescribeTableRequest request;
+  request.set_table_name(table);
+  for (;;) {
+    auto reply = database.DescribeTable(request);
+    if (absl::IsNotFound(reply.status())) return;
+    if (reply.ok() && reply->table().table_status() == v1::TABLE_STATUS_ACTIVE) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace itemdb::testing

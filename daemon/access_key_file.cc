@@ -36,9 +36,7 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
   if (table == nullptr) return Wrong(path, node, "key is written as a table: [[key]]");
   for (const auto& [name, value] : *table) {
     if (name != "id" && name != "secret" && name != "role") {
-      return Wrong(path, value,
-                   absl::StrFormat("\"%s\" is unknown: a key has an id, a secret and a role",
-                                   std::string_view(name.str())));
+      return Wrong(path, value, "this member is unknown: a key has an id, a secret and a role");
     }
   }
   const std::string id = (*table)["id"].value_or(std::string());
@@ -73,14 +71,13 @@ absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Read(const std::st
   try {
     document = toml::parse(*text, path);
   } catch (const toml::parse_error& error) {
-    return ValidationError(absl::StrFormat("%s:%d: this is not TOML: %s", path, error.source().begin.line,
-                                           std::string(error.description())));
+    // Its description quotes the file, and what it quotes may be a secret.
+    return ValidationError(absl::StrFormat("%s:%d: this is not TOML; text stands in quotes: secret = \"...\"",
+                                           path, error.source().begin.line));
   }
   for (const auto& [name, value] : document) {
     if (name != "key") {
-      return Wrong(
-          path, value,
-          absl::StrFormat("\"%s\" is unknown: a key file has tables [[key]]", std::string_view(name.str())));
+      return Wrong(path, value, "this name is unknown: a key file has tables [[key]]");
     }
   }
   const toml::array* array = document["key"].as_array();

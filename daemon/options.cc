@@ -143,13 +143,13 @@ absl::Status CheckTls(const Merged& merged, const Options& options) {
   for (const ListenAddress& address : options.addresses) {
     if (address.loopback) continue;
     if (!options.tls()) {
-      return ValidationError(
-          absl::StrFormat("%s: %s is refused: other machines can reach it, and without TLS everybody there "
-                          "could read and write "
-                          "everything; give --tls-cert, --tls-key and --tls-client-ca, or listen on "
-                          "127.x.x.x, [::1], localhost or "
-                          "unix:/PATH",
-                          Subject(merged, "listen"), address.text));
+      return ValidationError(absl::StrFormat(
+          "%s: %s is refused: other machines can reach it, and without TLS everybody there "
+          "could read and write "
+          "everything; give --tls-cert, --tls-key and --tls-client-ca or --access-keys, or listen on "
+          "127.x.x.x, [::1], localhost or "
+          "unix:/PATH",
+          Subject(merged, "listen"), address.text));
     }
     if (!clients_known) {
       return ValidationError(

@@ -11,8 +11,9 @@
 namespace itemdb {
 
 // Answers reflection requests of callers that `access` does not let in with UNAUTHENTICATED or
-// PERMISSION_DENIED, in the form that the service has for errors, and ends their streams so; leaves all other
-// calls alone. `access` is borrowed and outlives the server.
+// PERMISSION_DENIED, in the form that the service has for errors. Their streams end when they do; how many
+// there are at once is bounded (server.cc). Leaves all other calls alone. `access` is borrowed and outlives
+// the server.
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
     const CallAccess& access);
 

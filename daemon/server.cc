@@ -33,6 +33,9 @@ constexpr int kMinClientPingIntervalMs = 10'000;
 constexpr std::chrono::milliseconds kRefusing(200);
 // How long streams have to end with a status; then they are cut off.
 constexpr std::chrono::milliseconds kEndOfStreams(50);
+// Open streams of reflection, each of which holds a thread, and the one that waits for them. What is beyond
+// is refused (RESOURCE_EXHAUSTED).
+constexpr int kMaxReflectionThreads = 16;
 // For the last answers to leave when everything else is done.
 constexpr std::chrono::milliseconds kLastAnswers(500);
 
@@ -60,8 +63,9 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinClientPingIntervalMs);
   grpc::ResourceQuota quota("itemd");
   quota.Resize(options.transport_bytes);
+  quota.SetMaxThreads(kMaxReflectionThreads);
   builder.SetResourceQuota(quota);
-  // Reflection is a synchronous service; one thread is enough for it.
+  // Reflection is a synchronous service: a thread waits for calls, and each open stream has one of its own.
   builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
@@ -83,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
   if (!options.http.addresses.empty()) {
     options.http.max_connections = options.max_connections;
     options.http.idle_timeout = options.idle_timeout;
+    options.http.handshake_timeout = options.handshake_timeout;
     options.http.log = options.log;
     ITEMDB_ASSIGN_OR_RETURN(server->http_, HttpServer::Open(server->calls_, options.http));
     server->http_handler_ =

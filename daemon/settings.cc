@@ -168,7 +168,8 @@ const std::vector<Setting>& Settings() {
        &Options::handshake_timeout,
        "DURATION",
        "10s",
-       "A connection that has not said what HTTP/2 (and TLS) begin with after this long is closed",
+       "A connection that has not said what HTTP/2 (and TLS) begin with after this long is closed; of HTTP, "
+       "one that has not finished TLS",
        {},
        100,
        kDayMs},

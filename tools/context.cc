@@ -29,11 +29,14 @@ absl::StatusOr<std::string> SecretOf(const GlobalOptions& options) {
   if (!options.secret_access_key_file.empty()) {
     errno = 0;
     std::ifstream file(options.secret_access_key_file, std::ios::binary);
-    secret.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.is_open() || file.bad() || errno == EISDIR) {
+    std::ostringstream content;
+    // Not through istreambuf_iterator, which throws where the file is a directory.
+    if (file.is_open()) content << file.rdbuf();
+    if (!file.is_open() || errno != 0) {
       return UsageError(
           absl::StrFormat("cannot read %s: %s", options.secret_access_key_file, std::strerror(errno)));
     }
+    secret = content.str();
     // As editors and echo end it.
     while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
     if (secret.empty())

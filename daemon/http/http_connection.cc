@@ -86,7 +86,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void Start() {
     if constexpr (kTls) {
       state_ = State::kHandshaking;
-      deadline_ = After(context_.request_timeout);
+      deadline_ = After(context_.handshake_timeout);
       stream_.async_handshake(TlsStream::server, [self = Self()](error_code error) {
         if (self->state_ == State::kClosed) return;
         if (SpeaksPlainHttp(error)) return self->RefusePlainHttp();
@@ -147,7 +147,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     if (buffer_.size() > 0) return Parse();
     if (!parser_.has_value()) {
       state_ = State::kIdle;
-      deadline_ = After(context_.idle_timeout);
+      // Who has not sent a request yet has not shown a key either, and TLS takes memory.
+      deadline_ = After(kTls && !has_asked_ ? std::min(context_.request_timeout, context_.idle_timeout)
+                                            : context_.idle_timeout);
       if (buffer_.capacity() > kIdleBufferBytes) buffer_.shrink_to_fit();
     }
     Read();
@@ -194,6 +196,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   void BeginRequest() {
+    has_asked_ = true;
     state_ = State::kReading;
     deadline_ = After(context_.request_timeout);
     parser_.emplace();
@@ -540,6 +543,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   std::string reply_head_;
 
   bool watching_ = false;
+  // A request has come, or begun to.
+  bool has_asked_ = false;
   // An interim reply is on its way.
   bool asking_ = false;
   bool idle_for_long_ = false;

@@ -55,7 +55,9 @@ struct HttpContext {
   HttpHandler& handler;
   Calls& calls;
   const HttpSecrets& secrets;
-  // From the first byte of a request to its last, and of a reply; for the handshake of TLS. max(): for ever.
+  HttpClock::duration handshake_timeout;
+  // From the first byte of a request to its last, and of a reply; with TLS also until the first request.
+  // max(): for ever.
   HttpClock::duration request_timeout;
   // Between requests.
   HttpClock::duration idle_timeout;

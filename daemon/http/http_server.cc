@@ -25,7 +25,8 @@ HttpClock::duration Patience(absl::Duration configured) {
 }
 
 HttpClock::duration TickInterval(const HttpContext& context) {
-  HttpClock::duration shortest = std::min(context.request_timeout, context.idle_timeout);
+  HttpClock::duration shortest =
+      std::min({context.handshake_timeout, context.request_timeout, context.idle_timeout});
   return std::clamp<HttpClock::duration>(shortest / kTicksPerTimeout, kMinTick, kMaxTick);
 }
 
@@ -72,6 +73,7 @@ void HttpServer::Start(HttpHandler& handler) {
   context_.reset(new HttpContext{.handler = handler,
                                  .calls = calls_,
                                  .secrets = *secrets_,
+                                 .handshake_timeout = Patience(options_.handshake_timeout),
                                  .request_timeout = Patience(options_.request_timeout),
                                  .idle_timeout = Patience(options_.idle_timeout)});
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());

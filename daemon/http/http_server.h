@@ -29,6 +29,8 @@ struct HttpServerOptions {
   size_t max_connections = 4'096;
   // How long a request may take to arrive from its first byte on, and the peer to take its reply.
   absl::Duration request_timeout = absl::Seconds(60);
+  // For the handshake of TLS.
+  absl::Duration handshake_timeout = absl::Seconds(10);
   // Connections without requests for this long are closed; zero: never.
   absl::Duration idle_timeout = absl::ZeroDuration();
   // Required.

@@ -56,14 +56,16 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
       {"key = 1", "has no key"},
       {"key = [1]", "[[key]]"},
       {"[[key", "is not TOML"},
-      {"[[keys]]\nid = \"A\"", "\"keys\" is unknown"},
+      // What is not quoted may be a secret all the same.
+      {"[[key]]\nid = \"AK\"\nsecret = hidden", "3: this is not TOML"},
+      {"[[keys]]\nid = \"A\"", "this name is unknown"},
       {"[[key]]\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
       {"[[key]]\nid = \"a b\"\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
       {key + "role = \"read\"", "the key \"AK1\" needs a secret of at least 16 bytes"},
       {key + "secret = \"hidden\"\nrole = \"read\"", "at least 16 bytes"},
       {key + "secret = \"hidden hidden hidden\"", "needs a role: read, write or admin"},
       {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"", "needs a role: read, write or admin"},
-      {key + "secret = \"hidden hidden hidden\"\nrole = \"read\"\ncolour = 1", "\"colour\" is unknown"},
+      {key + "secret = \"hidden hidden hidden\"\nrole = \"read\"\ncolour = 1", "this member is unknown"},
       {std::string(kGood) + kGood, "the key id \"AKORDERS\" is there twice"},
   };
   for (const Case& c : cases) {

@@ -75,6 +75,14 @@ TEST_F(HttpTlsTest, AnIdleConnectionThatEndsSaysSo) {
   EXPECT_TRUE(client.saw_close_notify());
 }
 
+TEST_F(HttpTlsTest, AConnectionThatNeverAsksIsNotKeptAsAnIdleOne) {
+  options_.request_timeout = absl::Milliseconds(100);
+  StartTlsServer();
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.StartTls(Trusting(authority_)));
+  EXPECT_TRUE(client.IsClosed());
+}
+
 // Its body is still on its way when it is answered.
 TEST_F(HttpTlsTest, ARequestThatIsRefusedByItsHeadHearsWhy) {
   StartTlsServer();
@@ -130,7 +138,7 @@ TEST_F(HttpTlsTest, BytesThatAreNoHandshakeEndTheConnection) {
 }
 
 TEST_F(HttpTlsTest, AHandshakeThatTakesTooLongIsCutOff) {
-  options_.request_timeout = absl::Milliseconds(200);
+  options_.handshake_timeout = absl::Milliseconds(200);
   StartTlsServer();
   RawHttpClient silent = Connect();
   RawHttpClient slow = Connect();

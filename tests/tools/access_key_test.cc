@@ -91,7 +91,7 @@ TEST_F(ItemctlAccessKey, AKeyThatIsNotWholeIsAMistakeOfTheCommandLine) {
   const Outcome no_id = Call({"table", "list", "--secret-access-key-file", Path("secret")});
   EXPECT_EQ(no_id.exit_code, 2);
   EXPECT_THAT(no_id.err, HasSubstr("ITEMDB_ACCESS_KEY_ID"));
-  for (const char* name : {"none", "empty"}) {
+  for (const char* name : {"none", "empty", "."}) {
     const Outcome bad =
         Call({"table", "list", "--access-key-id", "READER", "--secret-access-key-file", Path(name)});
     EXPECT_EQ(bad.exit_code, 2) << name;

@@ -64,7 +64,13 @@ class ChangeStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>, pu
     request_.set_after_sequence(page->reply.change_sequence());
     request_.set_table_storage_id(page->reply.table_storage_id());
     last_ = page->last;
+    // A reply may wait long for its reader. Who is refused goes on later where it was.
+    CallMemory& memory = *call_.calls().memory;
+    const size_t bytes = page->encoded_records.size();
+    if (bytes > 0 && !memory.TryReserveForStream(bytes)) return Finish(CallsFullReply(memory, kNothingMore));
     EncodedReply reply = EncodeReply(*std::move(page), call_.calls().memory, &message_);
+    // Counted with the message by now.
+    if (bytes > 0) memory.Release(bytes);
     if (!reply.status.ok()) return Finish(std::move(reply.status));
     StartWrite(&message_);
   }

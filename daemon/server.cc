@@ -32,7 +32,7 @@ constexpr int kMinClientPingIntervalMs = 10'000;
 // time hears the refusal within a round trip and stops.
 constexpr std::chrono::milliseconds kRefusing(200);
 // How long streams have to end with a status; then they are cut off.
-constexpr std::chrono::milliseconds kEndOfStreams(50);
+constexpr std::chrono::milliseconds kEndOfStreams(250);
 // Open streams of reflection, each of which holds a thread, and the one that waits for them. What is beyond
 // is refused (RESOURCE_EXHAUSTED).
 constexpr int kMaxReflectionThreads = 16;

@@ -93,7 +93,8 @@ absl::StatusOr<std::string> GetShardIterator(Engine& engine, const ShardIterator
   ShardPosition position{.table_name = name.table_name, .stream_label = name.label, .made_ms = NowMs()};
   // Before the first record that the shard could have, and before the first behind it.
   const uint64_t begin = stream.enabled_sequence();
-  const uint64_t end = stream.disabled_sequence() == 0 ? UINT64_MAX : stream.disabled_sequence();
+  const uint64_t end =
+      stream.disabled_sequence() == 0 ? log.view->change_sequence() : stream.disabled_sequence();
   if (by_number) {
     ITEMDB_ASSIGN_OR_RETURN(uint64_t sequence, ParseSequenceNumber(request.sequence_number));
     if (sequence < begin || sequence > end) {
@@ -149,11 +150,13 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog
   reply.view_type = stream.stream_view_type();
   size_t bytes = 0;
   int64_t seen = 0;
+  size_t bytes_seen = 0;
   uint64_t through = position.after_sequence;
   ITEMDB_RETURN_IF_ERROR(
       WalkChanges(engine, *log.view, position.after_sequence, last,
                   [&](const ChangeView& change, std::string_view record) {
-                    if (++seen > kMaxChangesSeen) return false;
+                    if (++seen > kMaxChangesSeen || bytes_seen > kMaxChangeBytesSeen) return false;
+                    bytes_seen += record.size();
                     if (change.table_storage_id == stream.table_storage_id() && IsItemChange(change)) {
                       const bool full = static_cast<int64_t>(reply.events.size()) >= limit ||
                                         (!reply.events.empty() && bytes + record.size() > kMaxPageBytes);

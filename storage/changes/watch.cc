@@ -42,6 +42,13 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
       return Finish(*log, WatchPage());
     }
     const uint64_t after = request_.after_sequence();
+    // A position of another database, or of changes that this one has lost: what came up to it would be
+    // missed.
+    if (after > log->view->change_sequence()) {
+      return std::move(done_)(ValidationError("AfterSequence is " + std::to_string(after) +
+                                              ", and the last change of this database is " +
+                                              std::to_string(log->view->change_sequence())));
+    }
     if (after < log->last_sequence) return Read(*std::move(log));
     const uint64_t oldest = engine_.changes_start();
     if (after < oldest && after + 1 < oldest) return std::move(done_)(ChangesTrimmedError(after + 1, oldest));
@@ -85,15 +92,20 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     WatchPage page;
     int64_t records = 0;
     int64_t seen = 0;
+    size_t bytes_seen = 0;
+    absl::Status wanted;
     uint64_t commit_end = 0;
     uint64_t through = request_.after_sequence();
     absl::Status read = WalkChanges(
         engine_, *log.view, request_.after_sequence(), log.last_sequence,
         [&](const ChangeView& change, std::string_view encoded) {
           const bool full = records >= kMaxReadChanges || page.encoded_records.size() >= kMaxPageBytes ||
-                            seen >= kMaxChangesSeen;
+                            seen >= kMaxChangesSeen || bytes_seen >= kMaxChangeBytesSeen;
           if (full && change.change_sequence > commit_end) return false;
-          ++seen;
+          constexpr int64_t kChangesBetweenLooks = 256;
+          if (++seen % kChangesBetweenLooks == 0) wanted = CheckWanted(cancellation_);
+          if (!wanted.ok()) return false;
+          bytes_seen += encoded.size();
           through = change.change_sequence;
           commit_end = change.commit_last_sequence;
           if (request_.table_storage_id() != 0 && request_.table_storage_id() != change.table_storage_id)
@@ -102,6 +114,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
           wire::AppendBytesField(v1::WatchReply::kRecordsFieldNumber, encoded, &page.encoded_records);
           return true;
         });
+    read.Update(wanted);
     if (!read.ok()) return std::move(done_)(read);
     request_.set_after_sequence(through);
     Finish(log, std::move(page));

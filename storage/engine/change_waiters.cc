@@ -6,8 +6,8 @@
 namespace itemdb {
 namespace {
 
-// How often cancellations and times are looked at: how long a stopping daemon waits for its watchers.
-constexpr auto kLook = std::chrono::milliseconds(50);
+// How often cancellations are looked at: how long a stopping daemon waits for its watchers.
+constexpr auto kLook = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -54,12 +54,19 @@ void ChangeWaiters::Loop() {
     {
       MutexLock lock(mutex_);
       if (!stopping_ && waiters_.empty()) changed_.Wait(mutex_);
-      if (!stopping_ && !waiters_.empty() && !notified_) changed_.WaitFor(mutex_, kLook);
+      if (!stopping_ && !waiters_.empty() && !notified_) changed_.WaitFor(mutex_, UntilNextLook());
       if (stopping_) return;
       due = TakeDue();
     }
     for (Wake& wake : due) std::move(wake)();
   }
+}
+
+ChangeWaiters::Clock::duration ChangeWaiters::UntilNextLook() const {
+  const Clock::time_point now = Clock::now();
+  Clock::time_point next = now + kLook;
+  for (const Waiter& waiter : waiters_) next = std::min(next, waiter.until);
+  return std::max(next - now, Clock::duration::zero());
 }
 
 std::vector<ChangeWaiters::Wake> ChangeWaiters::TakeDue() {

@@ -52,6 +52,7 @@ class ChangeWaiters {
 
   void WakeThread();
   void Loop();
+  Clock::duration UntilNextLook() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Wake> TakeDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::function<uint64_t()> last_sequence_;

@@ -63,6 +63,7 @@ void CommitPipeline::Start(PipelineStart start) {
   {
     MutexLock lock(view_mutex_);
     durable_sequence_ = view_->change_sequence();
+    synced_groups_ = published_groups_;
   }
   options_.on_durable();
   MutexLock lock(mutex_);
@@ -232,6 +233,7 @@ void CommitPipeline::Publish(uint64_t group) {
     MutexLock lock(view_mutex_);
     previous = std::move(view_);
     view_ = std::move(view);
+    ++published_groups_;
     if (options_.durable) durable_sequence_ = view_->change_sequence();
   }
   if (options_.durable) options_.on_durable();
@@ -306,9 +308,15 @@ PipelineFigures CommitPipeline::figures() const {
 }
 
 absl::Status CommitPipeline::SyncNow() {
-  std::shared_ptr<const ReadView> view = this->view();
-  if (options_.durable || view == nullptr || durable_sequence() == view->change_sequence())
-    return absl::OkStatus();
+  std::shared_ptr<const ReadView> view;
+  uint64_t groups = 0;
+  {
+    MutexLock lock(view_mutex_);
+    view = view_;
+    groups = published_groups_;
+    // By groups: not every one of them has a change.
+    if (options_.durable || view == nullptr || synced_groups_ >= groups) return absl::OkStatus();
+  }
   // A synced write, however small, makes every earlier one durable. (SyncWAL has defects in this RocksDB.)
   rocksdb::WriteBatch marker;
   marker.PutLogData("sync");
@@ -319,6 +327,7 @@ absl::Status CommitPipeline::SyncNow() {
   {
     MutexLock lock(view_mutex_);
     durable_sequence_ = std::max(durable_sequence_, view->change_sequence());
+    synced_groups_ = std::max(synced_groups_, groups);
   }
   options_.on_durable();
   return absl::OkStatus();

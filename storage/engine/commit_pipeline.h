@@ -150,6 +150,9 @@ class CommitPipeline {
   mutable Mutex view_mutex_;
   std::shared_ptr<const ReadView> view_ ABSL_GUARDED_BY(view_mutex_);
   uint64_t durable_sequence_ ABSL_GUARDED_BY(view_mutex_) = 0;
+  // Commit groups that view_ shows, and how many of them are on disk when relaxed.
+  uint64_t published_groups_ ABSL_GUARDED_BY(view_mutex_) = 0;
+  uint64_t synced_groups_ ABSL_GUARDED_BY(view_mutex_) = 0;
 
   Mutex answers_mutex_;
   CondVar answers_changed_;

@@ -250,5 +250,51 @@ TEST_F(Trim, SurvivesPowerCuts) {  // SEM-103
   }
 }
 
+// Moving the start is no change, and is on disk before files go all the same.
+TEST_F(Trim, AnIdleRelaxedDatabaseSurvivesAPowerCut) {  // SEM-103
+  TemporaryDirectory directory;
+  const std::string root = directory.path() + "/root";
+  std::filesystem::create_directory(root);
+  {
+    auto disk = std::make_shared<PowerLossFileSystem>(root);
+    auto options = KeepNothing(root + "/data");
+    options.durable = false;
+    options.memtable_bytes = 1 << 20;
+    options.file_system = disk;
+    // Not before everything is written and on disk.
+    options.change_trim_interval = std::chrono::milliseconds(500);
+    auto opened = Database::Open(options);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    auto database = *std::move(opened);
+    auto created =
+        Await<v1::CreateTableReply>([&](auto done) { database->CreateTable(WithImages(), std::move(done)); });
+    ASSERT_TRUE(created.ok()) << created.status();
+    for (uint64_t i = 0; i < 80; ++i) {
+      auto put = Await<wire::WriteItemReply>([&](auto done) {
+        database->PutItem(WriteRequest("Things", {{"pk", S("p")}, {"x", S(Noise(i, 40'000))}}),
+                          std::move(done));
+      });
+      ASSERT_TRUE(put.ok()) << put.status();
+    }
+    uint64_t oldest = 1;
+    for (int i = 0; i < 3'000 && oldest < 81; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      v1::ReadChangesRequest read;
+      read.set_after_sequence(UINT64_MAX);
+      auto reply =
+          Await<v1::ReadChangesReply>([&](auto done) { database->ReadChanges(read, std::move(done)); });
+      if (reply.ok()) oldest = reply->oldest_sequence();
+    }
+    ASSERT_GE(oldest, 81u);
+    // Files go after the start has moved.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    disk->CutPowerAfter(0);
+    database.reset();
+    disk->LoseUnsynced(1);
+  }
+  TestDatabase database(TestDatabase::DefaultOptions(root + "/data"));
+  database.CheckIsClean();
+}
+
 }  // namespace
 }  // namespace itemdb::testing

@@ -185,9 +185,16 @@ absl::StatusOr<DaemonStatus> Client::GetStatus(CallOptions options) const {
 
 absl::StatusOr<CheckDatabaseResult> Client::CheckDatabase(const std::string& table_name,
                                                           CallOptions options) const {
+  return CheckAndRepair({.table_name = table_name}, std::move(options));
+}
+
+absl::StatusOr<CheckDatabaseResult> Client::CheckAndRepair(const CheckDatabaseRequest& request,
+                                                           CallOptions options) const {
   if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
-  v1::CheckDatabaseRequest request;
-  request.set_table_name(table_name);
+  v1::CheckDatabaseRequest message;
+  message.set_table_name(request.table_name);
+  message.set_index_name(request.index_name);
+  message.set_repair(request.repair);
   const auto convert = [](const v1::CheckDatabaseReply& reply) {
     CheckDatabaseResult result;
     result.change_sequence = reply.change_sequence();
@@ -196,10 +203,12 @@ absl::StatusOr<CheckDatabaseResult> Client::CheckDatabase(const std::string& tab
     result.change_records_checked = reply.change_records_checked();
     result.findings.assign(reply.findings().begin(), reply.findings().end());
     result.finding_count = reply.finding_count();
+    result.repaired_count = reply.repaired_count();
+    result.skipped_items = reply.skipped_items();
     return result;
   };
   return Call<v1::CheckDatabaseReply, CheckDatabaseResult>(core_, "/itemdb.v1.Admin/CheckDatabase",
-                                                           CallKind::kRead, request, options, convert);
+                                                           CallKind::kRead, message, options, convert);
 }
 
 }  // namespace client

@@ -38,6 +38,8 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                    .commit_groups = message.writes().commit_groups(),
                    .refused = message.writes().refused(),
                    .mean_commit_time = absl::Microseconds(message.writes().mean_commit_us())};
+  if (message.has_check())
+    status.check = CheckProgress{.done = message.check().done(), .total = message.check().total()};
   return status;
 }
 

@@ -80,7 +80,33 @@ StreamViewType ViewFromProto(v1::StreamViewType type) {
 }
 
 TableStatus StatusFromProto(v1::TableStatus status) {
-  return status == v1::TABLE_STATUS_ACTIVE ? TableStatus::kActive : TableStatus::kUnknown;
+  switch (status) {
+    case v1::TABLE_STATUS_ACTIVE:
+      return TableStatus::kActive;
+    case v1::TABLE_STATUS_CREATING:
+      return TableStatus::kCreating;
+    case v1::TABLE_STATUS_UPDATING:
+      return TableStatus::kUpdating;
+    case v1::TABLE_STATUS_DELETING:
+      return TableStatus::kDeleting;
+    default:
+      return TableStatus::kUnknown;
+  }
+}
+
+IndexBuild::Phase PhaseFromProto(v1::IndexBuild::Phase phase) {
+  switch (phase) {
+    case v1::IndexBuild::PHASE_WAITING:
+      return IndexBuild::Phase::kWaiting;
+    case v1::IndexBuild::PHASE_SCANNING:
+      return IndexBuild::Phase::kScanning;
+    case v1::IndexBuild::PHASE_WRITING:
+      return IndexBuild::Phase::kWriting;
+    case v1::IndexBuild::PHASE_CATCHING_UP:
+      return IndexBuild::Phase::kCatchingUp;
+    default:
+      return IndexBuild::Phase::kUnknown;
+  }
 }
 
 template <typename Elements>
@@ -130,15 +156,9 @@ v1::TableClass ClassToProto(TableClass table_class) {
                                               : v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS;
 }
 
-// The settings without effect, of a definition or of what is to change in one.
+// Throughput without effect, of a table or an index.
 template <typename Settings, typename Message>
-void SettingsToProto(const Settings& settings, Message* message) {
-  if (settings.sse_specification.has_value()) {
-    v1::SseSpecification* sse = message->mutable_sse_specification();
-    sse->set_enabled(settings.sse_specification->enabled);
-    sse->set_sse_type(settings.sse_specification->sse_type);
-    sse->set_kms_master_key_id(settings.sse_specification->kms_master_key_id);
-  }
+void SomeThroughputToProto(const Settings& settings, Message* message) {
   if (settings.on_demand_throughput.has_value()) {
     v1::OnDemandThroughput* units = message->mutable_on_demand_throughput();
     const OnDemandThroughput& wanted = *settings.on_demand_throughput;
@@ -153,15 +173,20 @@ void SettingsToProto(const Settings& settings, Message* message) {
   }
 }
 
-void SettingsFromProto(const v1::TableDescription& message, TableDefinition* definition) {
-  if (message.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS)
-    definition->table_class = TableClass::kStandardInfrequentAccess;
-  if (message.has_sse_specification()) {
-    definition->sse_specification =
-        SseSpecification{.enabled = message.sse_specification().enabled(),
-                         .sse_type = message.sse_specification().sse_type(),
-                         .kms_master_key_id = message.sse_specification().kms_master_key_id()};
+// The settings without effect, of a definition or of what is to change in one.
+template <typename Settings, typename Message>
+void SettingsToProto(const Settings& settings, Message* message) {
+  if (settings.sse_specification.has_value()) {
+    v1::SseSpecification* sse = message->mutable_sse_specification();
+    sse->set_enabled(settings.sse_specification->enabled);
+    sse->set_sse_type(settings.sse_specification->sse_type);
+    sse->set_kms_master_key_id(settings.sse_specification->kms_master_key_id);
   }
+  SomeThroughputToProto(settings, message);
+}
+
+template <typename Message, typename Definition>
+void SomeThroughputFromProto(const Message& message, Definition* definition) {
   if (message.has_on_demand_throughput()) {
     const v1::OnDemandThroughput& units = message.on_demand_throughput();
     OnDemandThroughput& kept = definition->on_demand_throughput.emplace();
@@ -176,13 +201,37 @@ void SettingsFromProto(const v1::TableDescription& message, TableDefinition* def
   }
 }
 
+void SettingsFromProto(const v1::TableDescription& message, TableDefinition* definition) {
+  if (message.table_class() == v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS)
+    definition->table_class = TableClass::kStandardInfrequentAccess;
+  if (message.has_sse_specification()) {
+    definition->sse_specification =
+        SseSpecification{.enabled = message.sse_specification().enabled(),
+                         .sse_type = message.sse_specification().sse_type(),
+                         .kms_master_key_id = message.sse_specification().kms_master_key_id()};
+  }
+  SomeThroughputFromProto(message, definition);
+}
+
 IndexDescription IndexFromProto(const v1::GlobalSecondaryIndexDescription& message) {
   IndexDescription index;
   index.definition.index_name = message.index_name();
   index.definition.key_schema = KeySchemaFromProto(message.key_schema());
   index.definition.projection = ProjectionFromProto(message.projection());
   index.definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
+  SomeThroughputFromProto(message, &index.definition);
   index.index_status = StatusFromProto(message.index_status());
+  if (message.has_build()) {
+    const v1::IndexBuild& build = message.build();
+    index.build = IndexBuild{.phase = PhaseFromProto(build.phase()),
+                             .done = build.done(),
+                             .total = build.total(),
+                             .per_second = build.per_second(),
+                             .time_left = absl::Seconds(build.seconds_left()),
+                             .skipped_items = build.skipped_items(),
+                             .last_error = build.last_error()};
+  }
+  index.skipped_items = message.skipped_items();
   index.storage_id = message.storage_id();
   index.item_count = message.item_count();
   index.index_size_bytes = message.index_size_bytes();
@@ -230,25 +279,34 @@ void TagsToProto(const std::map<std::string, std::string>& tags, Tags* messages)
   }
 }
 
+void IndexToProto(const GlobalSecondaryIndex& index, v1::GlobalSecondaryIndex* message) {
+  message->set_index_name(index.index_name);
+  KeySchemaToProto(index.key_schema, message->mutable_key_schema());
+  ProjectionToProto(index.projection, message->mutable_projection());
+  if (index.provisioned_throughput.has_value()) {
+    ThroughputToProto(*index.provisioned_throughput, message->mutable_provisioned_throughput());
+  }
+  SomeThroughputToProto(index, message);
+}
+
+template <typename Messages>
+void AttributesToProto(const std::vector<AttributeDefinition>& attributes, Messages* messages) {
+  for (const AttributeDefinition& attribute : attributes) {
+    v1::AttributeDefinition* added = messages->Add();
+    added->set_attribute_name(attribute.attribute_name);
+    added->set_attribute_type(TypeToProto(attribute.attribute_type));
+  }
+}
+
 }  // namespace
 
 v1::CreateTableRequest ToProto(const TableDefinition& definition) {
   v1::CreateTableRequest message;
   message.set_table_name(definition.table_name);
-  for (const AttributeDefinition& attribute : definition.attribute_definitions) {
-    v1::AttributeDefinition* added = message.add_attribute_definitions();
-    added->set_attribute_name(attribute.attribute_name);
-    added->set_attribute_type(TypeToProto(attribute.attribute_type));
-  }
+  AttributesToProto(definition.attribute_definitions, message.mutable_attribute_definitions());
   KeySchemaToProto(definition.key_schema, message.mutable_key_schema());
   for (const GlobalSecondaryIndex& index : definition.global_secondary_indexes) {
-    v1::GlobalSecondaryIndex* added = message.add_global_secondary_indexes();
-    added->set_index_name(index.index_name);
-    KeySchemaToProto(index.key_schema, added->mutable_key_schema());
-    ProjectionToProto(index.projection, added->mutable_projection());
-    if (index.provisioned_throughput.has_value()) {
-      ThroughputToProto(*index.provisioned_throughput, added->mutable_provisioned_throughput());
-    }
+    IndexToProto(index, message.add_global_secondary_indexes());
   }
   for (const LocalSecondaryIndex& index : definition.local_secondary_indexes) {
     v1::LocalSecondaryIndex* added = message.add_local_secondary_indexes();
@@ -282,6 +340,11 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
     added->set_index_name(index_name);
     ThroughputToProto(throughput, added->mutable_provisioned_throughput());
   }
+  if (request.create_global_secondary_index.has_value())
+    IndexToProto(*request.create_global_secondary_index, message.add_global_secondary_index_creations());
+  AttributesToProto(request.attribute_definitions, message.mutable_attribute_definitions());
+  if (!request.delete_global_secondary_index.empty())
+    message.add_global_secondary_index_deletions(request.delete_global_secondary_index);
   if (request.deletion_protection_enabled.has_value()) {
     message.set_deletion_protection_enabled(*request.deletion_protection_enabled);
   }

@@ -11,6 +11,7 @@
 #include "tools/exit_codes.h"
 #include "tools/explain_commands.h"
 #include "tools/generate_commands.h"
+#include "tools/index_commands.h"
 #include "tools/item_commands.h"
 #include "tools/latency_commands.h"
 #include "tools/order_entry_commands.h"
@@ -85,6 +86,7 @@ CommandTable::CommandTable()
   root_.require_subcommand(1);
   AddGlobalOptions(root_, options_);
   RegisterTableCommands(*this);
+  RegisterIndexCommands(*this);
   RegisterItemCommands(*this);
   RegisterQueryCommands(*this);
   RegisterCountCommands(*this);

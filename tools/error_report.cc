@@ -161,7 +161,7 @@ absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& opti
 
 std::string NearestName(const absl::Status& status, const CLI::App& command, Context& context) {
   const bool no_table = absl::IsNotFound(status) && ReasonOf(status) == kReasonResourceNotFound;
-  if (!no_table && !absl::IsInvalidArgument(status)) return "";
+  if (!absl::IsNotFound(status) && !absl::IsInvalidArgument(status)) return "";
   const std::string table = GivenTo(command, kTableName);
   const std::string index = GivenTo(command, kIndexName);
   if (table.empty() || (!no_table && index.empty())) return "";

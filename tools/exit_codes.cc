@@ -84,11 +84,11 @@ std::string_view ExitCodeHelp() {
   0  success
   1  the daemon refused: malformed request, limit, access key, table exists, overload, ...
   2  malformed command line or JSON, or a file that cannot be read or written
-  3  no such table; for "item get" and look-ups by key also: no such item
+  3  no such table or index; for "item get" and look-ups by key also: no such item
   4  the condition was false, or the transaction was cancelled
   5  the daemon cannot be reached, or a read took longer than --timeout
   6  a write was sent and its outcome is not known: read before repeating it
-  7  "check" found something
+  7  "check" or "index check" found something
 )";
 }
 

@@ -16,11 +16,11 @@ enum class ExitCode : int {
   kOk = 0,
   kRefused = 1,         // the server refused: validation, limits, access key, table exists, overload, ...
   kUsage = 2,           // the command line or a JSON document given to itemctl is malformed
-  kNotFound = 3,        // no such table, or for `item get` no such item
+  kNotFound = 3,        // no such table or index, or for `item get` no such item
   kConditionFalse = 4,  // the condition was false, or the transaction was cancelled
   kUnreachable = 5,     // the daemon cannot be reached, or a read's deadline passed
   kOutcomeUnknown = 6,  // a write was sent and may or may not have been applied
-  kFindings = 7,        // `check` found something
+  kFindings = 7,        // `check` or `index check` found something
 };
 
 // A status that ends the program with `code`, which must not be kOk.

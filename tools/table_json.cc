@@ -35,6 +35,11 @@ constexpr Named<TableClass> kTableClasses[] = {
     {"STANDARD", TableClass::kStandard},
     {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}};
 
+constexpr Named<TableStatus> kTableStatuses[] = {{"ACTIVE", TableStatus::kActive},
+                                                 {"CREATING", TableStatus::kCreating},
+                                                 {"UPDATING", TableStatus::kUpdating},
+                                                 {"DELETING", TableStatus::kDeleting}};
+
 template <typename E>
 std::string_view Find(std::span<const Named<E>> names, E value) {
   for (const Named<E>& named : names) {
@@ -52,10 +57,6 @@ constexpr NotOffered kTableNotOffered[] = {
     {"VectorIndexes", "vector indexes are not offered yet"},
     {"GlobalTableSourceArn", "there are no global tables"},
     {"GlobalTableSettingsReplicationMode", "there are no global tables"},
-};
-constexpr NotOffered kIndexNotOffered[] = {
-    {"OnDemandThroughput", "throughput is not limited"},
-    {"WarmThroughput", "throughput is not limited"},
 };
 
 AttributeDefinition ReadAttributeDefinition(MemberReader& reader) {
@@ -102,13 +103,16 @@ WarmThroughput ReadWarm(MemberReader& reader) {
 }
 
 GlobalSecondaryIndex ReadIndex(MemberReader& reader) {
-  reader.Allow({"IndexName", "KeySchema", "Projection", "ProvisionedThroughput"}, kIndexNotOffered);
+  reader.Allow({"IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput",
+                "WarmThroughput"});
   GlobalSecondaryIndex index;
   index.index_name = reader.RequiredString("IndexName");
   index.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
   index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
   index.provisioned_throughput =
       reader.Object<ProvisionedThroughput>("ProvisionedThroughput", false, ReadThroughput);
+  index.on_demand_throughput = reader.Object<OnDemandThroughput>("OnDemandThroughput", false, ReadOnDemand);
+  index.warm_throughput = reader.Object<WarmThroughput>("WarmThroughput", false, ReadWarm);
   return index;
 }
 
@@ -175,12 +179,9 @@ JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, s
   return object;
 }
 
-// The settings that are kept and shown.
-void AddSettings(const TableDefinition& table, JsonValue* object) {
-  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", Text(NameOf(table.table_class))));
-  if (table.sse_specification.has_value()) {
-    object->Add("SSEDescription", SseToJson(*table.sse_specification));
-  }
+// Throughput of a table or an index that is kept and shown.
+template <typename Definition>
+void AddOtherThroughputs(const Definition& table, JsonValue* object) {
   if (const std::optional<OnDemandThroughput>& units = table.on_demand_throughput; units.has_value()) {
     object->Add("OnDemandThroughput", UnitsToJson("MaxReadRequestUnits", units->max_read_request_units,
                                                   "MaxWriteRequestUnits", units->max_write_request_units));
@@ -189,6 +190,15 @@ void AddSettings(const TableDefinition& table, JsonValue* object) {
     object->Add("WarmThroughput", UnitsToJson("ReadUnitsPerSecond", units->read_units_per_second,
                                               "WriteUnitsPerSecond", units->write_units_per_second));
   }
+}
+
+// The settings that are kept and shown.
+void AddSettings(const TableDefinition& table, JsonValue* object) {
+  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", Text(NameOf(table.table_class))));
+  if (table.sse_specification.has_value()) {
+    object->Add("SSEDescription", SseToJson(*table.sse_specification));
+  }
+  AddOtherThroughputs(table, object);
 }
 
 JsonValue ProjectionToJson(const Projection& projection) {
@@ -201,17 +211,25 @@ JsonValue ProjectionToJson(const Projection& projection) {
   return object;
 }
 
-JsonValue IndexToJson(const IndexDescription& index) {
-  JsonValue object = JsonValue::Object()
-                         .Add("IndexName", Text(index.definition.index_name))
-                         .Add("IndexStatus", Text(NameOf(index.index_status)))
-                         .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
-                         .Add("Projection", ProjectionToJson(index.definition.projection));
-  if (index.definition.provisioned_throughput.has_value()) {
-    object.Add("ProvisionedThroughput", ThroughputToJson(*index.definition.provisioned_throughput));
+// How far an index is that is being created.
+JsonValue BuildToJson(const IndexBuild& build) {
+  constexpr std::pair<IndexBuild::Phase, std::string_view> kPhases[] = {
+      {IndexBuild::Phase::kWaiting, "WAITING"},
+      {IndexBuild::Phase::kScanning, "SCANNING"},
+      {IndexBuild::Phase::kWriting, "WRITING"},
+      {IndexBuild::Phase::kCatchingUp, "CATCHING_UP"}};
+  std::string_view phase = "UNKNOWN";
+  for (const auto& [value, name] : kPhases) {
+    if (value == build.phase) phase = name;
   }
-  object.Add("ItemCount", JsonValue::Number(index.item_count))
-      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+  JsonValue object = JsonValue::Object()
+                         .Add("Phase", Text(phase))
+                         .Add("Done", JsonValue::Number(build.done))
+                         .Add("Total", JsonValue::Number(build.total))
+                         .Add("PerSecond", JsonValue::Number(build.per_second))
+                         .Add("SecondsLeft", JsonValue::Number(absl::ToInt64Seconds(build.time_left)))
+                         .Add("SkippedItemCount", JsonValue::Number(build.skipped_items));
+  if (!build.last_error.empty()) object.Add("LastError", Text(build.last_error));
   return object;
 }
 
@@ -235,6 +253,24 @@ JsonValue StreamToJson(const TableDefinition& definition) {
 
 }  // namespace
 
+JsonValue IndexToJson(const IndexDescription& index) {
+  JsonValue object = JsonValue::Object()
+                         .Add("IndexName", Text(index.definition.index_name))
+                         .Add("IndexStatus", Text(NameOf(index.index_status)))
+                         .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
+                         .Add("Projection", ProjectionToJson(index.definition.projection));
+  if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", JsonValue::Bool(true));
+  if (index.build.has_value()) object.Add("Build", BuildToJson(*index.build));
+  if (index.definition.provisioned_throughput.has_value()) {
+    object.Add("ProvisionedThroughput", ThroughputToJson(*index.definition.provisioned_throughput));
+  }
+  AddOtherThroughputs(index.definition, &object);
+  object.Add("ItemCount", JsonValue::Number(index.item_count))
+      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+  if (index.skipped_items > 0) object.Add("SkippedItemCount", JsonValue::Number(index.skipped_items));
+  return object;
+}
+
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
   JsonValue array = JsonValue::Array();
   for (const auto& [key, value] : tags) {
@@ -249,7 +285,7 @@ std::string_view NameOf(ProjectionType type) { return Find<ProjectionType>(kProj
 std::string_view NameOf(BillingMode mode) { return Find<BillingMode>(kBillingModes, mode); }
 std::string_view NameOf(StreamViewType type) { return Find<StreamViewType>(kStreamViewTypes, type); }
 std::string_view NameOf(TableClass table_class) { return Find<TableClass>(kTableClasses, table_class); }
-std::string_view NameOf(TableStatus status) { return status == TableStatus::kActive ? "ACTIVE" : "UNKNOWN"; }
+std::string_view NameOf(TableStatus status) { return Find<TableStatus>(kTableStatuses, status); }
 
 absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
   MemberReader reader(json, kDocument);

@@ -25,6 +25,9 @@ absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text);
 // The members of DescribeTable's "Table" that itemdb knows, its tags, and StorageId, the table's number in
 // change records.
 JsonValue TableToJson(const TableDescription& table);
+// The members of one of its GlobalSecondaryIndexes, with Build while it is being created and
+// SkippedItemCount.
+JsonValue IndexToJson(const IndexDescription& index);
 // [{"Key": "team", "Value": "blue"}].
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags);
 

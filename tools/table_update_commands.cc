@@ -17,18 +17,6 @@
 namespace itemdb::tools {
 namespace {
 
-absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, const std::string& option) {
-  const size_t comma = text.find(',');
-  ProvisionedThroughput throughput;
-  if (comma != std::string::npos &&
-      absl::SimpleAtoi(text.substr(0, comma), &throughput.read_capacity_units) &&
-      absl::SimpleAtoi(text.substr(comma + 1), &throughput.write_capacity_units)) {
-    return throughput;
-  }
-  return UsageError(absl::StrFormat("%s is %s; it must be READ,WRITE, two whole numbers of capacity units",
-                                    option, JsonString(text)));
-}
-
 // Units of which one may be left out.
 struct SomeUnits {
   std::optional<int64_t> read;
@@ -137,6 +125,18 @@ absl::Status PrintTags(Context& context, const Client& client, const std::string
 }
 
 }  // namespace
+
+absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, const std::string& option) {
+  const size_t comma = text.find(',');
+  ProvisionedThroughput throughput;
+  if (comma != std::string::npos &&
+      absl::SimpleAtoi(text.substr(0, comma), &throughput.read_capacity_units) &&
+      absl::SimpleAtoi(text.substr(comma + 1), &throughput.write_capacity_units)) {
+    return throughput;
+  }
+  return UsageError(absl::StrFormat("%s is %s; it must be READ,WRITE, two whole numbers of capacity units",
+                                    option, JsonString(text)));
+}
 
 absl::Status RunTableUpdate(Context& context, const TableUpdateOptions& options) {
   absl::StatusOr<UpdateTableRequest> request = RequestOf(options);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "tools/context.h"
 
 namespace itemdb::tools {
@@ -41,6 +42,9 @@ struct TableTagOptions {
   // For tag "KEY=VALUE" each, for untag keys.
   std::vector<std::string> tags;
 };
+
+// "READ,WRITE". UsageError names `option`.
+absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, const std::string& option);
 
 // Prints the table's description, as it is then.
 absl::Status RunTableUpdate(Context& context, const TableUpdateOptions& options);

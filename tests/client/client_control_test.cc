@@ -253,6 +253,8 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->mutable_writes()->set_commit_groups(26);
     reply->mutable_writes()->set_refused(27);
     reply->mutable_writes()->set_mean_commit_us(28);
+    reply->mutable_check()->set_done(29);
+    reply->mutable_check()->set_total(30);
     return grpc::Status::OK;
   };
   daemon_.check_database = [](const v1::CheckDatabaseRequest& request, v1::CheckDatabaseReply* reply) {
@@ -296,6 +298,9 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(status->writes.commit_groups, 26);
   EXPECT_EQ(status->writes.refused, 27);
   EXPECT_EQ(status->writes.mean_commit_time, absl::Microseconds(28));
+  ASSERT_TRUE(status->check.has_value());
+  EXPECT_EQ(status->check->done, 29);
+  EXPECT_EQ(status->check->total, 30);
   const absl::StatusOr<CheckDatabaseResult> check = client_.CheckDatabase("t");
   ASSERT_TRUE(check.ok());
   EXPECT_EQ(check->items_checked, 2);
@@ -336,6 +341,107 @@ TEST_F(ClientControlTest, UpdateTableSendsWhatWasGivenAndNothingElse) {
   EXPECT_EQ(seen.global_secondary_index_throughputs(0).provisioned_throughput().read_capacity_units(), 3);
   EXPECT_TRUE(seen.has_deletion_protection_enabled());
   EXPECT_EQ(seen.stream_view_type(), v1::STREAM_VIEW_TYPE_NEW_IMAGE);
+}
+
+// SEM-095, SEM-096, SEM-099.
+TEST_F(ClientControlTest, UpdateTableSendsAnIndexToCreateOrToDelete) {
+  v1::UpdateTableRequest seen;
+  daemon_.update_table = [&](const v1::UpdateTableRequest& request, v1::UpdateTableReply*) {
+    seen = request;
+    return grpc::Status::OK;
+  };
+  const GlobalSecondaryIndex index = {
+      .index_name = "i",
+      .key_schema = {{.attribute_name = "a", .key_type = KeyType::kHash},
+                     {.attribute_name = "b", .key_type = KeyType::kRange}},
+      .projection = {.projection_type = ProjectionType::kInclude, .non_key_attributes = {"c"}},
+      .provisioned_throughput = ProvisionedThroughput{1, 2},
+      .on_demand_throughput = OnDemandThroughput{.max_write_request_units = 3},
+      .warm_throughput = WarmThroughput{.read_units_per_second = 4}};
+  ASSERT_TRUE(client_
+                  .UpdateTable({.table_name = "t",
+                                .create_global_secondary_index = index,
+                                .attribute_definitions = {{"a", ScalarAttributeType::kString},
+                                                          {"b", ScalarAttributeType::kNumber}}})
+                  .ok());
+  ASSERT_EQ(seen.attribute_definitions_size(), 2);
+  EXPECT_EQ(seen.attribute_definitions(1).attribute_name(), "b");
+  EXPECT_EQ(seen.attribute_definitions(1).attribute_type(), v1::SCALAR_ATTRIBUTE_TYPE_N);
+  EXPECT_EQ(seen.global_secondary_index_deletions_size(), 0);
+  ASSERT_EQ(seen.global_secondary_index_creations_size(), 1);
+  const v1::GlobalSecondaryIndex& sent = seen.global_secondary_index_creations(0);
+  EXPECT_EQ(sent.index_name(), "i");
+  ASSERT_EQ(sent.key_schema_size(), 2);
+  EXPECT_EQ(sent.key_schema(1).key_type(), v1::KEY_TYPE_RANGE);
+  EXPECT_EQ(sent.projection().non_key_attributes_size(), 1);
+  EXPECT_EQ(sent.provisioned_throughput().write_capacity_units(), 2);
+  EXPECT_FALSE(sent.on_demand_throughput().has_max_read_request_units());
+  EXPECT_EQ(sent.on_demand_throughput().max_write_request_units(), 3);
+  EXPECT_EQ(sent.warm_throughput().read_units_per_second(), 4);
+
+  ASSERT_TRUE(client_.UpdateTable({.table_name = "t", .delete_global_secondary_index = "i"}).ok());
+  v1::UpdateTableRequest expected;
+  expected.set_table_name("t");
+  expected.add_global_secondary_index_deletions("i");
+  EXPECT_EQ(seen.SerializeAsString(), expected.SerializeAsString());
+}
+
+// SEM-097, OP-03.
+TEST_F(ClientControlTest, DescribeTableTellsHowFarAnIndexIs) {
+  daemon_.describe_table = [](const v1::DescribeTableRequest&, v1::DescribeTableReply* reply) {
+    reply->mutable_table()->set_table_status(v1::TABLE_STATUS_UPDATING);
+    v1::GlobalSecondaryIndexDescription* building = reply->mutable_table()->add_global_secondary_indexes();
+    building->set_index_status(v1::TABLE_STATUS_CREATING);
+    building->mutable_warm_throughput()->set_write_units_per_second(1);
+    v1::IndexBuild* build = building->mutable_build();
+    build->set_phase(v1::IndexBuild::PHASE_CATCHING_UP);
+    build->set_done(2);
+    build->set_total(3);
+    build->set_per_second(4);
+    build->set_seconds_left(5);
+    build->set_skipped_items(6);
+    build->set_last_error("why");
+    v1::GlobalSecondaryIndexDescription* built = reply->mutable_table()->add_global_secondary_indexes();
+    built->set_index_status(v1::TABLE_STATUS_ACTIVE);
+    built->set_skipped_items(7);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<TableResult> result = client_.DescribeTable("t");
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->table.table_status, TableStatus::kUpdating);
+  ASSERT_EQ(result->table.indexes.size(), 2u);
+  const IndexDescription& building = result->table.indexes[0];
+  EXPECT_EQ(building.index_status, TableStatus::kCreating);
+  ASSERT_TRUE(building.definition.warm_throughput.has_value());
+  EXPECT_EQ(building.definition.warm_throughput->write_units_per_second, 1);
+  ASSERT_TRUE(building.build.has_value());
+  EXPECT_EQ(building.build->phase, IndexBuild::Phase::kCatchingUp);
+  EXPECT_EQ(building.build->done, 2);
+  EXPECT_EQ(building.build->total, 3);
+  EXPECT_EQ(building.build->per_second, 4);
+  EXPECT_EQ(building.build->time_left, absl::Seconds(5));
+  EXPECT_EQ(building.build->skipped_items, 6);
+  EXPECT_EQ(building.build->last_error, "why");
+  EXPECT_EQ(result->table.indexes[1].index_status, TableStatus::kActive);
+  EXPECT_FALSE(result->table.indexes[1].build.has_value());
+  EXPECT_EQ(result->table.indexes[1].skipped_items, 7);
+}
+
+TEST_F(ClientControlTest, CheckAndRepairSendsWhatWasAskedAndCountsWhatWasDone) {
+  daemon_.check_database = [](const v1::CheckDatabaseRequest& request, v1::CheckDatabaseReply* reply) {
+    EXPECT_EQ(request.table_name() + request.index_name(), "ti");
+    EXPECT_TRUE(request.repair());
+    reply->set_finding_count(3);
+    reply->set_repaired_count(2);
+    reply->set_skipped_items(4);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<CheckDatabaseResult> result =
+      client_.CheckAndRepair({.table_name = "t", .index_name = "i", .repair = true});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->finding_count, 3);
+  EXPECT_EQ(result->repaired_count, 2);
+  EXPECT_EQ(result->skipped_items, 4);
 }
 
 // OP-06, OP-08, OP-09.

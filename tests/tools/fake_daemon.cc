@@ -30,6 +30,10 @@ class FakeDaemon::Services {
                              v1::CreateTableReply* reply) override {
       return Answer(daemon.create_table, request, reply);
     }
+    grpc::Status UpdateTable(grpc::ServerContext*, const v1::UpdateTableRequest* request,
+                             v1::UpdateTableReply* reply) override {
+      return Answer(daemon.update_table, request, reply);
+    }
     grpc::Status DescribeTable(grpc::ServerContext*, const v1::DescribeTableRequest* request,
                                v1::DescribeTableReply* reply) override {
       return Answer(daemon.describe_table, request, reply);

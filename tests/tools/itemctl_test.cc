@@ -26,11 +26,10 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
     std::string message;
   };
   const Row rows[] = {
-      {{}, "a command is missing; allowed are table, item,"},
+      {{}, "a command is missing; allowed are table, index, item,"},
       {{"nonsense"},
-       "unknown command \"nonsense\"; allowed are table, item, query, scan, count, explain, batch-get, "
-       "batch-write, "
-       "transact, order-entry, status, check, changes"},
+       "unknown command \"nonsense\"; allowed are table, index, item, query, scan, count, explain, "
+       "batch-get, batch-write, transact, order-entry, status, check, changes"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},
       {{"table", "describe"}, "TABLE is required"},
       {{"table", "describe", "a", "b"}, "b"},

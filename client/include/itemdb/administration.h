@@ -48,6 +48,11 @@ struct UpdateTableRequest {
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
   // By index name; with kProvisioned only.
   std::map<std::string, ProvisionedThroughput> global_secondary_index_throughputs = {};
+  // One index to create on the live table, with the types of its key attributes; it can be read when
+  // DescribeTable says that it is kActive. Or the name of one to delete.
+  std::optional<GlobalSecondaryIndex> create_global_secondary_index = std::nullopt;
+  std::vector<AttributeDefinition> attribute_definitions = {};
+  std::string delete_global_secondary_index = {};
   std::optional<bool> deletion_protection_enabled = std::nullopt;
   // Which images change records carry from now on. Cannot be changed while the stream is enabled.
   std::optional<StreamViewType> stream_view_type = std::nullopt;
@@ -190,6 +195,12 @@ struct WriteStatistics {
   absl::Duration mean_commit_time = absl::ZeroDuration();
 };
 
+// Records of tables and indexes that a check has read, and all it will, about.
+struct CheckProgress {
+  int64_t done = 0;
+  int64_t total = 0;
+};
+
 // Figures that the daemon does not know, or an older one does not send, are 0.
 struct DaemonStatus {
   uint64_t change_sequence = 0;
@@ -208,6 +219,17 @@ struct DaemonStatus {
   // Every change up to this one is known to be on disk.
   uint64_t durable_sequence = 0;
   WriteStatistics writes = {};
+  // The check that is running, if any.
+  std::optional<CheckProgress> check = std::nullopt;
+};
+
+struct CheckDatabaseRequest {
+  // Only this table; empty: all.
+  std::string table_name = {};
+  // Only this index of it; empty: all.
+  std::string index_name = {};
+  // Put right what is derived from the items and differs from them, while writes go on.
+  bool repair = false;
 };
 
 struct CheckDatabaseResult {
@@ -217,8 +239,12 @@ struct CheckDatabaseResult {
   int64_t change_records_checked = 0;
   // What does not agree, at most 100 findings; empty when all is well.
   std::vector<std::string> findings;
-  // All that does not agree.
+  // All that does not agree, and how much of that was put right.
   int64_t finding_count = 0;
+  int64_t repaired_count = 0;
+  // Items that cannot be in an index of their table, because a key attribute has the wrong type, is empty or
+  // too long; once for each such index. No finding.
+  int64_t skipped_items = 0;
 };
 
 }  // namespace client

@@ -211,8 +211,9 @@ class ITEMDB_EXPORT Client {
   // Deletes a table, its items and its indexes; returns it as it was. INVALID_ARGUMENT also: its deletion
   // protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
-  // Changes billing mode, throughput, deletion protection, stream or stream view type; returns the table as
-  // it is then.
+  // Changes billing mode, throughput, deletion protection, stream or stream view type, or creates or deletes
+  // one global index; returns the table as it is then. RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): another index of
+  // the table is being created.
   absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
@@ -242,6 +243,9 @@ class ITEMDB_EXPORT Client {
   // one hour.
   absl::StatusOr<CheckDatabaseResult> CheckDatabase(const std::string& table_name = "",
                                                     CallOptions options = {}) const;
+  // The same, of one index too, and with repair.
+  absl::StatusOr<CheckDatabaseResult> CheckAndRepair(const CheckDatabaseRequest& request,
+                                                     CallOptions options = {}) const;
 
  private:
   friend class ClientAccess;

@@ -33,8 +33,9 @@ enum class BillingMode { kProvisioned, kPayPerRequest };
 // Which images of an item its change records carry besides the key.
 enum class StreamViewType { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
 
-// Always kActive today; kUnknown is what a newer daemon may say.
-enum class TableStatus { kUnknown, kActive };
+// Of a table or an index. A table is kActive, or kUpdating while one of its indexes is kCreating (it is being
+// filled and cannot be read yet) or has just been deleted. kUnknown is what a newer daemon may say.
+enum class TableStatus { kUnknown, kActive, kCreating, kUpdating, kDeleting };
 
 struct AttributeDefinition {
   std::string attribute_name;
@@ -96,6 +97,9 @@ struct GlobalSecondaryIndex {
   Projection projection = {};
   // Required with BillingMode::kProvisioned, otherwise forbidden.
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
+  // Kept and shown, without effect.
+  std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
+  std::optional<WarmThroughput> warm_throughput = std::nullopt;
   bool operator==(const GlobalSecondaryIndex&) const = default;
 };
 
@@ -139,10 +143,41 @@ struct TableDefinition {
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
 };
 
+// How far an index that is being created on a live table is.
+struct IndexBuild {
+  enum class Phase {
+    kUnknown,
+    // Another index is being built first.
+    kWaiting,
+    // Items are read and their entries sorted.
+    kScanning,
+    // Sorted entries are written into the index.
+    kWriting,
+    // Entries of items that were written meanwhile are brought up to date.
+    kCatchingUp,
+  };
+  Phase phase = Phase::kUnknown;
+  // Of the phase: items, entries or changes; the total is an estimate.
+  int64_t done = 0;
+  int64_t total = 0;
+  // Mean of the phase so far, and the rest of it at that rate.
+  int64_t per_second = 0;
+  absl::Duration time_left = absl::ZeroDuration();
+  // As IndexDescription::skipped_items, so far.
+  int64_t skipped_items = 0;
+  // Why the last attempt had to be given up, when it had; the next one begins by itself.
+  std::string last_error = {};
+};
+
 // An index as it is.
 struct IndexDescription {
   GlobalSecondaryIndex definition;
   TableStatus index_status = TableStatus::kUnknown;
+  // While it is kCreating.
+  std::optional<IndexBuild> build = std::nullopt;
+  // Items left out when it was created on a live table, because a key attribute had the wrong type, was empty
+  // or too long.
+  int64_t skipped_items = 0;
   // Names the index inside the database; never reused.
   uint64_t storage_id = 0;
   // Exact number of entries and exact sum of their sizes.

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/time/clock.h"
 #include "itemdb/client.h"
 #include "itemdb/testing/fake_database.h"
 
@@ -167,6 +168,43 @@ TEST_F(FakeOperationsTest, TablesAreUpdatedTaggedAndProtected) {
   ASSERT_TRUE(limits.ok()) << limits.status();
   EXPECT_EQ(limits->account_max_read_capacity_units, 80'000);
   EXPECT_EQ(limits->table_max_write_capacity_units, 40'000);
+}
+
+// SEM-095..097: an index is created of a table with items, checked, and deleted.
+TEST_F(FakeOperationsTest, IndexesComeAndGoOnALiveTable) {
+  ASSERT_TRUE(client_.PutItem({.table_name = "Product", .item = {{"id", "a"}, {"colour", "red"}}}).ok());
+  ASSERT_TRUE(client_.PutItem({.table_name = "Product", .item = {{"id", "b"}, {"colour", 5}}}).ok());
+  ASSERT_TRUE(client_
+                  .UpdateTable({.table_name = "Product",
+                                .create_global_secondary_index =
+                                    GlobalSecondaryIndex{.index_name = "ByColour",
+                                                         .key_schema = {{.attribute_name = "colour",
+                                                                         .key_type = KeyType::kHash}}},
+                                .attribute_definitions = {{"colour", ScalarAttributeType::kString}}})
+                  .ok());
+  absl::StatusOr<TableResult> table = client_.DescribeTable("Product");
+  for (int look = 0; look < 10'000; ++look) {
+    ASSERT_TRUE(table.ok()) << table.status();
+    ASSERT_EQ(table->table.indexes.size(), 2u);
+    if (table->table.indexes[1].index_status != TableStatus::kCreating) break;
+    absl::SleepFor(absl::Milliseconds(10));
+    table = client_.DescribeTable("Product");
+  }
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->table.indexes[1].index_status, TableStatus::kActive);
+  EXPECT_EQ(table->table.indexes[1].item_count, 1);
+  EXPECT_EQ(table->table.indexes[1].skipped_items, 1);
+  const absl::StatusOr<CheckDatabaseResult> check =
+      client_.CheckAndRepair({.table_name = "Product", .index_name = "ByColour", .repair = true});
+  ASSERT_TRUE(check.ok()) << check.status();
+  EXPECT_EQ(check->index_entries_checked, 1);
+  EXPECT_EQ(check->finding_count, 0);
+  EXPECT_EQ(check->skipped_items, 1);
+  table = client_.UpdateTable({.table_name = "Product", .delete_global_secondary_index = "ByColour"});
+  ASSERT_TRUE(table.ok()) << table.status();
+  table = client_.DescribeTable("Product");
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(table->table.indexes.size(), 1u);
 }
 
 }  // namespace

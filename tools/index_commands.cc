@@ -1,0 +1,372 @@
+#include "tools/index_commands.h"
+
+#include <CLI/App.hpp>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tools/checks.h"
+#include "tools/command_table.h"
+#include "tools/exit_codes.h"
+#include "tools/progress.h"
+#include "tools/table_json.h"
+#include "tools/table_update_commands.h"
+#include "tools/text_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Between two looks at how far something is.
+constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
+
+// Reads "name:TYPE".
+absl::Status AddKeyAttribute(const std::string& text, KeyType key_type, UpdateTableRequest* request) {
+  const size_t colon = text.rfind(':');
+  for (ScalarAttributeType type :
+       {ScalarAttributeType::kString, ScalarAttributeType::kNumber, ScalarAttributeType::kBinary}) {
+    if (colon == std::string::npos || text.substr(colon + 1) != NameOf(type)) continue;
+    const std::string name = text.substr(0, colon);
+    request->attribute_definitions.push_back({.attribute_name = name, .attribute_type = type});
+    request->create_global_secondary_index->key_schema.push_back(
+        {.attribute_name = name, .key_type = key_type});
+    return absl::OkStatus();
+  }
+  return UsageError(
+      absl::StrFormat("the key attribute %s must be NAME:TYPE, where TYPE is S, N or B", JsonString(text)));
+}
+
+absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
+  UpdateTableRequest request{.table_name = options.table_name};
+  GlobalSecondaryIndex& index = request.create_global_secondary_index.emplace();
+  index.index_name = options.index_name;
+  for (const std::string& attribute : options.hash) {
+    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kHash, &request); !added.ok()) return added;
+  }
+  for (const std::string& attribute : options.range) {
+    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kRange, &request); !added.ok()) return added;
+  }
+  for (ProjectionType type : {ProjectionType::kAll, ProjectionType::kKeysOnly, ProjectionType::kInclude}) {
+    if (NameOf(type) == options.projection) index.projection.projection_type = type;
+  }
+  index.projection.non_key_attributes = options.non_key_attributes;
+  if (!options.throughput.empty()) {
+    absl::StatusOr<ProvisionedThroughput> throughput =
+        ParseThroughput(options.throughput, "--provisioned-throughput");
+    if (!throughput.ok()) return throughput.status();
+    index.provisioned_throughput = *throughput;
+  }
+  return request;
+}
+
+// Null when the table has no such index.
+const IndexDescription* Find(const TableDescription& table, const std::string& index_name) {
+  for (const IndexDescription& index : table.indexes) {
+    if (index.definition.index_name == index_name) return &index;
+  }
+  return nullptr;
+}
+
+absl::Status NoSuchIndex(const std::string& table_name, const std::string& index_name) {
+  return absl::NotFoundError(
+      absl::StrFormat("the table %s has no global secondary index %s", table_name, index_name));
+}
+
+std::string PhaseText(const IndexBuild& build) {
+  switch (build.phase) {
+    case IndexBuild::Phase::kWaiting:
+      return "waiting for another index";
+    case IndexBuild::Phase::kScanning:
+      return "reading items";
+    case IndexBuild::Phase::kWriting:
+      return "writing entries";
+    case IndexBuild::Phase::kCatchingUp:
+      return "catching up with writes";
+    case IndexBuild::Phase::kUnknown:
+      return "";
+  }
+  return "";
+}
+
+// Those named `index_name`, or all when it is empty.
+void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
+  if (context.format() == OutputFormat::kTable) {
+    TextTable text({"index", "status", "items", "bytes", "skipped", "doing", "done", "of", "per second",
+                    "left", "last error"});
+    for (const IndexDescription& index : table.indexes) {
+      if (!index_name.empty() && index.definition.index_name != index_name) continue;
+      const IndexBuild build = index.build.value_or(IndexBuild{});
+      const bool building = index.build.has_value();
+      auto number = [building](int64_t value) { return building ? absl::StrCat(value) : ""; };
+      text.AddRow({index.definition.index_name, std::string(NameOf(index.index_status)),
+                   absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
+                   absl::StrCat(building ? build.skipped_items : index.skipped_items), PhaseText(build),
+                   number(build.done), number(build.total), number(build.per_second),
+                   building ? absl::FormatDuration(build.time_left) : "", build.last_error});
+    }
+    context.Print(text);
+    return;
+  }
+  JsonValue indexes = JsonValue::Array();
+  for (const IndexDescription& index : table.indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name)
+      indexes.elements.push_back(IndexToJson(index));
+  }
+  PrintDocument(JsonValue::Object()
+                    .Add("TableName", JsonValue::String(table.definition.table_name))
+                    .Add("TableStatus", JsonValue::String(std::string(NameOf(table.table_status))))
+                    .Add("GlobalSecondaryIndexes", std::move(indexes)),
+                context.format(), context.out());
+}
+
+// Shows how far the index is until it is ACTIVE.
+absl::StatusOr<TableDescription> Await(Context& context, const Client& client,
+                                       const IndexAddOptions& options) {
+  std::unique_ptr<Progress> progress;
+  std::optional<IndexBuild::Phase> shown;
+  while (true) {
+    absl::StatusOr<TableResult> result = client.DescribeTable(options.table_name, context.Call());
+    if (!result.ok()) return result.status();
+    const IndexDescription* index = Find(result->table, options.index_name);
+    if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
+    if (index->index_status != TableStatus::kCreating) return std::move(result->table);
+    if (index->build.has_value()) {
+      if (shown != index->build->phase) {
+        progress.reset();  // One line at a time.
+        progress = std::make_unique<Progress>(
+            ProgressStream(context),
+            Progress::Options{
+                .doing = absl::StrCat(options.index_name, ": ", PhaseText(*index->build)),
+                .unit = index->build->phase == IndexBuild::Phase::kCatchingUp ? "changes" : "items",
+                .total = index->build->total});
+        shown = index->build->phase;
+      }
+      progress->Set(index->build->done);
+    }
+    if (context.session().interrupted()) return absl::CancelledError("interrupted; the index is still made");
+    absl::SleepFor(kLookInterval);
+  }
+}
+
+int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
+  int64_t records = table.item_count;
+  for (const IndexDescription& index : table.indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  for (const LocalIndexDescription& index : table.local_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  return records;
+}
+
+// The check, with a line that says how far it is.
+absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& client, const std::string& doing,
+                                             int64_t records, const CheckDatabaseRequest& request) {
+  std::ostream* terminal = ProgressStream(context);
+  Progress progress(terminal, {.doing = doing, .unit = "records", .total = records});
+  std::atomic<bool> checked = false;
+  std::thread looker([&, call = context.Call()] {
+    while (terminal != nullptr && !checked) {
+      absl::StatusOr<DaemonStatus> status = client.GetStatus(call);
+      if (status.ok() && status->check.has_value()) progress.Set(status->check->done);
+      absl::SleepFor(kLookInterval);
+    }
+  });
+  absl::StatusOr<CheckDatabaseResult> result = client.CheckAndRepair(request, context.ExplicitTimeout());
+  checked = true;
+  looker.join();
+  return result;
+}
+
+void PrintCheck(Context& context, const CheckDatabaseResult& result) {
+  if (context.format() == OutputFormat::kTable) {
+    TextTable table({"items checked", "index entries checked", "findings", "repaired", "skipped items"});
+    table.AddRow({absl::StrCat(result.items_checked), absl::StrCat(result.index_entries_checked),
+                  absl::StrCat(result.finding_count), absl::StrCat(result.repaired_count),
+                  absl::StrCat(result.skipped_items)});
+    context.Print(table);
+    for (const std::string& finding : result.findings) context.out() << "finding: " << finding << '\n';
+    return;
+  }
+  JsonValue findings = JsonValue::Array();
+  for (const std::string& finding : result.findings) findings.elements.push_back(JsonValue::String(finding));
+  PrintDocument(JsonValue::Object()
+                    .Add("change_sequence", JsonValue::Number(result.change_sequence))
+                    .Add("items_checked", JsonValue::Number(result.items_checked))
+                    .Add("index_entries_checked", JsonValue::Number(result.index_entries_checked))
+                    .Add("skipped_items", JsonValue::Number(result.skipped_items))
+                    .Add("finding_count", JsonValue::Number(result.finding_count))
+                    .Add("repaired_count", JsonValue::Number(result.repaired_count))
+                    .Add("findings", std::move(findings)),
+                context.format(), context.out());
+}
+
+}  // namespace
+
+absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
+  absl::StatusOr<UpdateTableRequest> request = RequestOf(options);
+  if (!request.ok()) return request.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> created = client->UpdateTable(*request, context.Call());
+  if (!created.ok()) return created.status();
+  if (!options.wait) {
+    PrintIndexes(context, created->table, options.index_name);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<TableDescription> table = Await(context, *client, options);
+  if (!table.ok()) return table.status();
+  PrintIndexes(context, *table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> result = client->DescribeTable(options.table_name, context.Call());
+  if (!result.ok()) return result.status();
+  if (!options.index_name.empty() && Find(result->table, options.index_name) == nullptr)
+    return NoSuchIndex(options.table_name, options.index_name);
+  PrintIndexes(context, result->table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
+  if (!found.ok()) return found.status();
+  const IndexDescription* index = Find(found->table, options.index_name);
+  if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
+  const std::string deed =
+      absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,
+                      options.table_name, index->item_count, index->index_size_bytes);
+  absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kRefuse);
+  if (!go_on.ok()) return go_on.status();
+  if (*go_on) {
+    absl::StatusOr<TableResult> deleted = client->UpdateTable(
+        {.table_name = options.table_name, .delete_global_secondary_index = options.index_name},
+        context.Call());
+    if (!deleted.ok()) return deleted.status();
+  }
+  PrintIndexes(context, found->table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexCheck(Context& context, const IndexCheckOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> table = client->DescribeTable(options.table_name, context.Call());
+  if (!table.ok()) return table.status();
+  absl::StatusOr<CheckDatabaseResult> result = RunCheck(
+      context, *client, absl::StrCat("checking ", options.table_name),
+      RecordsOf(table->table, options.index_name),
+      {.table_name = options.table_name, .index_name = options.index_name, .repair = options.repair});
+  if (!result.ok()) return result.status();
+  PrintCheck(context, *result);
+  const int64_t left = result->finding_count - result->repaired_count;
+  if (left == 0) return absl::OkStatus();
+  return ToolError(ExitCode::kFindings,
+                   absl::StrFormat("the check found %d disagreements%s; the first: %s", result->finding_count,
+                                   options.repair ? absl::StrFormat(", %d of which are left", left) : "",
+                                   result->findings.empty() ? "not named" : result->findings.front()));
+}
+
+void RegisterIndexCommands(CommandTable& table) {
+  CLI::App* group = table.AddGroup(
+      {.name = "index", .summary = "Create, delete, check and repair global indexes of live tables"});
+
+  auto add = std::make_shared<IndexAddOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "add",
+       .summary = "Create a global secondary index of a table that has items",
+       .details = "The index is filled while reads and writes go on, and can be read when it is ACTIVE; "
+                  "`index status` tells how far it is. Items whose key attributes have the wrong type, are "
+                  "empty or too long are left out and counted. One index of a table is created at a time.",
+       .examples = {{"itemctl index add music by-genre --hash genre:S --range year:N --wait",
+                     "an index of everything, and wait until it can be read"},
+                    {"itemctl index add music by-label --hash label:S --projection KEYS_ONLY",
+                     "an index of the keys only"}}},
+      [add](Context& context) { return RunIndexAdd(context, *add); });
+  command->add_option(std::string(kTableName), add->table_name, "The table's name")->required();
+  command->add_option("NAME", add->index_name, "The new index's name")->required();
+  command
+      ->add_option("--hash", add->hash,
+                   "A partition key attribute and its type S, N or B; once for each of up to four, in order")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("NAME:TYPE");
+  command
+      ->add_option("--range", add->range,
+                   "A sort key attribute and its type; once for each of up to four, in order. Default: none")
+      ->allow_extra_args(false)
+      ->type_name("NAME:TYPE");
+  command
+      ->add_option("--projection", add->projection,
+                   "What entries hold besides the keys: everything, nothing, or what --include names. "
+                   "Default: ALL")
+      ->check(OneOfWords({"ALL", "KEYS_ONLY", "INCLUDE"}))
+      ->type_name("ALL|KEYS_ONLY|INCLUDE");
+  command
+      ->add_option("--include", add->non_key_attributes,
+                   "An attribute that entries hold with --projection INCLUDE; may be given several times. "
+                   "Default: none")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command
+      ->add_option("--provisioned-throughput", add->throughput,
+                   "Read and write capacity units, which a table with billing mode PROVISIONED needs. "
+                   "Default: none")
+      ->type_name("READ,WRITE");
+  command->add_flag("--wait", add->wait, "Return when the index is ACTIVE");
+
+  auto status = std::make_shared<IndexOptions>();
+  command = table.Add(
+      group,
+      {.name = "status",
+       .summary = "Show a table's global indexes and how far those are that are being created",
+       .examples = {{"itemctl index status Order", "all of them"},
+                    {"itemctl index status Order OpenOrdersByDate -o json", "one, in all figures"}}},
+      [status](Context& context) { return RunIndexStatus(context, *status); });
+  command->add_option(std::string(kTableName), status->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), status->index_name, "The index's name. Default: all");
+
+  auto drop = std::make_shared<IndexDropOptions>();
+  command = table.Add(
+      group,
+      {.name = "drop",
+       .summary = "Delete a global secondary index",
+       .details = "One that is being created may be deleted too. Asks first; where there is no "
+                  "terminal to ask on, --yes is needed. The index, as it was, is printed.",
+       .examples = {{"itemctl index drop Order OpenOrdersByDate --dry-run", "show what would be deleted"},
+                    {"itemctl index drop Order OpenOrdersByDate --yes", "delete it without being asked"}}},
+      [drop](Context& context) { return RunIndexDrop(context, *drop); });
+  command->add_option(std::string(kTableName), drop->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), drop->index_name, "The index's name")->required();
+  AddConfirmOptions(command, drop->confirm);
+
+  auto check = std::make_shared<IndexCheckOptions>();
+  command = table.Add(
+      group,
+      {.name = "check",
+       .summary = "Verify that a table's items and index entries agree, and repair what does not",
+       .details =
+           "Reads one state, from the items to their entries and back, while reads and writes go on. "
+           "Without --timeout it may take an hour. Ends with exit code 7 when something does not agree "
+           "and is not repaired.",
+       .examples = {{"itemctl index check Order", "a table with all its indexes"},
+                    {"itemctl index check --repair Order OpenOrdersByDate", "put one index right"}}},
+      [check](Context& context) { return RunIndexCheck(context, *check); });
+  command->add_option(std::string(kTableName), check->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), check->index_name,
+                      "Only this index. Default: all, and what is counted of the table");
+  command->add_flag("--repair", check->repair,
+                    "Put right what is derived from the items: entries and counts");
+}
+
+}  // namespace itemdb::tools

@@ -23,7 +23,7 @@ class LengthHandler : public HttpHandler {
     if (!target.starts_with("DynamoDB_20120810.")) return std::nullopt;
     return HttpOperation{.name = "Length", .role = Role::kRead};
   }
-  void Answer(const HttpOperation&, std::string body, CancellationPtr,
+  void Answer(const HttpOperation&, std::string body, Caller, CancellationPtr,
               absl::AnyInvocable<void(JsonReply) &&> done) override {
     JsonReply reply;
     reply.body = std::to_string(body.size());
@@ -67,6 +67,7 @@ void CheckReplies(std::string_view bytes) {
 
 void Run(std::string_view first, std::string_view second) {
   static LengthHandler handler;
+  static const HttpSecrets secrets;
   static Calls calls(
       64 << 20, absl::ZeroDuration(),
       std::make_shared<spdlog::logger>("fuzz", std::make_shared<spdlog::sinks::null_sink_mt>()));
@@ -76,7 +77,8 @@ void Run(std::string_view first, std::string_view second) {
   {
     HttpContext context{.handler = handler,
                         .calls = calls,
-                        .keys = nullptr,
+                        .secrets = secrets,
+                        .handshake_timeout = HttpClock::duration::max(),
                         .request_timeout = HttpClock::duration::max(),
                         .idle_timeout = HttpClock::duration::max()};
     HttpWorker worker(context);

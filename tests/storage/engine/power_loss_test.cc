@@ -17,11 +17,6 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
 
-#ifdef __SANITIZE_ADDRESS__
-// RocksDB 7.8 forgets the memtable it has just made when starting a new log fails.
-extern "C" const char* __lsan_default_suppressions() { return "leak:rocksdb::DBImpl::SwitchMemtable\n"; }
-#endif
-
 namespace itemdb::testing {
 namespace {
 

@@ -35,7 +35,7 @@ std::string DescribeIndexDifference(const std::vector<Index>& a, const std::vect
     if (it == theirs.end()) return "the index " + name + " is only in one of the definitions";
     if (index.key_schema != it->second.key_schema) return "the key schema of the index " + name + " differs";
     if (index.projection != it->second.projection) return "the projection of the index " + name + " differs";
-    if constexpr (requires { index.provisioned_throughput; }) {
+    if constexpr (requires(const Index& any) { any.provisioned_throughput; }) {
       if (index.provisioned_throughput != it->second.provisioned_throughput)
         return "the provisioned throughput of the index " + name + " differs";
     }

@@ -16,18 +16,17 @@ namespace {
 // A path under which this process finds the file.
 std::string PathOf(const Descriptor& file) { return absl::StrFormat("/proc/self/fd/%d", file.get()); }
 
-// Replaces the file behind `file` by one with this content, at once.
-absl::Status Replace(Descriptor& file, const std::string& content) {
+absl::Status NotKept() {
+  return absl::UnavailableError(
+      absl::StrFormat("cannot keep certificates in memory: %s", std::strerror(errno)));
+}
+
+absl::StatusOr<Descriptor> MakeFile(const std::string& content) {
   Descriptor made(memfd_create("itemd-tls", MFD_CLOEXEC));
-  bool written = made.get() >= 0 &&
-                 write(made.get(), content.data(), content.size()) == static_cast<ssize_t>(content.size());
-  if (written && file.get() < 0) {
-    file = std::move(made);
-  } else if (!written || dup3(made.get(), file.get(), O_CLOEXEC) < 0) {
-    return absl::UnavailableError(
-        absl::StrFormat("cannot keep certificates in memory: %s", std::strerror(errno)));
-  }
-  return absl::OkStatus();
+  const bool written = made.get() >= 0 && write(made.get(), content.data(), content.size()) ==
+                                              static_cast<ssize_t>(content.size());
+  if (!written) return NotKept();
+  return made;
 }
 
 }  // namespace
@@ -52,9 +51,22 @@ absl::StatusOr<std::unique_ptr<GrpcCertificates>> GrpcCertificates::Make(const T
 }
 
 absl::Status GrpcCertificates::Set(const TlsContent& content) {
-  ITEMDB_RETURN_IF_ERROR(Replace(files_[0], content.certificate));
-  ITEMDB_RETURN_IF_ERROR(Replace(files_[1], content.key));
-  return Replace(files_[2], content.client_ca);
+  // All are there before the first takes the place of the old one: a certificate without its key serves
+  // nobody.
+  std::array<Descriptor, kFiles> made;
+  const std::array<const std::string*, kFiles> contents = {&content.certificate, &content.key,
+                                                           &content.client_ca};
+  for (size_t i = 0; i < kFiles; ++i) {
+    ITEMDB_ASSIGN_OR_RETURN(made[i], MakeFile(*contents[i]));
+  }
+  for (size_t i = 0; i < kFiles; ++i) {
+    if (files_[i].get() < 0) {
+      files_[i] = std::move(made[i]);
+    } else if (dup3(made[i].get(), files_[i].get(), O_CLOEXEC) < 0) {
+      return NotKept();
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace itemdb

@@ -34,7 +34,8 @@ class GrpcCertificates {
   // Files in memory: certificate, key, client CA. gRPC watches files, but would take on halves of a change
   // and has nothing left to serve with when they do not fit; so it watches these, which only ever hold what
   // was examined.
-  std::array<Descriptor, 3> files_;
+  static constexpr size_t kFiles = 3;
+  std::array<Descriptor, kFiles> files_;
   std::shared_ptr<grpc::ServerCredentials> credentials_;
 };
 

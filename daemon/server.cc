@@ -145,8 +145,9 @@ absl::Status Server::FollowFiles(const ServerOptions& options) {
     ITEMDB_RETURN_IF_ERROR(publish_to_http(content));
     auto read = [tls = *options.tls] { return ReadTlsFiles(tls); };
     auto publish = [this, publish_to_http](const TlsContent& changed) -> absl::Status {
-      ITEMDB_RETURN_IF_ERROR(publish_to_http(changed));
-      return certificates_->Set(changed);
+      // What may want for descriptors first: when it fails, nothing has changed.
+      ITEMDB_RETURN_IF_ERROR(certificates_->Set(changed));
+      return publish_to_http(changed);
     };
     followed.push_back({.what = "certificates",
                         .where = "tls_cert=" + options.tls->certificate_file,

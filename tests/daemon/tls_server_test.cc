@@ -11,6 +11,7 @@
 #include "daemon/tls_files.h"
 #include "tests/client/test_certificates.h"
 #include "tests/daemon/server_fixture.h"
+#include "tests/http/raw_http_client.h"
 
 namespace itemdb {
 namespace {
@@ -61,6 +62,7 @@ class TlsTest : public ServerTest {
   void StartWithTls(bool clients_known) {
     server_.reset();
     ServerOptions options = OptionsFor("127.0.0.1:0");
+    options.http.addresses = {*ParseListenAddress("127.0.0.1:0")};
     options.tls = Files(clients_known);
     options.reload_interval = absl::Milliseconds(20);
     options.log = std::make_shared<spdlog::logger>("test", logged_);
@@ -81,6 +83,18 @@ class TlsTest : public ServerTest {
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return v1::Admin::NewStub(
         grpc::CreateCustomChannel(server_->addresses()[0], grpc::SslCredentials(options), arguments));
+  }
+
+  // Whether a new connection of HTTP that trusts `authority` is answered.
+  bool AnswersHttp(const TestAuthority& authority, const TestCertificate& identity) {
+    RawHttpClient client(server_->http_addresses()[0]);
+    if (!client.StartTls({.authority = authority.certificate(),
+                          .certificate = identity.certificate,
+                          .key = identity.key})) {
+      return false;
+    }
+    client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return client.ReadReply().value_or(RawReply()).status == 200;
   }
 
   static grpc::StatusCode Call(v1::Admin::Stub& stub) {
@@ -183,6 +197,7 @@ TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
   const TestCertificate identity = authority_.Sign({.name = "client"});
   std::shared_ptr<v1::Admin::Stub> old_connection = Connect(authority_, identity);
   ASSERT_EQ(Call(*old_connection), grpc::StatusCode::OK);
+  ASSERT_TRUE(AnswersHttp(authority_, identity));
   std::atomic<bool> stop = false;
   std::atomic<int> failed = 0, answered = 0;
   std::thread caller([&] {
@@ -198,6 +213,8 @@ TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
   WriteFile("ca", other_.certificate());
   const TestCertificate new_identity = other_.Sign({.name = "client"});
   EXPECT_TRUE(AwaitLog("certificates reloaded"));
+  EXPECT_TRUE(AnswersHttp(other_, new_identity)) << "HTTP has them at once";
+  EXPECT_FALSE(AnswersHttp(authority_, new_identity));
   // gRPC has them within another second.
   grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
   for (int attempt = 0; attempt < 1'200 && code != grpc::StatusCode::OK; ++attempt) {

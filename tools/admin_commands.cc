@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "tools/check_report.h"
 #include "tools/checks.h"
 #include "tools/command_table.h"
 #include "tools/exit_codes.h"
@@ -121,27 +122,6 @@ class RecordWriter {
   size_t written_ = 0;
 };
 
-void PrintCheck(const CheckDatabaseResult& result, Context& context) {
-  if (context.format() == OutputFormat::kTable) {
-    TextTable table({"items checked", "index entries checked", "change records checked", "findings"});
-    table.AddRow({absl::StrCat(result.items_checked), absl::StrCat(result.index_entries_checked),
-                  absl::StrCat(result.change_records_checked), absl::StrCat(result.finding_count)});
-    context.Print(table);
-    for (const std::string& finding : result.findings) context.out() << "finding: " << finding << '\n';
-    return;
-  }
-  JsonValue findings = JsonValue::Array();
-  for (const std::string& finding : result.findings) findings.elements.push_back(JsonValue::String(finding));
-  PrintDocument(JsonValue::Object()
-                    .Add("change_sequence", JsonValue::Number(result.change_sequence))
-                    .Add("items_checked", JsonValue::Number(result.items_checked))
-                    .Add("index_entries_checked", JsonValue::Number(result.index_entries_checked))
-                    .Add("change_records_checked", JsonValue::Number(result.change_records_checked))
-                    .Add("finding_count", JsonValue::Number(result.finding_count))
-                    .Add("findings", std::move(findings)),
-                context.format(), context.out());
-}
-
 }  // namespace
 
 absl::Status RunCheck(Context& context, const CheckOptions& options) {
@@ -154,11 +134,12 @@ absl::Status RunCheck(Context& context, const CheckOptions& options) {
       client->CheckDatabase(options.table_name, context.ExplicitTimeout());
   progress.Finish();
   if (!result.ok()) return result.status();
-  PrintCheck(*result, context);
-  if (result->finding_count == 0) return absl::OkStatus();
-  return ToolError(ExitCode::kFindings,
-                   absl::StrFormat("the check found %d disagreements; the first: %s", result->finding_count,
-                                   result->findings.empty() ? "not named" : result->findings.front()));
+  return ReportCheck(context, *result,
+                     {{"items checked", "items_checked", result->items_checked},
+                      {"index entries checked", "index_entries_checked", result->index_entries_checked},
+                      {"change records checked", "change_records_checked", result->change_records_checked},
+                      {"findings", "finding_count", result->finding_count}},
+                     /*repairs=*/false);
 }
 
 absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options) {

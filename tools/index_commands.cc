@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "tools/check_report.h"
 #include "tools/checks.h"
 #include "tools/command_table.h"
 #include "tools/exit_codes.h"
@@ -182,29 +183,6 @@ absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& cli
   return result;
 }
 
-void PrintCheck(Context& context, const CheckDatabaseResult& result) {
-  if (context.format() == OutputFormat::kTable) {
-    TextTable table({"items checked", "index entries checked", "findings", "repaired", "skipped items"});
-    table.AddRow({absl::StrCat(result.items_checked), absl::StrCat(result.index_entries_checked),
-                  absl::StrCat(result.finding_count), absl::StrCat(result.repaired_count),
-                  absl::StrCat(result.skipped_items)});
-    context.Print(table);
-    for (const std::string& finding : result.findings) context.out() << "finding: " << finding << '\n';
-    return;
-  }
-  JsonValue findings = JsonValue::Array();
-  for (const std::string& finding : result.findings) findings.elements.push_back(JsonValue::String(finding));
-  PrintDocument(JsonValue::Object()
-                    .Add("change_sequence", JsonValue::Number(result.change_sequence))
-                    .Add("items_checked", JsonValue::Number(result.items_checked))
-                    .Add("index_entries_checked", JsonValue::Number(result.index_entries_checked))
-                    .Add("skipped_items", JsonValue::Number(result.skipped_items))
-                    .Add("finding_count", JsonValue::Number(result.finding_count))
-                    .Add("repaired_count", JsonValue::Number(result.repaired_count))
-                    .Add("findings", std::move(findings)),
-                context.format(), context.out());
-}
-
 }  // namespace
 
 absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
@@ -267,13 +245,13 @@ absl::Status RunIndexCheck(Context& context, const IndexCheckOptions& options) {
       RecordsOf(table->table, options.index_name),
       {.table_name = options.table_name, .index_name = options.index_name, .repair = options.repair});
   if (!result.ok()) return result.status();
-  PrintCheck(context, *result);
-  const int64_t left = result->finding_count - result->repaired_count;
-  if (left == 0) return absl::OkStatus();
-  return ToolError(ExitCode::kFindings,
-                   absl::StrFormat("the check found %d disagreements%s; the first: %s", result->finding_count,
-                                   options.repair ? absl::StrFormat(", %d of which are left", left) : "",
-                                   result->findings.empty() ? "not named" : result->findings.front()));
+  return ReportCheck(context, *result,
+                     {{"items checked", "items_checked", result->items_checked},
+                      {"index entries checked", "index_entries_checked", result->index_entries_checked},
+                      {"skipped items", "skipped_items", result->skipped_items},
+                      {"findings", "finding_count", result->finding_count},
+                      {"repaired", "repaired_count", result->repaired_count}},
+                     options.repair);
 }
 
 void RegisterIndexCommands(CommandTable& table) {

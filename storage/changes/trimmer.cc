@@ -159,7 +159,13 @@ absl::Status ChangeTrimmer::Trim() {
     wanted = engine_.log_start().Reserve(change.commit_first_sequence);
   }
   if (wanted > oldest) {
-    ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams, FindStreams(*log.view, {}));
+    absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});
+    // The log must not fill the disk because the record of a stream is damaged: streams are forgotten later.
+    if (absl::IsDataLoss(found.status())) {
+      options.log->error("streams could not be forgotten error=\"{}\"", MessageOf(found.status()));
+      found.emplace();
+    }
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams, std::move(found));
     std::erase_if(streams, [wanted](const v1::Stream& stream) {
       return stream.disabled_sequence() == 0 || stream.disabled_sequence() >= wanted;
     });

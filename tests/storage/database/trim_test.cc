@@ -92,6 +92,18 @@ TEST_F(Trim, TakesWhatIsOlderThanTheRetention) {  // SEM-103
   database.CheckIsClean();
 }
 
+TEST_F(Trim, GoesOnWhenTheRecordOfAStreamIsDamaged) {  // SEM-103
+  {
+    TestDatabase database(TestDatabase::DefaultOptions(data_));
+    database.CreateTable(TableRequest("Things", false));
+    Fill(database, 0, 9);
+  }
+  Families(data_).Put("catalog", "stream/Things/2026-01-01T00:00:00.000", "damaged");
+  TestDatabase database(KeepNothing(data_));
+  AwaitOldest(database, 10);
+  EXPECT_EQ(Oldest(database), 10u);
+}
+
 TEST_F(Trim, KeepsWhatIsYounger) {  // SEM-103
   auto options = KeepNothing(data_);
   options.change_retention = std::chrono::hours(24);

@@ -10,9 +10,11 @@
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "daemon/server.h"
 #include "itemdb/v1/admin.grpc.pb.h"
@@ -86,6 +88,24 @@ class ServerTest : public ::testing::Test {
     // Channels of one process to one address share a connection otherwise.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  }
+
+  // Until nothing changes for a moment: what a stalled client makes the server hold.
+  int64_t SettledCallBytes() {
+    int64_t before = -1;
+    for (int i = 0; i < 100; ++i) {
+      int64_t now = server_->call_bytes();
+      if (now == before) return now;
+      before = now;
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+    return before;
+  }
+  // What calls and streams held is given back a moment after they end.
+  void ExpectNoCallBytesInTheEnd() {
+    for (int i = 0; i < 6'000 && server_->call_bytes() != 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(server_->call_bytes(), 0);
   }
 
   grpc::Status CreateTable(const std::string& name) {

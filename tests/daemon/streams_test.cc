@@ -54,17 +54,6 @@ class Streams : public ServerTest {
     channel_ = Connect(server_->addresses()[0]);
     data_ = v1::Data::NewStub(channel_);
   }
-  // Until nothing changes for a moment: what a stalled client makes the server hold.
-  int64_t SettledCallBytes() {
-    int64_t before = -1;
-    for (int i = 0; i < 100; ++i) {
-      int64_t now = server_->call_bytes();
-      if (now == before) return now;
-      before = now;
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    }
-    return before;
-  }
 
   static v1::BulkWriteChunk Chunk(uint64_t number, const std::vector<std::string>& keys) {
     v1::BulkWriteChunk chunk;
@@ -173,7 +162,7 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
     EXPECT_EQ(items, 80);
     EXPECT_TRUE(stream->Finish().ok());
   }
-  EXPECT_EQ(SettledCallBytes(), 0);
+  ExpectNoCallBytesInTheEnd();
 }
 
 TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
@@ -212,7 +201,7 @@ TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // EXT-01
     context.TryCancel();
     EXPECT_EQ(scan->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
-  EXPECT_EQ(SettledCallBytes(), 0);
+  ExpectNoCallBytesInTheEnd();
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
   auto scan = data_->ScanStream(&context, ScanOf("orders"));
@@ -221,7 +210,7 @@ TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // EXT-01
   while (scan->Read(&page)) {
   }
   EXPECT_EQ(scan->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  EXPECT_EQ(SettledCallBytes(), 0);
+  ExpectNoCallBytesInTheEnd();
 }
 
 TEST_F(Streams, EndWhenTheServerStops) {  // EXT-01, EXT-03
@@ -296,7 +285,7 @@ TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // EXT-03
   EXPECT_TRUE(bulk->Finish().ok());
   EXPECT_EQ(acknowledged, 40);
   EXPECT_LE(highest, 32 * kMiB);
-  EXPECT_EQ(SettledCallBytes(), 0);
+  ExpectNoCallBytesInTheEnd();
 }
 
 TEST_F(Streams, OfChunksEndWithTheFirstThatFails) {  // EXT-03

@@ -65,12 +65,15 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Tables/UpdateTable", Role::kAdmin},
       {"itemdb.v1.Tables/TagTable", Role::kAdmin},
       {"itemdb.v1.Tables/UntagTable", Role::kAdmin},
+      {"itemdb.v1.Tables/UpdateTimeToLive", Role::kAdmin},
+      {"itemdb.v1.Tables/DescribeTimeToLive", Role::kRead},
       {"itemdb.v1.Tables/DescribeLimits", Role::kRead},
       {"itemdb.v1.Changes/ReadChanges", Role::kRead},
       {"itemdb.v1.Changes/Watch", Role::kRead},
       {"itemdb.v1.Admin/GetStatus", Role::kRead},
       // Reads everything there is, for as long as it takes.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
+      {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
   };
   return *roles;

@@ -1,0 +1,53 @@
+// The 15 questions of order entry to one table of entities and edges.
+//
+//   itemctl model apply examples/adjacency_list     # the table and its items
+//   example_adjacency_list [ENDPOINT]
+#include <itemdb/client.h>
+
+#include <iostream>
+
+#include "adjacency_list/adjacency.h"
+#include "shared/ask.h"
+#include "shared/command_line.h"
+
+using namespace adjacency_list;  // NOLINT: the model is what this program is about.
+using example::Need;
+using example::Show;
+
+namespace {
+
+constexpr char kFrom[] = "2025-01-01";
+constexpr char kTo[] = "2026-12-31";
+
+void AskAll(const itemdb::Client& client) {
+  Show(client, "1. an employee by id, with all edges", EmployeeById("emp_001"));
+  Show(client, "2. employees of a name", EmployeesByName("John Smith"));
+  Show(client, "3. the phone numbers of an employee", EmployeePhones("emp_001"));
+  Show(client, "4. the phone numbers of a customer", CustomerPhones("cust_001"));
+  Show(client, "5. orders of a customer between two dates",
+       CustomerOrders("cust_001", {kFrom, "2025-12-31"}));
+  Show(client, "6. open orders between two dates", OpenOrders({kFrom, kTo}));
+  std::cout
+      << "   not one request, as one partition would be too busy: every shard is asked, at the same time\n";
+  Show(client, "7. employees hired since a date", RecentHires(kFrom));
+  Show(client, "8. employees of a warehouse", WarehouseEmployees("wh_sea"));
+  Show(client, "9. orders of a product", ProductOrders("prod_100"));
+  Show(client, "10. the stock of a product in all warehouses", ProductInventory("prod_100"));
+  Show(client, "11. customers of an account representative", RepCustomers("rep_001"));
+  Show(client, "12. orders of an account representative", RepOrders("rep_001"));
+  Show(client, "13. employees of a job title", EmployeesByTitle("Manager"));
+  Show(client, "14. the stock of a product in one warehouse", Inventory("prod_100", "wh_sea"));
+  Show(client, "15. the stock of a product in total", TotalInventory("prod_100", "Widget A"));
+
+  // The shard is a hash of the order's id, so that who knows the order asks one.
+  Show(client, "Is ord_002 among the open orders?",
+       OpenOrdersInShard({kFrom, kTo}, itemdb::ShardOf("ord_002", kShards)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const example::CommandLine line = example::ReadCommandLine(argc, argv);
+  const itemdb::Client client = Need(itemdb::Client::Open({.endpoint = line.endpoint}));
+  AskAll(client);
+}

@@ -1,0 +1,170 @@
+// The programs of examples/ against a real itemd: each question has the answer of patterns.json, and takes
+// the requests that the program says it takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "tests/e2e/child_process.h"
+#include "tests/e2e/daemon_process.h"
+#include "tests/e2e/recording_proxy.h"
+#include "tests/examples/model_files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::examples {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Question {
+  std::string text;
+  // As the program says.
+  int requests = 0;
+  std::vector<nlohmann::json> items;
+  // Whatever else it says.
+  std::vector<std::string> remarks;
+};
+
+// What a program printed: a question is a line that is not indented, and what belongs to it is.
+std::vector<Question> ReadQuestions(const std::string& out) {
+  static const std::regex kRequests("\\(([0-9]+) requests?[,)]");
+  std::vector<Question> questions;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("   ")) questions.push_back({.text = line, .items = {}, .remarks = {}});
+    if (questions.empty()) continue;
+    Question& question = questions.back();
+    std::smatch match;
+    if (std::regex_search(line, match, kRequests)) question.requests += std::stoi(match[1]);
+    if (question.text == line) continue;
+    const std::string text = line.substr(3);
+    if (text.starts_with("{")) {
+      question.items.push_back(nlohmann::json::parse(text));
+    } else if (match.empty()) {
+      question.remarks.push_back(text);
+    }
+  }
+  return questions;
+}
+
+class ProgramsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    proxy_ = std::make_unique<e2e::RecordingProxy>(daemon_.endpoint());
+  }
+
+  void Load(const std::string& model) {
+    const Client client = *Client::Open({.endpoint = daemon_.endpoint()});
+    const absl::Status loaded = LoadModel(client, model);
+    ASSERT_TRUE(loaded.ok()) << loaded;
+  }
+
+  std::string Run(const std::string& program, std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.begin(), proxy_->endpoint());
+    const e2e::CommandResult result =
+        e2e::RunProgram(std::string(PROGRAMS_DIRECTORY) + "/" + program, arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
+    return result.out;
+  }
+
+  // Runs it, holds its numbered questions against the model's patterns.json and what it says of its reads
+  // against what was asked for; returns all of its questions.
+  std::vector<Question> Check(const std::string& program, const std::string& model);
+
+  testing::TemporaryDirectory directory_;
+  e2e::DaemonProcess daemon_{directory_.path()};
+  std::unique_ptr<e2e::RecordingProxy> proxy_;
+};
+
+std::vector<Question> ProgramsTest::Check(const std::string& program, const std::string& model) {
+  const std::vector<Question> questions = ReadQuestions(Run(program));
+  std::map<std::string, const Question*> by_number;
+  int said = 0;
+  for (const Question& question : questions) {
+    by_number[question.text.substr(0, question.text.find('.'))] = &question;
+    said += question.requests;
+  }
+  int reads = 0;
+  for (const std::string& call : proxy_->TakeCalls()) {
+    if (call == "Data/GetItem" || call == "Data/Query" || call == "Data/BatchGetItem") ++reads;
+    EXPECT_THAT(call, ::testing::Not(HasSubstr("Scan"))) << "SEED-052";
+  }
+  EXPECT_EQ(said, reads) << "what the program says of its requests, and what was asked for";
+
+  const absl::StatusOr<std::vector<Pattern>> patterns = ReadPatterns(model);
+  EXPECT_TRUE(patterns.ok()) << patterns.status();
+  for (Pattern pattern : patterns.value_or(std::vector<Pattern>())) {
+    const auto found = by_number.find(std::to_string(pattern.number));
+    if (found == by_number.end()) {
+      ADD_FAILURE() << program << " does not ask question " << pattern.number;
+      continue;
+    }
+    std::vector<nlohmann::json> items = found->second->items;
+    EXPECT_EQ(found->second->requests, pattern.requests) << found->second->text;
+    if (pattern.requests > 1) {  // Merged by the program, one after the other in the file.
+      std::sort(items.begin(), items.end());
+      std::sort(pattern.items.begin(), pattern.items.end());
+    }
+    EXPECT_EQ(items, pattern.items) << found->second->text;
+  }
+  return questions;
+}
+
+const Question* FindOrNull(const std::vector<Question>& questions, const std::string& part) {
+  for (const Question& question : questions) {
+    if (question.text.find(part) != std::string::npos) return &question;
+  }
+  ADD_FAILURE() << "nothing is said of " << part;
+  return nullptr;
+}
+
+// SEED-035, SEED-036, SEED-039: all but the open orders take one request each, of two indexes.
+TEST_F(ProgramsTest, AdjacencyListAnswersItsFifteenQuestions) {
+  Load("adjacency_list");
+  const std::vector<Question> questions = Check("example_adjacency_list", "adjacency_list");
+  const Question* open = FindOrNull(questions, "6. open orders");
+  ASSERT_NE(open, nullptr);
+  EXPECT_TRUE(std::is_sorted(open->items.begin(), open->items.end(),
+                             [](const auto& a, const auto& b) { return a["order_date"] < b["order_date"]; }));
+  EXPECT_EQ(open->requests, 15);
+  // SEED-040: who knows what the shard is a hash of asks one.
+  const Question* known = FindOrNull(questions, "Is ord_002");
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(known->requests, 1);
+  ASSERT_EQ(known->items.size(), 1u);
+  EXPECT_EQ(known->items[0]["order_id"], "ord_002");
+}
+
+TEST_F(ProgramsTest, OrderEntryAnswersItsFifteenQuestions) {  // INC-11
+  const std::vector<Question> questions = Check("example_order_entry", "order_entry");
+  const Question* typed = FindOrNull(questions, "as types of C++");
+  ASSERT_NE(typed, nullptr);
+  EXPECT_THAT(typed->remarks, ::testing::ElementsAre("2025-11-15 ord_001 CLOSED", "2025-12-20 ord_002 OPEN"));
+  // A second run finds everything as it is.
+  EXPECT_EQ(Check("example_order_entry", "order_entry").size(), questions.size());
+}
+
+// SEED-054..SEED-060.
+TEST_F(ProgramsTest, EcommerceAnswersItsQuestions) {
+  Load("ecommerce_single_table");
+  const std::vector<Question> questions = Check("example_ecommerce_single_table", "ecommerce_single_table");
+  // SEED-061, INC-22: up the hierarchy by an index, and each customer once.
+  const Question* names = FindOrNull(questions, "And their names");
+  ASSERT_NE(names, nullptr);
+  ASSERT_EQ(names->items.size(), 2u);
+  EXPECT_EQ(names->items[0]["name"], "Alice Smith");
+  EXPECT_EQ(names->items[1]["name"], "Bob Jones");
+  // INC-19.
+  const Question* refused = FindOrNull(questions, "as a filter");
+  ASSERT_NE(refused, nullptr);
+  EXPECT_TRUE(refused->items.empty());
+  EXPECT_EQ(refused->requests, 1);
+}
+
+}  // namespace
+}  // namespace itemdb::examples

@@ -2,11 +2,13 @@
 //
 //   itemctl model apply examples/adjacency_list     # the table and its items
 //   example_adjacency_list [ENDPOINT]
+//   example_adjacency_list [ENDPOINT] --orders 2000000   # questions to a table with so many orders
 #include <itemdb/client.h>
 
 #include <iostream>
 
 #include "adjacency_list/adjacency.h"
+#include "adjacency_list/many_orders.h"
 #include "shared/ask.h"
 #include "shared/command_line.h"
 
@@ -47,7 +49,11 @@ void AskAll(const itemdb::Client& client) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const example::CommandLine line = example::ReadCommandLine(argc, argv);
+  const example::CommandLine line = example::ReadCommandLine(argc, argv, {"--orders", "--seed"});
   const itemdb::Client client = Need(itemdb::Client::Open({.endpoint = line.endpoint}));
-  AskAll(client);
+  if (line.given("--orders")) {
+    AskManyOrders(client, line.number("--orders", 0), line.number("--seed", 42));
+  } else {
+    AskAll(client);
+  }
 }

@@ -64,8 +64,14 @@ class ProgramsTest : public ::testing::Test {
     ASSERT_TRUE(loaded.ok()) << loaded;
   }
 
-  std::string Run(const std::string& program, std::vector<std::string> arguments = {}) {
-    arguments.insert(arguments.begin(), proxy_->endpoint());
+  // Through the proxy, which counts calls and knows no streams, or at volume without it.
+  std::string Run(const std::string& program) { return RunWith(program, {proxy_->endpoint()}); }
+  std::string RunAtVolume(const std::string& program, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), daemon_.endpoint());
+    return RunWith(program, arguments);
+  }
+
+  static std::string RunWith(const std::string& program, const std::vector<std::string>& arguments) {
     const e2e::CommandResult result =
         e2e::RunProgram(std::string(PROGRAMS_DIRECTORY) + "/" + program, arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
@@ -164,6 +170,103 @@ TEST_F(ProgramsTest, EcommerceAnswersItsQuestions) {
   ASSERT_NE(refused, nullptr);
   EXPECT_TRUE(refused->items.empty());
   EXPECT_EQ(refused->requests, 1);
+}
+
+// SEED-062, SEED-063, SEED-065..SEED-072, SEED-075..SEED-081.
+TEST_F(ProgramsTest, OneToManyAnswersItsQuestionsByFiveStrategies) {
+  Load("one_to_many");
+  const std::vector<Question> questions = Check("example_one_to_many", "one_to_many");
+  const Question* addresses = FindOrNull(questions, "Writing 1");
+  ASSERT_NE(addresses, nullptr);
+  EXPECT_THAT(addresses->remarks.front(),
+              HasSubstr("20 were set, the next one was refused: CONDITIONAL_CHECK_FAILED"));
+  const Question* author = FindOrNull(questions, "Writing 2");  // SEED-064
+  ASSERT_NE(author, nullptr);
+  EXPECT_EQ(author->items.size(), 3u);
+  for (const nlohmann::json& book : author->items) EXPECT_EQ(book["AuthorBirthYear"], 1947) << book;
+  const Question* reserved = FindOrNull(questions, "Writing 3 and 4");  // SEED-074
+  ASSERT_NE(reserved, nullptr);
+  EXPECT_THAT(reserved->remarks.front(), HasSubstr("refused: VALUE_RESERVED"));
+  // What was written is gone: the same questions have the same answers.
+  EXPECT_EQ(Check("example_one_to_many", "one_to_many").size(), questions.size());
+}
+
+// ---- at volume -----------------------------------------------------------------------------------
+
+// "stores of USA, NE: 5 found, 7 read, ..." by question.
+struct Figures {
+  int64_t found = -1;
+  int64_t read = -1;
+  int64_t pages = -1;
+};
+Figures FiguresOf(const std::string& out, const std::string& question) {
+  Figures figures;
+  std::smatch match;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(question + ": ")) continue;
+    const auto number = [&](const std::regex& regex) {
+      return std::regex_search(line, match, regex) ? std::stoll(match[1]) : -1;
+    };
+    figures = {.found = number(std::regex("([0-9]+) found")),
+               .read = number(std::regex("([0-9]+) read")),
+               .pages = number(std::regex("([0-9]+) page"))};
+  }
+  EXPECT_GE(figures.found, 0) << "no \"" << question << "\" in\n" << out;
+  return figures;
+}
+
+// INC-25, INC-26, INC-28: generated stores, at every level and by both ways, and none of a longer name.
+TEST_F(ProgramsTest, ManyStoresAreFoundAlikeBySortKeyAndByIndex) {
+  Load("one_to_many");
+  const std::string out = RunAtVolume("example_one_to_many", {"--stores", "2000"});
+  EXPECT_THAT(out, HasSubstr("2000 items written"));
+  int64_t larger = 2'001;
+  for (const char* place : {"USA", "USA, NE", "USA, NE, OMAHA", "USA, NE, OMAHA, 68114"}) {
+    const Figures by_key = FiguresOf(out, std::string("stores of ") + place);
+    const Figures by_index = FiguresOf(out, std::string("stores of ") + place + ", by the index");
+    EXPECT_EQ(by_key.found, by_index.found) << place;
+    EXPECT_EQ(by_key.read, by_key.found) << place;
+    EXPECT_LT(by_key.found, larger) << place;
+    larger = by_key.found;
+  }
+  EXPECT_EQ(RunAtVolume("example_one_to_many", {"--copies", "150"}).substr(0, 17), "150 books changed");
+}
+
+// SEED-073: tickets inside an organization's partition are read with its users.
+TEST_F(ProgramsTest, TicketsInsideThePartitionOfAnOrganizationAreReadWithItsUsers) {
+  Load("one_to_many");
+  const std::string out = RunAtVolume("example_ticket_layouts", {"--users", "10", "--tickets", "500"});
+  const Figures inside = FiguresOf(out, "users of an organization, tickets inside");
+  const Figures apart = FiguresOf(out, "users of an organization, tickets apart");
+  EXPECT_EQ(inside.found, 10);
+  EXPECT_EQ(inside.read, 510);
+  EXPECT_EQ(apart.found, 10);
+  EXPECT_EQ(apart.read, 10);
+  EXPECT_EQ(FiguresOf(out, "tickets of a user, tickets inside").found, 50);
+  EXPECT_EQ(FiguresOf(out, "tickets of a user, tickets apart").found, 50);
+}
+
+// SEED-039.
+TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
+  Load("adjacency_list");
+  const std::string out = RunAtVolume("example_adjacency_list", {"--orders", "1000"});
+  const int64_t open = FiguresOf(out, "6. all open orders").found;
+  EXPECT_GT(open, 100);
+  EXPECT_LT(open, 300);
+  EXPECT_GE(open, FiguresOf(out, "6. open orders of a week").found);
+  EXPECT_GT(FiguresOf(out, "9. orders of a product").found, 0);
+}
+
+TEST_F(ProgramsTest, AnArgumentThatIsNotAllowedIsNamed) {
+  const auto run = [](std::vector<std::string> arguments) {
+    return e2e::RunProgram(std::string(PROGRAMS_DIRECTORY) + "/example_one_to_many", arguments);
+  };
+  EXPECT_THAT(run({"--shops", "5"}).err, HasSubstr("no option --shops"));
+  EXPECT_THAT(run({"--stores", "many"}).err, HasSubstr("--stores needs a whole number"));
+  EXPECT_THAT(run({"--stores"}).err, HasSubstr("--stores needs a whole number"));
+  EXPECT_THAT(run({"a:1", "b:2"}).err, HasSubstr("two endpoints"));
+  EXPECT_EQ(run({"--shops"}).exit_code, 64);
 }
 
 }  // namespace

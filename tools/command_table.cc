@@ -14,6 +14,7 @@
 #include "tools/index_commands.h"
 #include "tools/item_commands.h"
 #include "tools/latency_commands.h"
+#include "tools/model_commands.h"
 #include "tools/order_entry_commands.h"
 #include "tools/query_commands.h"
 #include "tools/shard_commands.h"
@@ -93,6 +94,7 @@ CommandTable::CommandTable()
   RegisterExplainCommands(*this);
   RegisterBatchCommands(*this);
   RegisterTransactCommands(*this);
+  RegisterModelCommands(*this);
   RegisterOrderEntryCommands(*this);
   RegisterStatusCommands(*this);
   RegisterAdminCommands(*this);

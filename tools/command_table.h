@@ -2,7 +2,7 @@
 // (help.h), of completion (completion.h) and of the manual pages (man_pages.h).
 //
 // Built on CLI11. What an option or argument is called says what it takes, for completion: TABLE a table
-// name, INDEX an index of the table given, FILE a path, `a|b|c` one of these words.
+// name, INDEX an index of the table given, FILE and FOLDER a path, `a|b|c` one of these words.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -18,6 +18,7 @@ namespace itemdb::tools {
 inline constexpr std::string_view kTableName = "TABLE";
 inline constexpr std::string_view kIndexName = "INDEX";
 inline constexpr std::string_view kFileName = "FILE";
+inline constexpr std::string_view kFolderName = "FOLDER";
 
 struct Example {
   // A line for a shell, with "itemctl"; it succeeds after `itemctl order-entry load`, with a table `music`

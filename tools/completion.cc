@@ -83,7 +83,7 @@ void CompleteValue(const std::string& value_name, const std::string& table_name,
     Keep(names.tables(), completion);
   } else if (value_name == kIndexName) {
     Keep(names.indexes(table_name), completion);
-  } else if (value_name == kFileName) {
+  } else if (value_name == kFileName || value_name == kFolderName) {
     completion->files = true;
   } else if (value_name.find('|') != std::string::npos) {
     Keep(absl::StrSplit(value_name, '|'), completion);

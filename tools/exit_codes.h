@@ -14,7 +14,8 @@ namespace itemdb::tools {
 // Scripts rely on these numbers; never renumber, never reuse.
 enum class ExitCode : int {
   kOk = 0,
-  kRefused = 1,         // the server refused: validation, limits, access key, table exists, overload, ...
+  kRefused = 1,         // the server refused: validation, limits, access key, table exists, overload, ...; or
+                        // it differs from a model
   kUsage = 2,           // the command line or a JSON document given to itemctl is malformed
   kNotFound = 3,        // no such table or index, or for `item get` no such item
   kConditionFalse = 4,  // the condition was false, or the transaction was cancelled

@@ -14,6 +14,7 @@
 #include "tools/checks.h"
 #include "tools/command_table.h"
 #include "tools/exit_codes.h"
+#include "tools/index_build.h"
 #include "tools/progress.h"
 #include "tools/table_json.h"
 #include "tools/table_update_commands.h"
@@ -64,35 +65,6 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
   return request;
 }
 
-// Null when the table has no such index.
-const IndexDescription* Find(const TableDescription& table, const std::string& index_name) {
-  for (const IndexDescription& index : table.indexes) {
-    if (index.definition.index_name == index_name) return &index;
-  }
-  return nullptr;
-}
-
-absl::Status NoSuchIndex(const std::string& table_name, const std::string& index_name) {
-  return absl::NotFoundError(
-      absl::StrFormat("the table %s has no global secondary index %s", table_name, index_name));
-}
-
-std::string PhaseText(const IndexBuild& build) {
-  switch (build.phase) {
-    case IndexBuild::Phase::kWaiting:
-      return "waiting for another index";
-    case IndexBuild::Phase::kScanning:
-      return "reading items";
-    case IndexBuild::Phase::kWriting:
-      return "writing entries";
-    case IndexBuild::Phase::kCatchingUp:
-      return "catching up with writes";
-    case IndexBuild::Phase::kUnknown:
-      return "";
-  }
-  return "";
-}
-
 // Those named `index_name`, or all when it is empty.
 void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
   if (context.format() == OutputFormat::kTable) {
@@ -122,35 +94,6 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
                     .Add("TableStatus", JsonValue::String(std::string(NameOf(table.table_status))))
                     .Add("GlobalSecondaryIndexes", std::move(indexes)),
                 context.format(), context.out());
-}
-
-// Shows how far the index is until it is ACTIVE.
-absl::StatusOr<TableDescription> Await(Context& context, const Client& client,
-                                       const IndexAddOptions& options) {
-  std::unique_ptr<Progress> progress;
-  std::optional<IndexBuild::Phase> shown;
-  while (true) {
-    absl::StatusOr<TableResult> result = client.DescribeTable(options.table_name, context.Call());
-    if (!result.ok()) return result.status();
-    const IndexDescription* index = Find(result->table, options.index_name);
-    if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
-    if (index->index_status != TableStatus::kCreating) return std::move(result->table);
-    if (index->build.has_value()) {
-      if (shown != index->build->phase) {
-        progress.reset();  // One line at a time.
-        progress = std::make_unique<Progress>(
-            ProgressStream(context),
-            Progress::Options{
-                .doing = absl::StrCat(options.index_name, ": ", PhaseText(*index->build)),
-                .unit = index->build->phase == IndexBuild::Phase::kCatchingUp ? "changes" : "items",
-                .total = index->build->total});
-        shown = index->build->phase;
-      }
-      progress->Set(index->build->done);
-    }
-    if (context.session().interrupted()) return absl::CancelledError("interrupted; the index is still made");
-    absl::SleepFor(kLookInterval);
-  }
 }
 
 int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
@@ -196,7 +139,8 @@ absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
     PrintIndexes(context, created->table, options.index_name);
     return absl::OkStatus();
   }
-  absl::StatusOr<TableDescription> table = Await(context, *client, options);
+  absl::StatusOr<TableDescription> table =
+      AwaitIndex(context, *client, options.table_name, options.index_name);
   if (!table.ok()) return table.status();
   PrintIndexes(context, *table, options.index_name);
   return absl::OkStatus();
@@ -207,7 +151,7 @@ absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
   if (!client.ok()) return client.status();
   absl::StatusOr<TableResult> result = client->DescribeTable(options.table_name, context.Call());
   if (!result.ok()) return result.status();
-  if (!options.index_name.empty() && Find(result->table, options.index_name) == nullptr)
+  if (!options.index_name.empty() && FindIndex(result->table, options.index_name) == nullptr)
     return NoSuchIndex(options.table_name, options.index_name);
   PrintIndexes(context, result->table, options.index_name);
   return absl::OkStatus();
@@ -218,7 +162,7 @@ absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
   if (!client.ok()) return client.status();
   absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
   if (!found.ok()) return found.status();
-  const IndexDescription* index = Find(found->table, options.index_name);
+  const IndexDescription* index = FindIndex(found->table, options.index_name);
   if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
   const std::string deed =
       absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,

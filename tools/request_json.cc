@@ -26,13 +26,9 @@ absl::Status MustBe(const std::string& what, const std::string& expected, const 
       absl::StrFormat("%s must be %s, not %s", what, expected, std::string(KindName(found.kind))));
 }
 
-absl::StatusOr<JsonValue> ParseTables(std::string_view text) {
-  absl::StatusOr<JsonValue> json = Parse(text, kRequestItems);
-  if (!json.ok()) return json.status();
-  if (json->kind != Kind::kObject) {
-    return MustBe(kRequestItems, "a JSON object of table names", *json);
-  }
-  return json;
+absl::Status MustBeTables(const JsonValue& json) {
+  if (json.kind == Kind::kObject) return absl::OkStatus();
+  return MustBe(kRequestItems, "a JSON object of table names", json);
 }
 
 constexpr Named<ReturnValuesOnConditionCheckFailure> kOnConditionFailure[] = {
@@ -150,11 +146,10 @@ std::variant<TransactAction, TransactGet> ReadTransactItem(MemberReader& reader,
 
 }  // namespace
 
-absl::StatusOr<std::vector<KeysAndAttributes>> ParseBatchGets(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = ParseTables(text);
-  if (!json.ok()) return json.status();
+absl::StatusOr<std::vector<KeysAndAttributes>> BatchGetsFromJson(const JsonValue& json, ReadForm form) {
+  if (absl::Status status = MustBeTables(json); !status.ok()) return status;
   std::vector<KeysAndAttributes> tables;
-  for (const auto& [table_name, value] : json->members) {
+  for (const auto& [table_name, value] : json.members) {
     MemberReader reader(value, kRequestItems, table_name);
     reader.Allow({"Keys", "ProjectionExpression", "ExpressionAttributeNames", "ConsistentRead"});
     KeysAndAttributes table{.table_name = table_name};
@@ -174,11 +169,16 @@ absl::StatusOr<std::vector<KeysAndAttributes>> ParseBatchGets(std::string_view t
   return tables;
 }
 
-absl::StatusOr<std::vector<BatchWrite>> ParseBatchWrites(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = ParseTables(text);
+absl::StatusOr<std::vector<KeysAndAttributes>> ParseBatchGets(std::string_view text, ReadForm form) {
+  absl::StatusOr<JsonValue> json = Parse(text, kRequestItems);
   if (!json.ok()) return json.status();
+  return BatchGetsFromJson(*json, form);
+}
+
+absl::StatusOr<std::vector<BatchWrite>> BatchWritesFromJson(const JsonValue& json, ReadForm form) {
+  if (absl::Status status = MustBeTables(json); !status.ok()) return status;
   std::vector<BatchWrite> writes;
-  for (const auto& [table_name, value] : json->members) {
+  for (const auto& [table_name, value] : json.members) {
     if (value.kind != Kind::kArray) {
       return MustBe(std::string(kRequestItems) + ": " + table_name, "an array of requests", value);
     }
@@ -189,6 +189,12 @@ absl::StatusOr<std::vector<BatchWrite>> ParseBatchWrites(std::string_view text, 
     }
   }
   return writes;
+}
+
+absl::StatusOr<std::vector<BatchWrite>> ParseBatchWrites(std::string_view text, ReadForm form) {
+  absl::StatusOr<JsonValue> json = Parse(text, kRequestItems);
+  if (!json.ok()) return json.status();
+  return BatchWritesFromJson(*json, form);
 }
 
 absl::StatusOr<BatchWrite> ParseWriteLine(std::string_view line, const std::string& table_name, ReadForm form,
@@ -207,12 +213,10 @@ absl::StatusOr<BatchWrite> ParseWriteLine(std::string_view line, const std::stri
   return BatchPut{table_name, *std::move(item)};
 }
 
-absl::StatusOr<Transaction> ParseTransaction(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = Parse(text, kTransactItems);
-  if (!json.ok()) return json.status();
-  const JsonValue* items = &*json;
-  if (const JsonValue* member = json->FindOrNull("TransactItems"); member != nullptr) {
-    MemberReader reader(*json, kTransactItems);
+absl::StatusOr<Transaction> TransactionFromJson(const JsonValue& json, ReadForm form) {
+  const JsonValue* items = &json;
+  if (const JsonValue* member = json.FindOrNull("TransactItems"); member != nullptr) {
+    MemberReader reader(json, kTransactItems);
     reader.Allow({"TransactItems"});
     if (!reader.status().ok()) return reader.status();
     items = member;
@@ -237,6 +241,12 @@ absl::StatusOr<Transaction> ParseTransaction(std::string_view text, ReadForm for
   }
   if (!gets.empty()) return gets;
   return actions;
+}
+
+absl::StatusOr<Transaction> ParseTransaction(std::string_view text, ReadForm form) {
+  absl::StatusOr<JsonValue> json = Parse(text, kTransactItems);
+  if (!json.ok()) return json.status();
+  return TransactionFromJson(*json, form);
 }
 
 }  // namespace itemdb::tools

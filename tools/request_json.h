@@ -10,16 +10,20 @@
 #include "absl/status/statusor.h"
 #include "itemdb/requests.h"
 #include "tools/item_json.h"
+#include "tools/json_value.h"
 
 namespace itemdb::tools {
 
-// All errors are UsageErrors (exit_codes.h). `form` is how items, keys and values are to be read.
+// All errors are UsageErrors (exit_codes.h). `form` is how items, keys and values are to be read. The
+// functions called Parse take the JSON as text.
 
 // {"TABLE": {"Keys": [...], "ProjectionExpression": ..., "ExpressionAttributeNames": ..., "ConsistentRead":
 // ...}}
+absl::StatusOr<std::vector<KeysAndAttributes>> BatchGetsFromJson(const JsonValue& json, ReadForm form);
 absl::StatusOr<std::vector<KeysAndAttributes>> ParseBatchGets(std::string_view text, ReadForm form);
 
 // {"TABLE": [{"PutRequest": {"Item": ...}}, {"DeleteRequest": {"Key": ...}}]}
+absl::StatusOr<std::vector<BatchWrite>> BatchWritesFromJson(const JsonValue& json, ReadForm form);
 absl::StatusOr<std::vector<BatchWrite>> ParseBatchWrites(std::string_view text, ReadForm form);
 
 // One line: an item to put into `table_name`, or one of the two requests above. `what` is what errors call
@@ -31,6 +35,7 @@ using Transaction = std::variant<std::vector<TransactAction>, std::vector<Transa
 
 // [{"Put": ...}, {"Update": ...}, {"Delete": ...}, {"ConditionCheck": ...}] or [{"Get": ...}], also as the
 // member TransactItems of an object.
+absl::StatusOr<Transaction> TransactionFromJson(const JsonValue& json, ReadForm form);
 absl::StatusOr<Transaction> ParseTransaction(std::string_view text, ReadForm form);
 
 }  // namespace itemdb::tools

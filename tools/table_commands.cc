@@ -8,38 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "tools/command_table.h"
 #include "tools/table_json.h"
+#include "tools/table_text.h"
 #include "tools/table_update_commands.h"
 #include "tools/text_table.h"
 
 namespace itemdb::tools {
 namespace {
-
-// "customer_id S HASH, order_date S RANGE".
-std::string KeySchemaText(const std::vector<KeySchemaElement>& key_schema, const TableDefinition& table) {
-  std::vector<std::string> elements;
-  for (const KeySchemaElement& element : key_schema) {
-    std::string text = element.attribute_name;
-    for (const AttributeDefinition& attribute : table.attribute_definitions) {
-      if (attribute.attribute_name == element.attribute_name) {
-        text.append(" ").append(NameOf(attribute.attribute_type));
-      }
-    }
-    text.append(" ").append(NameOf(element.key_type));
-    elements.push_back(std::move(text));
-  }
-  return absl::StrJoin(elements, ", ");
-}
-
-std::string ProjectionText(const Projection& projection) {
-  std::string text(NameOf(projection.projection_type));
-  if (!projection.non_key_attributes.empty()) {
-    text += " " + absl::StrJoin(projection.non_key_attributes, ", ");
-  }
-  return text;
-}
 
 absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context) {
   if (!result.ok()) return result.status();

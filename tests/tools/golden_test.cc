@@ -15,6 +15,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "itemdb/order_entry.h"
@@ -176,6 +177,8 @@ std::vector<Case> Cases() {
            {"ConditionCheck": {"TableName": "music", "Key": {"artist": "Nina Simone", "song": "Sinnerman"},
                                "ConditionExpression": "attribute_not_exists(artist)",
                                "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}}])j"},
+      {"model apply", {"EXAMPLES/one_to_many"}, {"EXAMPLES/none_to_many"}, "", "", true},
+      {"model check", {"EXAMPLES/order_entry"}, {"EXAMPLES/one_to_many"}},
       {"order-entry load", {}, {"again"}},
       {"order-entry all", {}, {"again"}},
       {"order-entry place-order",
@@ -225,13 +228,18 @@ std::vector<Case> Cases() {
   return cases;
 }
 
+// Where the folders EXAMPLES/... of the cases are.
+std::string RealPath(const std::string& argument) {
+  return argument.starts_with("EXAMPLES/") ? EXAMPLES_DIRECTORY + argument.substr(8) : argument;
+}
+
 // Replaces what no two runs have in common.
 std::string Stable(std::string text, const std::string& endpoint, bool varies) {
   const auto replace = [&text](const char* pattern, const char* by) {
     text = std::regex_replace(text, std::regex(pattern), by);
   };
-  for (size_t at; (at = text.find(endpoint)) != std::string::npos;) {
-    text.replace(at, endpoint.size(), "ENDPOINT");
+  for (const auto& [own, common] : {std::pair(endpoint, "ENDPOINT"), {EXAMPLES_DIRECTORY, "EXAMPLES"}}) {
+    for (size_t at; (at = text.find(own)) != std::string::npos;) text.replace(at, own.size(), common);
   }
   replace("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID");
   replace("(\"StorageId\"|\"table_storage_id\"): [0-9]+", "$1: ID");
@@ -276,7 +284,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.describe_table = FixedTable;
       const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
       Arguments with_endpoint = {"--endpoint", endpoint};
-      with_endpoint.insert(with_endpoint.end(), arguments.begin(), arguments.end());
+      for (const std::string& argument : arguments) with_endpoint.push_back(RealPath(argument));
       const Outcome outcome = RunTool(with_endpoint, fails ? each.failing_input : each.input);
       EXPECT_EQ(outcome.exit_code != 0, fails) << Words(arguments) << "\n" << outcome.err;
       transcript +=

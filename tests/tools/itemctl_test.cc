@@ -29,7 +29,7 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
       {{}, "a command is missing; allowed are table, index, item,"},
       {{"nonsense"},
        "unknown command \"nonsense\"; allowed are table, index, item, query, scan, count, explain, "
-       "batch-get, batch-write, transact, order-entry, status, check, changes"},
+       "batch-get, batch-write, transact, model, order-entry, status, check, changes"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},
       {{"table", "describe"}, "TABLE is required"},
       {{"table", "describe", "a", "b"}, "b"},

@@ -1,5 +1,6 @@
 #include "tests/tools/real_daemon.h"
 
+#include <filesystem>
 #include <fstream>
 
 namespace itemdb::tools {
@@ -27,6 +28,7 @@ RealDaemon::RealDaemon() {
   const absl::Status started = daemon_.Start();
   EXPECT_TRUE(started.ok()) << started;
   std::ofstream(directory() + "/books.json") << kBooksDocument;
+  std::filesystem::create_directory_symlink(EXAMPLES_DIRECTORY, directory() + "/examples");
   const std::vector<std::pair<std::vector<std::string>, std::string>> steps = {
       {{"order-entry", "load"}, ""},
       {{"table", "create", "-f", "-"}, kMusicDocument},

@@ -1,0 +1,254 @@
+// Data models in files, against the real daemon: what `itemctl model` makes, compares and refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/daemon_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/itemctl_fixture.h"
+
+namespace itemdb::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// One table with one index.
+constexpr char kTable[] = R"({
+  "TableName": "shelf",
+  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
+                           {"AttributeName": "kind", "AttributeType": "S"}],
+  "GlobalSecondaryIndexes": [{"IndexName": "ByKind",
+                              "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}],
+                              "Projection": {"ProjectionType": "ALL"}}],
+  "BillingMode": "PAY_PER_REQUEST"
+})";
+constexpr char kItems[] = R"({"id": {"S": "a"}, "kind": {"S": "x"}}
+
+{"id": {"S": "b"}, "kind": {"S": "x"}}
+)";
+
+std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+class Model : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const absl::Status started = daemon_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+    std::filesystem::create_directory(folder());
+    Write("shelf.table.json", kTable);
+    Write("shelf.items.jsonl", kItems);
+  }
+
+  std::string folder() const { return directory_.path() + "/model"; }
+
+  void Write(const std::string& file, const std::string& content) {
+    std::ofstream(folder() + "/" + file) << content;
+  }
+
+  Outcome Call(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
+    return RunTool(std::move(arguments), input);
+  }
+
+  testing::TemporaryDirectory directory_;
+  e2e::DaemonProcess daemon_{directory_.path()};
+};
+
+TEST_F(Model, ApplyMakesWhatIsMissingAndCanBeRepeated) {
+  Outcome outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"("Action": "CREATE")"), HasSubstr(R"("ItemsPut": 2)")));
+  ASSERT_EQ(Call({"item", "put", "shelf", R"({"id": "a", "kind": "changed"})"}).exit_code, 0);
+
+  outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"("Action": "KEEP")"), HasSubstr(R"("ItemsPut": 0)")));
+  EXPECT_THAT(Call({"item", "get", "shelf", R"({"id": "a"})"}).out, HasSubstr("changed"));
+
+  outcome = Call({"model", "apply", folder(), "--items"});
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"("Action": "KEEP")"), HasSubstr(R"("ItemsPut": 2)")));
+  EXPECT_THAT(Call({"item", "get", "shelf", R"({"id": "a"})"}).out, Not(HasSubstr("changed")));
+  EXPECT_EQ(Call({"model", "apply", folder(), "--items", "--only-tables"}).exit_code, 2);
+}
+
+TEST_F(Model, ApplyPutsNoItemsWhenOnlyTablesAreAskedFor) {
+  const Outcome outcome = Call({"model", "apply", folder(), "--only-tables"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 0, \"ScannedCount\": 0}\n");
+}
+
+// SEM-095, SEM-097.
+TEST_F(Model, ApplyAddsAMissingIndexAndWaitsForIt) {
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  ASSERT_EQ(Call({"index", "drop", "shelf", "ByKind", "--yes"}).exit_code, 0);
+  Outcome outcome = Call({"model", "check", folder()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.out,
+            R"({"TableName": "shelf", "Differences": [{"What": "index ByKind", "Model": "kind S HASH", )"
+            R"("Live": "none"}]})"
+            "\n");
+  outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(R"("Action": "ADD_INDEXES", "IndexesAdded": ["ByKind"])"));
+  EXPECT_EQ(Call({"model", "check", folder()}).exit_code, 0);
+  EXPECT_THAT(Call({"index", "status", "shelf"}).out, HasSubstr(R"("ItemCount": 2)"));
+}
+
+TEST_F(Model, AnotherKeyIsRefusedByNameBeforeAnythingIsChanged) {
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  Write("shelf.table.json",
+        Replaced(kTable, R"("id", "AttributeType": "S")", R"("id", "AttributeType": "N")"));
+  Write("another.table.json", Replaced(kTable, "shelf", "another"));
+  for (const char* option : {"--items", "--dry-run"}) {
+    const Outcome outcome = Call({"model", "apply", folder(), option});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("shelf: key schema: id N HASH in the model, id S HASH live"));
+  }
+  EXPECT_EQ(Call({"table", "list"}).out, "{\"TableName\": \"shelf\"}\n") << "another was created first";
+}
+
+TEST_F(Model, WhatCannotBeChangedIsListedAndReplacedOnlyWhenConfirmed) {
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  Write("shelf.table.json",
+        Replaced(kTable, R"("ProjectionType": "ALL")", R"("ProjectionType": "KEYS_ONLY")"));
+  Outcome outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("projection of index ByKind: KEYS_ONLY in the model, ALL live"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left"));
+
+  outcome = Call({"model", "apply", folder(), "--replace"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("delete shelf with 2 items"));
+  outcome = Call({"model", "apply", folder(), "--replace", "--dry-run"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr(R"("Action": "REPLACE")"));
+  EXPECT_EQ(Call({"model", "check", folder()}).exit_code, 1) << "nothing was deleted so far";
+
+  ASSERT_EQ(Call({"item", "put", "shelf", R"({"id": "more"})"}).exit_code, 0);
+  outcome = Call({"model", "apply", folder(), "--replace", "--yes"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Call({"model", "check", folder()}).exit_code, 0);
+  EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 2, \"ScannedCount\": 2}\n");
+}
+
+TEST_F(Model, CheckListsEveryDifference) {
+  EXPECT_THAT(Call({"model", "check", folder()}).out,
+              HasSubstr(R"({"What": "table", "Model": "defined", "Live": "none"})"));
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  EXPECT_EQ(Call({"model", "check", folder()}).out, "{\"TableName\": \"shelf\", \"Differences\": []}\n");
+
+  std::string document = Replaced(kTable, R"("kind", "KeyType")", R"("id", "KeyType")");
+  document = Replaced(document, "PAY_PER_REQUEST", "PROVISIONED");
+  document =
+      Replaced(document, R"("ALL"})",
+               R"("ALL"}, "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2})");
+  document = Replaced(document, R"("BillingMode")",
+                      R"("StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"},
+                         "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6}, "BillingMode")");
+  Write("shelf.table.json", document);
+  ASSERT_EQ(Call({"index", "add", "shelf", "More", "--hash", "more:N", "--wait"}).exit_code, 0);
+  const Outcome outcome = Call({"model", "check", folder()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  for (const char* difference :
+       {R"("What": "index ByKind", "Model": "id S HASH", "Live": "kind S HASH")",
+        R"("What": "throughput of index ByKind", "Model": "1 read, 2 write units", "Live": "none")",
+        R"("What": "index More", "Model": "none", "Live": "more N HASH")",
+        R"("What": "billing mode", "Model": "PROVISIONED", "Live": "PAY_PER_REQUEST")",
+        R"("What": "throughput", "Model": "5 read, 6 write units", "Live": "none")",
+        R"("What": "stream", "Model": "NEW_IMAGE", "Live": "none")"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(difference));
+  }
+  EXPECT_THAT(outcome.err, HasSubstr("6 differences in 1 of 1 tables"));
+}
+
+TEST_F(Model, ARefusedItemIsNamedByItsLine) {
+  Write("shelf.items.jsonl", std::string(kItems) + R"({"kind": {"S": "without a key"}})");
+  const Outcome outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("1 of 3 items were refused, the first, " + folder() +
+                                     "/shelf.items.jsonl line 4, because: "));
+}
+
+// Each is refused before the daemon is asked for anything.
+TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
+  struct Row {
+    std::string file;
+    std::string content;
+    std::string message;
+  };
+  const std::string query = R"("Operation": "Query", "Request": {"TableName": "shelf", )"
+                            R"("KeyConditionExpression": "id = :id"}})";
+  const Row rows[] = {
+      {"shelf.table.json", "{", "shelf.table.json: the CreateTable document: malformed JSON at line 1"},
+      {"shelf.table.json", R"({"TableName": "shelf", "Shape": 1})", "unknown member \"Shape\""},
+      {"shelf.table.json", Replaced(kTable, "shelf", "shelves"),
+       "TableName is \"shelves\"; the file's name asks for \"shelf\""},
+      {"shelf.items.jsonl", "{\"id\": {\"S\": \"a\"}}\n{\"id\": 1}\n",
+       "shelf.items.jsonl line 2: id: DynamoDB JSON needs an object"},
+      {"shelf.items.jsonl", "nonsense\n", "shelf.items.jsonl line 1: malformed JSON"},
+      {"box.items.jsonl", kItems, "box.items.jsonl has items of a table without a file box.table.json"},
+      {"patterns.json", "[", "patterns.json: malformed JSON"},
+      {"patterns.json", "{}", "patterns.json must be an array of patterns, not an object"},
+      {"patterns.json", "[7]", "patterns.json: [0] must be an object, not a number"},
+      {"patterns.json", R"([{"Requests": []}])", "patterns.json: [0].Name is missing"},
+      {"patterns.json", R"([{"Name": "all", "Requests": []}])", "the pattern all.Requests is empty"},
+      {"patterns.json", R"([{"Name": "all", "Query": []}])",
+       "unknown member \"Query\" in the pattern all; allowed are Pattern, Name, Title"},
+      {"patterns.json", R"([{"Name": "all", "Requests": [{"Operation": "List", "Request": {}}]}])",
+       "the pattern all: Requests[0]: Operation is \"List\"; allowed are GetItem, Query, Scan"},
+      {"patterns.json",
+       R"([{"Name": "all", "Requests": [{"Operation": "Scan", "Request": {"TableName": "shelf", "Key": {}}}]}])",
+       "the pattern all: Requests[0]: unknown member \"Key\"; allowed are TableName, IndexName"},
+      {"patterns.json",
+       R"([{"Name": "all", "Requests": [{"Operation": "Scan", "Request": {"TableName": "self"}}]}])",
+       "the table \"self\", which the folder does not have; it has shelf; did you mean \"shelf\"?"},
+      {"patterns.json", R"([{"Name": "one", "Parameters": {"id": null}, "Requests": [{)" + query + "]}]",
+       "Parameters: \"id\" must begin with a colon"},
+      {"patterns.json", R"([{"Name": "one", "Parameters": {":id": 5}, "Requests": [{)" + query + "]}]",
+       ":id: DynamoDB JSON needs an object"},
+      {"patterns.json", R"([{"Name": "one", "Parameters": {":di": null}, "Requests": [{)" + query + "]}]",
+       "the pattern one has the parameter :di, which no request uses"},
+      {"patterns.json", R"([{"Name": "one", "AnyOrder": true, "Requests": [{)" + query + "]}]",
+       "AnyOrder is allowed only with Items"},
+      {"patterns.json", R"([{"Name": "one", "Items": [{"id": "a"}], "Requests": [{)" + query + "]}]",
+       "the pattern one.Items[0]: id: DynamoDB JSON needs an object"},
+      {"patterns.json",
+       R"([{"Name": "one", "Requests": [{)" + query + R"(]}, {"Name": "one", "Requests": [{)" + query + "]}]",
+       "two patterns are called \"one\""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.content);
+    const std::string path = folder() + "/" + row.file;
+    const std::string before = std::filesystem::exists(path) ? e2e::ReadFile(path) : "";
+    Write(row.file, row.content);
+    for (const char* command : {"apply", "check"}) {
+      const Outcome outcome = Call({"model", command, folder()});
+      EXPECT_EQ(outcome.exit_code, 2);
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr(folder()), HasSubstr(row.message)));
+    }
+    if (before.empty()) {
+      std::filesystem::remove(path);
+    } else {
+      Write(row.file, before);
+    }
+  }
+  EXPECT_EQ(Call({"table", "list"}).out, "");
+  std::filesystem::remove(folder() + "/shelf.table.json");
+  std::filesystem::remove(folder() + "/shelf.items.jsonl");
+  EXPECT_THAT(Call({"model", "check", folder()}).err, HasSubstr("has no NAME.table.json, so it is no model"));
+  EXPECT_THAT(Call({"model", "check", folder() + "/none"}).err, HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace itemdb::tools

@@ -1,0 +1,208 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "itemdb/bulk_writer.h"
+#include "tools/exit_codes.h"
+#include "tools/index_build.h"
+#include "tools/model_commands.h"
+#include "tools/model_tables.h"
+#include "tools/output.h"
+#include "tools/progress.h"
+#include "tools/text_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+// What is done to one table.
+struct Deed {
+  const LiveTable* table;
+  bool deletes = false;
+  bool creates = false;
+  std::vector<GlobalSecondaryIndex> indexes = {};
+  bool puts_items = false;
+  // What differs and stays so.
+  std::vector<const TableDifference*> left = {};
+
+  const std::string& table_name() const { return table->model->definition.table_name; }
+  std::string_view Action() const {
+    if (deletes) return "REPLACE";
+    if (creates) return "CREATE";
+    return indexes.empty() ? "KEEP" : "ADD_INDEXES";
+  }
+  size_t ItemCount() const { return puts_items ? table->model->items.size() : 0; }
+};
+
+std::string TextOf(const TableDifference& difference) {
+  return absl::StrFormat("%s: %s in the model, %s live", difference.what, difference.model, difference.live);
+}
+
+// FAILED_PRECONDITION: a table has another key.
+absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
+                                       const ModelApplyOptions& options) {
+  std::vector<Deed> deeds;
+  std::vector<std::string> other_keys;
+  for (const LiveTable& table : tables) {
+    Deed deed{.table = &table};
+    deed.deletes = table.live.has_value() && options.replace;
+    deed.creates = !table.live.has_value() || deed.deletes;
+    deed.puts_items = !options.only_tables && (deed.creates || options.items);
+    for (const TableDifference& difference : table.differences) {
+      if (deed.creates) break;
+      if (difference.of_key) other_keys.push_back(deed.table_name() + ": " + TextOf(difference));
+      if (difference.missing_index.has_value()) {
+        deed.indexes.push_back(*difference.missing_index);
+      } else {
+        deed.left.push_back(&difference);
+      }
+    }
+    deeds.push_back(std::move(deed));
+  }
+  if (other_keys.empty()) return deeds;
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "tables have another key than the model's, so nothing was changed; --replace deletes them "
+      "and makes them anew: %s",
+      absl::StrJoin(other_keys, "; ")));
+}
+
+// "delete the tables Order with 12 items, music with 2 items"; empty when nothing is deleted.
+std::string Destruction(const std::vector<Deed>& deeds) {
+  std::vector<std::string> tables;
+  for (const Deed& deed : deeds) {
+    if (!deed.deletes) continue;
+    tables.push_back(absl::StrFormat("%s with %d items", deed.table_name(), deed.table->live->item_count));
+  }
+  return tables.empty() ? "" : absl::StrFormat("delete %s, and make them anew", absl::StrJoin(tables, ", "));
+}
+
+absl::Status AddIndex(Context& context, const Client& client, const TableDefinition& table,
+                      const GlobalSecondaryIndex& index) {
+  UpdateTableRequest request{.table_name = table.table_name, .create_global_secondary_index = index};
+  for (const KeySchemaElement& element : index.key_schema) {
+    for (const AttributeDefinition& attribute : table.attribute_definitions) {
+      if (attribute.attribute_name == element.attribute_name)
+        request.attribute_definitions.push_back(attribute);
+    }
+  }
+  absl::StatusOr<TableResult> created = client.UpdateTable(request, context.Call());
+  if (!created.ok()) return created.status();
+  return AwaitIndex(context, client, table.table_name, index.index_name).status();
+}
+
+absl::Status PutItems(Context& context, const Client& client, const ModelFolder& folder,
+                      const ModelTable& table) {
+  const std::string& name = table.definition.table_name;
+  Progress progress(
+      ProgressStream(context),
+      {.doing = "writing " + name, .unit = "items", .total = static_cast<int64_t>(table.items.size())});
+  BulkWriter writer(client, {.call = context.Call()});
+  for (const ModelItem& item : table.items) {
+    if (context.session().interrupted()) return absl::CancelledError("interrupted");
+    if (absl::Status status = writer.Put(name, item.item); !status.ok()) return status;
+    progress.Add(1);
+  }
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  if (!result.ok()) return result.status();
+  if (result->rejected.empty()) return absl::OkStatus();
+  const RejectedWrite& first = result->rejected.front();
+  return ToolError(ExitCode::kRefused,
+                   absl::StrFormat("%d of %d items were refused, the first, %s line %d, because: %s",
+                                   result->rejected.size(), table.items.size(),
+                                   folder.PathOf(absl::StrCat(name, kItemsFileEnding)),
+                                   table.items[first.position].line, first.message));
+}
+
+absl::Status Do(Context& context, const Client& client, const ModelFolder& folder, const Deed& deed) {
+  if (deed.deletes) {
+    absl::StatusOr<TableResult> deleted = client.DeleteTable(deed.table_name(), context.Call());
+    if (!deleted.ok()) return deleted.status();
+  }
+  if (deed.creates) {
+    absl::StatusOr<TableResult> created = client.CreateTable(deed.table->model->definition, context.Call());
+    if (!created.ok()) return created.status();
+  }
+  for (const GlobalSecondaryIndex& index : deed.indexes) {
+    absl::Status added = AddIndex(context, client, deed.table->model->definition, index);
+    if (!added.ok()) return added;
+  }
+  if (!deed.puts_items) return absl::OkStatus();
+  return PutItems(context, client, folder, *deed.table->model);
+}
+
+// A table's name before what is wrong with it; the rest of the status stays.
+absl::Status OfTable(const std::string& table_name, const absl::Status& status) {
+  absl::Status named(status.code(), absl::StrCat(table_name, ": ", std::string(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
+  return named;
+}
+
+void Print(Context& context, const std::vector<Deed>& deeds) {
+  TextTable text({"table", "what was done", "indexes added", "items put", "still differs"});
+  JsonValue all = JsonValue::Array();
+  for (const Deed& deed : deeds) {
+    std::vector<std::string> indexes;
+    JsonValue added = JsonValue::Array();
+    for (const GlobalSecondaryIndex& index : deed.indexes) {
+      indexes.push_back(index.index_name);
+      added.elements.push_back(JsonValue::String(index.index_name));
+    }
+    std::vector<std::string> left;
+    JsonValue differences = JsonValue::Array();
+    for (const TableDifference* difference : deed.left) {
+      left.push_back(TextOf(*difference));
+      differences.elements.push_back(JsonValue::String(left.back()));
+    }
+    text.AddRow({deed.table_name(), std::string(deed.Action()), absl::StrJoin(indexes, ", "),
+                 absl::StrCat(deed.ItemCount()), absl::StrJoin(left, "; ")});
+    all.elements.push_back(JsonValue::Object()
+                               .Add("TableName", JsonValue::String(deed.table_name()))
+                               .Add("Action", JsonValue::String(std::string(deed.Action())))
+                               .Add("IndexesAdded", std::move(added))
+                               .Add("ItemsPut", JsonValue::Number(deed.ItemCount()))
+                               .Add("StillDiffers", std::move(differences)));
+  }
+  if (context.format() == OutputFormat::kTable) return context.Print(text);
+  if (context.format() == OutputFormat::kJson) {
+    return PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
+  }
+  for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
+}
+
+}  // namespace
+
+absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
+  if (options.only_tables && options.items) {
+    return UsageError("--only-tables and --items exclude each other");
+  }
+  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
+  if (!folder.ok()) return folder.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
+  if (!tables.ok()) return tables.status();
+  absl::StatusOr<std::vector<Deed>> deeds = Plan(*tables, options);
+  if (!deeds.ok()) return deeds.status();
+  if (options.confirm.dry_run) {
+    context.err() << "dry run: this is what would be done\n";
+    Print(context, *deeds);
+    return absl::OkStatus();
+  }
+  if (const std::string destruction = Destruction(*deeds); !destruction.empty()) {
+    absl::StatusOr<bool> go_on = Confirm(context, options.confirm, destruction, Unattended::kRefuse);
+    if (!go_on.ok()) return go_on.status();
+  }
+  size_t left = 0;
+  for (const Deed& deed : *deeds) {
+    absl::Status done = Do(context, *client, *folder, deed);
+    if (!done.ok()) return OfTable(deed.table_name(), done);
+    left += deed.left.size();
+  }
+  Print(context, *deeds);
+  if (left == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%d differences are left, which only --replace can take away, by deleting the tables", left));
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,40 @@
+// `itemctl model`: data models kept as files (model_folder.h), made, compared and tested.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/confirm.h"
+#include "tools/context.h"
+
+namespace itemdb::tools {
+
+class CommandTable;
+
+struct ModelApplyOptions {
+  std::string directory;
+  // Tables only, no items.
+  bool only_tables = false;
+  // Items also into tables that were there.
+  bool items = false;
+  // Delete the tables that are there, and make them anew.
+  bool replace = false;
+  ConfirmOptions confirm;
+};
+
+// Creates the tables that are missing, with their items, and adds missing global indexes to the others.
+// Refuses, before it changes anything, when a table has another key than the model's. FAILED_PRECONDITION:
+// that, or something else differs that only --replace can change.
+absl::Status RunModelApply(Context& context, const ModelApplyOptions& options);
+
+struct ModelCheckOptions {
+  std::string directory;
+};
+
+// Prints how the live tables differ from the files. FAILED_PRECONDITION: they do.
+absl::Status RunModelCheck(Context& context, const ModelCheckOptions& options);
+
+void RegisterModelCommands(CommandTable& table);
+
+}  // namespace itemdb::tools

@@ -1,0 +1,26 @@
+#include "tools/model_tables.h"
+
+#include <utility>
+
+namespace itemdb::tools {
+
+absl::StatusOr<std::vector<LiveTable>> LiveTablesOf(Context& context, const Client& client,
+                                                    const ModelFolder& folder) {
+  std::vector<LiveTable> tables;
+  for (const ModelTable& model : folder.tables) {
+    LiveTable table{.model = &model, .live = {}, .differences = {}};
+    absl::StatusOr<TableResult> described = client.DescribeTable(model.definition.table_name, context.Call());
+    if (described.ok()) {
+      table.differences = DifferencesOf(model.definition, described->table);
+      table.live = std::move(described->table);
+    } else if (described.status().code() == absl::StatusCode::kNotFound) {
+      table.differences.push_back({.what = "table", .model = "defined", .live = "none"});
+    } else {
+      return described.status();
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,17 @@
+// Keys and projections in a few words, for tables of people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "itemdb/table.h"
+
+namespace itemdb::tools {
+
+// "customer_id S HASH, order_date S RANGE"; the types are those of `table`.
+std::string KeySchemaText(const std::vector<KeySchemaElement>& key_schema, const TableDefinition& table);
+
+// "INCLUDE name, email".
+std::string ProjectionText(const Projection& projection);
+
+}  // namespace itemdb::tools

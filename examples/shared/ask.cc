@@ -100,7 +100,9 @@ void ShowQuestion(std::string_view question) { std::cout << question << "\n"; }
 void ShowRequest(const Answer& answer) {
   std::cout << "   " << answer.asked << " (" << answer.requests
             << (answer.requests == 1 ? " request" : " requests");
-  if (answer.scanned > 0) std::cout << ", " << answer.scanned << " items read";
+  if (answer.scanned > 0) {
+    std::cout << ", " << answer.scanned << (answer.scanned == 1 ? " item read" : " items read");
+  }
   std::cout << ")\n";
 }
 

@@ -1,5 +1,8 @@
 // The programs of examples/ against a real itemd: each question has the answer of patterns.json, and takes
 // the requests that the program says it takes.
+//
+// SEED-050: composite sort keys and composite keys (OneToMany), the adjacency list with its inverted and
+// overloaded index and materialised totals (AdjacencyList), write sharding (ManyOrders).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -256,6 +259,8 @@ TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
   EXPECT_LT(open, 300);
   EXPECT_GE(open, FiguresOf(out, "6. open orders of a week").found);
   EXPECT_GT(FiguresOf(out, "9. orders of a product").found, 0);
+  // INC-15: a shard costs half a read unit however little is in it.
+  EXPECT_TRUE(std::regex_search(out, std::regex("in the shard of a known order: .* 0.5 read units"))) << out;
 }
 
 TEST_F(ProgramsTest, AnArgumentThatIsNotAllowedIsNamed) {

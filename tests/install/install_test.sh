@@ -1,11 +1,12 @@
 #!/bin/bash
 # Installs into a temporary prefix, builds program/ against it with CMake and with pkg-config, moves the prefix and runs
-# both on the fake and on the installed daemon. Looks at the files around the programs. Prints sizes and build times.
+# both on the fake and on the installed daemon; builds examples/ and runs one of them. Looks at the files around the programs. Prints sizes and build times.
 #
 #   install_test.sh BUILD_DIRECTORY C++_COMPILER
 set -euo pipefail
 build=$1 compiler=$2
 program=$(cd "$(dirname "$0")/program" && pwd)
+examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/itemdb-install-XXXXXX")
 daemon=
 finish() {
@@ -56,6 +57,10 @@ export PKG_CONFIG_PATH=$libraries/pkgconfig
 echo "built with pkg-config: $(seconds "$compiler" -std=c++20 -O2 "$program/outside.cc" -o "$work/by-pkg-config" \
   $(pkg-config --cflags --libs itemdb-testing)) s"
 
+seconds cmake -G Ninja -S "$examples" -B "$work/examples" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
+  >/dev/null
+echo "examples built with CMake, unoptimised: $(seconds cmake --build "$work/examples") s"
+
 expect_hello() { # COMMAND...
   local said
   said=$("$@")
@@ -75,5 +80,6 @@ for ((i = 0; i < 600; ++i)); do
 done
 endpoint=$(grep -o '127.0.0.1:[0-9]*' "$work/address" | head -1)
 expect_hello "$work/by-cmake/outside" "$endpoint"
+"$work/examples/example_order_entry" "$endpoint" | grep -q "2025-11-15 ord_001 CLOSED"
 "$prefix/bin/itemctl" --endpoint "$endpoint" item get Greeting '{"id": "world"}' | grep -q hello
 echo "ran on the fake and on the installed itemd"

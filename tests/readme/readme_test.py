@@ -1,9 +1,9 @@
 """Runs what the README tells a newcomer to type: every `sh` block in order, in one shell, and the C++ program.
 
-Only what could disturb others is replaced: the port, and paths in /tmp. A block is a promise; a command that
-fails, fails the test and is named.
+Only what could disturb others is replaced: the port, and paths in /tmp, and two million become two thousand. A block
+promise; a command that fails, fails the test and is named.
 
-    readme_test.py REPOSITORY BUILD_DIRECTORY
+    readme_test.py REPOSITORY BUILD_DIRECTORY [DOCUMENT]    DOCUMENT: another one of the repository
 """
 
 import os
@@ -36,7 +36,7 @@ class Session:
         self.repository, self.scratch, self.port = repository, scratch, free_port()
 
     def localize(self, text):
-        return text.replace("/tmp/", self.scratch + "/").replace("7420", str(self.port))
+        return text.replace("/tmp/", self.scratch + "/").replace("7420", str(self.port)).replace("2000000", "2000")
 
     def run(self, script):
         environment = dict(os.environ, ITEMCTL_ENDPOINT=f"127.0.0.1:{self.port}", PAGER="cat")
@@ -60,32 +60,45 @@ class Session:
             sys.exit(f"FAILED: {failure}")
 
 
-def main():
-    repository, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    text = (repository / "README.md").read_text()
-    commands, programs = blocks(text, "sh"), blocks(text, "cpp")
-    if len(commands) < 4 or not programs:
-        sys.exit("README.md has lost its examples")
+STOP = "kill %1\n"
 
-    with tempfile.TemporaryDirectory(prefix="readme-") as scratch:
-        session = Session(repository, scratch)
-        # The program queries what the commands have put, so it runs before the daemon is stopped.
-        source = pathlib.Path(scratch) / "program.cc"
-        source.write_text(session.localize(programs[0]))
-        prefix = f"{scratch}/prefix"
-        compile_and_run = f"""
+
+def script_of(session, text, before_stop=""):
+    """The commands of a document, which starts a daemon and stops it once, with what is to be done while it runs."""
+    script = "set -euo pipefail\nset -x\n" + session.localize("\n".join(blocks(text, "sh")))
+    if script.count(STOP) != 1:
+        sys.exit("the document must stop its daemon once, with `kill %1`")
+    return script.replace(STOP, before_stop + STOP + "wait %1\n")
+
+
+def run_readme(repository, build, scratch):
+    text = (repository / "README.md").read_text()
+    programs = blocks(text, "cpp")
+    if len(blocks(text, "sh")) < 4 or not programs:
+        sys.exit("README.md has lost its examples")
+    session = Session(repository, scratch)
+    # The program queries what the commands have put, so it runs before the daemon is stopped.
+    source = pathlib.Path(scratch) / "program.cc"
+    source.write_text(session.localize(programs[0]))
+    prefix = f"{scratch}/prefix"
+    session.run(script_of(session, text, f"""
 cmake --install {shlex.quote(str(build))} --prefix {prefix} >/dev/null
 export PKG_CONFIG_PATH=$(dirname $(find {prefix} -name 'itemdb*.pc' | head -1))
 g++ -std=c++20 {source} -o {scratch}/program $(pkg-config --cflags --libs itemdb) \\
     -Wl,-rpath,$(pkg-config --variable=libdir itemdb)
 {scratch}/program | tee {scratch}/program.out
 grep -q '^1 items at change' {scratch}/program.out
-"""
-        script = "set -euo pipefail\nset -x\n" + session.localize("\n".join(commands))
-        stop = "kill %1\n"
-        if script.count(stop) != 1:
-            sys.exit("README.md must stop its daemon once, with `kill %1`")
-        session.run(script.replace(stop, compile_and_run + stop + "wait %1\n"))
+"""))
+
+
+def main():
+    repository, build = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory(prefix="readme-") as scratch:
+        if len(sys.argv) > 3:
+            session = Session(repository, scratch)
+            session.run(script_of(session, (repository / sys.argv[3]).read_text()))
+        else:
+            run_readme(repository, build, scratch)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ using itemdb::testing::FakeDatabase;
 // ---- how many shards -----------------------------------------------------------------------------
 
 TEST(PlanShards, DerivesTheWorkedExampleStepByStep) {
-  // SEED-038: 250 bytes, a fifth of three million items at once.
+  // SEED-037, SEED-038, INC-16: 250 bytes, a fifth of three million items at once.
   const auto plan = PlanShards({.max_items = 3'000'000, .fraction = 0.2, .item_bytes = 250});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->items_per_read_unit, 16);

@@ -44,6 +44,30 @@ void AskAll(const itemdb::Client& client) {
        OpenOrdersInShard({kFrom, kTo}, itemdb::ShardOf("ord_002", kShards)));
 }
 
+// Where nobody asks with the order's id in hand, its shard may be drawn. Either way it stands on the item.
+void ShowRandomShard(const itemdb::Client& client) {
+  const Order order{.order_id = "example",
+                    .customer_id = "cust_001",
+                    .order_date = "2027-01-01",
+                    .status = "OPEN",
+                    .account_rep_id = "rep_001",
+                    .total_amount = itemdb::Number(10),
+                    .order_items = {},
+                    .shard = std::nullopt};
+  itemdb::BatchWriteItemRequest put, gone;
+  for (const Item& item : ItemsOf(order, {}, itemdb::RandomShard(kShards))) {
+    put.writes.push_back(itemdb::BatchPut{"Adjacency", item});
+    gone.writes.push_back(itemdb::BatchDelete{
+        "Adjacency", {{"PK", *item.find_or_null("PK")}, {"SK", *item.find_or_null("SK")}}});
+  }
+  Need(client.BatchWriteItem(put));
+  const DateRange day{order.order_date, order.order_date};
+  Show(client, "An order in a shard that was drawn is found with the others", OpenOrders(day));
+  Need(client.TransactWriteItems(CloseOrder(order)));
+  Show(client, "Closed, it is in no shard", OpenOrders(day));
+  Need(client.BatchWriteItem(gone));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,5 +77,6 @@ int main(int argc, char** argv) {
     AskManyOrders(client, line.number("--orders", 0), line.number("--seed", 42));
   } else {
     AskAll(client);
+    ShowRandomShard(client);
   }
 }

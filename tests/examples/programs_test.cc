@@ -147,6 +147,16 @@ TEST_F(ProgramsTest, AdjacencyListAnswersItsFifteenQuestions) {
   EXPECT_EQ(known->requests, 1);
   ASSERT_EQ(known->items.size(), 1u);
   EXPECT_EQ(known->items[0]["order_id"], "ord_002");
+  // INC-18: a shard that was drawn is read from the item.
+  const Question* drawn = FindOrNull(questions, "a shard that was drawn");
+  ASSERT_NE(drawn, nullptr);
+  ASSERT_EQ(drawn->items.size(), 1u);
+  EXPECT_GE(drawn->items[0]["OpenShard"], 0);
+  EXPECT_LT(drawn->items[0]["OpenShard"], 15);
+  const Question* closed = FindOrNull(questions, "Closed");
+  ASSERT_NE(closed, nullptr);
+  EXPECT_TRUE(closed->items.empty());
+  EXPECT_EQ(closed->requests, 15);
 }
 
 TEST_F(ProgramsTest, OrderEntryAnswersItsFifteenQuestions) {  // INC-11

@@ -11,9 +11,11 @@
 #include "storage/engine/index_changes.h"
 #include "storage/engine/status.h"
 #include "storage/engine/table_changes.h"
+#include "storage/engine/time_to_live_changes.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/index_builds.h"
 #include "storage/items/bulk_write.h"
+#include "storage/items/expiry_sweeper.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
 #include "storage/query/page.h"
@@ -24,7 +26,8 @@ Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
       engine_(std::move(engine)),
-      trimmer_(std::make_unique<ChangeTrimmer>(*engine_)) {
+      trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
+      sweeper_(std::make_unique<ExpirySweeper>(*engine_)) {
   builds_->Start();
 }
 Database::~Database() { builds_->Stop(); }
@@ -59,6 +62,39 @@ void Database::TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> don
 
 void Database::UntagTable(v1::UntagTableRequest request, Done<v1::UntagTableReply> done) {
   itemdb::UntagTable(*engine_, std::move(request), std::move(done));
+}
+
+void Database::UpdateTimeToLive(v1::UpdateTimeToLiveRequest request, Done<v1::UpdateTimeToLiveReply> done) {
+  itemdb::UpdateTimeToLive(
+      *engine_, std::move(request),
+      [this, done = std::move(done)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
+        builds_->LookForWork();
+        std::move(done)(std::move(reply));
+      });
+}
+
+absl::StatusOr<v1::DescribeTimeToLiveReply> Database::DescribeTimeToLive(
+    const v1::DescribeTimeToLiveRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
+  ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
+  v1::DescribeTimeToLiveReply reply;
+  reply.set_change_sequence(view->change_sequence());
+  reply.set_items_expired(sweeper_->Expired(table->storage_id));
+  const Index* index = table->FindTimeToLiveIndex();
+  if (index == nullptr) {
+    reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_DISABLED);
+    return reply;
+  }
+  reply.set_attribute_name(index->partition[0].name);
+  if (index->state != IndexState::kActive) {
+    reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLING);
+    *reply.mutable_build() = builds_->Describe(index->storage_id);
+    return reply;
+  }
+  reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
+  ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view, index->storage_id));
+  reply.set_items_with_time(items.items);
+  return reply;
 }
 
 v1::DescribeLimitsReply Database::DescribeLimits() const {

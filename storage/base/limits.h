@@ -62,6 +62,9 @@ inline constexpr size_t kMaxKmsKeyIdBytes = 2'048;
 // The service's default quotas, for DescribeLimits (OP-06). Nothing here is limited by them.
 inline constexpr int64_t kAccountCapacityUnits = 80'000;
 inline constexpr int64_t kTableCapacityUnits = 40'000;
+// Items whose time to live came to an end longer ago than this, in seconds, are not deleted for it (SEM-108):
+// five years.
+inline constexpr int64_t kMaxExpiredSeconds = int64_t{5} * 365 * 24 * 60 * 60;
 // Tables of one database (SEM-094's soft limit).
 inline constexpr int kMaxTables = 2'500;
 // Names in one page of ListTables (OP-04).
@@ -158,6 +161,10 @@ inline constexpr size_t kDefaultMaxQueueBytes = 64 << 20;
 // One commit group. Small groups made the 99th percentile worse, not better; beyond a few MiB nothing is
 // gained.
 inline constexpr size_t kMaxCommitGroupBytes = 4 << 20;
+// Expired items, and bytes of them, that are deleted by one unit of the commit pipeline: a few milliseconds
+// during which writes wait. One unit at a time is under way.
+inline constexpr size_t kExpiredAtOnce = 256;
+inline constexpr size_t kExpiredBytesAtOnce = 1 << 20;
 // Items read for a page on the thread that carries the request; longer pages move to an I/O thread so that
 // one page cannot hold up other requests.
 inline constexpr int kMaxItemsOnRequestThread = 256;

@@ -8,6 +8,9 @@
 namespace itemdb {
 namespace {
 
+// No name that a user's index could have (SEM-008).
+constexpr char kTimeToLiveIndexName[] = "time to live";
+
 ValueType TypeOf(const v1::TableDescription& definition, std::string_view attribute) {
   for (const auto& candidate : definition.attribute_definitions()) {
     if (candidate.attribute_name() == attribute) return static_cast<ValueType>(candidate.attribute_type());
@@ -56,7 +59,7 @@ bool Index::Projects(std::string_view attribute) const {
 
 const Index* Table::FindIndex(std::string_view index_name) const {
   for (const Index& index : indexes) {
-    if (index.name == index_name) return &index;
+    if (index.name == index_name && !index.time_to_live) return &index;
   }
   return nullptr;
 }
@@ -66,6 +69,10 @@ const Index* Table::FindIndexByStorageId(uint64_t index_storage_id) const {
     if (index.storage_id == index_storage_id) return &index;
   }
   return nullptr;
+}
+
+const Index* Table::FindTimeToLiveIndex() const {
+  return !indexes.empty() && indexes.back().time_to_live ? &indexes.back() : nullptr;
 }
 
 bool Table::IsKeyAttribute(std::string_view attribute) const {
@@ -102,6 +109,16 @@ Table MakeTable(v1::TableDescription definition) {
       table.indexes.back().state = IndexState::kFilling;
   }
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
+  if (const v1::TimeToLive& time_to_live = definition.time_to_live();
+      !time_to_live.attribute_name().empty()) {
+    Index& index = table.indexes.emplace_back();
+    index.time_to_live = true;
+    index.name = kTimeToLiveIndexName;
+    index.storage_id = time_to_live.storage_id();
+    index.partition.push_back({time_to_live.attribute_name(), ValueType::kN});
+    index.projection = v1::PROJECTION_TYPE_KEYS_ONLY;
+    if (time_to_live.index_status() == v1::TABLE_STATUS_CREATING) index.state = IndexState::kFilling;
+  }
   table.has_local_indexes = !definition.local_secondary_indexes().empty();
   table.definition = std::move(definition);
   return table;

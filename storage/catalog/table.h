@@ -2,6 +2,7 @@
 // definitions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -36,6 +37,10 @@ struct Index {
   // A local index has the table's partition key and one sort-key attribute (SEM-091). It is kept like a
   // global one; a read of it may ask for what it does not hold, and is accounted for under its own heading.
   bool local = false;
+  // The index that expired items are found by: sorted by the attribute of the table's time to live, with
+  // nothing in its entries. Nobody reads it by its name, and it costs no capacity (SEM-110). An item whose
+  // attribute is no number has no entry (SEM-108).
+  bool time_to_live = false;
   // 1 to 4 partition-key and 0 to 4 sort-key attributes (SEM-077).
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
@@ -58,15 +63,17 @@ struct Table {
   // One attribute, and none or one.
   std::vector<KeyAttribute> partition;
   std::vector<KeyAttribute> sort;
-  // The global ones, then the local ones, both as defined.
+  // The global ones, then the local ones, both as defined; then that of the time to live.
   std::vector<Index> indexes;
   // Whether any of them is local. The size of every item collection is accounted for then (SEM-092).
   bool has_local_indexes = false;
   std::shared_ptr<Family> family;
 
-  // Null when there is no such index.
+  // Null when there is no such index. By name only those that users have given one.
   const Index* FindIndex(std::string_view index_name) const;
   const Index* FindIndexByStorageId(uint64_t index_storage_id) const;
+  // Null when the table has none.
+  const Index* FindTimeToLiveIndex() const;
   // Whether `attribute` is part of the primary key.
   bool IsKeyAttribute(std::string_view attribute) const;
 };
@@ -86,6 +93,13 @@ absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription defin
                                                       const v1::TagTableRequest& request);
 absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription definition,
                                                         const v1::UntagTableRequest& request);
+
+// `definition` with its time to live turned on or off at `now_ms`, milliseconds since the Unix epoch (OP-11,
+// SEM-111). INVALID_ARGUMENT: it is so already, is on for another attribute, or the last change was less than
+// `wait` ago. One that is turned on is CREATING and lacks a storage id.
+absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescription definition,
+                                                              const v1::UpdateTimeToLiveRequest& request,
+                                                              int64_t now_ms, std::chrono::milliseconds wait);
 
 // INVALID_ARGUMENT when `name` is not 3 to 255 characters of [a-zA-Z0-9_.-]. `parameter` names it in the
 // message.

@@ -27,6 +27,7 @@ std::string EncodeItemChange(const Table& table, const ItemChange& change) {
   }
   wire::AppendVarintField(Record::kCommitFirstSequenceFieldNumber, change.commit_first_sequence, &record);
   wire::AppendVarintField(Record::kCommitLastSequenceFieldNumber, change.commit_last_sequence, &record);
+  if (change.expired) wire::AppendVarintField(Record::kExpiredFieldNumber, 1, &record);
   return record;
 }
 
@@ -63,6 +64,9 @@ std::optional<ChangeView> ViewChange(std::string_view record) {
         break;
       case Record::kCommitLastSequenceFieldNumber:
         view.commit_last_sequence = field.varint;
+        break;
+      case Record::kExpiredFieldNumber:
+        view.expired = field.varint != 0;
         break;
     }
   }

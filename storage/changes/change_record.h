@@ -21,6 +21,8 @@ struct ItemChange {
   // The item before and after, canonical; at least one is present.
   std::optional<std::string_view> old_item;
   std::optional<std::string_view> new_item;
+  // It was deleted because its time had come.
+  bool expired = false;
 };
 
 // The record of it, with the images that the table's stream view type asks for.
@@ -38,6 +40,7 @@ struct ChangeView {
   std::optional<std::string_view> new_image;
   uint64_t commit_first_sequence = 0;
   uint64_t commit_last_sequence = 0;
+  bool expired = false;
 };
 
 // Nothing when `record` is not an encoding of one.

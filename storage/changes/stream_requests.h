@@ -63,6 +63,8 @@ struct StreamEvent {
   std::string event_id = {};
   std::string sequence_number = {};
   v1::ChangeKind kind = v1::CHANGE_KIND_UNSPECIFIED;
+  // The item was deleted because its time had come (SEM-102).
+  bool expired = false;
   int64_t commit_time_us = 0;
   // Encoded items: the key attributes, and the images of the view type.
   std::string key = {};

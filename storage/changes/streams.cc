@@ -119,6 +119,7 @@ StreamEvent EventOf(const ChangeView& change, std::string_view database_id) {
   event.event_id = EventIdOf(database_id, change.change_sequence);
   event.sequence_number = SequenceNumberOf(change.change_sequence);
   event.kind = change.kind;
+  event.expired = change.expired;
   event.commit_time_us = change.commit_time_us;
   event.key = change.key;
   event.size_bytes = static_cast<int64_t>(ItemSizeBytes(ItemView(change.key)));

@@ -73,6 +73,7 @@ void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
 void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
                            size_t item_size) {
   Put(index.family->handle(), key, EncodeRecord(index.storage_id, key, item_size, item));
+  if (index.time_to_live) time_entries_.push_back({index.storage_id, std::string(key)});
 }
 
 void CommitGroup::Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record) {

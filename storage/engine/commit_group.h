@@ -13,6 +13,7 @@
 #include "rocksdb/write_batch.h"
 #include "storage/catalog/catalog.h"
 #include "storage/engine/counters.h"
+#include "storage/engine/expiry_marks.h"
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/sequence_key.h"
 #include "storage/engine/store.h"
@@ -77,7 +78,7 @@ struct OrderingState {
   absl::flat_hash_map<uint64_t, Counters> counters;
   int64_t max_item_collection_bytes = INT64_MAX;
   RequestTokenState tokens;
-  // Tests only: the clock, in microseconds since the Unix epoch. Default: the real one.
+  // The clock, in microseconds since the Unix epoch. Default: the real one.
   std::function<int64_t()> clock_us;
 };
 
@@ -89,6 +90,8 @@ class CommitGroup {
   const std::shared_ptr<const Catalog>& catalog() const { return catalog_; }
   // Microseconds since the Unix epoch; never decreases from group to group.
   int64_t commit_time_us() const { return commit_time_us_; }
+  // Microseconds since the Unix epoch, by the clock: it may have been set back.
+  int64_t wall_time_us() const { return wall_time_us_; }
   // The sequence that the next AppendChange uses.
   uint64_t next_sequence() const { return next_sequence_; }
 
@@ -142,6 +145,9 @@ class CommitGroup {
   // Appends the encoded itemdb.v1.ChangeRecord `record` under next_sequence().
   void AppendChange(std::string_view record);
 
+  // The entries that were put into indexes of times to live.
+  const std::vector<TimeEntry>& time_entries() const { return time_entries_; }
+
   // Whether there is nothing to write.
   bool empty() const { return batch_.Count() == 0 && counters_.empty(); }
   size_t SizeBytes() const { return batch_.GetDataSize(); }
@@ -180,6 +186,7 @@ class CommitGroup {
   absl::flat_hash_map<uint64_t, Counters> counters_;
   // What FindCollection found, with this group's changes, by key.
   absl::flat_hash_map<std::string, Collection> collections_;
+  std::vector<TimeEntry> time_entries_;
   GroupTokens tokens_;
   // Tokens that FindRequest found expired.
   absl::flat_hash_map<std::string, ExpiredToken> expired_tokens_;

@@ -26,6 +26,7 @@ absl::Status NotWritten(const absl::Status& cause) {
 CommitPipeline::CommitPipeline(PipelineOptions options)
     : options_(std::move(options)), state_(kLastWriteSlots) {
   state_.max_item_collection_bytes = options_.max_item_collection_bytes;
+  state_.clock_us = options_.clock_us;
   MutexLock lock(mutex_);
   role_ = Role::kHeld;  // Until Start.
   refusing_ =
@@ -218,6 +219,7 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
     uint64_t number = state_.next_group;
     group.Commit();
     Publish(number);
+    if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     MutexLock lock(mutex_);
     figures_.committed_units += static_cast<int64_t>(answers.units.size());
     figures_.write_time += last_write_duration_;

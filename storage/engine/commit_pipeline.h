@@ -40,6 +40,10 @@ struct PipelineOptions {
   int64_t max_item_collection_bytes = INT64_MAX;
   // Called on the role-holder's thread when a RocksDB write failed. Must not block on the pipeline.
   std::function<void(const absl::Status&)> on_failure;
+  // Called after entries of indexes of times to live have become visible. Must not block.
+  std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
+  // As OrderingState::clock_us.
+  std::function<int64_t()> clock_us;
   // Called whenever more changes are visible and durable, before their writes are answered. Must not block.
   std::function<void()> on_durable;
 };

@@ -70,6 +70,10 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.durable = opts.durable;
   pipeline.max_queue_bytes = opts.max_queue_bytes;
   pipeline.max_item_collection_bytes = opts.max_item_collection_bytes;
+  pipeline.clock_us = opts.clock_us;
+  pipeline.on_time_entries = [marks = &engine->expiry_marks_](const std::vector<TimeEntry>& entries) {
+    marks->Made(entries);
+  };
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     MutexLock lock(engine->mutex_);
@@ -149,6 +153,13 @@ absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_ful
                      1000);
   }
   return pipeline_->Submit(unit, when_full);
+}
+
+int64_t Engine::NowMicros() const {
+  if (options_.clock_us) return options_.clock_us();
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 uint64_t Engine::FreeDiskBytes() const {

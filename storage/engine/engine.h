@@ -20,6 +20,7 @@
 #include "storage/database.h"
 #include "storage/engine/change_waiters.h"
 #include "storage/engine/commit_pipeline.h"
+#include "storage/engine/expiry_marks.h"
 #include "storage/engine/held_state.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/log_start.h"
@@ -40,6 +41,9 @@ class Engine {
   // The same below the free-space floor too: for what frees space.
   absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit) { return pipeline_->Submit(unit); }
   ChangeWaiters& change_waiters() { return *change_waiters_; }
+  ExpiryMarks& expiry_marks() { return expiry_marks_; }
+  // The clock, in microseconds since the Unix epoch.
+  int64_t NowMicros() const;
   HeldStates& held_states() { return held_states_; }
   IoPool& io() { return *io_; }
   // Whether one more chunk of a BulkWrite may carry what it replaces; then ChunkCarriesNoMore() must follow.
@@ -113,6 +117,7 @@ class Engine {
   std::unique_ptr<DirectoryLock> lock_;
   // Notified by the pipeline until that is gone.
   std::unique_ptr<ChangeWaiters> change_waiters_;
+  ExpiryMarks expiry_marks_;
   std::unique_ptr<CommitPipeline> pipeline_;
   HeldStates held_states_;
   std::unique_ptr<IoPool> io_;

@@ -83,6 +83,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   v1::UpdateTableReply reply;
   reply.set_change_sequence(*change_sequence);
   *reply.mutable_table() = table->definition;
+  reply.mutable_table()->clear_time_to_live();
   // The change is made, whatever becomes of looking at the counters.
   if (auto view = engine.View(); view.ok()) {
     if (auto described = DescribeTable(**view, *table); described.ok())
@@ -122,11 +123,23 @@ absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
       .status();
 }
 
-v1::GlobalSecondaryIndexDescription* FindDescription(uint64_t storage_id, v1::TableDescription* definition) {
+// What `definition` says of an index that is being created.
+void SetStorageId(uint64_t storage_id, uint64_t new_storage_id, v1::TableDescription* definition) {
   for (auto& index : *definition->mutable_global_secondary_indexes()) {
-    if (index.storage_id() == storage_id) return &index;
+    if (index.storage_id() == storage_id) return index.set_storage_id(new_storage_id);
   }
-  return nullptr;
+  definition->mutable_time_to_live()->set_storage_id(new_storage_id);
+}
+
+void SetActive(uint64_t storage_id, int64_t skipped_items, v1::TableDescription* definition) {
+  for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (index.storage_id() != storage_id) continue;
+    index.set_index_status(v1::TABLE_STATUS_ACTIVE);
+    index.clear_backfilling();
+    if (skipped_items > 0) index.set_skipped_items(skipped_items);
+    return;
+  }
+  definition->mutable_time_to_live()->set_index_status(v1::TABLE_STATUS_ACTIVE);
 }
 
 absl::StatusOr<FoundIndex> FindNow(Engine& engine, const BuildingIndex& building) {
@@ -167,7 +180,7 @@ absl::StatusOr<BuildingIndex> GiveNewFamily(Engine& engine, const BuildingIndex&
     ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1));
     renewed.storage_id = families[0]->storage_id();
     v1::TableDescription definition = found.table->definition;
-    FindDescription(building.storage_id, &definition)->set_storage_id(renewed.storage_id);
+    SetStorageId(building.storage_id, renewed.storage_id, &definition);
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
     for (Index& index : table->indexes) {
       if (index.storage_id == renewed.storage_id) index.family = families[0];
@@ -204,10 +217,7 @@ absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const 
   return RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
     v1::TableDescription definition = found.table->definition;
-    v1::GlobalSecondaryIndexDescription* index = FindDescription(building.storage_id, &definition);
-    index->set_index_status(v1::TABLE_STATUS_ACTIVE);
-    index->clear_backfilling();
-    if (skipped_items > 0) index->set_skipped_items(skipped_items);
+    SetActive(building.storage_id, skipped_items, &definition);
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
     return ReplaceTable(engine, table,
                         [&](CommitGroup& group) {

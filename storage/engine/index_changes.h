@@ -1,4 +1,5 @@
-// Creating and deleting global indexes of a live table: the parts that change its definition.
+// Creating and deleting global indexes of a live table: the parts that change its definition. That of a time
+// to live comes and goes by time_to_live_changes.h and is filled like them.
 //
 // An index that is created is CREATING in the catalog until it is filled (storage/indexes/index_builds.h).
 // Deleting one, whatever its state, takes it out of the catalog first and then drops its family.

@@ -9,7 +9,8 @@ void AddTables(const ReadView& view, v1::GetStatusReply* reply) {
   for (const auto& [name, table] : view.catalog().tables()) {
     v1::TableStatistics* figures = reply->add_tables();
     figures->set_table_name(name);
-    figures->set_index_count(static_cast<int32_t>(table->indexes.size()));
+    figures->set_index_count(
+        static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
     // A damaged count is for CheckDatabase to report.
     Counters counters = ReadCounters(view, table->storage_id).value_or(Counters());
     figures->set_item_count(counters.items);

@@ -322,6 +322,7 @@ absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id)
 
 absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const Table& table) {
   v1::TableDescription description = table.definition;
+  description.clear_time_to_live();
   ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(view, table.storage_id));
   description.set_item_count(counters.items);
   description.set_table_size_bytes(counters.bytes);

@@ -155,8 +155,8 @@ absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& i
         if (!stored.has_value()) return differences.damaged_entry(index, key);
         ++counted.items;
         counted.bytes += static_cast<int64_t>(stored->item_size);
-        auto base_key = EncodePrimaryKey(table, ItemView(stored->payload));
-        if (!base_key.ok()) return differences.orphaned(index, key);
+        auto base_key = BaseKeyOf(table, index, key);
+        if (!base_key.has_value()) return differences.orphaned(index, key);
         std::optional<std::string> item = FindPayload(walk.view, *table.family, *base_key);
         if (!item.has_value()) return differences.orphaned(index, key);
         auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);

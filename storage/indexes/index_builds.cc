@@ -117,17 +117,22 @@ void IndexBuilds::RemoveFiles() {
 }
 
 void IndexBuilds::Describe(v1::TableDescription* table) const {
-  MutexLock lock(mutex_);
   for (auto& index : *table->mutable_global_secondary_indexes()) {
-    if (index.index_status() != v1::TABLE_STATUS_CREATING) continue;
-    v1::IndexBuild* build = index.mutable_build();
-    if (progress_ != nullptr && storage_id_ == index.storage_id()) {
-      *build = progress_->Describe();
-    } else {
-      build->set_phase(v1::IndexBuild::PHASE_WAITING);
-    }
-    build->set_last_error(last_error_);
+    if (index.index_status() == v1::TABLE_STATUS_CREATING)
+      *index.mutable_build() = Describe(index.storage_id());
   }
+}
+
+v1::IndexBuild IndexBuilds::Describe(uint64_t storage_id) const {
+  MutexLock lock(mutex_);
+  v1::IndexBuild build;
+  if (progress_ != nullptr && storage_id_ == storage_id) {
+    build = progress_->Describe();
+  } else {
+    build.set_phase(v1::IndexBuild::PHASE_WAITING);
+  }
+  build.set_last_error(last_error_);
+  return build;
 }
 
 }  // namespace itemdb

@@ -27,6 +27,8 @@ class IndexBuilds {
 
   // Adds how far they are to the indexes of `table` that are CREATING.
   void Describe(v1::TableDescription* table) const;
+  // How far one index is that is CREATING.
+  v1::IndexBuild Describe(uint64_t storage_id) const;
 
  private:
   void Loop();

@@ -66,6 +66,10 @@ std::string ProjectAttributes(ItemView item, const std::vector<std::string>& nam
 
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
                                                          std::string_view base_key) {
+  if (index.time_to_live) {
+    std::optional<ValueView> time = item.Find(index.partition[0].name);
+    if (!time.has_value() || time->type() != ValueType::kN) return std::nullopt;
+  }
   IndexEntry entry;
   ITEMDB_ASSIGN_OR_RETURN(bool has_partition, AppendKeyPart(index, index.partition, "HASH",
                                                             kMaxPartitionKeyBytes, item, &entry.key));
@@ -77,6 +81,22 @@ absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, Ite
                                                            : ProjectAttributes(item, index.projected);
   entry.item_size = ItemSizeBytes(ItemView(entry.item));
   return entry;
+}
+
+std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index,
+                                          std::string_view entry_key) {
+  auto skip = [&entry_key](size_t values) {
+    for (size_t i = 0; i < values; ++i) {
+      std::optional<size_t> length = KeyValueLength(entry_key);
+      if (!length.has_value() || *length > entry_key.size()) return false;
+      entry_key.remove_prefix(*length);
+    }
+    return true;
+  };
+  if (!skip(index.partition.size() + index.sort.size())) return std::nullopt;
+  const std::string_view base_key = entry_key;
+  if (!skip(table.partition.size() + table.sort.size()) || !entry_key.empty()) return std::nullopt;
+  return base_key;
 }
 
 }  // namespace itemdb

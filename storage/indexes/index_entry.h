@@ -24,8 +24,11 @@ struct IndexEntry {
 
 // The entry of `item`, whose encoded primary key is `base_key`, in `index`; nothing when a key attribute of
 // the index is missing (SEM-069, SEM-083). INVALID_ARGUMENT when one has the wrong type, is empty or too long
-// (SEM-070, SEM-084).
+// (SEM-070, SEM-084); the index of a time to live has no entry of such an item (SEM-108).
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
                                                          std::string_view base_key);
+
+// The encoded primary key at the end of an entry's key; nothing when it cannot be one.
+std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index, std::string_view entry_key);
 
 }  // namespace itemdb

@@ -11,23 +11,6 @@ namespace {
 // Mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
 constexpr size_t kMendedAtOnce = 256;
 
-// The encoded primary key at the end of an entry's key; nothing when it cannot be one.
-std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index,
-                                          std::string_view entry_key) {
-  auto skip = [&entry_key](size_t values) {
-    for (size_t i = 0; i < values; ++i) {
-      std::optional<size_t> length = KeyValueLength(entry_key);
-      if (!length.has_value() || *length > entry_key.size()) return false;
-      entry_key.remove_prefix(*length);
-    }
-    return true;
-  };
-  if (!skip(index.partition.size() + index.sort.size())) return std::nullopt;
-  const std::string_view base_key = entry_key;
-  if (!skip(table.partition.size() + table.sort.size()) || !entry_key.empty()) return std::nullopt;
-  return base_key;
-}
-
 }  // namespace
 
 class Repair::Unit : public CommitUnit {

@@ -4,6 +4,7 @@
 #include "storage/changes/change_record.h"
 #include "storage/expressions/from_request.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/items/expiry.h"
 #include "storage/items/item_collections.h"
 #include "storage/values/canonical.h"
 #include "storage/values/item_size.h"
@@ -33,6 +34,7 @@ absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& 
     }
     if (!update.TouchesNested(name)) continue;
     for (const Index& index : table.indexes) {
+      if (index.time_to_live) continue;  // It takes any value.
       for (const auto* part : {&index.partition, &index.sort}) {
         for (const KeyAttribute& attribute : *part) {
           if (attribute.name != name) continue;
@@ -122,6 +124,7 @@ absl::StatusOr<std::optional<std::string>> NewItem(const PreparedAction& action,
     case ActionKind::kPut:
       return action.key_or_item;
     case ActionKind::kDelete:
+    case ActionKind::kExpire:
       return std::nullopt;
     case ActionKind::kConditionCheck:
       break;
@@ -227,6 +230,12 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
     decision.outcome = Decision::Outcome::kConditionFailed;
     return decision;
   }
+  if (action.kind == ActionKind::kExpire &&
+      !(decision.old_item.has_value() &&
+        HasExpired(*action.table, ItemView(*decision.old_item), group.wall_time_us()))) {
+    decision.outcome = Decision::Outcome::kConditionFailed;
+    return decision;
+  }
   if (action.kind == ActionKind::kConditionCheck) return decision;
 
   auto new_item = NewItem(action, decision.old_item);
@@ -252,6 +261,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
   change.commit_time_us = group.commit_time_us();
   change.commit_first_sequence = commit_first;
   change.commit_last_sequence = commit_last;
+  change.expired = action.kind == ActionKind::kExpire;
   change.old_item = decision.old_item;
   if (decision.new_item.has_value()) change.new_item = *decision.new_item;
 
@@ -290,6 +300,7 @@ void AddConsumedCapacity(const PreparedAction& action, const Decision& decision,
   size_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
   capacity->AddTable(*action.table, WriteUnits(std::max(old_size, new_size)) * (transactional ? 2 : 1));
   for (const Decision::EntryChange& entry : decision.entry_changes) {
+    if (entry.index->time_to_live) continue;  // SEM-110
     size_t old_entry = entry.old_entry.has_value() ? entry.old_entry->item_size : 0;
     size_t new_entry = entry.new_entry.has_value() ? entry.new_entry->item_size : 0;
     bool moved = entry.old_entry.has_value() && entry.new_entry.has_value() &&

@@ -21,14 +21,22 @@
 
 namespace itemdb {
 
-enum class ActionKind { kPut, kUpdate, kDelete, kConditionCheck };
+enum class ActionKind {
+  kPut,
+  kUpdate,
+  kDelete,
+  kConditionCheck,
+  // Deletes the item if it has expired when its turn comes; the condition has failed when it has not, or is
+  // not there.
+  kExpire,
+};
 
 // An action whose request has been checked as far as the request and the table's definition allow.
 struct PreparedAction {
   ActionKind kind = ActionKind::kPut;
   std::shared_ptr<const Table> table;
   ItemKey key;
-  // Canonical: the new item of a put, otherwise the key attributes.
+  // Canonical: the new item of a put, otherwise the key attributes. Empty when it expires.
   std::string key_or_item;
   std::optional<Condition> condition;
   std::optional<UpdateExpression> update;

@@ -16,6 +16,8 @@ std::string_view NameOf(ActionKind kind) {
       return "DeleteItem";
     case ActionKind::kConditionCheck:
       return "ConditionCheck";
+    case ActionKind::kExpire:
+      break;  // Nobody's request.
   }
   return "";
 }

@@ -1,0 +1,258 @@
+#include "storage/items/expiry_sweeper.h"
+
+#include <chrono>
+#include <future>
+
+#include "spdlog/spdlog.h"
+#include "storage/base/limits.h"
+#include "storage/indexes/index_entry.h"
+#include "storage/items/expiry.h"
+#include "storage/items/item_collections.h"
+#include "storage/items/write_unit.h"
+
+namespace itemdb {
+namespace {
+
+// How often the clock is looked at. A part of the time that an item may live too long.
+constexpr auto kInterval = std::chrono::milliseconds(100);
+// While no table has a time to live, or nothing can be deleted.
+constexpr auto kIdleInterval = std::chrono::seconds(1);
+
+}  // namespace
+
+// Deletes the items of a page that have expired when its turn comes, each as a commit of its own.
+class ExpirySweeper::Unit : public CommitUnit {
+ public:
+  struct Outcome {
+    absl::Status status;
+    // One an action, when `status` is OK.
+    struct Result {
+      Decision::Outcome outcome;
+      absl::Status error;
+    };
+    std::vector<Result> results;
+  };
+
+  explicit Unit(std::vector<PreparedAction> actions)
+      : size_bytes_(SizeBytesOf(actions)), actions_(std::move(actions)) {}
+
+  std::future<Outcome> Done() { return done_.get_future(); }
+
+  size_t SizeBytes() const override { return size_bytes_; }
+  void Order(CommitGroup& group) override {
+    for (PreparedAction& action : actions_) {
+      Decision decision = Decide(action, group);
+      CheckCollections({&action, 1}, group, {&decision, 1});
+      outcome_.results.push_back({decision.outcome, decision.error});
+      if (decision.changed) {
+        const uint64_t own = group.next_sequence();
+        Append(action, decision, own, own, group);
+      }
+      action.carried = {};
+      group.ForgetReads();
+    }
+  }
+  void Answer(const absl::Status& status, uint64_t) override {
+    outcome_.status = status;
+    done_.set_value(std::move(outcome_));
+  }
+
+ private:
+  const size_t size_bytes_;
+  // The group borrows their keys.
+  std::vector<PreparedAction> actions_;
+  Outcome outcome_;
+  std::promise<Outcome> done_;
+};
+
+ExpirySweeper::ExpirySweeper(Engine& engine) : engine_(engine), thread_([this] { Loop(); }) {}
+
+ExpirySweeper::~ExpirySweeper() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  stop_requested_.NotifyAll();
+  thread_.join();
+}
+
+int64_t ExpirySweeper::Expired(uint64_t table_storage_id) const {
+  MutexLock lock(mutex_);
+  auto found = expired_.find(table_storage_id);
+  return found == expired_.end() ? 0 : found->second;
+}
+
+void ExpirySweeper::Loop() {
+  while (true) {
+    absl::StatusOr<bool> more = SweepAll();
+    // While the store is being reopened there is nothing to say.
+    const bool pauses = !more.ok() && !absl::IsUnavailable(more.status()) && !absl::IsUnknown(more.status());
+    if (pauses && paused_reason_.empty()) {
+      paused_reason_ = MessageOf(more.status());
+      engine_.options().log->warn("expired items cannot be deleted for now error=\"{}\"", paused_reason_);
+    } else if (more.ok() && !paused_reason_.empty()) {
+      paused_reason_.clear();
+      engine_.options().log->info("expired items are deleted again");
+    }
+    std::chrono::milliseconds wait = tables_.empty() || pauses ? kIdleInterval : kInterval;
+    if (more.ok() && *more) wait = wait.zero();
+    MutexLock lock(mutex_);
+    if (!stopping_ && wait > wait.zero()) stop_requested_.WaitFor(mutex_, wait);
+    if (stopping_) return;
+  }
+}
+
+void ExpirySweeper::LookForTables(const ReadView& view) {
+  if (store_.lock() != view.store()) {
+    // What was written before the store had to be reopened may be there or not.
+    engine_.expiry_marks().Forget();
+    store_ = view.store();
+  }
+  if (catalog_.lock() == view.shared_catalog()) return;
+  catalog_ = view.shared_catalog();
+  tables_.clear();
+  std::set<uint64_t> storage_ids;
+  for (const auto& [name, table] : view.catalog().tables()) {
+    const Index* index = table->FindTimeToLiveIndex();
+    if (index == nullptr || index->state != IndexState::kActive) continue;
+    tables_.push_back({name, table->storage_id, index->storage_id});
+    storage_ids.insert(index->storage_id);
+  }
+  engine_.expiry_marks().KeepOnly(storage_ids);
+}
+
+absl::StatusOr<bool> ExpirySweeper::SweepAll() {
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+    LookForTables(*view);
+  }
+  if (tables_.empty()) return false;
+  const KeyRange due = ExpiredEntries(engine_.NowMicros());
+  engine_.expiry_marks().SetOldest(due.lower);
+  bool more = false;
+  for (const Swept& swept : tables_) {
+    absl::StatusOr<bool> full = SweepPage(swept, due);
+    // One that cannot be read must not keep the others from being swept.
+    if (absl::IsDataLoss(full.status())) {
+      Complain(swept, MessageOf(full.status()));
+      continue;
+    }
+    if (!full.ok()) return full.status();
+    more = more || *full;
+  }
+  return more;
+}
+
+absl::StatusOr<bool> ExpirySweeper::SweepPage(const Swept& swept, const KeyRange& due) {
+  ExpiryMarks& marks = engine_.expiry_marks();
+  // The mark comes before the view: what is made after the one was taken moves it back again, what was made
+  // before is in the other.
+  std::optional<std::string> from = marks.Take(swept.index_storage_id, due.upper);
+  if (!from.has_value()) return false;
+  absl::StatusOr<Page> page = ReadPage(swept, *from, due);
+  if (!page.ok()) marks.PutBack(swept.index_storage_id, *from);
+  ITEMDB_RETURN_IF_ERROR(page.status());
+  if (page->actions.empty()) {
+    if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
+    return page->full;
+  }
+  auto unit = std::make_unique<Unit>(std::move(page->actions));
+  std::future<Unit::Outcome> done = unit->Done();
+  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
+  absl::Status status = engine_.Submit(commit_unit, WhenFull::kWait);
+  Unit::Outcome outcome;
+  if (status.ok()) {
+    outcome = done.get();
+    status = outcome.status;
+  }
+  if (!status.ok()) {
+    marks.PutBack(swept.index_storage_id, *from);
+    return status;
+  }
+  if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
+  int64_t expired = 0;
+  for (size_t i = 0; i < outcome.results.size(); ++i) {
+    const auto& [decided, error] = outcome.results[i];
+    if (decided == Decision::Outcome::kApply) ++expired;
+    // Its table may be gone, or it is damaged and stays; anything else passes, as does a clock that was set
+    // back.
+    const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error);
+    if (absl::IsDataLoss(error)) Complain(swept, MessageOf(error));
+    if (decided != Decision::Outcome::kApply && !stays)
+      marks.PutBack(swept.index_storage_id, page->entry_keys[i]);
+    if (!stays) status.Update(error);
+  }
+  {
+    MutexLock lock(mutex_);
+    expired_[swept.table_storage_id] += expired;
+  }
+  ITEMDB_RETURN_IF_ERROR(status);
+  return page->full;
+}
+
+absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(const Swept& swept, const std::string& from,
+                                                            const KeyRange& due) {
+  Page page;
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+  auto table = view->catalog().tables().find(swept.table_name);
+  if (table == view->catalog().tables().end()) return page;
+  const Index* index = table->second->FindIndexByStorageId(swept.index_storage_id);
+  if (index == nullptr || index->state != IndexState::kActive) return page;
+
+  rocksdb::ReadOptions options;
+  options.snapshot = view->snapshot();
+  options.total_order_seek = true;
+  std::unique_ptr<rocksdb::Iterator> it(view->store()->db()->NewIterator(options, index->family->handle()));
+  size_t bytes = 0;
+  for (it->Seek(ToSlice(std::max(from, due.lower))); it->Valid(); it->Next()) {
+    const std::string_view entry_key = ToView(it->key());
+    page.full = page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce;
+    if (page.full || entry_key >= due.upper) break;
+    absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table->second, *index, entry_key);
+    if (!action.ok() && !absl::IsDataLoss(action.status())) return action.status();
+    if (!action.ok()) {
+      Complain(swept, MessageOf(action.status()));
+    } else if (!action->has_value()) {
+      Complain(swept, "an entry of its index belongs to no item");
+    } else {
+      bytes += (*action)->carried.item->size();
+      page.actions.push_back(**std::move(action));
+      page.entry_keys.emplace_back(entry_key);
+    }
+  }
+  if (!it->status().ok())
+    return FromRocksDB("cannot read the time to live of table " + swept.table_name, it->status());
+  if (it->Valid()) page.next = it->key().ToString();
+  return page;
+}
+
+absl::StatusOr<std::optional<PreparedAction>> ExpirySweeper::ReadItem(
+    const ReadView& view, const std::shared_ptr<const Table>& table, const Index& index,
+    std::string_view entry_key) {
+  std::optional<std::string_view> base_key = BaseKeyOf(*table, index, entry_key);
+  if (!base_key.has_value()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(Lookup found, LookupItem(view, *table, *base_key, ReadTier::kDisk));
+  if (!found.item.has_value()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<IndexEntry> entry,
+                          MakeIndexEntry(index, ItemView(*found.item), *base_key));
+  if (!entry.has_value() || entry->key != entry_key) return std::nullopt;
+  if (table->has_local_indexes) {
+    ITEMDB_RETURN_IF_ERROR(WarmCollection(view, table->storage_id, *base_key, ReadTier::kDisk).status());
+  }
+  PreparedAction action;
+  action.kind = ActionKind::kExpire;
+  action.table = table;
+  action.key = ItemKey(table->storage_id, std::string(*base_key));
+  action.carried.item = std::move(found.item);
+  action.carried.group = view.group();
+  return action;
+}
+
+void ExpirySweeper::Complain(const Swept& swept, const std::string& what) {
+  if (!complained_.insert(swept.table_storage_id).second) return;
+  engine_.options().log->error(
+      "expired items may be left undeleted until the table was checked and repaired table={} error=\"{}\"",
+      swept.table_name, what);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,78 @@
+// A database whose clock tests set, and what they do with times to live.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing {
+
+// Seconds since the Unix epoch. Copies share it; starts at kStart.
+class TestClock {
+ public:
+  static constexpr int64_t kStart = 1'900'000'000;
+
+  void Set(int64_t seconds) { *micros_ = seconds * 1'000'000; }
+  int64_t seconds() const { return *micros_ / 1'000'000; }
+  DatabaseOptions With(DatabaseOptions options) const {
+    options.clock_us = [micros = micros_] { return micros->load(); };
+    return options;
+  }
+
+ private:
+  std::shared_ptr<std::atomic<int64_t>> micros_ =
+      std::make_shared<std::atomic<int64_t>>(kStart * int64_t{1'000'000});
+};
+
+// The number of seconds since the Unix epoch that is so many after the start of the clock.
+inline v1::AttributeValue At(int64_t seconds) { return N(std::to_string(TestClock::kStart + seconds)); }
+
+inline absl::Status SetTimeToLive(Database& database, const std::string& table, bool enabled,
+                                  const std::string& attribute = "ttl") {
+  v1::UpdateTimeToLiveRequest request;
+  request.set_table_name(table);
+  request.mutable_time_to_live_specification()->set_enabled(enabled);
+  request.mutable_time_to_live_specification()->set_attribute_name(attribute);
+  return Await<v1::UpdateTimeToLiveReply>(
+             [&](auto done) { database.UpdateTimeToLive(request, std::move(done)); })
+      .status();
+}
+
+inline v1::DescribeTimeToLiveReply DescribeTimeToLive(Database& database, const std::string& table) {
+  v1::DescribeTimeToLiveRequest request;
+  request.set_table_name(table);
+  auto reply = database.DescribeTimeToLive(request);
+  EXPECT_TRUE(reply.ok()) << reply.status();
+  return reply.ok() ? *reply : v1::DescribeTimeToLiveReply();
+}
+
+// Waits for what is to come by itself; false when it does not for minutes.
+template <typename Condition>
+bool Await(Condition condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(3);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+inline bool AwaitEnabled(Database& database, const std::string& table) {
+  return Await([&] {
+    return DescribeTimeToLive(database, table).time_to_live_status() == v1::TIME_TO_LIVE_STATUS_ENABLED;
+  });
+}
+
+// Waits until so many items of `table` have expired, which is counted after they are gone; false when it were
+// more.
+inline bool AwaitExpired(Database& database, const std::string& table, int64_t items) {
+  (void)Await([&] { return DescribeTimeToLive(database, table).items_expired() >= items; });
+  return DescribeTimeToLive(database, table).items_expired() == items;
+}
+
+}  // namespace itemdb::testing

@@ -83,7 +83,7 @@ std::string_view ExitCodeHelp() {
   return R"(Exit codes:
   0  success
   1  the daemon refused: malformed request, limit, access key, table exists, overload, ...;
-     "model apply", "model check": the live tables differ from the model
+     "model apply", "check" and "run": tables or an answer differ from the model
   2  malformed command line or JSON, or a file that cannot be read or written
   3  no such table or index; for "item get" and look-ups by key also: no such item
   4  the condition was false, or the transaction was cancelled

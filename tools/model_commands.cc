@@ -50,6 +50,48 @@ void RegisterModelCommands(CommandTable& table) {
                     {"itemctl model check examples/order_entry -o jsonl", "for a script, a line a table"}}},
       [check](Context& context) { return RunModelCheck(context, *check); });
   AddFolder(command, check->directory);
+
+  auto run = std::make_shared<ModelRunOptions>();
+  command = table.Add(
+      group,
+      {.name = "run",
+       .summary = "Run the access patterns of a model and compare their answers with the expected ones",
+       .details = "Prints calls, items scanned and items returned of each, what differs, and warnings about "
+                  "patterns that scan; exit code 1 when an answer differs. Patterns that write, or lack the "
+                  "value of a parameter, are left out unless --writes or --set says otherwise.",
+       .examples = {{"itemctl model run examples/order_entry", "every pattern of a model"},
+                    {"itemctl model run examples/order_entry customer-orders --set :customer=cust_002",
+                     "one, with another value, whatever the answer"}}},
+      [run](Context& context) { return RunModelRun(context, *run); });
+  AddFolder(command, run->directory);
+  command->add_option("PATTERN", run->patterns, "Names of the patterns to run. Default: all");
+  command
+      ->add_option(
+          "--set", run->settings,
+          "A value of the one pattern named: of a parameter, a placeholder or a key attribute; JSON, "
+          "plain or DynamoDB JSON, or a string as it stands. The answer is then not compared. May be "
+          "given several times. Default: the values in the file")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  command->add_flag("--writes", run->writes, "Also run patterns that write, in the order of the file");
+  command->add_flag("--show-items", run->show_items, "Print the items found, as DynamoDB JSON, at most 1000");
+
+  auto import = std::make_shared<ModelImportOptions>();
+  command = table.Add(
+      group,
+      {.name = "import",
+       .summary = "Write a data model of NoSQL Workbench as a model folder",
+       .details =
+           "Tables, indexes and items become files; each facet and each index becomes a pattern that reads "
+           "one partition key, to be completed by hand. The folder must be new or empty.",
+       .examples = {{"itemctl model import examples/workbench/library.json library",
+                     "into the folder library"},
+                    {"itemctl model import - shelves < examples/workbench/library.json",
+                     "from standard input"}}},
+      [import](Context& context) { return RunModelImport(context, *import); });
+  command->add_option(std::string(kFileName), import->file, "The data model, - for standard input")
+      ->required();
+  AddFolder(command, import->directory);
 }
 
 }  // namespace itemdb::tools

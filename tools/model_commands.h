@@ -35,6 +35,31 @@ struct ModelCheckOptions {
 // Prints how the live tables differ from the files. FAILED_PRECONDITION: they do.
 absl::Status RunModelCheck(Context& context, const ModelCheckOptions& options);
 
+struct ModelRunOptions {
+  std::string directory;
+  // Names; empty for all.
+  std::vector<std::string> patterns;
+  // NAME=VALUE, of the one pattern that is named.
+  std::vector<std::string> settings;
+  // Also run patterns that write.
+  bool writes = false;
+  bool show_items = false;
+};
+
+// Runs the patterns in their order and prints what each found and cost. FAILED_PRECONDITION: an answer is
+// another than the expected one, or a request was refused. UsageError: a pattern that was named could not be
+// run, because it lacks a value or writes; without names such patterns are left out and said.
+absl::Status RunModelRun(Context& context, const ModelRunOptions& options);
+
+struct ModelImportOptions {
+  // A data model of NoSQL Workbench; "-" for standard input.
+  std::string file;
+  std::string directory;
+};
+
+// Writes the model as a folder.
+absl::Status RunModelImport(Context& context, const ModelImportOptions& options);
+
 void RegisterModelCommands(CommandTable& table);
 
 }  // namespace itemdb::tools

@@ -25,7 +25,7 @@ std::string KeySchemaText(const std::vector<KeySchemaElement>& key_schema, const
 std::string ProjectionText(const Projection& projection) {
   std::string text(NameOf(projection.projection_type));
   if (!projection.non_key_attributes.empty()) {
-    text += " " + absl::StrJoin(projection.non_key_attributes, ", ");
+    text.append(" ").append(absl::StrJoin(projection.non_key_attributes, ", "));
   }
   return text;
 }

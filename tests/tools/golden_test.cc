@@ -179,6 +179,14 @@ std::vector<Case> Cases() {
                                "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}}])j"},
       {"model apply", {"EXAMPLES/one_to_many"}, {"EXAMPLES/none_to_many"}, "", "", true},
       {"model check", {"EXAMPLES/order_entry"}, {"EXAMPLES/one_to_many"}},
+      {"model run", {"EXAMPLES/order_entry"}, {"EXAMPLES/ecommerce_single_table", "orders", "customer"}},
+      {"model import",
+       {"EXAMPLES/workbench/library.json", "DIRECTORY/library"},
+       {"EXAMPLES/order_entry/Order.table.json", "DIRECTORY/library"},
+       "",
+       "",
+       true,
+       true},
       {"order-entry load", {}, {"again"}},
       {"order-entry all", {}, {"again"}},
       {"order-entry place-order",
@@ -228,17 +236,19 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// Where the folders EXAMPLES/... of the cases are.
-std::string RealPath(const std::string& argument) {
-  return argument.starts_with("EXAMPLES/") ? EXAMPLES_DIRECTORY + argument.substr(8) : argument;
+// Where the folders EXAMPLES/... and DIRECTORY/... of the cases are.
+std::string RealPath(const std::string& argument, const std::string& directory) {
+  if (argument.starts_with("EXAMPLES/")) return EXAMPLES_DIRECTORY + argument.substr(8);
+  return argument.starts_with("DIRECTORY/") ? directory + argument.substr(9) : argument;
 }
 
 // Replaces what no two runs have in common.
-std::string Stable(std::string text, const std::string& endpoint, bool varies) {
+std::string Stable(std::string text, const std::string& endpoint, const std::string& directory, bool varies) {
   const auto replace = [&text](const char* pattern, const char* by) {
     text = std::regex_replace(text, std::regex(pattern), by);
   };
-  for (const auto& [own, common] : {std::pair(endpoint, "ENDPOINT"), {EXAMPLES_DIRECTORY, "EXAMPLES"}}) {
+  for (const auto& [own, common] :
+       {std::pair(endpoint, "ENDPOINT"), {EXAMPLES_DIRECTORY, "EXAMPLES"}, {directory, "DIRECTORY"}}) {
     for (size_t at; (at = text.find(own)) != std::string::npos;) text.replace(at, own.size(), common);
   }
   replace("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID");
@@ -284,13 +294,15 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.describe_table = FixedTable;
       const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
       Arguments with_endpoint = {"--endpoint", endpoint};
-      for (const std::string& argument : arguments) with_endpoint.push_back(RealPath(argument));
+      for (const std::string& argument : arguments)
+        with_endpoint.push_back(RealPath(argument, daemon.directory()));
       const Outcome outcome = RunTool(with_endpoint, fails ? each.failing_input : each.input);
       EXPECT_EQ(outcome.exit_code != 0, fails) << Words(arguments) << "\n" << outcome.err;
-      transcript +=
-          "$ itemctl" + Words(arguments) + "\n" + Stable(outcome.out, endpoint, each.varies && !fails);
+      transcript += "$ itemctl" + Words(arguments) + "\n" +
+                    Stable(outcome.out, endpoint, daemon.directory(), each.varies && !fails);
       if (!outcome.err.empty())
-        transcript += "--- stderr\n" + Stable(outcome.err, endpoint, each.varies && !fails);
+        transcript +=
+            "--- stderr\n" + Stable(outcome.err, endpoint, daemon.directory(), each.varies && !fails);
       transcript += "--- exit code " + std::to_string(outcome.exit_code) + "\n\n";
     }
   }

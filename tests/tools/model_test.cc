@@ -1,15 +1,12 @@
-// Data models in files, against the real daemon: what `itemctl model` makes, compares and refuses.
+// Data models in files, against the real daemon: what `itemctl model apply` makes, what `check` compares, and
+// what is refused in a folder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
 
-#include "tests/e2e/daemon_process.h"
-#include "tests/support/temporary_directory.h"
-#include "tests/tools/itemctl_fixture.h"
+#include "tests/tools/model_fixture.h"
 
 namespace itemdb::tools {
 namespace {
@@ -17,53 +14,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// One table with one index.
-constexpr char kTable[] = R"({
-  "TableName": "shelf",
-  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
-                           {"AttributeName": "kind", "AttributeType": "S"}],
-  "GlobalSecondaryIndexes": [{"IndexName": "ByKind",
-                              "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}],
-                              "Projection": {"ProjectionType": "ALL"}}],
-  "BillingMode": "PAY_PER_REQUEST"
-})";
-constexpr char kItems[] = R"({"id": {"S": "a"}, "kind": {"S": "x"}}
-
-{"id": {"S": "b"}, "kind": {"S": "x"}}
-)";
-
-std::string Replaced(std::string text, const std::string& what, const std::string& by) {
-  const size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), by);
-}
-
-class Model : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const absl::Status started = daemon_.Start();
-    ASSERT_TRUE(started.ok()) << started;
-    std::filesystem::create_directory(folder());
-    Write("shelf.table.json", kTable);
-    Write("shelf.items.jsonl", kItems);
-  }
-
-  std::string folder() const { return directory_.path() + "/model"; }
-
-  void Write(const std::string& file, const std::string& content) {
-    std::ofstream(folder() + "/" + file) << content;
-  }
-
-  Outcome Call(std::vector<std::string> arguments, const std::string& input = "") {
-    arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
-    return RunTool(std::move(arguments), input);
-  }
-
-  testing::TemporaryDirectory directory_;
-  e2e::DaemonProcess daemon_{directory_.path()};
-};
 
 TEST_F(Model, ApplyMakesWhatIsMissingAndCanBeRepeated) {
   Outcome outcome = Call({"model", "apply", folder()});

@@ -14,7 +14,8 @@ namespace itemdb::tools {
 extern const char kBooksDocument[];
 
 // itemd on a directory of its own, with the order-entry sample data and a table "music" of two items. The
-// directory also holds books.json and the examples of the repository. Fails the test that makes it when something of this does not work.
+// directory also holds books.json and the examples of the repository. Fails the test that makes it when
+// something of this does not work.
 class RealDaemon {
  public:
   RealDaemon();

@@ -33,6 +33,8 @@ struct Options {
   // Zero: changes do not leave the log for their age.
   absl::Duration change_retention;
   uint64_t max_change_log_bytes = 0;
+  // Zero: a table's time to live may be changed at any time.
+  absl::Duration time_to_live_wait;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;

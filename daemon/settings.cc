@@ -148,6 +148,16 @@ const std::vector<Setting>& Settings() {
        {},
        64 << 20,
        int64_t{1} << 50},
+      {"time-to-live-wait",
+       &Options::time_to_live_wait,
+       "DURATION",
+       "0s",
+       "Turning a table's time to live on or off is refused so long after the last time; the service has "
+       "about "
+       "an hour",
+       {},
+       0,
+       365 * kDayMs},
       {"max-connections",
        &Options::max_connections,
        "NUMBER",

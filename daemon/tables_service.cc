@@ -10,11 +10,12 @@ using grpc::ByteBuffer;
 using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 
-using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<
-    v1::Tables::WithRawCallbackMethod_DeleteTable<v1::Tables::WithRawCallbackMethod_UpdateTable<
-        v1::Tables::WithRawCallbackMethod_TagTable<v1::Tables::WithRawCallbackMethod_UntagTable<
-            v1::Tables::WithRawCallbackMethod_DescribeLimits<v1::Tables::WithRawCallbackMethod_DescribeTable<
-                v1::Tables::WithRawCallbackMethod_ListTables<v1::Tables::Service>>>>>>>>;
+using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::WithRawCallbackMethod_DeleteTable<
+    v1::Tables::WithRawCallbackMethod_UpdateTable<v1::Tables::WithRawCallbackMethod_TagTable<
+        v1::Tables::WithRawCallbackMethod_UntagTable<v1::Tables::WithRawCallbackMethod_DescribeLimits<
+            v1::Tables::WithRawCallbackMethod_DescribeTable<v1::Tables::WithRawCallbackMethod_ListTables<
+                v1::Tables::WithRawCallbackMethod_UpdateTimeToLive<
+                    v1::Tables::WithRawCallbackMethod_DescribeTimeToLive<v1::Tables::Service>>>>>>>>>>;
 
 class TablesService final : public RawTables {
  public:
@@ -62,6 +63,24 @@ class TablesService final : public RawTables {
         calls_, context, "itemdb.v1.Tables/UntagTable", request, reply,
         [this](v1::UntagTableRequest&& request, auto done, auto) {
           database_.UntagTable(std::move(request), std::move(done));
+        });
+  }
+
+  ServerUnaryReactor* UpdateTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
+                                       ByteBuffer* reply) override {
+    return Answer<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>(
+        calls_, context, "itemdb.v1.Tables/UpdateTimeToLive", request, reply,
+        [this](v1::UpdateTimeToLiveRequest&& request, auto done, auto) {
+          database_.UpdateTimeToLive(std::move(request), std::move(done));
+        });
+  }
+
+  ServerUnaryReactor* DescribeTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
+                                         ByteBuffer* reply) override {
+    return Answer<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply>(
+        calls_, context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
+        [this](const auto& request, auto done, auto) {
+          std::move(done)(database_.DescribeTimeToLive(request));
         });
   }
 

@@ -162,6 +162,15 @@ constexpr ShapeMember kUntagResourceInputMembers[] = {{"ResourceArn", &kResource
                                                       {"TagKeys", &kTagKeyList, true}};
 constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnyString},
                                                            {"ResourceArn", &kResourceArnString, true}};
+// The name itself is bounded in bytes, by storage.
+constexpr Shape kTimeToLiveAttributeName{.kind = ShapeKind::kString, .min = 1};
+constexpr ShapeMember kTimeToLiveSpecificationMembers[] = {{"AttributeName", &kTimeToLiveAttributeName, true},
+                                                           {"Enabled", &kAnyBoolean, true}};
+constexpr Shape kTimeToLiveSpecification{.kind = ShapeKind::kStructure,
+                                         .members = kTimeToLiveSpecificationMembers};
+constexpr ShapeMember kUpdateTimeToLiveInputMembers[] = {
+    {"TableName", &kTableArn, true}, {"TimeToLiveSpecification", &kTimeToLiveSpecification, true}};
+constexpr ShapeMember kDescribeTimeToLiveInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr std::string_view kConditionalOperatorValues[] = {"AND", "OR"};
 constexpr Shape kConditionalOperator{.kind = ShapeKind::kString, .values = kConditionalOperatorValues};
 constexpr Shape kAttributeValue{.kind = ShapeKind::kAttributeValue};
@@ -448,6 +457,10 @@ constexpr Shape kTagResourceInput{.kind = ShapeKind::kStructure, .members = kTag
 constexpr Shape kUntagResourceInput{.kind = ShapeKind::kStructure, .members = kUntagResourceInputMembers};
 constexpr Shape kListTagsOfResourceInput{.kind = ShapeKind::kStructure,
                                          .members = kListTagsOfResourceInputMembers};
+constexpr Shape kUpdateTimeToLiveInput{.kind = ShapeKind::kStructure,
+                                       .members = kUpdateTimeToLiveInputMembers};
+constexpr Shape kDescribeTimeToLiveInput{.kind = ShapeKind::kStructure,
+                                         .members = kDescribeTimeToLiveInputMembers};
 constexpr Shape kPutItemInput{.kind = ShapeKind::kStructure, .members = kPutItemInputMembers};
 constexpr Shape kGetItemInput{.kind = ShapeKind::kStructure, .members = kGetItemInputMembers};
 constexpr Shape kUpdateItemInput{.kind = ShapeKind::kStructure, .members = kUpdateItemInputMembers};

@@ -62,6 +62,8 @@ extern const Shape kDescribeTableInput;
 extern const Shape kListTablesInput;
 extern const Shape kUpdateTableInput;
 extern const Shape kDescribeLimitsInput;
+extern const Shape kUpdateTimeToLiveInput;
+extern const Shape kDescribeTimeToLiveInput;
 extern const Shape kDescribeEndpointsRequest;
 extern const Shape kTagResourceInput;
 extern const Shape kUntagResourceInput;

@@ -116,6 +116,11 @@ void WriteEvent(const StreamEvent& event, v1::StreamViewType view_type, JsonWrit
   writer->Name("eventName").String(EnumText(event.kind));
   writer->Name("eventVersion").String("1.1").Name("eventSource").String("aws:dynamodb");
   writer->Name("awsRegion").String(kRegion);
+  if (event.expired) {
+    writer->Name("userIdentity").BeginObject();
+    writer->Name("Type").String("Service").Name("PrincipalId").String("dynamodb.amazonaws.com");
+    writer->EndObject();
+  }
   writer->Name("dynamodb").BeginObject();
   writer->Name("ApproximateCreationDateTime").Integer(event.commit_time_us / kSecondUs);
   writer->Name("Keys").Item(event.key);

@@ -67,6 +67,17 @@ absl::StatusOr<v1::ListTablesRequest> ReadListTables(const JsonObject& object) {
   return request;
 }
 
+absl::StatusOr<v1::UpdateTimeToLiveRequest> ReadTimeToLive(const JsonObject& object) {
+  ITEMDB_ASSIGN_OR_RETURN(auto request, ReadName<v1::UpdateTimeToLiveRequest>(object));
+  if (std::optional<JsonElement> member = MemberOf(object, "TimeToLiveSpecification"); member.has_value()) {
+    const JsonObject specification = AsObject(*member);
+    request.mutable_time_to_live_specification()->set_enabled(FlagOf(specification, "Enabled"));
+    request.mutable_time_to_live_specification()->set_attribute_name(
+        std::string(TextOf(specification, "AttributeName")));
+  }
+  return request;
+}
+
 absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
   return v1::DescribeLimitsRequest();
 }
@@ -129,6 +140,34 @@ void AskListTables(JsonCall call, v1::ListTablesRequest request) {
   std::move(call.answer).Succeed(std::move(body));
 }
 
+void AskUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
+  call.database.UpdateTimeToLive(
+      std::move(request),
+      [answer = std::move(call.answer)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
+        if (!reply.ok()) return std::move(answer).Fail(reply.status());
+        const v1::TimeToLiveSpecification& specification = reply->time_to_live_specification();
+        std::string body;
+        JsonWriter writer(&body);
+        writer.BeginObject().Name("TimeToLiveSpecification").BeginObject();
+        writer.Name("Enabled").Boolean(specification.enabled());
+        writer.Name("AttributeName").String(specification.attribute_name());
+        writer.EndObject().EndObject();
+        std::move(answer).Succeed(std::move(body));
+      });
+}
+
+void AskDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& request) {
+  absl::StatusOr<v1::DescribeTimeToLiveReply> reply = call.database.DescribeTimeToLive(request);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("TimeToLiveDescription").BeginObject();
+  writer.Name("TimeToLiveStatus").String(EnumText(reply->time_to_live_status()));
+  if (!reply->attribute_name().empty()) writer.Name("AttributeName").String(reply->attribute_name());
+  writer.EndObject().EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
 void AskLimits(JsonCall call, v1::DescribeLimitsRequest) {
   const v1::DescribeLimitsReply limits = call.database.DescribeLimits();
   std::string body;
@@ -154,6 +193,10 @@ void ListTables(JsonCall call) { Operate<ReadListTables, AskListTables>(std::mov
 void TagResource(JsonCall call) { Operate<ReadTag, AskTag>(std::move(call)); }
 void UntagResource(JsonCall call) { Operate<ReadUntag, AskUntag>(std::move(call)); }
 void ListTagsOfResource(JsonCall call) { Operate<ReadListTags, AskListTags>(std::move(call)); }
+void UpdateTimeToLive(JsonCall call) { Operate<ReadTimeToLive, AskUpdateTimeToLive>(std::move(call)); }
+void DescribeTimeToLive(JsonCall call) {
+  Operate<ReadName<v1::DescribeTimeToLiveRequest>, AskDescribeTimeToLive>(std::move(call));
+}
 void DescribeLimits(JsonCall call) { Operate<ReadNothing, AskLimits>(std::move(call)); }
 
 // OP-07: for clients that look for an endpoint, this one, to be kept for a day.

@@ -13,6 +13,8 @@ void UpdateTable(JsonCall call);
 void TagResource(JsonCall call);
 void UntagResource(JsonCall call);
 void ListTagsOfResource(JsonCall call);
+void UpdateTimeToLive(JsonCall call);
+void DescribeTimeToLive(JsonCall call);
 void DescribeLimits(JsonCall call);
 void DescribeEndpoints(JsonCall call);
 

@@ -51,6 +51,21 @@ class OrderEntry(unittest.TestCase):
         self.assertEqual(result.returncode, 254)
         self.assertIn("The provided key element does not match the schema", result.stderr)
 
+    def test_time_to_live_is_turned_on_and_off(self):
+        """SEM-111, OP-11, OP-12."""
+        def update(enabled):
+            return ("update-time-to-live", "--table-name", "Order", "--time-to-live-specification",
+                    f"Enabled={enabled},AttributeName=expires")
+        self.assertEqual(aws(*update("true"))["TimeToLiveSpecification"],
+                         {"Enabled": True, "AttributeName": "expires"})
+        described = aws("describe-time-to-live", "--table-name", "Order")["TimeToLiveDescription"]
+        self.assertIn(described["TimeToLiveStatus"], ("ENABLING", "ENABLED"))
+        result = run(*update("true"))
+        self.assertEqual(result.returncode, 254)
+        self.assertIn("(ValidationException)", result.stderr)
+        self.assertIn("TimeToLive is already enabled", result.stderr)
+        aws(*update("false"))
+
     def test_an_order_is_closed_by_a_condition(self):
         key = {"PK": {"S": "ord_cli"}, "SK": {"S": "ord_cli"}}
         aws("put-item", "--table-name", "Order", "--item",

@@ -4,6 +4,7 @@
 import decimal
 import functools
 import os
+import time
 import unittest
 
 import boto3
@@ -379,6 +380,38 @@ class Streams(unittest.TestCase):
         client().update_table(TableName="toggled", StreamSpecification={"StreamEnabled": False})
         client().delete_table(TableName="toggled")
         self.assertEqual(len(self.read(enabled["LatestStreamArn"])), 1)
+
+    def test_an_item_that_expires_is_removed_by_the_service(self):
+        """SEM-102, SEM-108, SEM-111, OP-11, OP-12."""
+        arn = create("expiring", StreamSpecification={
+            "StreamEnabled": True, "StreamViewType": "OLD_IMAGE"})["LatestStreamArn"]
+        on = {"Enabled": True, "AttributeName": "expires"}
+        described = client().describe_time_to_live(TableName="expiring")["TimeToLiveDescription"]
+        self.assertEqual(described, {"TimeToLiveStatus": "DISABLED"})
+        reply = client().update_time_to_live(TableName="expiring", TimeToLiveSpecification=on)
+        self.assertEqual(reply["TimeToLiveSpecification"], on)
+        with self.assertRaises(ClientError) as raised:
+            client().update_time_to_live(TableName="expiring", TimeToLiveSpecification=on)
+        self.assertEqual(code_of(raised), "ValidationException")
+        self.assertIn("TimeToLive is already enabled", str(raised.exception))
+        now = int(time.time())
+        for key, expires in (("stays", now + 100_000), ("goes", now - 1)):
+            client().put_item(TableName="expiring", Item={"pk": {"S": key}, "expires": {"N": str(expires)}})
+        key = {"pk": {"S": "goes"}}
+        for _ in range(3_600):
+            if "Item" not in client().get_item(TableName="expiring", Key=key):
+                break
+            time.sleep(0.05)
+        described = client().describe_time_to_live(TableName="expiring")["TimeToLiveDescription"]
+        self.assertEqual(described, {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"})
+        client().delete_item(TableName="expiring", Key={"pk": {"S": "stays"}})
+        expired, deleted = [r for r in self.read(arn) if r["eventName"] == "REMOVE"]
+        self.assertEqual(expired["dynamodb"]["Keys"], key)
+        self.assertEqual(expired["dynamodb"]["OldImage"]["expires"], {"N": str(now - 1)})
+        self.assertEqual(expired["userIdentity"],
+                         {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"})
+        self.assertNotIn("userIdentity", deleted)
+        client().update_time_to_live(TableName="expiring", TimeToLiveSpecification={**on, "Enabled": False})
 
     def test_errors_are_exceptions(self):
         streams = self.streams()

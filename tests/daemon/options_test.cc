@@ -58,12 +58,33 @@ TEST_F(OptionsTest, HaveDefaults) {
 }
 
 TEST_F(OptionsTest, AreAllReadFromFlags) {
-  ParsedOptions parsed = Parse(
-      {"--data-dir=/data",  "--listen", "127.0.0.1:0",        "--listen", "unix:/tmp/s",
-       "--address-file",    "/a.json",  "--durability",       "relaxed",  "--recover=last-good",
-       "--memory",          "512MiB",   "--log-level",        "debug",    "--log-format=json",
-       "--slow-request",    "250ms",    "--socket-mode",      "0600",     "--max-item-collection-bytes=3GiB",
-       "--max-connections", "7",        "--change-retention", "36h",      "--max-change-log-bytes=5GiB"});
+  ParsedOptions parsed = Parse({"--data-dir=/data",
+                                "--listen",
+                                "127.0.0.1:0",
+                                "--listen",
+                                "unix:/tmp/s",
+                                "--address-file",
+                                "/a.json",
+                                "--durability",
+                                "relaxed",
+                                "--recover=last-good",
+                                "--memory",
+                                "512MiB",
+                                "--log-level",
+                                "debug",
+                                "--log-format=json",
+                                "--slow-request",
+                                "250ms",
+                                "--socket-mode",
+                                "0600",
+                                "--max-item-collection-bytes=3GiB",
+                                "--max-connections",
+                                "7",
+                                "--change-retention",
+                                "36h",
+                                "--max-change-log-bytes=5GiB",
+                                "--time-to-live-wait",
+                                "1h"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
@@ -80,6 +101,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->max_connections, 7);
   EXPECT_EQ(parsed.options->change_retention, absl::Hours(36));
   EXPECT_EQ(parsed.options->max_change_log_bytes, 5 * kGiB);
+  EXPECT_EQ(parsed.options->time_to_live_wait, absl::Hours(1));
 }
 
 // Each setting for itself: a file that sets three of them keeps those that nobody else sets.

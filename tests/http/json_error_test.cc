@@ -103,8 +103,8 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
 
 TEST(JsonError, OperationsOfLaterVersionsSaySo) {
   JsonFixture json;
-  EXPECT_EQ(json.Fail("UpdateTimeToLive", R"({"TableName":"Things","TimeToLiveSpecification":{}})"),
-            ValidationBody("UpdateTimeToLive is not offered by this version of itemdb"));
+  EXPECT_EQ(json.Fail("CreateBackup", R"({"TableName":"Things","BackupName":"b"})"),
+            ValidationBody("CreateBackup is not offered by this version of itemdb"));
 }
 
 }  // namespace

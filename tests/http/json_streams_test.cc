@@ -1,5 +1,8 @@
 // The Streams API over JSON: DynamoDBStreams_20120810.
+#include <chrono>
+#include <ctime>
 #include <regex>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "tests/http/json_fixture.h"
@@ -84,6 +87,29 @@ TEST_F(JsonStreams, AreReadFromTheirTable) {  // SEM-101, SEM-105, SEM-106, OP-2
           "," + record("REMOVE", R"("OldImage":{"n":{"N":"2"},"pk":{"S":"p"}},)", 4, 9) +
           R"(],"NextShardIterator":"*"})");
   EXPECT_EQ(Masked(GetRecords(Iterator(arn, "LATEST"))), R"({"Records":[],"NextShardIterator":"*"})");
+}
+
+TEST_F(JsonStreams, SayThatAnItemExpired) {  // SEM-102
+  json_.Succeed("CreateTable", kCreateWithStream);
+  json_.Succeed("UpdateTimeToLive",
+                R"({"TableName":"Things","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  const std::string key = R"({"pk":{"S":"p"}})";
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"ttl":{"N":")" +
+                               std::to_string(std::time(nullptr) - 1) + R"("}}})");
+  while (json_.Succeed("GetItem", R"({"TableName":"Things","Key":)" + key + "}") != "{}")
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + key + "}");
+  json_.Succeed("DeleteItem", R"({"TableName":"Things","Key":)" + key + "}");
+  const std::string arn =
+      Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
+  const std::string records = GetRecords(Iterator(arn, "TRIM_HORIZON"));
+  const std::string identity = R"("userIdentity":{"Type":"Service","PrincipalId":"dynamodb.amazonaws.com"},)";
+  const size_t expired = records.find(R"("eventName":"REMOVE")");
+  const size_t deleted = records.rfind(R"("eventName":"REMOVE")");
+  ASSERT_LT(expired, deleted) << records;
+  EXPECT_GT(records.find(identity), expired) << records;
+  EXPECT_LT(records.find(identity), deleted) << records;
+  EXPECT_EQ(records.find(identity), records.rfind(identity)) << records;
 }
 
 TEST_F(JsonStreams, AClosedShardEndsWithoutAnIterator) {  // SEM-098, SEM-103, SEM-105

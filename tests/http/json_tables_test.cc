@@ -1,6 +1,8 @@
 // Operations on tables: requests and the whole bodies of their replies.
 
+#include <chrono>
 #include <regex>
+#include <thread>
 
 #include "tests/http/json_fixture.h"
 
@@ -185,6 +187,56 @@ TEST(JsonTables, TagsAreAddedListedAndRemoved) {
   EXPECT_EQ(
       json.Fail("ListTagsOfResource", R"({"ResourceArn":"Things"})"),
       ValidationBody("Invalid ResourceArn: 'Things' is not the ARN of a table, as DescribeTable shows it"));
+}
+
+// OP-11, OP-12, SEM-009, SEM-111.
+TEST(JsonTables, TimeToLiveIsTurnedOnAndOff) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  auto body = [](const std::string& specification, const std::string& table = "Things") {
+    return R"({"TableName":")" + table + R"(","TimeToLiveSpecification":{)" + specification + "}}";
+  };
+  const std::string on = R"("Enabled":true,"AttributeName":"ttl")";
+  const std::string off = R"("Enabled":false,"AttributeName":"ttl")";
+  const std::string describe = R"({"TableName":"Things"})";
+  EXPECT_EQ(json.Succeed("DescribeTimeToLive", describe),
+            R"({"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}})");
+  EXPECT_EQ(json.Fail("UpdateTimeToLive", body(off)), ValidationBody("TimeToLive is already disabled"));
+  EXPECT_EQ(json.Succeed("UpdateTimeToLive", body(on)),
+            R"({"TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
+  const std::string enabled =
+      R"({"TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"ttl"}})";
+  while (json.Succeed("DescribeTimeToLive", describe) != enabled) {
+    EXPECT_EQ(json.Succeed("DescribeTimeToLive", describe).find("DISABLED"), std::string::npos);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_EQ(json.Fail("UpdateTimeToLive", body(on)), ValidationBody("TimeToLive is already enabled"));
+  EXPECT_EQ(
+      json.Fail("UpdateTimeToLive", body(R"("Enabled":false,"AttributeName":"other")")),
+      ValidationBody("TimeToLive is active on a different AttributeName: current AttributeName is ttl"));
+  // Nobody sees the index that it is.
+  EXPECT_EQ(json.Succeed("DescribeTable", describe).find("ttl"), std::string::npos);
+  EXPECT_EQ(json.Succeed("UpdateTimeToLive", body(off, "arn:aws:dynamodb:local:000000000000:table/Things")),
+            R"({"TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})");
+  EXPECT_EQ(json.Succeed("DescribeTimeToLive", describe),
+            R"({"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}})");
+
+  EXPECT_NE(json.Fail("UpdateTimeToLive", body(on, "Missing")).find("#ResourceNotFoundException"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("DescribeTimeToLive", R"({"TableName":"Missing"})").find("#ResourceNotFoundException"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTimeToLive", describe).find("'timeToLiveSpecification' failed to satisfy"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTimeToLive", body(R"("Enabled":true)"))
+                .find("'timeToLiveSpecification.attributeName' failed to satisfy"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTimeToLive", body(R"("Enabled":true,"AttributeName":"")"))
+                .find("'timeToLiveSpecification.attributeName' failed to satisfy"),
+            std::string::npos);
+  EXPECT_NE(json.Fail("UpdateTimeToLive",
+                      body(R"("Enabled":true,"AttributeName":")" + std::string(256, 'a') + "\""))
+                .find("#ValidationException"),
+            std::string::npos);
 }
 
 // OP-06, OP-07.

@@ -45,6 +45,10 @@ const std::vector<Method>& Methods() {
       MakeMethod<TagTableRequest, TagTableReply>("TagResource", "Tables/TagTable"),
       MakeMethod<UntagTableRequest, UntagTableReply>("UntagResource", "Tables/UntagTable"),
       MakeMethod<DescribeTableRequest, DescribeTableReply>("ListTagsOfResource", "Tables/DescribeTable"),
+      MakeMethod<UpdateTimeToLiveRequest, UpdateTimeToLiveReply>("UpdateTimeToLive",
+                                                                 "Tables/UpdateTimeToLive"),
+      MakeMethod<DescribeTimeToLiveRequest, DescribeTimeToLiveReply>("DescribeTimeToLive",
+                                                                     "Tables/DescribeTimeToLive"),
       MakeMethod<DescribeLimitsRequest, DescribeLimitsReply>("DescribeLimits", "Tables/DescribeLimits"),
   };
   return *methods;
@@ -252,6 +256,14 @@ Answer ExpectedAnswer(const Method& method, const Json& request, const e2e::RawR
     Json tags = json["Table"].value("Tags", Json::array());
     for (Json& tag : tags) tag["Value"] = tag.value("Value", "");
     return {200, {{"Tags", tags}}};
+  }
+  if (method.operation == "DescribeTimeToLive") {
+    for (const char* only_in_grpc : {"Build", "ItemsWithTime", "ItemsExpired"}) json.erase(only_in_grpc);
+    return {200, {{"TimeToLiveDescription", json}}};
+  }
+  if (method.operation == "UpdateTimeToLive") {
+    Json& specification = json["TimeToLiveSpecification"];
+    specification["Enabled"] = specification.value("Enabled", false);
   }
   if (json.contains("Table") && json["Table"].contains("TableName")) {
     const Json table = DescribedTable(json["Table"]);

@@ -173,5 +173,31 @@ TEST_F(TablesOverBoth, Tags) {
   EXPECT_GT(failed_, 4);
 }
 
+// OP-11, OP-12, SEM-111. What is described while items are looked through depends on when.
+TEST_F(TablesOverBoth, TimeToLive) {
+  const auto update = [](bool enabled, const Json& attribute, const Json& table = "Single") {
+    return Json{{"TableName", table},
+                {"TimeToLiveSpecification", {{"Enabled", enabled}, {"AttributeName", attribute}}}};
+  };
+  Expect({
+      {"DescribeTimeToLive", {{"TableName", "Single"}}},
+      {"UpdateTimeToLive", update(false, "ttl")},
+      {"UpdateTimeToLive", update(true, "ttl", Arn("Single"))},
+      {"UpdateTimeToLive", update(true, "ttl")},
+      {"UpdateTimeToLive", update(true, "other")},
+      {"UpdateTimeToLive", update(false, "other")},
+      {"UpdateTimeToLive", update(false, "ttl")},
+      {"DescribeTimeToLive", {{"TableName", Arn("Single")}}},
+      {"UpdateTimeToLive", update(true, ""), Difference::kBoundsFirst},
+      {"UpdateTimeToLive", update(true, std::string(255, 'a'))},
+      {"UpdateTimeToLive", update(false, std::string(255, 'a'))},
+      {"UpdateTimeToLive", update(true, std::string(256, 'a'))},
+      {"UpdateTimeToLive", update(true, "ttl", "Missing")},
+      {"DescribeTimeToLive", {{"TableName", "Missing"}}},
+  });
+  EXPECT_GT(succeeded_, 5);
+  EXPECT_GT(failed_, 5);
+}
+
 }  // namespace
 }  // namespace itemdb::protocols

@@ -270,4 +270,9 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
 
 v1::GetStatusReply Database::GetStatus() { return itemdb::GetStatus(*engine_); }
 
+absl::StatusOr<v1::GetAccessPatternsReply> Database::GetAccessPatterns(
+    const v1::GetAccessPatternsRequest& request) {
+  return itemdb::GetAccessPatterns(*engine_, request);
+}
+
 }  // namespace itemdb

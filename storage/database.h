@@ -244,6 +244,12 @@ class Database {
   // Version, start time and what memory holds outside storage are left empty: they are the daemon's to fill.
   // Tables and disk usage are missing while the database reopens. Takes milliseconds.
   v1::GetStatusReply GetStatus();
+  // How tables were read and written since the database was opened (SEED-049). A statement counts as the
+  // operation that it is; a batch or transaction counts once for each of its tables. What is known of a table
+  // or an index goes with it. Takes microseconds a pattern.
+  //
+  // NOT_FOUND: no such table.
+  absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const v1::GetAccessPatternsRequest& request);
 
  private:
   explicit Database(std::unique_ptr<Engine> engine);

@@ -173,6 +173,11 @@ inline constexpr int kMaxItemsOnRequestThread = 256;
 inline constexpr int kMaxItemsOnIoThread = 20'000;
 // Reads waiting for an I/O thread.
 inline constexpr size_t kMaxIoQueue = 4'096;
+// Access patterns that are told apart (SEED-049), in the database and of one table, so that no table takes
+// the room of all others; bytes of one's key condition and filter. Together some megabytes at most.
+inline constexpr int kMaxAccessPatterns = 1'000;
+inline constexpr int kMaxTableAccessPatterns = 200;
+inline constexpr size_t kMaxShapeBytes = 1'024;
 // Findings a check lists; it counts all.
 inline constexpr int kMaxFindings = 100;
 

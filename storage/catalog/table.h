@@ -12,6 +12,7 @@
 #include "itemdb/v1/tables.pb.h"
 #include "storage/base/status.h"
 #include "storage/keys/key_range.h"
+#include "storage/patterns/table_patterns.h"
 #include "storage/values/value_view.h"
 
 namespace itemdb {
@@ -68,6 +69,8 @@ struct Table {
   // Whether any of them is local. The size of every item collection is accounted for then (SEM-092).
   bool has_local_indexes = false;
   std::shared_ptr<Family> family;
+  // How it is read and written. Every descriptor of the table has the same, but for what goes with an index.
+  std::shared_ptr<TablePatterns> patterns;
 
   // Null when there is no such index. By name only those that users have given one.
   const Index* FindIndex(std::string_view index_name) const;
@@ -78,7 +81,8 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// The descriptor of a stored definition; families are left null. An index that is CREATING is kFilling.
+// The descriptor of a stored definition; families and patterns are left null. An index that is CREATING is
+// kFilling.
 Table MakeTable(v1::TableDescription definition);
 
 // A definition from a request: checked (SEM-008, SEM-009, SEM-067, SEM-068, SEM-073, SEM-077..079, SEM-091,

@@ -91,9 +91,22 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   return engine;
 }
 
+std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
+  Catalog::Tables tables;
+  for (const auto& [name, table] : recovered.tables()) {
+    auto counted = std::make_shared<Table>(*table);
+    auto kept = kept_patterns_.find(table->storage_id);
+    counted->patterns = kept != kept_patterns_.end() ? std::move(kept->second) : NewPatterns();
+    tables.emplace(name, std::move(counted));
+  }
+  kept_patterns_.clear();
+  return std::make_shared<const Catalog>(std::move(tables));
+}
+
 void Engine::Adopt(Recovered recovered) {
   witness_sequence_ = recovered.witness.sequence;
   log_start_.Reset(recovered.changes_start);
+  recovered.start.catalog = WithPatterns(*recovered.start.catalog);
   {
     MutexLock lock(mutex_);
     spare_families_ = std::move(recovered.spare_families);
@@ -282,6 +295,10 @@ absl::Status Engine::KeepWitness() {
 }
 
 void Engine::Reopen() {
+  if (auto view = View(); view.ok()) {
+    for (const auto& [name, table] : (*view)->catalog().tables())
+      kept_patterns_.emplace(table->storage_id, table->patterns);
+  }
   pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                             "the database is reopening after a failed write; nothing was written", 100));
   std::map<uint64_t, std::shared_ptr<Family>> spare;

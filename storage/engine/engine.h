@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/time/clock.h"
 #include "storage/database.h"
 #include "storage/engine/change_waiters.h"
 #include "storage/engine/commit_pipeline.h"
@@ -53,6 +54,10 @@ class Engine {
     return false;
   }
   void ChunkCarriesNoMore() { carrying_chunks_.fetch_sub(1); }
+  // For a new table.
+  std::shared_ptr<TablePatterns> NewPatterns() { return std::make_shared<TablePatterns>(pattern_count_); }
+  // Since when calls are counted.
+  absl::Time opened_at() const { return opened_at_; }
   // Runs `task` on the definitions thread. False when too many wait.
   [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) { return definitions_->Submit(task); }
 
@@ -105,6 +110,8 @@ class Engine {
   explicit Engine(DatabaseOptions options);
   StoreOptions MakeStoreOptions();
   void Adopt(Recovered recovered);
+  // `recovered`, of which no table has patterns, with those that it had before a reopening, or new ones.
+  std::shared_ptr<const Catalog> WithPatterns(const Catalog& recovered);
 
   void KeeperLoop();
   void Keep();
@@ -133,6 +140,8 @@ class Engine {
   std::string database_id_;
   // Touched by the keeper only (and before and after its life).
   uint64_t witness_sequence_ = 0;
+  // What was counted before the store was closed, by the storage ids of tables; empty unless it is reopened.
+  std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -147,6 +156,8 @@ class Engine {
 
   std::thread keeper_;
   std::atomic<int> carrying_chunks_ = 0;
+  const std::shared_ptr<PatternCount> pattern_count_ = std::make_shared<PatternCount>();
+  const absl::Time opened_at_ = absl::Now();
 };
 
 }  // namespace itemdb

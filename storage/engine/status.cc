@@ -1,5 +1,8 @@
 #include "storage/engine/status.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "storage/engine/table_changes.h"
 
 namespace itemdb {
@@ -29,6 +32,17 @@ void AddUsage(const Store& store, v1::GetStatusReply* reply) {
   memory->set_memtables(static_cast<int64_t>(usage.memtables));
   memory->set_memtable_budget(static_cast<int64_t>(usage.memtable_budget));
   memory->set_table_readers(static_cast<int64_t>(usage.table_readers));
+}
+
+void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
+  for (const auto& pattern : table.patterns->All()) {
+    v1::AccessPattern described = pattern->Describe();
+    // Found, but its first call is not answered yet.
+    if (described.calls() == 0) continue;
+    described.set_table_name(table.name);
+    *reply->add_patterns() = std::move(described);
+  }
+  reply->set_other_calls(reply->other_calls() + table.patterns->other_calls());
 }
 
 }  // namespace
@@ -62,6 +76,28 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
     writes->set_mean_commit_us(
         std::chrono::duration_cast<std::chrono::microseconds>(figures.write_time).count() / figures.groups);
   }
+  return reply;
+}
+
+absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engine,
+                                                             const v1::GetAccessPatternsRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  v1::GetAccessPatternsReply reply;
+  reply.set_start_time_us(absl::ToUnixMicros(engine.opened_at()));
+  if (!request.table_name().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
+    AddPatterns(*table, &reply);
+  } else {
+    for (const auto& [name, table] : view->catalog().tables()) AddPatterns(*table, &reply);
+  }
+  const auto rank = [](const v1::AccessPattern& pattern) {
+    return std::make_tuple(-pattern.calls(), std::string_view(pattern.table_name()),
+                           std::string_view(pattern.index_name()), std::string_view(pattern.operation()),
+                           std::string_view(pattern.key_condition()), std::string_view(pattern.filter()),
+                           pattern.descending());
+  };
+  std::sort(reply.mutable_patterns()->begin(), reply.mutable_patterns()->end(),
+            [&rank](const auto& a, const auto& b) { return rank(a) < rank(b); });
   return reply;
 }
 

@@ -96,6 +96,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, nullptr, &definition));
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->family = families[0];
+  table->patterns = engine.NewPatterns();
   for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = families[i + 1];
 
   absl::StatusOr<uint64_t> change_sequence = CatalogUnit::Commit(engine, [&](CommitGroup& group) {
@@ -254,6 +255,11 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
   auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
   table->family = old_table.family;
+  table->patterns = old_table.patterns;
+  for (const Index& old_index : old_table.indexes) {
+    if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
+      table->patterns = table->patterns->Without(old_index.storage_id);
+  }
   for (Index& index : table->indexes) {
     const Index* old_index = old_table.FindIndexByStorageId(index.storage_id);
     if (old_index == nullptr) continue;

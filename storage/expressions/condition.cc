@@ -8,6 +8,7 @@
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parser.h"
 #include "storage/expressions/path.h"
+#include "storage/expressions/shape.h"
 
 namespace itemdb {
 namespace {
@@ -313,5 +314,8 @@ bool Condition::Evaluate(ItemView item) const {
 }
 
 const std::vector<std::string>& Condition::TopLevelAttributes() const { return rep_->top_level; }
+
+std::string Condition::Shape() const { return ConditionShape(rep_->binding); }
+uint64_t Condition::ShapeHash() const { return ConditionShapeHash(rep_->binding); }
 
 }  // namespace itemdb

@@ -34,6 +34,10 @@ class Condition {
   // The top-level attribute names of all paths, sorted, each once.
   const std::vector<std::string>& TopLevelAttributes() const;
 
+  // As in storage/expressions/shape.h.
+  std::string Shape() const;
+  uint64_t ShapeHash() const;
+
  private:
   struct Rep;
   static Condition FromRep(std::shared_ptr<Rep> rep);

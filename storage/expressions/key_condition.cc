@@ -286,6 +286,8 @@ class RangeBuilder {
     const Clause* range = nullptr;
     for (const std::optional<Clause>& clause : sort_clauses_) {
       if (!clause) break;
+      ++result.shape.sort_attributes;
+      result.shape.last = clause->kind;
       if (clause->kind != ConditionKind::kEqual) {
         range = &*clause;
         break;

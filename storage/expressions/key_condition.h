@@ -8,6 +8,7 @@
 
 #include "storage/base/status.h"
 #include "storage/expressions/placeholders.h"
+#include "storage/expressions/shape.h"
 #include "storage/expressions/valued_tree.h"
 #include "storage/keys/key_range.h"
 #include "storage/values/value_view.h"
@@ -18,6 +19,7 @@ namespace itemdb {
 struct KeyConditionRange {
   std::string prefix;
   KeyRange range;
+  KeyConditionShape shape;
   // With `describe`: the condition with names and values in place, in the order of the key attributes.
   std::string text;
 };

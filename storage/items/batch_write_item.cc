@@ -55,6 +55,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
 
 void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
                     Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation) {
+  SeveralAccessCalls calls(AccessOperation::kBatchWriteItem);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareBatch(request, (*view)->catalog());
@@ -62,7 +63,9 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
   auto token = PrepareToken("BatchWriteItem", request);
   if (!token.ok()) return std::move(done)(token.status());
 
-  auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+  for (const PreparedAction& action : *actions) calls.Add(action.table->patterns, 1, 0);
+  auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+    calls.Answered(outcome.Applied());
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     for (const WriteUnit::Result& result : outcome.results) {
       if (!result.error.ok()) return std::move(done)(result.error);

@@ -6,6 +6,7 @@
 #include "storage/items/item_collections.h"
 #include "storage/items/request_token.h"
 #include "storage/items/write_unit.h"
+#include "storage/patterns/access_call.h"
 
 namespace itemdb {
 namespace {
@@ -29,6 +30,7 @@ struct PreparedChunk {
   // Number and rejected writes.
   wire::BulkWriteReply reply;
   std::optional<RequestToken> token;
+  SeveralAccessCalls calls{AccessOperation::kBulkWrite};
 };
 
 void Reject(int position, const absl::Status& why, wire::BulkWriteReply* reply) {
@@ -74,6 +76,7 @@ absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, co
     for (const auto& write : table.write_requests()) {
       absl::StatusOr<PreparedAction> action = PrepareWrite(table.table_name(), write, catalog);
       if (action.ok()) {
+        prepared.calls.Add(action->table->patterns, 1, 0);
         prepared.actions.push_back(*std::move(action));
         prepared.positions.push_back(position);
       } else {
@@ -120,6 +123,7 @@ class BulkUnit : public CommitUnit {
 
   void Answer(const absl::Status& status, uint64_t change_sequence) override {
     if (!status.ok()) status_ = status;
+    chunk_.calls.Answered(status_.ok());
     if (!status_.ok()) return std::move(done_)(status_);
     chunk_.reply.set_change_sequence(change_sequence);
     std::move(done_)(std::move(chunk_.reply));

@@ -3,6 +3,7 @@
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/operations.h"
+#include "storage/patterns/access_call.h"
 #include "storage/values/canonical.h"
 
 namespace itemdb {
@@ -15,6 +16,7 @@ struct PreparedGet {
   std::optional<Projection> projection;
   CapacityMeter capacity;
   bool consistent_read = false;
+  AccessCall call;
 };
 
 absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& request) {
@@ -27,6 +29,7 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
   ITEMDB_ASSIGN_OR_RETURN(std::string key, CanonicalizeItem(request.key()));
   ITEMDB_ASSIGN_OR_RETURN(get.table, get.view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(get.key, EncodeExactPrimaryKey(*get.table, ItemView(key)));
+  get.call.Is(*get.table->patterns, AccessOperation::kGetItem);
   return get;
 }
 
@@ -44,6 +47,18 @@ wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
   return reply;
 }
 
+// The answer, counted.
+absl::StatusOr<wire::GetItemReply> Answer(PreparedGet& get, absl::StatusOr<Lookup> lookup) {
+  if (!lookup.ok()) {
+    get.call.Answered(false, 0, 0);
+    return lookup.status();
+  }
+  const int64_t items = lookup->item.has_value() ? 1 : 0;
+  wire::GetItemReply reply = MakeReply(get, *std::move(lookup));
+  get.call.Answered(true, items, items);
+  return reply;
+}
+
 }  // namespace
 
 void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
@@ -51,17 +66,21 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
   auto get = Prepare(engine, request);
   if (!get.ok()) return std::move(done)(get.status());
   auto lookup = LookupItem(*get->view, *get->table, get->key, ReadTier::kCacheOnly);
-  if (!lookup.ok()) return std::move(done)(lookup.status());
-  if (!lookup->would_block) return std::move(done)(MakeReply(*get, *std::move(lookup)));
+  if (!lookup.ok() || !lookup->would_block) return std::move(done)(Answer(*get, std::move(lookup)));
 
-  auto shared_done = std::make_shared<Done<wire::GetItemReply>>(std::move(done));
-  IoPool::Task task = [get = *std::move(get), shared_done, cancellation = std::move(cancellation)]() mutable {
-    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
-    auto lookup = LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk);
-    if (!lookup.ok()) return std::move(*shared_done)(lookup.status());
-    std::move (*shared_done)(MakeReply(get, *std::move(lookup)));
+  struct Waiting {
+    PreparedGet get;
+    Done<wire::GetItemReply> done;
+
+    void Finish(absl::StatusOr<Lookup> lookup) { std::move(done)(Answer(get, std::move(lookup))); }
   };
-  if (!engine.io().Submit(task)) std::move (*shared_done)(IoPoolFullError());
+  auto waiting = std::make_shared<Waiting>(Waiting{*std::move(get), std::move(done)});
+  IoPool::Task task = [waiting, cancellation = std::move(cancellation)] {
+    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return waiting->Finish(wanted);
+    const PreparedGet& get = waiting->get;
+    waiting->Finish(LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk));
+  };
+  if (!engine.io().Submit(task)) waiting->Finish(IoPoolFullError());
 }
 
 }  // namespace itemdb

@@ -90,22 +90,25 @@ void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancel
 
 void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& request,
                         Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation) {
+  SeveralAccessCalls calls(AccessOperation::kTransactWriteItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareTransaction(request, (*view)->catalog());
   if (!actions.ok()) return std::move(done)(actions.status());
   auto token = PrepareToken("TransactWriteItems", request);
   if (!token.ok()) return std::move(done)(token.status());
-  WritePreparedTransaction(engine, *std::move(view), *std::move(actions), request, *std::move(token),
-                           std::move(done), std::move(cancellation));
+  WritePreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(actions), request,
+                           *std::move(token), std::move(done), std::move(cancellation));
 }
 
-void WritePreparedTransaction(Engine& engine, std::shared_ptr<const ReadView> view,
+void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
                               std::vector<PreparedAction> actions,
                               const wire::TransactWriteItemsRequest& request,
                               std::optional<RequestToken> token, Done<wire::TransactWriteItemsReply> done,
                               CancellationPtr cancellation) {
-  auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+  for (const PreparedAction& action : actions) calls.Add(action.table->patterns, 1, 0);
+  auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+    calls.Answered(outcome.Applied());
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     wire::TransactWriteItemsReply reply;
     reply.set_change_sequence(outcome.change_sequence);

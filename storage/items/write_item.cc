@@ -6,20 +6,34 @@
 namespace itemdb {
 namespace {
 
-std::string_view NameOf(ActionKind kind) {
+// Of the write that a request asks for by itself.
+AccessOperation OperationOf(ActionKind kind) {
   switch (kind) {
-    case ActionKind::kPut:
-      return "PutItem";
     case ActionKind::kUpdate:
-      return "UpdateItem";
+      return AccessOperation::kUpdateItem;
     case ActionKind::kDelete:
-      return "DeleteItem";
-    case ActionKind::kConditionCheck:
-      return "ConditionCheck";
-    case ActionKind::kExpire:
-      break;  // Nobody's request.
+      return AccessOperation::kDeleteItem;
+    default:
+      return AccessOperation::kPutItem;
   }
-  return "";
+}
+
+// Which access pattern the write is.
+void FindPattern(const PreparedAction& action, AccessCall* call) {
+  AccessKey key;
+  key.operation = OperationOf(action.kind);
+  if (action.condition.has_value()) key.filter = action.condition->ShapeHash();
+  call->Is(*action.table->patterns, key, [&action] {
+    AccessTexts texts;
+    if (action.condition.has_value()) texts.filter = action.condition->Shape();
+    return texts;
+  });
+}
+
+void Count(const WriteUnit::Outcome& outcome, const AccessCall& call) {
+  if (!outcome.status.ok()) return call.Answered(false, 0, 0);
+  const WriteUnit::Result& result = outcome.results[0];
+  call.Answered(outcome.Applied(), 1, result.item.has_value() ? 1 : 0);
 }
 
 wire::WriteItemReply MakeReply(WriteUnit::Outcome outcome) {
@@ -42,22 +56,29 @@ wire::WriteItemReply MakeReply(WriteUnit::Outcome outcome) {
 
 void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& request,
                Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
+  AccessCall call;
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto action = PrepareAction(kind, request, (*view)->catalog());
   if (!action.ok()) return std::move(done)(action.status());
-  auto token = PrepareToken(NameOf(kind), request);
+  auto token = PrepareToken(OperationName(OperationOf(kind)), request);
   if (!token.ok()) return std::move(done)(token.status());
-  WritePreparedItem(engine, *std::move(view), *std::move(action), request, *std::move(token), std::move(done),
-                    std::move(cancellation));
+  WritePreparedItem(engine, call, *std::move(view), *std::move(action), request, *std::move(token),
+                    std::move(done), std::move(cancellation));
 }
 
-void WritePreparedItem(Engine& engine, std::shared_ptr<const ReadView> view, PreparedAction action,
-                       const wire::WriteItemRequest& request, std::optional<RequestToken> token,
-                       Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
+void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const ReadView> view,
+                       PreparedAction action, const wire::WriteItemRequest& request,
+                       std::optional<RequestToken> token, Done<wire::WriteItemReply> done,
+                       CancellationPtr cancellation) {
+  FindPattern(action, &call);
   std::vector<PreparedAction> actions;
+  // Held by the answer, as the unit may get another descriptor of the table.
+  std::shared_ptr<TablePatterns> patterns = action.table->patterns;
   actions.push_back(std::move(action));
-  auto finish = [done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+  auto finish = [call, patterns = std::move(patterns),
+                 done = std::move(done)](WriteUnit::Outcome outcome) mutable {
+    Count(outcome, call);
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     if (!outcome.results[0].error.ok()) return std::move(done)(outcome.results[0].error);
     std::move(done)(MakeReply(std::move(outcome)));

@@ -72,6 +72,12 @@ absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max
   return true;
 }
 
+bool WriteUnit::Outcome::Applied() const {
+  return status.ok() && std::all_of(results.begin(), results.end(), [](const Result& result) {
+           return result.outcome == Decision::Outcome::kApply;
+         });
+}
+
 WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
                      CancellationPtr cancellation)
     : mode_(mode),

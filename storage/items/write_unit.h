@@ -37,6 +37,9 @@ class WriteUnit : public CommitUnit {
     std::vector<Result> results;
     CapacityMeter capacity;
     CollectionMeter collections;
+
+    // Whether every action was.
+    bool Applied() const;
   };
   using Finish = absl::AnyInvocable<void(Outcome outcome) &&>;
 

@@ -77,6 +77,7 @@ absl::StatusOr<std::vector<Prepared>> PrepareAll(const std::vector<Statement>& s
 void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
              const std::vector<Statement>& statements, Done<wire::ExecuteTransactionReply> done,
              CancellationPtr cancellation) {
+  SeveralAccessCalls calls(AccessOperation::kTransactGetItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto reads = PrepareAll<PointRead>(
@@ -93,8 +94,8 @@ void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
     reply.mutable_consumed_capacity()->Swap(read->mutable_consumed_capacity());
     std::move(done)(std::move(reply));
   };
-  ReadPreparedTransaction(engine, *std::move(view), *std::move(reads), options, std::move(answer),
-                          std::move(cancellation));
+  ReadPreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(reads), options,
+                          std::move(answer), std::move(cancellation));
 }
 
 // An INSERT whose condition was false says so in its own words (ERR-13).
@@ -111,6 +112,7 @@ void NameDuplicates(const std::vector<bool>& inserts, wire::TransactionCancelled
 void WriteAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
               const std::vector<Statement>& statements, Done<wire::ExecuteTransactionReply> done,
               CancellationPtr cancellation) {
+  SeveralAccessCalls calls(AccessOperation::kTransactWriteItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareAll<PreparedAction>(
@@ -142,8 +144,8 @@ void WriteAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
     }
     std::move(done)(std::move(reply));
   };
-  WritePreparedTransaction(engine, *std::move(view), *std::move(actions), options, *std::move(token),
-                           std::move(answer), std::move(cancellation));
+  WritePreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(actions), options,
+                           *std::move(token), std::move(answer), std::move(cancellation));
 }
 
 }  // namespace

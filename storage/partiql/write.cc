@@ -95,6 +95,7 @@ absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Ca
 
 void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemRequest options,
                   Done<wire::WriteItemReply> done, CancellationPtr cancellation) {
+  AccessCall call;
   if (statement.kind == StatementKind::kExists)
     return std::move(done)(ValidationError("PQL-06", "EXISTS is only supported in ExecuteTransaction"));
   auto view = engine.View();
@@ -110,7 +111,7 @@ void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemReq
     }
     std::move(done)(std::move(reply));
   };
-  WritePreparedItem(engine, *std::move(view), *std::move(action), options, /*token=*/std::nullopt,
+  WritePreparedItem(engine, call, *std::move(view), *std::move(action), options, /*token=*/std::nullopt,
                     std::move(answer), std::move(cancellation));
 }
 

@@ -71,6 +71,7 @@ class PageReader {
   }
 
   Page Finish() {
+    page_.call.Answered(true, scanned_, count_);
     result_.reply.set_change_sequence(page_.view->change_sequence());
     result_.reply.set_count(count_);
     result_.reply.set_scanned_count(scanned_);
@@ -85,6 +86,12 @@ class PageReader {
       *result_.reply.mutable_plan() = *std::move(page_.plan);
     }
     return std::move(result_);
+  }
+
+  // Why there is no page.
+  absl::Status Fail(absl::Status status) {
+    page_.call.Answered(false, scanned_, 0);
+    return status;
   }
 
  private:
@@ -194,11 +201,12 @@ struct Reading {
   static void Continue(std::shared_ptr<Reading> reading) {
     IoPool::Task task = [reading] {
       auto progress = reading->reader->Run(ReadTier::kDisk, kMaxItemsOnIoThread);
-      if (!progress.ok()) return std::move(reading->done)(progress.status());
+      if (!progress.ok()) return std::move(reading->done)(reading->reader->Fail(progress.status()));
       if (*progress == PageReader::Progress::kContinue) return Continue(reading);
       std::move(reading->done)(reading->reader->Finish());
     };
-    if (!reading->engine.io().Submit(task)) std::move(reading->done)(IoPoolFullError());
+    if (!reading->engine.io().Submit(task))
+      std::move(reading->done)(reading->reader->Fail(IoPoolFullError()));
   }
 };
 
@@ -208,7 +216,7 @@ struct Reading {
 void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation) {
   auto reader = std::make_unique<PageReader>(engine, std::move(page), std::move(cancellation));
   auto progress = reader->Run(ReadTier::kCacheOnly, kMaxItemsOnRequestThread);
-  if (!progress.ok()) return std::move(done)(progress.status());
+  if (!progress.ok()) return std::move(done)(reader->Fail(progress.status()));
   if (*progress == PageReader::Progress::kDone) return std::move(done)(reader->Finish());
   Reading::Continue(std::make_shared<Reading>(engine, std::move(reader), std::move(done)));
 }
@@ -229,9 +237,13 @@ void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
                                .cancellation = cancellation};
   segments.Find(std::move(wanted), [&engine, page = *std::move(prepared), request, done = std::move(done),
                                     cancellation = std::move(cancellation)](auto points) mutable {
-    if (!points.ok()) return std::move(done)(points.status());
-    absl::Status restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
-    if (!restricted.ok()) return std::move(done)(restricted);
+    absl::Status restricted = points.status();
+    if (restricted.ok())
+      restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
+    if (!restricted.ok()) {
+      page.call.Answered(false, 0, 0);
+      return std::move(done)(restricted);
+    }
     ReadPreparedPage(engine, std::move(page), std::move(done), std::move(cancellation));
   });
 }

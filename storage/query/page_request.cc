@@ -289,6 +289,25 @@ absl::Status FindTableAndIndex(const wire::PageRequest& request, PreparedPage* p
   return absl::OkStatus();
 }
 
+// Which access pattern it is.
+void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
+  AccessKey key;
+  key.operation = page->one_collection ? AccessOperation::kQuery : AccessOperation::kScan;
+  key.descending = !page->forward;
+  key.key_condition = key_condition.code();
+  if (page->index != nullptr) key.index_storage_id = page->index->storage_id;
+  if (page->filter.has_value()) key.filter = page->filter->ShapeHash();
+  page->call.Is(*page->table->patterns, key, [&] {
+    const auto& partition = page->index != nullptr ? page->index->partition : page->table->partition;
+    const auto& sort = page->index != nullptr ? page->index->sort : page->table->sort;
+    AccessTexts texts;
+    if (page->index != nullptr) texts.index_name = page->index->name;
+    if (page->one_collection) texts.key_condition = KeyConditionText(partition, sort, key_condition);
+    if (page->filter.has_value()) texts.filter = page->filter->Shape();
+    return texts;
+  });
+}
+
 // The rest: range, and what is shown. `keyless_filter`: the filter may not name the key of what is queried.
 absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageRequest& request,
                                         PageExpressions expressions, bool keyless_filter) {
@@ -298,6 +317,7 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
 
   std::string prefix;
   std::string key_range;
+  KeyConditionShape key_condition;
   if (expressions.key_condition.has_value()) {
     const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
     const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
@@ -306,6 +326,7 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
     page.range = std::move(selected.range);
     key_range = std::move(selected.text);
     prefix = std::move(selected.prefix);
+    key_condition = selected.shape;
     page.one_collection = true;
     if (keyless_filter && page.filter.has_value())
       ITEMDB_RETURN_IF_ERROR(CheckFilterNamesNoKey(page, request));
@@ -327,6 +348,7 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
     }
     ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
   }
+  FindPattern(key_condition, &page);
   return page;
 }
 

@@ -14,6 +14,7 @@
 #include "storage/expressions/key_condition.h"
 #include "storage/expressions/projection.h"
 #include "storage/keys/key_range.h"
+#include "storage/patterns/access_call.h"
 
 namespace itemdb {
 
@@ -41,6 +42,7 @@ struct PreparedPage {
   bool count_all = false;
   bool consistent_read = false;
   CapacityMeter capacity;
+  AccessCall call;
   // When asked for: what is known of it before the page is read.
   std::optional<v1::ReadPlan> plan;
 

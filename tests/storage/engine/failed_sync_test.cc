@@ -210,6 +210,23 @@ TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {
   ReadOrders(*database);  // The log is dense; the check finds nothing.
 }
 
+// SEED-049.
+TEST_F(FailedSyncTest, ForgetsNoAccessPatternByReopening) {
+  std::unique_ptr<Database> database = Open(Options());
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(Put(*database, "before").ok());
+  disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
+  ASSERT_FALSE(Put(*database, "failed").ok());
+  Poll("a write to be acknowledged", [&] { return Put(*database, "after").ok(); });
+  auto patterns = database->GetAccessPatterns({});
+  ASSERT_TRUE(patterns.ok()) << patterns.status();
+  ASSERT_EQ(patterns->patterns_size(), 1);
+  const v1::AccessPattern& puts = patterns->patterns(0);
+  EXPECT_EQ(puts.calls() - puts.errors(), 2);
+  EXPECT_GE(puts.errors(), 1);
+}
+
 // EXT-02: a state that is held, for whatever time, does not keep the store from being opened again, and does
 // not live on in the new one.
 TEST_F(FailedSyncTest, GivesUpHeldStatesToReopen) {

@@ -128,6 +128,28 @@ absl::StatusOr<TagTableResult> Client::UntagTable(const UntagTableRequest& reque
       [](const v1::UntagTableReply& reply) { return TagTableResult{reply.change_sequence()}; });
 }
 
+absl::StatusOr<UpdateTimeToLiveResult> Client::UpdateTimeToLive(const UpdateTimeToLiveRequest& request,
+                                                                CallOptions options) const {
+  v1::UpdateTimeToLiveRequest message;
+  message.set_table_name(request.table_name);
+  message.mutable_time_to_live_specification()->set_enabled(request.enabled);
+  message.mutable_time_to_live_specification()->set_attribute_name(request.attribute_name);
+  return Call<v1::UpdateTimeToLiveReply, UpdateTimeToLiveResult>(
+      core_, "/itemdb.v1.Tables/UpdateTimeToLive", CallKind::kWrite, message, options,
+      [](const v1::UpdateTimeToLiveReply& reply) {
+        return UpdateTimeToLiveResult{.change_sequence = reply.change_sequence()};
+      });
+}
+
+absl::StatusOr<TimeToLiveResult> Client::DescribeTimeToLive(const std::string& table_name,
+                                                            CallOptions options) const {
+  v1::DescribeTimeToLiveRequest request;
+  request.set_table_name(table_name);
+  return Call<v1::DescribeTimeToLiveReply, TimeToLiveResult>(
+      core_, "/itemdb.v1.Tables/DescribeTimeToLive", CallKind::kRead, request, options,
+      [](const v1::DescribeTimeToLiveReply& reply) { return FromProto(reply); });
+}
+
 absl::StatusOr<TableLimits> Client::DescribeLimits(CallOptions options) const {
   return Call<v1::DescribeLimitsReply, TableLimits>(
       core_, "/itemdb.v1.Tables/DescribeLimits", CallKind::kRead, v1::DescribeLimitsRequest(), options,

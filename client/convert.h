@@ -51,6 +51,8 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request);
 v1::TagTableRequest ToProto(const TagTableRequest& request);
 TableDescription FromProto(const v1::TableDescription& message);
 
+TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message);
+
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
 
 DaemonStatus FromProto(const v1::GetStatusReply& message);

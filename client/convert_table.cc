@@ -109,6 +109,30 @@ IndexBuild::Phase PhaseFromProto(v1::IndexBuild::Phase phase) {
   }
 }
 
+IndexBuild BuildFromProto(const v1::IndexBuild& build) {
+  return {.phase = PhaseFromProto(build.phase()),
+          .done = build.done(),
+          .total = build.total(),
+          .per_second = build.per_second(),
+          .time_left = absl::Seconds(build.seconds_left()),
+          .skipped_items = build.skipped_items(),
+          .last_error = build.last_error()};
+}
+
+TimeToLiveStatus StatusFromProto(v1::TimeToLiveStatus status) {
+  switch (status) {
+    case v1::TIME_TO_LIVE_STATUS_ENABLING:
+      return TimeToLiveStatus::kEnabling;
+    case v1::TIME_TO_LIVE_STATUS_ENABLED:
+      return TimeToLiveStatus::kEnabled;
+    case v1::TIME_TO_LIVE_STATUS_UNSPECIFIED:
+    case v1::TIME_TO_LIVE_STATUS_DISABLED:
+      return TimeToLiveStatus::kDisabled;
+    default:
+      return TimeToLiveStatus::kUnknown;
+  }
+}
+
 template <typename Elements>
 void KeySchemaToProto(const std::vector<KeySchemaElement>& key_schema, Elements* elements) {
   for (const KeySchemaElement& element : key_schema) {
@@ -221,16 +245,7 @@ IndexDescription IndexFromProto(const v1::GlobalSecondaryIndexDescription& messa
   index.definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
   SomeThroughputFromProto(message, &index.definition);
   index.index_status = StatusFromProto(message.index_status());
-  if (message.has_build()) {
-    const v1::IndexBuild& build = message.build();
-    index.build = IndexBuild{.phase = PhaseFromProto(build.phase()),
-                             .done = build.done(),
-                             .total = build.total(),
-                             .per_second = build.per_second(),
-                             .time_left = absl::Seconds(build.seconds_left()),
-                             .skipped_items = build.skipped_items(),
-                             .last_error = build.last_error()};
-  }
+  if (message.has_build()) index.build = BuildFromProto(message.build());
   index.skipped_items = message.skipped_items();
   index.storage_id = message.storage_id();
   index.item_count = message.item_count();
@@ -401,6 +416,16 @@ TableDescription FromProto(const v1::TableDescription& message) {
   return table;
 }
 
+TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message) {
+  TimeToLiveResult result{.change_sequence = message.change_sequence(),
+                          .status = StatusFromProto(message.time_to_live_status()),
+                          .attribute_name = message.attribute_name(),
+                          .items_with_time = message.items_with_time(),
+                          .items_expired = message.items_expired()};
+  if (message.has_build()) result.build = BuildFromProto(message.build());
+  return result;
+}
+
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
   ChangeRecord record;
   record.change_sequence = message.change_sequence();
@@ -410,6 +435,7 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
   record.commit_first_sequence = message.commit_first_sequence();
   record.commit_last_sequence = message.commit_last_sequence();
   if (message.has_table()) record.table = FromProto(message.table());
+  record.expired = message.expired();
 
   struct Image {
     bool present;

@@ -21,6 +21,7 @@
 #include "tools/shell_commands.h"
 #include "tools/status_commands.h"
 #include "tools/table_commands.h"
+#include "tools/time_to_live_commands.h"
 #include "tools/transact_commands.h"
 
 namespace itemdb::tools {
@@ -88,6 +89,7 @@ CommandTable::CommandTable()
   AddGlobalOptions(root_, options_);
   RegisterTableCommands(*this);
   RegisterIndexCommands(*this);
+  RegisterTimeToLiveCommands(*this);
   RegisterItemCommands(*this);
   RegisterQueryCommands(*this);
   RegisterCountCommands(*this);

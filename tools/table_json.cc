@@ -211,7 +211,26 @@ JsonValue ProjectionToJson(const Projection& projection) {
   return object;
 }
 
-// How far an index is that is being created.
+JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
+  return JsonValue::Object()
+      .Add("IndexName", Text(index.definition.index_name))
+      .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
+      .Add("Projection", ProjectionToJson(index.definition.projection))
+      .Add("ItemCount", JsonValue::Number(index.item_count))
+      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+}
+
+// Change records may carry images without a stream.
+JsonValue StreamToJson(const TableDefinition& definition) {
+  JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
+  if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
+    stream.Add("StreamViewType", Text(NameOf(definition.stream_view_type)));
+  }
+  return stream;
+}
+
+}  // namespace
+
 JsonValue BuildToJson(const IndexBuild& build) {
   constexpr std::pair<IndexBuild::Phase, std::string_view> kPhases[] = {
       {IndexBuild::Phase::kWaiting, "WAITING"},
@@ -232,26 +251,6 @@ JsonValue BuildToJson(const IndexBuild& build) {
   if (!build.last_error.empty()) object.Add("LastError", Text(build.last_error));
   return object;
 }
-
-JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
-  return JsonValue::Object()
-      .Add("IndexName", Text(index.definition.index_name))
-      .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
-      .Add("Projection", ProjectionToJson(index.definition.projection))
-      .Add("ItemCount", JsonValue::Number(index.item_count))
-      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
-}
-
-// Change records may carry images without a stream.
-JsonValue StreamToJson(const TableDefinition& definition) {
-  JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
-  if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
-    stream.Add("StreamViewType", Text(NameOf(definition.stream_view_type)));
-  }
-  return stream;
-}
-
-}  // namespace
 
 JsonValue IndexToJson(const IndexDescription& index) {
   JsonValue object = JsonValue::Object()

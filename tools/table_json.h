@@ -28,6 +28,8 @@ JsonValue TableToJson(const TableDescription& table);
 // The members of one of its GlobalSecondaryIndexes, with Build while it is being created and
 // SkippedItemCount.
 JsonValue IndexToJson(const IndexDescription& index);
+// How far an index is that is being created.
+JsonValue BuildToJson(const IndexBuild& build);
 // [{"Key": "team", "Value": "blue"}].
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags);
 

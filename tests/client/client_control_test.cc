@@ -444,6 +444,44 @@ TEST_F(ClientControlTest, CheckAndRepairSendsWhatWasAskedAndCountsWhatWasDone) {
   EXPECT_EQ(result->skipped_items, 4);
 }
 
+// OP-11, OP-12.
+TEST_F(ClientControlTest, TimeToLiveGoesThrough) {
+  daemon_.update_time_to_live = [](const v1::UpdateTimeToLiveRequest& request,
+                                   v1::UpdateTimeToLiveReply* reply) {
+    EXPECT_EQ(request.table_name(), "t");
+    EXPECT_TRUE(request.time_to_live_specification().enabled());
+    EXPECT_EQ(request.time_to_live_specification().attribute_name(), "expires");
+    reply->set_change_sequence(9);
+    return grpc::Status::OK;
+  };
+  daemon_.describe_time_to_live = [](const v1::DescribeTimeToLiveRequest& request,
+                                     v1::DescribeTimeToLiveReply* reply) {
+    EXPECT_EQ(request.table_name(), "t");
+    reply->set_change_sequence(10);
+    reply->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLING);
+    reply->set_attribute_name("expires");
+    reply->mutable_build()->set_phase(v1::IndexBuild::PHASE_SCANNING);
+    reply->mutable_build()->set_done(5);
+    reply->set_items_with_time(6);
+    reply->set_items_expired(7);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<UpdateTimeToLiveResult> updated =
+      client_.UpdateTimeToLive({.table_name = "t", .enabled = true, .attribute_name = "expires"});
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  EXPECT_EQ(updated->change_sequence, 9u);
+  const absl::StatusOr<TimeToLiveResult> described = client_.DescribeTimeToLive("t");
+  ASSERT_TRUE(described.ok()) << described.status();
+  EXPECT_EQ(described->change_sequence, 10u);
+  EXPECT_EQ(described->status, TimeToLiveStatus::kEnabling);
+  EXPECT_EQ(described->attribute_name, "expires");
+  ASSERT_TRUE(described->build.has_value());
+  EXPECT_EQ(described->build->phase, IndexBuild::Phase::kScanning);
+  EXPECT_EQ(described->build->done, 5);
+  EXPECT_EQ(described->items_with_time, 6);
+  EXPECT_EQ(described->items_expired, 7);
+}
+
 // OP-06, OP-08, OP-09.
 TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
   daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {

@@ -110,6 +110,14 @@ class FakeDaemon::Services {
     grpc::Status UntagTable(Context*, const v1::UntagTableRequest* q, v1::UntagTableReply* r) override {
       return Answer(fake->untag_table, q, r);
     }
+    grpc::Status UpdateTimeToLive(Context*, const v1::UpdateTimeToLiveRequest* q,
+                                  v1::UpdateTimeToLiveReply* r) override {
+      return Answer(fake->update_time_to_live, q, r);
+    }
+    grpc::Status DescribeTimeToLive(Context*, const v1::DescribeTimeToLiveRequest* q,
+                                    v1::DescribeTimeToLiveReply* r) override {
+      return Answer(fake->describe_time_to_live, q, r);
+    }
     grpc::Status DescribeLimits(Context*, const v1::DescribeLimitsRequest* q,
                                 v1::DescribeLimitsReply* r) override {
       return Answer(fake->describe_limits, q, r);

@@ -60,6 +60,8 @@ class FakeDaemon {
   Handler<v1::UpdateTableRequest, v1::UpdateTableReply> update_table;
   Handler<v1::TagTableRequest, v1::TagTableReply> tag_table;
   Handler<v1::UntagTableRequest, v1::UntagTableReply> untag_table;
+  Handler<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply> update_time_to_live;
+  Handler<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply> describe_time_to_live;
   Handler<v1::DescribeLimitsRequest, v1::DescribeLimitsReply> describe_limits;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;

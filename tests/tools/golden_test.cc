@@ -44,6 +44,14 @@ struct Case {
   bool fake = false;
 };
 
+grpc::Status FixedTimeToLive(const v1::DescribeTimeToLiveRequest&, v1::DescribeTimeToLiveReply* reply) {
+  reply->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
+  reply->set_attribute_name("expires");
+  reply->set_items_with_time(1'234);
+  reply->set_items_expired(56'789);
+  return grpc::Status::OK;
+}
+
 grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
   reply->set_version("1.2.3");
   reply->set_database_id("00000000-0000-0000-0000-000000000000");
@@ -129,6 +137,9 @@ std::vector<Case> Cases() {
       {"index status", {"Order"}, {"Order", "OpenOrdersByDat"}},
       {"index drop", {"Order", "OpenOrdersByDate", "--yes"}, {"Order", "OpenOrdersByDate"}, "", "", true},
       {"index check", {"Order", "--repair"}, {"Order", "OpenOrdersByDat"}},
+      {.command = "ttl enable", .success = {"Order", "expires"}, .failure = {"Order"}, .fake = true},
+      {.command = "ttl disable", .success = {"Order"}, .failure = {}, .fake = true},
+      {.command = "ttl status", .success = {"Order"}, .failure = {"Order", "expires"}, .fake = true},
       {"item get", {"music", kBach}, {"music", R"({"artist": "Bach", "song": "?"})"}},
       {"item put",
        {"music", R"({"artist": "Bach", "song": "Air", "rating": 4})", "--return-values", "ALL_OLD"},
@@ -292,6 +303,8 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.get_status = FixedStatus;
       fake.scan = FixedScan;
       fake.describe_table = FixedTable;
+      fake.describe_time_to_live = FixedTimeToLive;
+      fake.update_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };
       const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
       Arguments with_endpoint = {"--endpoint", endpoint};
       for (const std::string& argument : arguments)

@@ -84,6 +84,41 @@ struct TagTableResult {
   uint64_t change_sequence = 0;
 };
 
+struct UpdateTimeToLiveRequest {
+  std::string table_name;
+  // Must differ from what is.
+  bool enabled = false;
+  // 1 to 255 bytes; to turn it off, the one that it is on for. An item expires at the time in this attribute
+  // of it: a number of seconds since the Unix epoch.
+  std::string attribute_name;
+};
+
+struct UpdateTimeToLiveResult {
+  uint64_t change_sequence = 0;
+};
+
+enum class TimeToLiveStatus {
+  kUnknown,
+  // The items that are there are being looked through; none is deleted yet.
+  kEnabling,
+  kEnabled,
+  kDisabled,
+};
+
+// Of DescribeTimeToLive.
+struct TimeToLiveResult {
+  uint64_t change_sequence = 0;
+  TimeToLiveStatus status = TimeToLiveStatus::kUnknown;
+  // Empty when kDisabled.
+  std::string attribute_name = {};
+  // While kEnabling.
+  std::optional<IndexBuild> build = std::nullopt;
+  // Items with a time in the attribute, whenever it is. When kEnabled.
+  int64_t items_with_time = 0;
+  // Items deleted because they had expired, since the daemon began to serve.
+  int64_t items_expired = 0;
+};
+
 // DynamoDB's quotas, in capacity units. They are shown for programs that ask, and never enforced.
 struct TableLimits {
   int64_t account_max_read_capacity_units = 0;
@@ -114,6 +149,8 @@ struct ChangeRecord {
   uint64_t commit_last_sequence = 0;
   // For table changes: the definition.
   std::optional<TableDescription> table;
+  // The item was deleted because its time had come, by nobody's request.
+  bool expired = false;
 };
 
 // Changes as they are committed; see Client::Watch.

@@ -218,6 +218,12 @@ class ITEMDB_EXPORT Client {
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
   absl::StatusOr<TagTableResult> UntagTable(const UntagTableRequest& request, CallOptions options = {}) const;
+  // Has items deleted when the time in one of their attributes has come, within seconds, or no longer.
+  // INVALID_ARGUMENT also: it is as asked for already, or on for another attribute.
+  absl::StatusOr<UpdateTimeToLiveResult> UpdateTimeToLive(const UpdateTimeToLiveRequest& request,
+                                                          CallOptions options = {}) const;
+  absl::StatusOr<TimeToLiveResult> DescribeTimeToLive(const std::string& table_name,
+                                                      CallOptions options = {}) const;
   absl::StatusOr<TableLimits> DescribeLimits(CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)

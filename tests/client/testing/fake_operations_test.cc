@@ -170,6 +170,31 @@ TEST_F(FakeOperationsTest, TablesAreUpdatedTaggedAndProtected) {
   EXPECT_EQ(limits->table_max_write_capacity_units, 40'000);
 }
 
+// SEM-108, SEM-102, OP-11, OP-12.
+TEST_F(FakeOperationsTest, ItemsExpire) {
+  ASSERT_TRUE(
+      client_.UpdateTimeToLive({.table_name = "Product", .enabled = true, .attribute_name = "expires"}).ok());
+  ASSERT_TRUE(client_
+                  .PutItem({.table_name = "Product",
+                            .item = {{"id", "gone"}, {"expires", absl::ToUnixSeconds(absl::Now()) - 1}}})
+                  .ok());
+  absl::StatusOr<TimeToLiveResult> described = client_.DescribeTimeToLive("Product");
+  for (int look = 0; look < 10'000; ++look) {
+    ASSERT_TRUE(described.ok()) << described.status();
+    if (described->items_expired > 0) break;
+    absl::SleepFor(absl::Milliseconds(10));
+    described = client_.DescribeTimeToLive("Product");
+  }
+  EXPECT_EQ(described->status, TimeToLiveStatus::kEnabled);
+  EXPECT_EQ(described->items_expired, 1);
+  const absl::StatusOr<ReadChangesResult> changes =
+      client_.ReadChanges({.after_sequence = described->change_sequence - 1});
+  ASSERT_TRUE(changes.ok()) << changes.status();
+  ASSERT_FALSE(changes->records.empty());
+  EXPECT_EQ(changes->records[0].kind, ChangeKind::kRemove);
+  EXPECT_TRUE(changes->records[0].expired);
+}
+
 // SEM-095..097: an index is created of a table with items, checked, and deleted.
 TEST_F(FakeOperationsTest, IndexesComeAndGoOnALiveTable) {
   ASSERT_TRUE(client_.PutItem({.table_name = "Product", .item = {{"id", "a"}, {"colour", "red"}}}).ok());

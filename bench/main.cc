@@ -12,6 +12,7 @@
 #include "bench/start.h"
 #include "bench/tables.h"
 #include "bench/throughput.h"
+#include "bench/time_to_live.h"
 
 namespace itemdb::bench {
 namespace {
@@ -44,6 +45,9 @@ struct Options {
   double settle_seconds = 2;
   int tables = 300;
   int table_puts = 20'000;
+  int expiries = 10'000;
+  double expiry_seconds = 20;
+  int64_t expired = 1'000'000;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -79,6 +83,15 @@ void AddOptions(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--table-puts", options.table_puts, "Puts of each of its two rounds (default 20000)")
       ->check(CLI::Range(100, 1'000'000))
+      ->type_name("N");
+  app.add_option("--expiries", options.expiries, "Items that expire in a second of ttl (default 10000)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--expiry-seconds", options.expiry_seconds, "How long they do (default 20)")
+      ->check(CLI::Range(0.01, 3'600.0))
+      ->type_name("S");
+  app.add_option("--expired", options.expired, "Items that ttl finds expired (default 1000000)")
+      ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
       ->type_name("N");
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
@@ -145,6 +158,11 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
   if (all || command == "tables") {
     ITEMDB_RETURN_IF_ERROR(RunTables(session, {.tables = options.tables, .puts = options.table_puts}));
   }
+  if (all || command == "ttl") {
+    ITEMDB_RETURN_IF_ERROR(RunTimeToLive(
+        session,
+        {.per_second = options.expiries, .seconds = options.expiry_seconds, .backlog = options.expired}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -165,6 +183,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("get", "GetItem of order headers, from memory");
   app.add_subcommand("http", "GetItem, PutItem and Query over HTTP, driven by wrk, beside Beast alone");
   app.add_subcommand("tables", "Many tables: making them, memory, WAL, start after SIGKILL, put latency");
+  app.add_subcommand("ttl", "How long after their time items are deleted, and how fast a backlog goes");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

@@ -125,26 +125,31 @@ void RegisterTimeToLiveCommands(CommandTable& table) {
                   "stay, and so do those whose time came more than five years ago. Items that are there "
                   "already are looked through first, while reads and writes go on, and those whose time "
                   "has come are deleted then.",
-       .examples = {{"itemctl ttl enable sessions expires", "items go at the time in expires"},
-                    {"itemctl ttl enable sessions expires --wait", "and wait until they do"}}},
+       .examples = {{"itemctl ttl enable music expires", "items go at the time in expires"},
+                    {"itemctl ttl enable Order keep_until --wait", "and wait until they do"}}},
       [enable](Context& context) { return RunTimeToLiveEnable(context, *enable); });
   command->add_option(std::string(kTableName), enable->table_name, "The table's name")->required();
   command->add_option("ATTRIBUTE", enable->attribute_name, "The attribute with the time")->required();
   command->add_flag("--wait", enable->wait, "Return when it is ENABLED");
 
   auto disable = std::make_shared<TimeToLiveOptions>();
-  command = table.Add(group,
-                      {.name = "disable",
-                       .summary = "Delete a table's items for their time no longer",
-                       .examples = {{"itemctl ttl disable sessions", "what is there stays"}}},
-                      [disable](Context& context) { return RunTimeToLiveDisable(context, *disable); });
+  command = table.Add(
+      group,
+      {.name = "disable",
+       .summary = "Delete a table's items for their time no longer",
+       .examples = {{"itemctl ttl enable music expires && itemctl ttl disable music", "on, and off again"},
+                    {"itemctl ttl enable music until && itemctl ttl disable music && "
+                     "itemctl ttl enable music expires",
+                     "from one attribute to another"}}},
+      [disable](Context& context) { return RunTimeToLiveDisable(context, *disable); });
   command->add_option(std::string(kTableName), disable->table_name, "The table's name")->required();
 
   auto status = std::make_shared<TimeToLiveOptions>();
   command = table.Add(group,
                       {.name = "status",
                        .summary = "Show whether a table's items expire, and how many have",
-                       .examples = {{"itemctl ttl status sessions", "with the attribute and counts"}}},
+                       .examples = {{"itemctl ttl status music", "with the attribute and counts"},
+                                    {"itemctl ttl status music -o json", "for programs"}}},
                       [status](Context& context) { return RunTimeToLiveStatus(context, *status); });
   command->add_option(std::string(kTableName), status->table_name, "The table's name")->required();
 }

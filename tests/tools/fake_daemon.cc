@@ -38,6 +38,14 @@ class FakeDaemon::Services {
                                v1::DescribeTableReply* reply) override {
       return Answer(daemon.describe_table, request, reply);
     }
+    grpc::Status UpdateTimeToLive(grpc::ServerContext*, const v1::UpdateTimeToLiveRequest* request,
+                                  v1::UpdateTimeToLiveReply* reply) override {
+      return Answer(daemon.update_time_to_live, request, reply);
+    }
+    grpc::Status DescribeTimeToLive(grpc::ServerContext*, const v1::DescribeTimeToLiveRequest* request,
+                                    v1::DescribeTimeToLiveReply* reply) override {
+      return Answer(daemon.describe_time_to_live, request, reply);
+    }
     grpc::Status ListTables(grpc::ServerContext*, const v1::ListTablesRequest* request,
                             v1::ListTablesReply* reply) override {
       return Answer(daemon.list_tables, request, reply);

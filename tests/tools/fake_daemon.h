@@ -33,6 +33,8 @@ class FakeDaemon {
   Handler<v1::CreateTableRequest, v1::CreateTableReply> create_table;
   Handler<v1::DescribeTableRequest, v1::DescribeTableReply> describe_table;
   Handler<v1::UpdateTableRequest, v1::UpdateTableReply> update_table;
+  Handler<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply> update_time_to_live;
+  Handler<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply> describe_time_to_live;
   Handler<v1::ListTablesRequest, v1::ListTablesReply> list_tables;
   Handler<v1::PutItemRequest, v1::PutItemReply> put_item;
   Handler<v1::GetItemRequest, v1::GetItemReply> get_item;

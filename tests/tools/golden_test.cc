@@ -304,7 +304,11 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.scan = FixedScan;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
-      fake.update_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };
+      fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {
+        if (!request.time_to_live_specification().enabled())
+          fake.describe_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };
+        return grpc::Status::OK;
+      };
       const std::string endpoint = each.fake ? fake.endpoint() : daemon.endpoint();
       Arguments with_endpoint = {"--endpoint", endpoint};
       for (const std::string& argument : arguments)

@@ -26,9 +26,9 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
     std::string message;
   };
   const Row rows[] = {
-      {{}, "a command is missing; allowed are table, index, item,"},
+      {{}, "a command is missing; allowed are table, index, ttl, item,"},
       {{"nonsense"},
-       "unknown command \"nonsense\"; allowed are table, index, item, query, scan, count, explain, "
+       "unknown command \"nonsense\"; allowed are table, index, ttl, item, query, scan, count, explain, "
        "batch-get, batch-write, transact, model, order-entry, status, check, changes"},
       {{"table"}, "a command is missing; allowed after \"table\" are create, list, describe, delete"},
       {{"table", "describe"}, "TABLE is required"},

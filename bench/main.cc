@@ -7,6 +7,7 @@
 #include "bench/echo_server.h"
 #include "bench/http.h"
 #include "bench/http_echo_server.h"
+#include "bench/live.h"
 #include "bench/ordering_cost.h"
 #include "bench/session.h"
 #include "bench/start.h"
@@ -43,6 +44,8 @@ struct Options {
   uint64_t orders = 50'000;
   uint64_t writes = 20'000;
   double settle_seconds = 2;
+  uint64_t live_orders = 1'000'000;
+  int live_writers = 4;
   int tables = 300;
   int table_puts = 20'000;
   int expiries = 10'000;
@@ -92,6 +95,13 @@ void AddOptions(CLI::App& app, Options& options) {
       ->type_name("S");
   app.add_option("--expired", options.expired, "Items that ttl finds expired (default 1000000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
+      ->type_name("N");
+  app.add_option("--live-orders", options.live_orders,
+                 "Orders of the table that live makes (default 1000000)")
+      ->check(CLI::Range(1'000, 100'000'000))
+      ->type_name("N");
+  app.add_option("--live-writers", options.live_writers, "Writers beside it (default 4)")
+      ->check(CLI::Range(1, 256))
       ->type_name("N");
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
@@ -163,6 +173,11 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
         session,
         {.per_second = options.expiries, .seconds = options.expiry_seconds, .backlog = options.expired}));
   }
+  if (all || command == "live") {
+    ITEMDB_RETURN_IF_ERROR(RunLive(
+        session,
+        {.orders = options.live_orders, .writers = options.live_writers, .seconds = 5 * options.seconds}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -184,6 +199,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("http", "GetItem, PutItem and Query over HTTP, driven by wrk, beside Beast alone");
   app.add_subcommand("tables", "Many tables: making them, memory, WAL, start after SIGKILL, put latency");
   app.add_subcommand("ttl", "How long after their time items are deleted, and how fast a backlog goes");
+  app.add_subcommand("live", "An index of a live table, its check, a watch: speed, and writes beside them");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

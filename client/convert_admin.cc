@@ -40,6 +40,15 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                    .mean_commit_time = absl::Microseconds(message.writes().mean_commit_us())};
   if (message.has_check())
     status.check = CheckProgress{.done = message.check().done(), .total = message.check().total()};
+  if (message.has_background_check()) {
+    const v1::BackgroundCheck& check = message.background_check();
+    status.background_check = BackgroundCheck{.rate = check.rate(),
+                                              .rounds = check.rounds(),
+                                              .last_end_time = absl::FromUnixMicros(check.last_end_time_us()),
+                                              .findings = {check.findings().begin(), check.findings().end()},
+                                              .finding_count = check.finding_count(),
+                                              .last_error = check.last_error()};
+  }
   return status;
 }
 

@@ -108,6 +108,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   database_options.change_retention = absl::ToChronoMilliseconds(options.change_retention);
   database_options.max_change_log_bytes = options.max_change_log_bytes;
   database_options.time_to_live_wait = absl::ToChronoMilliseconds(options.time_to_live_wait);
+  database_options.background_check_rate = options.background_check_rate;
   database_options.log = log;
   auto database = Database::Open(std::move(database_options));
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());

@@ -35,6 +35,8 @@ struct Options {
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
+  // Records a second; 0: no check in the background.
+  int background_check_rate = 0;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;

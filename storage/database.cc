@@ -12,6 +12,7 @@
 #include "storage/engine/status.h"
 #include "storage/engine/table_changes.h"
 #include "storage/engine/time_to_live_changes.h"
+#include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/index_builds.h"
 #include "storage/items/bulk_write.h"
@@ -27,7 +28,8 @@ Database::Database(std::unique_ptr<Engine> engine)
       builds_(std::make_unique<IndexBuilds>(*engine)),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
-      sweeper_(std::make_unique<ExpirySweeper>(*engine_)) {
+      sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
+      background_check_(std::make_unique<BackgroundCheck>(*engine_)) {
   builds_->Start();
 }
 Database::~Database() { builds_->Stop(); }
@@ -268,7 +270,11 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
   itemdb::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
 }
 
-v1::GetStatusReply Database::GetStatus() { return itemdb::GetStatus(*engine_); }
+v1::GetStatusReply Database::GetStatus() {
+  v1::GetStatusReply reply = itemdb::GetStatus(*engine_);
+  background_check_->Describe(&reply);
+  return reply;
+}
 
 absl::StatusOr<v1::GetAccessPatternsReply> Database::GetAccessPatterns(
     const v1::GetAccessPatternsRequest& request) {

@@ -40,6 +40,7 @@ class logger;
 
 namespace itemdb {
 
+class BackgroundCheck;
 class BulkWrites;
 class ChangeTrimmer;
 class Engine;
@@ -83,6 +84,9 @@ struct DatabaseOptions {
   // Turning a table's time to live on or off is refused so long after the last time (SEM-111). The service
   // has about an hour; here nothing needs it.
   std::chrono::milliseconds time_to_live_wait{0};
+  // Records that a check in the background compares a second, round after round through the whole database;
+  // 0: there is none.
+  int64_t background_check_rate = 0;
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
   // How long a state is held (HoldState).
@@ -260,6 +264,7 @@ class Database {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ChangeTrimmer> trimmer_;
   std::unique_ptr<ExpirySweeper> sweeper_;
+  std::unique_ptr<BackgroundCheck> background_check_;
 };
 
 }  // namespace itemdb

@@ -75,6 +75,33 @@ JsonValue MemoryToJson(const MemoryUsage& memory) {
       .Add("call_limit", Count(memory.call_limit));
 }
 
+bool HasRound(const BackgroundCheck& check) { return check.rounds > 0; }
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
+  JsonValue object = JsonValue::Object().Add("rate", Count(check.rate)).Add("rounds", Count(check.rounds));
+  if (!HasRound(check)) return object;
+  JsonValue findings = JsonValue::Array();
+  for (const std::string& finding : check.findings) findings.elements.push_back(JsonValue::String(finding));
+  object.Add("last_end_time", JsonValue::String(TimeText(check.last_end_time)))
+      .Add("finding_count", Count(check.finding_count))
+      .Add("findings", std::move(findings));
+  if (!check.last_error.empty()) object.Add("last_error", JsonValue::String(check.last_error));
+  return object;
+}
+
+std::string BackgroundCheckText(const BackgroundCheck& check) {
+  const std::string rate = WithSeparators(check.rate) + " records a second";
+  if (!HasRound(check)) return rate + ", first round";
+  return absl::StrFormat(
+      "%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
+      TimeText(check.last_end_time),
+      check.finding_count == 0 ? "clean" : WithSeparators(check.finding_count) + " findings");
+}
+
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
   JsonValue object = JsonValue::Object()
                          .Add("version", JsonValue::String(status.version))
@@ -84,8 +111,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
                          .Add("change_sequence", JsonValue::Number(status.change_sequence))
                          .Add("durable_sequence", JsonValue::Number(status.durable_sequence));
   if (HasStartTime(status)) {
-    object.Add("start_time", JsonValue::String(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", status.start_time,
-                                                                absl::UTCTimeZone())));
+    object.Add("start_time", JsonValue::String(TimeText(status.start_time)));
     object.Add("uptime_seconds", Count(absl::ToInt64Seconds(absl::Now() - status.start_time)));
   }
   if (HasDisk(status)) {
@@ -102,6 +128,8 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
                  .Add("commit_groups", Count(status.writes.commit_groups))
                  .Add("refused", Count(status.writes.refused))
                  .Add("mean_commit_us", Count(absl::ToInt64Microseconds(status.writes.mean_commit_time))));
+  if (status.background_check.has_value())
+    object.Add("background_check", BackgroundCheckToJson(*status.background_check));
   object.Add("table_count", Count(status.table_count));
   object.Add("tables", TablesToJson(status.tables));
   return object;
@@ -139,6 +167,8 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
     figures.emplace_back("mean commit",
                          absl::StrFormat("%d us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
   }
+  if (status.background_check.has_value())
+    figures.emplace_back("background check", BackgroundCheckText(*status.background_check));
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;
 }
@@ -157,6 +187,11 @@ absl::Status RunStatus(Context& context) {
   TextTable figures({"figure", "value"});
   for (const auto& [name, value] : Figures(*status, client->endpoint())) figures.AddRow({name, value});
   figures.Print(context.out());
+  if (status->background_check.has_value()) {
+    for (const std::string& finding : status->background_check->findings) context.out() << finding << '\n';
+    if (!status->background_check->last_error.empty())
+      context.out() << "not read: " << status->background_check->last_error << '\n';
+  }
   if (status->tables.empty()) return absl::OkStatus();
   TextTable tables({"table", "items", "bytes", "indexes"});
   for (const TableStatistics& table : status->tables) {

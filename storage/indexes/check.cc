@@ -1,7 +1,7 @@
 #include "storage/indexes/check.h"
 
-#include "storage/base/limits.h"
 #include "storage/engine/table_changes.h"
+#include "storage/indexes/findings.h"
 #include "storage/indexes/repair.h"
 #include "storage/values/stored_record.h"
 
@@ -85,59 +85,6 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   }
   return absl::OkStatus();
 }
-
-// Turns differences into findings.
-class Findings {
- public:
-  explicit Findings(v1::CheckDatabaseReply* reply) : reply_(reply) {}
-
-  void Add(std::string finding) {
-    if (reply_->findings_size() < kMaxFindings) reply_->add_findings(std::move(finding));
-    reply_->set_finding_count(reply_->finding_count() + 1);
-  }
-  // How many of them are of what can be repaired.
-  int64_t reparable() const { return reparable_; }
-
-  // Of `table`.
-  Differences Report(const Table& table) {
-    auto add = [this](std::string finding) {
-      ++reparable_;
-      Add(std::move(finding));
-    };
-    auto owner = [&table](const Index& index) { return "index " + index.name + " of table " + table.name; };
-    Differences report;
-    report.damaged = [this](const std::string& damaged, std::string_view key, const std::string& what) {
-      Add(damaged + ": key " + Hex(key) + ": " + what);
-    };
-    report.damaged_entry = [=](const Index& index, std::string_view key) {
-      add(owner(index) + ": key " + Hex(key) + ": the record does not decode");
-    };
-    report.missing = [=](const Index& index, const IndexEntry& entry, bool stale) {
-      add(owner(index) + ": the entry " + Hex(entry.key) +
-          (stale ? " is stale: it differs from its item" : " of an item is missing"));
-    };
-    report.orphaned = [=](const Index& index, std::string_view key) {
-      add(owner(index) + ": the entry " + Hex(key) + " belongs to no item");
-    };
-    report.miscounted = [=](const std::string& miscounted, uint64_t, const Counters& counted,
-                            const Counters& stored) {
-      add(miscounted + ": counted " + std::to_string(counted.items) + " items of " +
-          std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
-          std::to_string(stored.bytes));
-    };
-    report.expected = [](const Index&, const Counters&) {};
-    report.wrong_collection = [=](const Table& of, std::string_view key, const Counters& counted) {
-      add("table " + of.name + ": the record of an item collection, key " + Hex(key) +
-          ", is wrong: counted " + std::to_string(counted.items) + " items of " +
-          std::to_string(counted.bytes) + " bytes with their entries in local indexes");
-    };
-    return report;
-  }
-
- private:
-  v1::CheckDatabaseReply* reply_;
-  int64_t reparable_ = 0;
-};
 
 // What a check looks at.
 struct Subject {

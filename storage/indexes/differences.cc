@@ -102,68 +102,45 @@ bool IsChecked(const Index& index, const Index* only_index) {
 // From the items to their entries and collections.
 absl::Status CompareItems(const Walk& walk, const Table& table, const Index* only_index,
                           const Differences& differences, Checked* checked) {
-  std::string owner = "table " + table.name;
   Counters counted;
   std::vector<Counters> expected(table.indexes.size());
   CollectionCount collections(walk, table, differences);
+  auto count_item = [&](std::string_view key, size_t item_size) {
+    ++counted.items;
+    counted.bytes += static_cast<int64_t>(item_size);
+    collections.AddItem(key, item_size);
+  };
+  auto count_entry = [&](size_t index, const IndexEntry& entry) {
+    collections.AddEntry(table.indexes[index], entry);
+    ++expected[index].items;
+    expected[index].bytes += static_cast<int64_t>(entry.item_size);
+  };
   ITEMDB_RETURN_IF_ERROR(
       ForEachRecord(walk, table.family->handle(), [&](std::string_view key, std::string_view record) {
-        ++checked->items;
-        std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
-        if (!stored.has_value()) return differences.damaged(owner, key, "the record does not decode");
-        ItemView item(stored->payload);
-        ++counted.items;
-        counted.bytes += static_cast<int64_t>(stored->item_size);
-        collections.AddItem(key, stored->item_size);
-        auto own_key = EncodePrimaryKey(table, item);
-        if (!own_key.ok() || *own_key != key)
-          return differences.damaged(owner, key, "the key is not that of the item");
-        if (ItemSizeBytes(item) != stored->item_size)
-          differences.damaged(owner, key, "the recorded item size is wrong");
-        for (size_t i = 0; i < table.indexes.size(); ++i) {
-          const Index& index = table.indexes[i];
-          if (!IsChecked(index, only_index)) continue;
-          auto entry = MakeIndexEntry(index, item, key);
-          if (!entry.ok()) {
-            ++checked->skipped_items;
-          } else if (entry->has_value()) {
-            collections.AddEntry(index, **entry);
-            ++expected[i].items;
-            expected[i].bytes += static_cast<int64_t>((*entry)->item_size);
-            std::optional<std::string> payload = FindPayload(walk.view, *index.family, (*entry)->key);
-            if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
-          }
-        }
+        CompareItem(walk, table, only_index, key, record, differences, checked, {count_item, count_entry});
       }));
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     if (IsChecked(table.indexes[i], only_index)) differences.expected(table.indexes[i], expected[i]);
   }
   if (only_index != nullptr) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(collections.Finish());
-  return CompareCounters(walk.view, owner, table.storage_id, counted, differences);
+  return CompareCounters(walk.view, "table " + table.name, table.storage_id, counted, differences);
 }
 
 // From an index's entries to their items.
 absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& index,
                             const Differences& differences, Checked* checked) {
-  std::string owner = "index " + index.name + " of table " + table.name;
   Counters counted;
   ITEMDB_RETURN_IF_ERROR(
       ForEachRecord(walk, index.family->handle(), [&](std::string_view key, std::string_view record) {
-        ++checked->entries;
-        std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
-        if (!stored.has_value()) return differences.damaged_entry(index, key);
+        std::optional<StoredRecord> stored =
+            CompareEntry(walk, table, index, key, record, differences, checked);
+        if (!stored.has_value()) return;
         ++counted.items;
         counted.bytes += static_cast<int64_t>(stored->item_size);
-        auto base_key = BaseKeyOf(table, index, key);
-        if (!base_key.has_value()) return differences.orphaned(index, key);
-        std::optional<std::string> item = FindPayload(walk.view, *table.family, *base_key);
-        if (!item.has_value()) return differences.orphaned(index, key);
-        auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
-        if (!expected.ok() || !expected->has_value() || (*expected)->key != key)
-          return differences.orphaned(index, key);
       }));
-  return CompareCounters(walk.view, owner, index.storage_id, counted, differences);
+  return CompareCounters(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
+                         counted, differences);
 }
 
 }  // namespace
@@ -200,6 +177,75 @@ absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family
   }
   if (!it->status().ok()) return FromRocksDB("cannot read column family " + family->GetName(), it->status());
   return absl::OkStatus();
+}
+
+void CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
+                 std::string_view record, const Differences& differences, Checked* checked,
+                 const ItemCount& count) {
+  const std::string owner = "table " + table.name;
+  ++checked->items;
+  std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
+  if (!stored.has_value()) return differences.damaged(owner, key, "the record does not decode");
+  ItemView item(stored->payload);
+  count.item(key, stored->item_size);
+  auto own_key = EncodePrimaryKey(table, item);
+  if (!own_key.ok() || *own_key != key)
+    return differences.damaged(owner, key, "the key is not that of the item");
+  if (ItemSizeBytes(item) != stored->item_size)
+    differences.damaged(owner, key, "the recorded item size is wrong");
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    const Index& index = table.indexes[i];
+    if (!IsChecked(index, only_index)) continue;
+    auto entry = MakeIndexEntry(index, item, key);
+    if (!entry.ok()) {
+      ++checked->skipped_items;
+    } else if (entry->has_value()) {
+      count.entry(i, **entry);
+      std::optional<std::string> payload = FindPayload(walk.view, *index.family, (*entry)->key);
+      if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
+    }
+  }
+}
+
+std::optional<StoredRecord> CompareEntry(const Walk& walk, const Table& table, const Index& index,
+                                         std::string_view key, std::string_view record,
+                                         const Differences& differences, Checked* checked) {
+  ++checked->entries;
+  std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
+  if (!stored.has_value()) {
+    differences.damaged_entry(index, key);
+    return std::nullopt;
+  }
+  const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
+  std::optional<std::string> item;
+  if (base_key.has_value()) item = FindPayload(walk.view, *table.family, *base_key);
+  bool is_its_entry = false;
+  if (item.has_value()) {
+    auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
+    is_its_entry = expected.ok() && expected->has_value() && (*expected)->key == key;
+  }
+  if (!is_its_entry) differences.orphaned(index, key);
+  return stored;
+}
+
+absl::StatusOr<int64_t> ForSomeRecords(
+    const Walk& walk, rocksdb::ColumnFamilyHandle* family, int64_t limit, std::string* from,
+    absl::FunctionRef<void(std::string_view key, std::string_view record)> visit) {
+  rocksdb::ReadOptions options;
+  options.snapshot = walk.view.snapshot();
+  options.total_order_seek = true;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(walk.view.store()->db()->NewIterator(options, family));
+  int64_t visited = 0;
+  for (it->Seek(*from); it->Valid() && visited < limit; it->Next()) {
+    visit(ToView(it->key()), ToView(it->value()));
+    ++visited;
+    // The next key there can be.
+    from->assign(it->key().data(), it->key().size());
+    from->push_back('\0');
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read column family " + family->GetName(), it->status());
+  return visited;
 }
 
 absl::Status CompareTable(const Walk& walk, const Table& table, const Index* only_index,

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 #include "storage/indexes/index_entry.h"
+#include "storage/values/stored_record.h"
 
 namespace itemdb {
 
@@ -60,6 +63,31 @@ struct Checked {
 absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");
+
+// The same for at most `limit` records from the key `*from` on, which is moved behind them. How many there
+// were: fewer than `limit` when none are left.
+absl::StatusOr<int64_t> ForSomeRecords(
+    const Walk& walk, rocksdb::ColumnFamilyHandle* family, int64_t limit, std::string* from,
+    absl::FunctionRef<void(std::string_view key, std::string_view record)> visit);
+
+// What to count while items are compared.
+struct ItemCount {
+  absl::FunctionRef<void(std::string_view key, size_t item_size)> item;
+  // An entry that the item should have in `table.indexes[index]`.
+  absl::FunctionRef<void(size_t index, const IndexEntry& entry)> entry;
+};
+
+// Tells `differences` when the item of `table` under `key` is damaged, or one of its entries (in
+// `only_index`, when given) is not there as it should be.
+void CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
+                 std::string_view record, const Differences& differences, Checked* checked,
+                 const ItemCount& count);
+
+// Tells `differences` when the entry of `index` under `key` is damaged or no item's. What was stored; nothing
+// when that does not decode.
+std::optional<StoredRecord> CompareEntry(const Walk& walk, const Table& table, const Index& index,
+                                         std::string_view key, std::string_view record,
+                                         const Differences& differences, Checked* checked);
 
 // Tells `differences` of everything in `table` and its active indexes that does, and adds what was seen to
 // `*checked`. With `only_index` it looks at that index only, and not at what is derived of the table besides.

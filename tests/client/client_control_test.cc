@@ -255,6 +255,13 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->mutable_writes()->set_mean_commit_us(28);
     reply->mutable_check()->set_done(29);
     reply->mutable_check()->set_total(30);
+    v1::BackgroundCheck* background = reply->mutable_background_check();
+    background->set_rate(31);
+    background->set_rounds(32);
+    background->set_last_end_time_us(33);
+    background->add_findings("one of");
+    background->set_finding_count(34);
+    background->set_last_error("why");
     return grpc::Status::OK;
   };
   daemon_.check_database = [](const v1::CheckDatabaseRequest& request, v1::CheckDatabaseReply* reply) {
@@ -298,6 +305,13 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(status->writes.commit_groups, 26);
   EXPECT_EQ(status->writes.refused, 27);
   EXPECT_EQ(status->writes.mean_commit_time, absl::Microseconds(28));
+  ASSERT_TRUE(status->background_check.has_value());
+  EXPECT_EQ(status->background_check->rate, 31);
+  EXPECT_EQ(status->background_check->rounds, 32);
+  EXPECT_EQ(status->background_check->last_end_time, absl::FromUnixMicros(33));
+  EXPECT_EQ(status->background_check->findings, std::vector<std::string>{"one of"});
+  EXPECT_EQ(status->background_check->finding_count, 34);
+  EXPECT_EQ(status->background_check->last_error, "why");
   ASSERT_TRUE(status->check.has_value());
   EXPECT_EQ(status->check->done, 29);
   EXPECT_EQ(status->check->total, 30);

@@ -84,7 +84,8 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
                                 "36h",
                                 "--max-change-log-bytes=5GiB",
                                 "--time-to-live-wait",
-                                "1h"});
+                                "1h",
+                                "--background-check-rate=700"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
@@ -100,6 +101,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->max_item_collection_bytes, 3 * kGiB);
   EXPECT_EQ(parsed.options->max_connections, 7);
   EXPECT_EQ(parsed.options->change_retention, absl::Hours(36));
+  EXPECT_EQ(parsed.options->background_check_rate, 700);
   EXPECT_EQ(parsed.options->max_change_log_bytes, 5 * kGiB);
   EXPECT_EQ(parsed.options->time_to_live_wait, absl::Hours(1));
 }

@@ -86,6 +86,12 @@ grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply)
   reply->mutable_writes()->set_commit_groups(1'500);
   reply->mutable_writes()->set_refused(3);
   reply->mutable_writes()->set_mean_commit_us(250);
+  v1::BackgroundCheck* background = reply->mutable_background_check();
+  background->set_rate(20'000);
+  background->set_rounds(3);
+  background->set_last_end_time_us(1'700'000'000'000'000);
+  background->add_findings("index ByDate of table Order: the entry 01 belongs to no item");
+  background->set_finding_count(1);
   return grpc::Status::OK;
 }
 

@@ -238,6 +238,21 @@ struct CheckProgress {
   int64_t total = 0;
 };
 
+// The check that goes through all items and index entries again and again (itemd --background-check-rate).
+struct BackgroundCheck {
+  // Records compared a second, at most.
+  int64_t rate = 0;
+  // Rounds finished since the daemon began to serve.
+  int64_t rounds = 0;
+  // When the last one was; 1970 without any.
+  absl::Time last_end_time = absl::UnixEpoch();
+  // Of the last one: what does not agree, at most 100 findings, and all that does not.
+  std::vector<std::string> findings = {};
+  int64_t finding_count = 0;
+  // Why some of it could not be read in the last one; empty when all could.
+  std::string last_error = {};
+};
+
 // Figures that the daemon does not know, or an older one does not send, are 0.
 struct DaemonStatus {
   uint64_t change_sequence = 0;
@@ -258,6 +273,8 @@ struct DaemonStatus {
   WriteStatistics writes = {};
   // The check that is running, if any.
   std::optional<CheckProgress> check = std::nullopt;
+  // Of a daemon that checks by itself.
+  std::optional<BackgroundCheck> background_check = std::nullopt;
 };
 
 struct CheckDatabaseRequest {

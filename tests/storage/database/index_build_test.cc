@@ -3,6 +3,7 @@
 //   ITEMDB_TEST_SEED=n          that seed only
 //   ITEMDB_INDEX_BUILD_SEEDS=n  so many of them (default 20)
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -80,8 +81,14 @@ void RunSeed(uint64_t seed) {
   options.durable = random() % 2 == 0;
   options.index_build_bytes = 512 << random() % 8;
   if (random() % 2 == 0) options.memtable_bytes = 1 << 20;
+  // A build keeps the changes that it needs, whatever the retention is.
+  if (random() % 2 == 0) {
+    options.change_retention = std::chrono::milliseconds(1);
+    options.change_trim_interval = std::chrono::milliseconds(1);
+  }
   TestDatabase database(options);
   auto table = TableRequest("Things");
+  if (random() % 2 == 0) table.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
   AddIndex(&table, "Before", {"grp:S", "n:N"}, 1, v1::PROJECTION_TYPE_ALL);
   database.CreateTable(table);
   RandomWriter first(database, random());

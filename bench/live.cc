@@ -1,0 +1,372 @@
+#include "bench/live.h"
+
+#include <grpcpp/client_context.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/order_store.h"
+#include "bench/server_processes.h"
+#include "itemdb/v1/changes.grpc.pb.h"
+#include "itemdb/v1/data.grpc.pb.h"
+#include "itemdb/v1/tables.grpc.pb.h"
+#include "storage/database.h"
+
+namespace itemdb::bench {
+namespace {
+
+using nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kChunkWrites = 1'000;
+// The goals.
+constexpr double kBuildGoalItemsPerSecond = 300'000;
+constexpr double kBuildGoalScans = 4;
+constexpr double kWaitGoalMs = 100;
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double Percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<size_t>(static_cast<double>(values.size() - 1) * share);
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+template <typename Reply, typename Start>
+absl::StatusOr<Reply> Await(Start start) {
+  std::promise<absl::StatusOr<Reply>> promise;
+  auto future = promise.get_future();
+  start([&promise](absl::StatusOr<Reply> reply) { promise.set_value(std::move(reply)); });
+  return future.get();
+}
+
+// The Order table without indexes, and one of them.
+v1::CreateTableRequest BareTable() {
+  const v1::CreateTableRequest whole = OrderTableRequest();
+  v1::CreateTableRequest request = whole;
+  request.clear_global_secondary_indexes();
+  request.clear_attribute_definitions();
+  for (const v1::AttributeDefinition& attribute : whole.attribute_definitions()) {
+    for (const v1::KeySchemaElement& element : request.key_schema()) {
+      if (element.attribute_name() == attribute.attribute_name())
+        *request.add_attribute_definitions() = attribute;
+    }
+  }
+  return request;
+}
+v1::GlobalSecondaryIndex TheIndex() { return OrderTableRequest().global_secondary_indexes(0); }
+
+absl::Status Load(Database& database, uint64_t orders) {
+  const std::shared_ptr<BulkWrites> writes = database.BeginBulkWrite();
+  for (uint64_t order = 0; order < orders;) {
+    wire::BulkWriteChunk chunk;
+    chunk.set_chunk_number(order / kChunkWrites + 1);
+    wire::TableWriteRequests* table = chunk.add_request_items();
+    table->set_table_name(kOrderTable);
+    for (uint64_t i = 0; i < kChunkWrites && order < orders; ++i, ++order)
+      table->add_write_requests()->mutable_put_request()->set_item(OrderItem(order));
+    auto reply =
+        Await<wire::BulkWriteReply>([&](auto done) { database.BulkWrite(*writes, chunk, std::move(done)); });
+    ITEMDB_RETURN_IF_ERROR(reply.status());
+  }
+  return absl::OkStatus();
+}
+
+// Seconds that reading every item takes, page after page.
+absl::StatusOr<double> Scan(Database& database, uint64_t orders) {
+  const Clock::time_point begin = Clock::now();
+  wire::PageRequest request;
+  request.set_table_name(kOrderTable);
+  uint64_t items = 0;
+  do {
+    ITEMDB_ASSIGN_OR_RETURN(Page page,
+                            Await<Page>([&](auto done) { database.Scan(request, std::move(done)); }));
+    items += static_cast<uint64_t>(page.reply.count());
+    request.set_exclusive_start_key(page.reply.last_evaluated_key());
+  } while (!request.exclusive_start_key().empty());
+  if (items != orders) return absl::DataLossError("the scan did not find every order");
+  return SecondsSince(begin);
+}
+
+// Puts orders that are there already, in threads of its own, and measures how long each takes.
+class Writers {
+ public:
+  Writers(Database& database, const LiveOptions& options) : latencies_(options.writers) {
+    for (int writer = 0; writer < options.writers; ++writer) {
+      threads_.emplace_back([this, &database, &options, writer] {
+        for (uint64_t i = static_cast<uint64_t>(writer); !stop_; i += 7'919) {
+          wire::WriteItemRequest put;
+          put.set_table_name(kOrderTable);
+          put.set_key_or_item(OrderItem(i % options.orders));
+          const Clock::time_point begin = Clock::now();
+          auto reply =
+              Await<wire::WriteItemReply>([&](auto done) { database.PutItem(put, std::move(done)); });
+          if (!reply.ok()) failed_ = true;
+          latencies_[writer].push_back(SecondsSince(begin) * 1e3);
+        }
+      });
+    }
+  }
+  ~Writers() { Stop(); }
+  void Stop() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  bool failed() const { return failed_; }
+  // In milliseconds, once they are stopped.
+  std::vector<double> latencies() const {
+    std::vector<double> all;
+    for (const auto& one : latencies_) all.insert(all.end(), one.begin(), one.end());
+    return all;
+  }
+
+ private:
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> failed_ = false;
+  std::vector<std::vector<double>> latencies_;
+  std::vector<std::thread> threads_;
+};
+
+// Seconds from asking for the index to reading it.
+absl::StatusOr<double> BuildIndex(Session& session, Database& database) {
+  v1::UpdateTableRequest request;
+  request.set_table_name(kOrderTable);
+  *request.add_global_secondary_index_creations() = TheIndex();
+  *request.mutable_attribute_definitions() = OrderTableRequest().attribute_definitions();
+  const Clock::time_point begin = Clock::now();
+  ITEMDB_RETURN_IF_ERROR(Await<v1::UpdateTableReply>([&](auto done) {
+                           database.UpdateTable(request, std::move(done));
+                         }).status());
+  v1::DescribeTableRequest describe;
+  describe.set_table_name(kOrderTable);
+  while (true) {
+    ITEMDB_ASSIGN_OR_RETURN(v1::DescribeTableReply reply, database.DescribeTable(describe));
+    if (reply.table().global_secondary_indexes(0).index_status() == v1::TABLE_STATUS_ACTIVE)
+      return SecondsSince(begin);
+    ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+absl::Status DropIndex(Database& database) {
+  v1::UpdateTableRequest request;
+  request.set_table_name(kOrderTable);
+  request.add_global_secondary_index_deletions(TheIndex().index_name());
+  return Await<v1::UpdateTableReply>([&](auto done) { database.UpdateTable(request, std::move(done)); })
+      .status();
+}
+
+struct CheckFigures {
+  double seconds = 0;
+  int64_t records = 0;
+};
+absl::StatusOr<CheckFigures> Check(Database& database) {
+  v1::CheckDatabaseRequest request;
+  request.set_table_name(kOrderTable);
+  request.set_index_name(TheIndex().index_name());
+  const Clock::time_point begin = Clock::now();
+  ITEMDB_ASSIGN_OR_RETURN(v1::CheckDatabaseReply reply, Await<v1::CheckDatabaseReply>([&](auto done) {
+                            database.CheckDatabase(request, std::move(done));
+                          }));
+  if (reply.finding_count() != 0) return absl::DataLossError("the check found: " + reply.findings(0));
+  return CheckFigures{.seconds = SecondsSince(begin),
+                      .records = reply.items_checked() + reply.index_entries_checked()};
+}
+
+// Bytes of the change log's files for each change.
+absl::StatusOr<double> LogBytesPerChange(const std::string& directory) {
+  ITEMDB_ASSIGN_OR_RETURN(auto store, OrderStore::Open(directory));
+  rocksdb::ColumnFamilyHandle* changes = store->ordering().store->changes();
+  if (rocksdb::Status flushed = store->db()->Flush(rocksdb::FlushOptions(), changes); !flushed.ok())
+    return absl::InternalError(flushed.ToString());
+  rocksdb::ColumnFamilyMetaData files;
+  store->db()->GetColumnFamilyMetaData(changes, &files);
+  uint64_t entries = 0;
+  for (const auto& level : files.levels) {
+    for (const auto& file : level.files) entries += file.num_entries;
+  }
+  return static_cast<double>(files.size) / static_cast<double>(std::max<uint64_t>(entries, 1));
+}
+
+absl::Status RunIndexes(Session& session, const LiveOptions& options) {
+  const std::string directory = session.scratch.NewPath();
+  double scan = 0, quiet = 0, loaded = 0, alone_p99 = 0, alone_max = 0, beside_p99 = 0, beside_max = 0;
+  double writes_beside = 0;
+  CheckFigures check;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(OptionsFor(directory, /*durable=*/true)));
+    ITEMDB_RETURN_IF_ERROR(Await<v1::CreateTableReply>([&](auto done) {
+                             database->CreateTable(BareTable(), std::move(done));
+                           }).status());
+    session.Progress("live: loading " + std::to_string(options.orders) + " orders");
+    ITEMDB_RETURN_IF_ERROR(Load(*database, options.orders));
+    session.Progress("live: reading all of them");
+    ITEMDB_RETURN_IF_ERROR(Scan(*database, options.orders).status());
+    ITEMDB_ASSIGN_OR_RETURN(scan, Scan(*database, options.orders));
+    session.Progress("live: an index while nothing else is done");
+    ITEMDB_ASSIGN_OR_RETURN(quiet, BuildIndex(session, *database));
+    session.Progress("live: checking it");
+    ITEMDB_ASSIGN_OR_RETURN(check, Check(*database));
+    ITEMDB_RETURN_IF_ERROR(DropIndex(*database));
+    session.Progress("live: writers alone");
+    {
+      Writers writers(*database, options);
+      std::this_thread::sleep_for(std::chrono::duration<double>(quiet * 2));
+      writers.Stop();
+      std::vector<double> latencies = writers.latencies();
+      alone_p99 = Percentile(latencies, 0.99);
+      alone_max = Percentile(latencies, 1);
+    }
+    session.Progress("live: an index beside writers");
+    {
+      Writers writers(*database, options);
+      ITEMDB_ASSIGN_OR_RETURN(loaded, BuildIndex(session, *database));
+      writers.Stop();
+      if (writers.failed()) return absl::InternalError("a put failed");
+      std::vector<double> latencies = writers.latencies();
+      beside_p99 = Percentile(latencies, 0.99);
+      beside_max = Percentile(latencies, 1);
+      writes_beside = static_cast<double>(latencies.size()) / loaded;
+    }
+    ITEMDB_RETURN_IF_ERROR(Check(*database).status());
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const double log_bytes, LogBytesPerChange(directory));
+  RemoveAll(directory);
+  session.Progress("");
+
+  const auto orders = static_cast<double>(options.orders);
+  TextTable table;
+  table.title = "An index of a live table of " + std::to_string(options.orders) + " orders, beside " +
+                std::to_string(options.writers) + " durable writers, and its check";
+  table.columns = {"", "figure", "goal"};
+  const auto add = [&](const std::string& name, double value, const std::string& goal = "") {
+    table.rows.push_back({name, Figure(value), goal});
+  };
+  add("scan of the table, s", scan);
+  add("index, nothing else done, s", quiet);
+  add("  items/s", orders / quiet, "at least " + Figure(kBuildGoalItemsPerSecond));
+  add("  in scans", quiet / scan, "at most " + Figure(kBuildGoalScans));
+  add("index, beside writers, s", loaded);
+  add("  items/s", orders / loaded);
+  add("  writes/s meanwhile", writes_beside);
+  add("  p99 of a write, ms (writers alone " + Figure(alone_p99) + ")", beside_p99);
+  add("  longest write, ms (writers alone " + Figure(alone_max) + ")", beside_max,
+      "under " + Figure(kWaitGoalMs));
+  add("check of the index, records/s", static_cast<double>(check.records) / check.seconds);
+  add("change log, bytes in files a change", log_bytes);
+  session.report.Add(
+      table, {ordered_json{{"figure", "live_index"},
+                           {"orders", options.orders},
+                           {"writers", options.writers},
+                           {"scan_seconds", scan},
+                           {"quiet_seconds", quiet},
+                           {"beside_writers_seconds", loaded},
+                           {"writes_per_second", writes_beside},
+                           {"write_p99_ms", beside_p99},
+                           {"write_max_ms", beside_max},
+                           {"write_p99_ms_alone", alone_p99},
+                           {"write_max_ms_alone", alone_max},
+                           {"check_records_per_second", static_cast<double>(check.records) / check.seconds},
+                           {"log_bytes_per_change", log_bytes}}});
+  return absl::OkStatus();
+}
+
+absl::Status ToStatus(const grpc::Status& status) {
+  return status.ok()
+             ? absl::OkStatus()
+             : absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
+// How long after its commit time a change is in the hands of a watcher on another connection.
+absl::Status RunWatch(Session& session, const LiveOptions& options) {
+  session.Progress("live: watching changes");
+  const std::string directory = session.scratch.NewPath();
+  ITEMDB_ASSIGN_OR_RETURN(ServerProcess server,
+                          StartItemdProcess(directory, /*durable=*/true, session.unix_socket));
+  {
+    grpc::ClientContext context;
+    v1::CreateTableReply reply;
+    ITEMDB_RETURN_IF_ERROR(
+        ToStatus(v1::Tables::NewStub(server.channel)->CreateTable(&context, BareTable(), &reply)));
+  }
+  std::atomic<bool> stop = false;
+  std::atomic<int64_t> written = 0;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < options.writers; ++writer) {
+    writers.emplace_back([&, writer] {
+      const auto data = v1::Data::NewStub(server.channel);
+      for (auto i = static_cast<uint64_t>(writer); !stop; i += static_cast<uint64_t>(options.writers)) {
+        v1::PutItemRequest request;
+        request.ParseFromString(PutOrderRequest(i));
+        grpc::ClientContext context;
+        v1::PutItemReply reply;
+        if (data->PutItem(&context, request, &reply).ok()) ++written;
+      }
+    });
+  }
+  std::vector<double> lags;
+  absl::Status watched;
+  {
+    grpc::ClientContext context;
+    const auto stub = v1::Changes::NewStub(server.channel);
+    const auto stream = stub->Watch(&context, v1::WatchRequest());
+    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(options.seconds));
+    v1::WatchReply reply;
+    while (Clock::now() < end) {
+      if (!stream->Read(&reply)) {
+        watched = ToStatus(stream->Finish());
+        break;
+      }
+      const int64_t now = std::chrono::duration_cast<std::chrono::microseconds>(
+                              std::chrono::system_clock::now().time_since_epoch())
+                              .count();
+      for (const v1::ChangeRecord& record : reply.records())
+        lags.push_back(static_cast<double>(now - record.commit_time_us()) / 1e3);
+    }
+    context.TryCancel();
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+  ITEMDB_RETURN_IF_ERROR(watched);
+  if (lags.empty()) return absl::InternalError("the watch saw no change");
+  server = ServerProcess();
+  RemoveAll(directory);
+  session.Progress("");
+
+  const double p50 = Percentile(lags, 0.5), p99 = Percentile(lags, 0.99), longest = Percentile(lags, 1);
+  TextTable table;
+  table.title = "A watch beside " + std::to_string(options.writers) + " callers that put durably";
+  table.columns = {"", "figure"};
+  table.rows = {{"changes/s", Figure(static_cast<double>(lags.size()) / options.seconds)},
+                {"from commit time to the watcher, p50, ms", Figure(p50)},
+                {"p99, ms", Figure(p99)},
+                {"longest, ms", Figure(longest)}};
+  table.notes = {"The commit time is taken before the change is synced to disk, and it is sent after that."};
+  session.report.Add(table,
+                     {ordered_json{{"figure", "watch"},
+                                   {"writers", options.writers},
+                                   {"changes_per_second", static_cast<double>(lags.size()) / options.seconds},
+                                   {"lag_p50_ms", p50},
+                                   {"lag_p99_ms", p99},
+                                   {"lag_max_ms", longest}}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunLive(Session& session, const LiveOptions& options) {
+  ITEMDB_RETURN_IF_ERROR(RunWatch(session, options));
+  return RunIndexes(session, options);
+}
+
+}  // namespace itemdb::bench

@@ -1,0 +1,158 @@
+#include "storage/indexes/background_check.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "spdlog/spdlog.h"
+
+namespace itemdb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+// A round takes no less, however little there is.
+constexpr auto kMinRound = std::chrono::seconds(1);
+// Records compared of one state.
+constexpr int64_t kMaxChunk = 1'024;
+
+// The families of `table` in the order in which they are looked through: its own, its active indexes'.
+struct Part {
+  uint64_t storage_id;
+  // Null: the table itself.
+  const Index* index;
+};
+std::vector<Part> PartsOf(const Table& table) {
+  std::vector<Part> parts = {{table.storage_id, nullptr}};
+  for (const Index& index : table.indexes) {
+    if (index.state == IndexState::kActive) parts.push_back({index.storage_id, &index});
+  }
+  return parts;
+}
+
+}  // namespace
+
+BackgroundCheck::BackgroundCheck(Engine& engine) : engine_(engine) {
+  const int64_t rate = engine.options().background_check_rate;
+  if (rate == 0) return;
+  figures_.set_rate(rate);
+  thread_ = std::thread([this] { Loop(); });
+}
+
+BackgroundCheck::~BackgroundCheck() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  stop_requested_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundCheck::Describe(v1::GetStatusReply* reply) const {
+  MutexLock lock(mutex_);
+  if (figures_.rate() > 0) *reply->mutable_background_check() = figures_;
+}
+
+bool BackgroundCheck::WaitUntil(Clock::time_point time) {
+  MutexLock lock(mutex_);
+  while (!stopping_) {
+    const auto left = time - Clock::now();
+    if (left <= left.zero()) return true;
+    stop_requested_.WaitFor(mutex_, left);
+  }
+  return false;
+}
+
+void BackgroundCheck::Loop() {
+  const double per_tick = static_cast<double>(engine_.options().background_check_rate) *
+                          std::chrono::duration<double>(kTick).count();
+  auto round_begin = Clock::now();
+  // What may be compared by now; below 0 after a chunk that was larger.
+  double allowed = 0;
+  while (WaitUntil(Clock::now() + kTick)) {
+    allowed = std::min(allowed + per_tick, std::max(per_tick, 1.0));
+    bool done = false;
+    while (allowed >= 1 && !done) {
+      const auto limit = std::min(kMaxChunk, static_cast<int64_t>(allowed));
+      absl::StatusOr<int64_t> compared = CompareSome(limit);
+      if (absl::IsUnavailable(compared.status())) break;  // The store is being reopened.
+      if (!compared.ok()) {
+        engine_.options().log->error("the check in the background could not read error=\"{}\"",
+                                     MessageOf(compared.status()));
+        error_ = MessageOf(compared.status());
+      }
+      // Families with nothing in them count too: there may be many.
+      allowed -= static_cast<double>(std::max<int64_t>(compared.value_or(0), 1));
+      done = place_.table_name.empty();
+    }
+    if (!done) continue;
+    EndRound();
+    if (!WaitUntil(round_begin + kMinRound)) return;
+    round_begin = Clock::now();
+  }
+}
+
+absl::StatusOr<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+  const Catalog::Tables& tables = view->catalog().tables();
+  const auto found = tables.lower_bound(place_.table_name);
+  if (found == tables.end()) {
+    place_ = Place();
+    return 0;
+  }
+  const Table& table = *found->second;
+  const std::vector<Part> parts = PartsOf(table);
+  if (table.name != place_.table_name) place_ = {table.name, table.storage_id, ""};
+  const auto part = std::find_if(parts.begin(), parts.end(),
+                                 [this](const Part& one) { return one.storage_id == place_.storage_id; });
+  // Behind this part, unless there is more of it.
+  const Place here = place_;
+  if (part == parts.end() || part + 1 == parts.end()) {
+    place_ = {table.name + '\0', 0, ""};
+  } else {
+    place_ = {table.name, (part + 1)->storage_id, ""};
+  }
+  // The index, or the table under this name, is another one by now: the next round's.
+  if (part == parts.end()) return 0;
+
+  const int known = found_.findings_size();
+  Findings findings(&found_);
+  const Differences differences = findings.Report(table);
+  Checked checked;
+  const Walk walk{engine_, *view, nullptr};
+  std::string from = here.from;
+  absl::StatusOr<int64_t> compared;
+  if (part->index == nullptr) {
+    auto count_item = [](std::string_view, size_t) {};
+    auto count_entry = [](size_t, const IndexEntry&) {};
+    compared = ForSomeRecords(
+        walk, table.family->handle(), limit, &from, [&](std::string_view key, std::string_view record) {
+          CompareItem(walk, table, nullptr, key, record, differences, &checked, {count_item, count_entry});
+        });
+  } else {
+    compared = ForSomeRecords(walk, part->index->family->handle(), limit, &from,
+                              [&](std::string_view key, std::string_view record) {
+                                CompareEntry(walk, table, *part->index, key, record, differences, &checked);
+                              });
+  }
+  for (int i = known; i < found_.findings_size(); ++i)
+    engine_.options().log->error("the check in the background found finding=\"{}\"", found_.findings(i));
+  if (compared.ok() && *compared == limit) place_ = {here.table_name, here.storage_id, std::move(from)};
+  return compared;
+}
+
+void BackgroundCheck::EndRound() {
+  MutexLock lock(mutex_);
+  figures_.set_rounds(figures_.rounds() + 1);
+  figures_.set_last_end_time_us(std::chrono::duration_cast<std::chrono::microseconds>(
+                                    std::chrono::system_clock::now().time_since_epoch())
+                                    .count());
+  *figures_.mutable_findings() = std::move(*found_.mutable_findings());
+  figures_.set_finding_count(found_.finding_count());
+  figures_.set_last_error(std::move(error_));
+  found_.Clear();
+  error_.clear();
+}
+
+}  // namespace itemdb

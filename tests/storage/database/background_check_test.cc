@@ -1,0 +1,144 @@
+// The check that goes on for ever finds what the check finds, entry by entry, without a state of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "storage/values/stored_record.h"
+#include "tests/storage/database/damage.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// The figures after `rounds` whole rounds that begin from now on.
+v1::BackgroundCheck After(TestDatabase& database, int rounds) {
+  // The one under way began before.
+  const int64_t last = database->GetStatus().background_check().rounds() + 1 + rounds;
+  for (int i = 0; i < 6'000; ++i) {
+    v1::BackgroundCheck check = database->GetStatus().background_check();
+    if (check.rounds() >= last) return check;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ADD_FAILURE() << "no round came to its end";
+  return {};
+}
+
+class BackgroundCheckTest : public Damage {
+ protected:
+  static DatabaseOptions Options(const std::string& directory) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+    options.background_check_rate = 100'000;
+    return options;
+  }
+  // The same database with the check running.
+  void Do(const std::function<void(Families&)>& damage) {
+    database_.Close();
+    {
+      Families families(database_.options().data_directory);
+      damage(families);
+    }
+    checked_.emplace(Options(database_.options().data_directory));
+  }
+
+  std::optional<TestDatabase> checked_;
+};
+
+TEST_F(BackgroundCheckTest, IsNotThereUnlessAskedFor) {
+  EXPECT_FALSE(database_->GetStatus().has_background_check());
+}
+
+TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRoundAfterRound) {
+  Do([&](Families& families) {
+    auto entries = families.All(index_);
+    auto entry = entries.begin();
+    families.Delete(index_, entry->first);  // Missing.
+    ++entry;
+    std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
+    payload[payload.rfind("open")] = 'O';
+    families.Put(index_, entry->first, EncodeRecord(index_, entry->first, 5, payload));  // Stale.
+    ++entry;
+    std::string stray = entry->first;
+    stray.replace(stray.find("open"), 4, "shut");
+    families.Put(index_, stray,
+                 EncodeRecord(index_, stray, 5, DecodeRecord(index_, entry->first, entry->second)->payload));
+    families.Put(index_, "no key at all", "no record at all");
+    families.Put(table_, "no item's key", "no item at all");
+  });
+  for (int round = 0; round < 2; ++round) {
+    const v1::BackgroundCheck check = After(*checked_, 1);
+    EXPECT_EQ(check.rate(), 100'000);
+    EXPECT_EQ(check.finding_count(), 5);
+    EXPECT_THAT(check.findings(), UnorderedElementsAre(HasSubstr("is missing"), HasSubstr("is stale"),
+                                                       HasSubstr("belongs to no item"),
+                                                       HasSubstr("index ByStatus of table Things: key"),
+                                                       HasSubstr("table Things: key")));
+    EXPECT_EQ(check.last_error(), "");
+  }
+  v1::CheckDatabaseRequest request;
+  request.set_repair(true);
+  auto repaired =
+      Await<v1::CheckDatabaseReply>([&](auto done) { (*checked_)->CheckDatabase(request, std::move(done)); });
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_THAT(After(*checked_, 1).findings(), ElementsAre(HasSubstr("table Things: key")))
+      << "an item is not derived from anything";
+}
+
+// More records than one chunk, and tables that come and go between two chunks.
+TEST_F(BackgroundCheckTest, FindsNothingWhileEverythingChanges) {
+  TestDatabase database(Options(database_.options().data_directory + "/other"));
+  auto definition = [](const std::string& name) {
+    v1::CreateTableRequest table = TableRequest(name);
+    AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    AddIndex(&table, "ByRate", {"rate:N"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
+    return table;
+  };
+  database.CreateTable(definition("Kept"));
+  for (int i = 0; i < 2'500; ++i) {
+    ASSERT_TRUE(database
+                    .Put("Kept", {{"pk", S("p")},
+                                  {"sk", S(std::to_string(i))},
+                                  {"status", S(std::to_string(i % 7))},
+                                  {"rate", N(std::to_string(i))}})
+                    .ok());
+  }
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) {
+      const v1::AttributeValue sk = S(std::to_string(i * 37 % 2'500));
+      if (i % 3 == 0) {
+        ASSERT_TRUE(database.Delete("Kept", {{"pk", S("p")}, {"sk", sk}}).ok());
+      } else {
+        ASSERT_TRUE(
+            database.Put("Kept", {{"pk", S("p")}, {"sk", sk}, {"status", S(std::to_string(i))}}).ok());
+      }
+    }
+  });
+  std::thread definer([&] {
+    while (!stop) {
+      database.CreateTable(definition("Comes"));
+      ASSERT_TRUE(database.Put("Comes", {{"pk", S("p")}, {"sk", S("s")}, {"status", S("x")}}).ok());
+      v1::DeleteTableRequest request;
+      request.set_table_name("Comes");
+      ASSERT_TRUE(Await<v1::DeleteTableReply>([&](auto done) {
+                    database->DeleteTable(request, std::move(done));
+                  }).ok());
+    }
+  });
+  const v1::BackgroundCheck check = After(database, 2);
+  stop = true;
+  writer.join();
+  definer.join();
+  EXPECT_THAT(check.findings(), IsEmpty());
+  EXPECT_EQ(check.last_error(), "");
+}
+
+}  // namespace
+}  // namespace itemdb::testing

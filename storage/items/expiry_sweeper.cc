@@ -18,6 +18,9 @@ constexpr auto kInterval = std::chrono::milliseconds(100);
 // While no table has a time to live, or nothing can be deleted.
 constexpr auto kIdleInterval = std::chrono::seconds(1);
 
+// Entries looked at for one page, when many of them belong to no item.
+constexpr size_t kEntriesAtOnce = 16 * kExpiredAtOnce;
+
 }  // namespace
 
 // Deletes the items of a page that have expired when its turn comes, each as a commit of its own.
@@ -204,9 +207,11 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(const Swept& swept, 
   options.total_order_seek = true;
   std::unique_ptr<rocksdb::Iterator> it(view->store()->db()->NewIterator(options, index->family->handle()));
   size_t bytes = 0;
+  size_t entries = 0;
   for (it->Seek(ToSlice(std::max(from, due.lower))); it->Valid(); it->Next()) {
     const std::string_view entry_key = ToView(it->key());
-    page.full = page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce;
+    page.full =
+        page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce || entries++ >= kEntriesAtOnce;
     if (page.full || entry_key >= due.upper) break;
     absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table->second, *index, entry_key);
     if (!action.ok() && !absl::IsDataLoss(action.status())) return action.status();

@@ -94,6 +94,7 @@ class PatternReader {
     ModelPattern pattern;
     pattern.number = reader.OptionalInt64("Pattern");
     pattern.name = reader.RequiredString("Name");
+    if (pattern.name.empty()) reader.Fail(reader.PathOf("Name") + " is empty");
     pattern.title = reader.OptionalString("Title");
     pattern.any_order = reader.OptionalBool("AnyOrder");
     ReadParameters(reader, &pattern);

@@ -152,6 +152,7 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
       {"patterns.json", "{}", "patterns.json must be an array of patterns, not an object"},
       {"patterns.json", "[7]", "patterns.json: [0] must be an object, not a number"},
       {"patterns.json", R"([{"Requests": []}])", "patterns.json: [0].Name is missing"},
+      {"patterns.json", R"([{"Name": "", "Requests": []}])", "Name is empty"},
       {"patterns.json", R"([{"Name": "all", "Requests": []}])", "the pattern all.Requests is empty"},
       {"patterns.json", R"([{"Name": "all", "Query": []}])",
        "unknown member \"Query\" in the pattern all; allowed are Pattern, Name, Title"},

@@ -233,5 +233,14 @@ absl::StatusOr<CheckDatabaseResult> Client::CheckAndRepair(const CheckDatabaseRe
                                                            CallKind::kRead, message, options, convert);
 }
 
+absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,
+                                                               CallOptions options) const {
+  v1::GetAccessPatternsRequest message;
+  message.set_table_name(table_name);
+  return Call<v1::GetAccessPatternsReply, AccessPatternsResult>(
+      core_, "/itemdb.v1.Admin/GetAccessPatterns", CallKind::kRead, message, options,
+      [](const v1::GetAccessPatternsReply& reply) { return FromProto(reply); });
+}
+
 }  // namespace client
 }  // namespace itemdb

@@ -56,6 +56,7 @@ TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message);
 absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
 
 DaemonStatus FromProto(const v1::GetStatusReply& message);
+AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message);
 
 }  // namespace client
 }  // namespace itemdb

@@ -52,5 +52,27 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
   return status;
 }
 
+AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
+  AccessPatternsResult result;
+  result.patterns.reserve(message.patterns_size());
+  for (const v1::AccessPattern& pattern : message.patterns()) {
+    result.patterns.push_back({.table_name = pattern.table_name(),
+                               .index_name = pattern.index_name(),
+                               .operation = pattern.operation(),
+                               .key_condition = pattern.key_condition(),
+                               .filter = pattern.filter(),
+                               .descending = pattern.descending(),
+                               .calls = pattern.calls(),
+                               .errors = pattern.errors(),
+                               .items_scanned = pattern.items_scanned(),
+                               .items_returned = pattern.items_returned(),
+                               .p50 = absl::Microseconds(pattern.p50_us()),
+                               .p99 = absl::Microseconds(pattern.p99_us())});
+  }
+  result.other_calls = message.other_calls();
+  result.start_time = absl::FromUnixMicros(message.start_time_us());
+  return result;
+}
+
 }  // namespace client
 }  // namespace itemdb

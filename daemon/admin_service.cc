@@ -8,8 +8,8 @@
 namespace itemdb {
 namespace {
 
-using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<
-    v1::Admin::WithRawCallbackMethod_CheckDatabase<v1::Admin::Service>>;
+using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
+    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<v1::Admin::Service>>>;
 
 class AdminService final : public RawAdmin {
  public:
@@ -38,6 +38,16 @@ class AdminService final : public RawAdmin {
         calls_, context, "itemdb.v1.Admin/CheckDatabase", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.CheckDatabase(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  grpc::ServerUnaryReactor* GetAccessPatterns(grpc::CallbackServerContext* context,
+                                              const grpc::ByteBuffer* request,
+                                              grpc::ByteBuffer* reply) override {
+    return Answer<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply>(
+        calls_, context, "itemdb.v1.Admin/GetAccessPatterns", request, reply,
+        [this](const auto& request, auto done, auto) {
+          std::move(done)(database_.GetAccessPatterns(request));
         });
   }
 

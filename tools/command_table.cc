@@ -16,6 +16,7 @@
 #include "tools/latency_commands.h"
 #include "tools/model_commands.h"
 #include "tools/order_entry_commands.h"
+#include "tools/pattern_commands.h"
 #include "tools/query_commands.h"
 #include "tools/shard_commands.h"
 #include "tools/shell_commands.h"
@@ -100,6 +101,7 @@ CommandTable::CommandTable()
   RegisterOrderEntryCommands(*this);
   RegisterStatusCommands(*this);
   RegisterAdminCommands(*this);
+  RegisterPatternCommands(*this);
   RegisterLatencyCommands(*this);
   RegisterGenerateCommands(*this);
   RegisterShardCommands(*this);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "tools/command_table.h"
+#include "tools/model_draft.h"
 
 namespace itemdb::tools {
 namespace {
@@ -92,6 +93,7 @@ void RegisterModelCommands(CommandTable& table) {
   command->add_option(std::string(kFileName), import->file, "The data model, - for standard input")
       ->required();
   AddFolder(command, import->directory);
+  RegisterModelDraft(table, group);
 }
 
 }  // namespace itemdb::tools

@@ -193,6 +193,8 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Admin/CheckDatabase",
          &Asynchronous<v1::CheckDatabaseRequest, v1::CheckDatabaseReply, &D::CheckDatabase>},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
+        {"/itemdb.v1.Admin/GetAccessPatterns",
+         &Synchronous<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply, &D::GetAccessPatterns>},
     };
   }
 

@@ -496,6 +496,47 @@ TEST_F(ClientControlTest, TimeToLiveGoesThrough) {
   EXPECT_EQ(described->items_expired, 7);
 }
 
+TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // SEED-049
+  daemon_.get_access_patterns = [](const v1::GetAccessPatternsRequest& request,
+                                   v1::GetAccessPatternsReply* reply) {
+    EXPECT_EQ(request.table_name(), "t");
+    v1::AccessPattern* pattern = reply->add_patterns();
+    pattern->set_table_name("1");
+    pattern->set_index_name("2");
+    pattern->set_operation("3");
+    pattern->set_key_condition("4");
+    pattern->set_filter("5");
+    pattern->set_descending(true);
+    pattern->set_calls(6);
+    pattern->set_errors(7);
+    pattern->set_items_scanned(8);
+    pattern->set_items_returned(9);
+    pattern->set_p50_us(10);
+    pattern->set_p99_us(11);
+    reply->set_other_calls(12);
+    reply->set_start_time_us(13);
+    return grpc::Status::OK;
+  };
+  const absl::StatusOr<AccessPatternsResult> result = client_.GetAccessPatterns("t");
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->patterns.size(), 1u);
+  const AccessPattern& pattern = result->patterns[0];
+  EXPECT_EQ(pattern.table_name, "1");
+  EXPECT_EQ(pattern.index_name, "2");
+  EXPECT_EQ(pattern.operation, "3");
+  EXPECT_EQ(pattern.key_condition, "4");
+  EXPECT_EQ(pattern.filter, "5");
+  EXPECT_TRUE(pattern.descending);
+  EXPECT_EQ(pattern.calls, 6);
+  EXPECT_EQ(pattern.errors, 7);
+  EXPECT_EQ(pattern.items_scanned, 8);
+  EXPECT_EQ(pattern.items_returned, 9);
+  EXPECT_EQ(pattern.p50, absl::Microseconds(10));
+  EXPECT_EQ(pattern.p99, absl::Microseconds(11));
+  EXPECT_EQ(result->other_calls, 12);
+  EXPECT_EQ(result->start_time, absl::FromUnixMicros(13));
+}
+
 // OP-06, OP-08, OP-09.
 TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
   daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {

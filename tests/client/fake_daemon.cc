@@ -155,6 +155,10 @@ class FakeDaemon::Services {
                                v1::CheckDatabaseReply* r) override {
       return Answer(fake->check_database, q, r);
     }
+    grpc::Status GetAccessPatterns(Context*, const v1::GetAccessPatternsRequest* q,
+                                   v1::GetAccessPatternsReply* r) override {
+      return Answer(fake->get_access_patterns, q, r);
+    }
     const FakeDaemon* fake;
   };
 

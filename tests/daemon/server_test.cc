@@ -250,6 +250,29 @@ TEST_F(ServerTest, ShowsChangesStatusAndChecks) {
   EXPECT_EQ(reply.finding_count(), 0);
 }
 
+TEST_F(ServerTest, ShowsAccessPatterns) {  // SEED-049
+  ASSERT_TRUE(CreateTable("orders").ok());
+  ASSERT_TRUE(Put("orders", Key("a", "1")).ok());
+  v1::GetAccessPatternsRequest request;
+  request.set_table_name("orders");
+  {
+    grpc::ClientContext context;
+    v1::GetAccessPatternsReply reply;
+    ASSERT_TRUE(admin_->GetAccessPatterns(&context, request, &reply).ok());
+    ASSERT_EQ(reply.patterns_size(), 1);
+    EXPECT_EQ(reply.patterns(0).table_name(), "orders");
+    EXPECT_EQ(reply.patterns(0).operation(), "PutItem");
+    EXPECT_EQ(reply.patterns(0).calls(), 1);
+    EXPECT_GT(reply.start_time_us(), 0);
+  }
+  request.set_table_name("nothing");
+  grpc::ClientContext context;
+  v1::GetAccessPatternsReply reply;
+  const grpc::Status missing = admin_->GetAccessPatterns(&context, request, &reply);
+  EXPECT_EQ(missing.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(DetailOf(missing).reason(), "RESOURCE_NOT_FOUND");
+}
+
 // Every method, so that none is registered with a parser that answers INTERNAL.
 TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
   const char* methods[] = {"Data/PutItem",
@@ -267,6 +290,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
                            "Changes/ReadChanges",
                            "Admin/GetStatus",
                            "Admin/CheckDatabase",
+                           "Admin/GetAccessPatterns",
                            "Data/ExecuteStatement",
                            "Data/BatchExecuteStatement",
                            "Data/ExecuteTransaction"};

@@ -109,7 +109,8 @@ TEST_F(BadCallsTest, BytesThatAreNoRequest) {
                              "Tables/DeleteTable",
                              "Changes/ReadChanges",
                              "Admin/GetStatus",
-                             "Admin/CheckDatabase"}) {
+                             "Admin/CheckDatabase",
+                             "Admin/GetAccessPatterns"}) {
     // A field that ends after the message does, the group wire types, and text that is no UTF-8 (when there
     // is a text field 1).
     rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});

@@ -16,6 +16,7 @@ class JsonFixture {
 
   JsonApi& api() { return api_; }
   CallMemory& memory() { return memory_; }
+  Database& database() { return *database_; }
 
   // The reply to `operation`, e.g. "PutItem", which must exist.
   JsonReply Ask(const std::string& operation, std::string body, Caller caller = Caller()) {

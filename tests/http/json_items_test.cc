@@ -150,5 +150,22 @@ TEST_F(JsonItems, NullAndUnknownMembersAreIgnored) {
       "{}");
 }
 
+// SEED-049: what comes over HTTP is seen, by the same shape in whatever words.
+TEST(JsonAccessPatterns, AreSeenOverHttp) {
+  JsonFixture json;
+  json.Succeed("CreateTable", kCreateThings);
+  json.Succeed("Query",
+               R"({"TableName":"Things","KeyConditionExpression":"#p = :p","ExpressionAttributeNames":
+    {"#p":"pk"},"ExpressionAttributeValues":{":p":{"S":"a"}}})");
+  json.Succeed("Query", R"({"TableName":"Things","KeyConditions":{"pk":{"ComparisonOperator":"EQ",
+    "AttributeValueList":[{"S":"b"}]}}})");
+  auto patterns = json.database().GetAccessPatterns({});
+  ASSERT_TRUE(patterns.ok()) << patterns.status();
+  ASSERT_EQ(patterns->patterns_size(), 1);
+  EXPECT_EQ(patterns->patterns(0).operation(), "Query");
+  EXPECT_EQ(patterns->patterns(0).key_condition(), "pk = ?");
+  EXPECT_EQ(patterns->patterns(0).calls(), 2);
+}
+
 }  // namespace
 }  // namespace itemdb::testing

@@ -91,6 +91,10 @@ class FakeDaemon::Services {
                                v1::CheckDatabaseReply* reply) override {
       return Answer(daemon.check_database, request, reply);
     }
+    grpc::Status GetAccessPatterns(grpc::ServerContext*, const v1::GetAccessPatternsRequest* request,
+                                   v1::GetAccessPatternsReply* reply) override {
+      return Answer(daemon.get_access_patterns, request, reply);
+    }
     FakeDaemon& daemon;
   } admin;
 

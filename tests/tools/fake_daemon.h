@@ -44,6 +44,7 @@ class FakeDaemon {
   Handler<v1::ScanRequest, v1::ScanReply> scan;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;
+  Handler<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply> get_access_patterns;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
 
  private:

@@ -95,6 +95,35 @@ grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply)
   return grpc::Status::OK;
 }
 
+// A query that is right, one that reads too much, a scan, a conditional write.
+grpc::Status FixedPatterns(const v1::GetAccessPatternsRequest&, v1::GetAccessPatternsReply* reply) {
+  const auto add = [reply](const char* operation, int64_t calls, int64_t read, int64_t found) {
+    v1::AccessPattern* pattern = reply->add_patterns();
+    pattern->set_table_name("Order");
+    pattern->set_operation(operation);
+    pattern->set_calls(calls);
+    pattern->set_items_scanned(read);
+    pattern->set_items_returned(found);
+    pattern->set_p50_us(12);
+    pattern->set_p99_us(1'520);
+    return pattern;
+  };
+  v1::AccessPattern* query = add("Query", 45'000, 90'000, 90'000);
+  query->set_index_name("OrderByCustomerDate");
+  query->set_key_condition("customer_id = ? AND order_date BETWEEN ? AND ?");
+  query->set_descending(true);
+  query = add("Query", 1'000, 20'000, 1'000);
+  query->set_key_condition("order_id = ?");
+  query->set_filter("status = ?");
+  v1::AccessPattern* put = add("PutItem", 120, 120, 0);
+  put->set_filter("attribute_not_exists(order_id)");
+  put->set_errors(20);
+  add("Scan", 3, 3'000, 3'000);
+  reply->set_other_calls(7);
+  reply->set_start_time_us(1'700'000'000'000'000);
+  return grpc::Status::OK;
+}
+
 // One page of a scan that should have been a query.
 grpc::Status FixedScan(const v1::ScanRequest&, v1::ScanReply* reply) {
   reply->set_scanned_count(1'000);
@@ -197,6 +226,11 @@ std::vector<Case> Cases() {
       {"model apply", {"EXAMPLES/one_to_many"}, {"EXAMPLES/none_to_many"}, "", "", true},
       {"model check", {"EXAMPLES/order_entry"}, {"EXAMPLES/one_to_many"}},
       {"model run", {"EXAMPLES/order_entry"}, {"EXAMPLES/ecommerce_single_table", "orders", "customer"}},
+      {.command = "model draft",
+       .success = {"DIRECTORY/draft", "--table", "music"},
+       .failure = {"DIRECTORY/draft", "--table", "musik"},
+       .writes = true,
+       .varies = true},
       {"model import",
        {"EXAMPLES/workbench/library.json", "DIRECTORY/library"},
        {"EXAMPLES/order_entry/Order.table.json", "DIRECTORY/library"},
@@ -223,6 +257,7 @@ std::vector<Case> Cases() {
        true},
       {"order-entry restock", {"prod_100", "wh_sea", "5"}, {"prod_999", "wh_sea", "5"}, "", "", true},
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
+      {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
       {"check", {}, {"--table", "musik"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
@@ -308,6 +343,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       FakeDaemon fake;
       fake.get_status = FixedStatus;
       fake.scan = FixedScan;
+      fake.get_access_patterns = FixedPatterns;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {

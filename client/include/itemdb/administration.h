@@ -301,5 +301,40 @@ struct CheckDatabaseResult {
   int64_t skipped_items = 0;
 };
 
+// A way in which a table is read or written: operation, index, and the shapes of its conditions, with names
+// in place and values as `?`.
+struct AccessPattern {
+  std::string table_name = {};
+  // Empty: the table itself.
+  std::string index_name = {};
+  // "Query", "PutItem", ...; a PartiQL statement counts as the one that it is.
+  std::string operation = {};
+  // "pk = ? AND begins_with(sk, ?)"; empty without one. Names that are no plain words are in double quotes.
+  std::string key_condition = {};
+  // The same of the filter, or of the condition of a write.
+  std::string filter = {};
+  // Query with scan_index_forward false.
+  bool descending = false;
+  // Each table of a batch or transaction, and each page of a stream, counts as a call.
+  int64_t calls = 0;
+  // Calls that failed, by a condition that was false too.
+  int64_t errors = 0;
+  // Items read or written, and those of them that the answers held or counted.
+  int64_t items_scanned = 0;
+  int64_t items_returned = 0;
+  // Time in the database, within 10 %: what half of the calls, and 99 of 100, did not exceed.
+  absl::Duration p50 = absl::ZeroDuration();
+  absl::Duration p99 = absl::ZeroDuration();
+};
+
+struct AccessPatternsResult {
+  // Most calls first.
+  std::vector<AccessPattern> patterns;
+  // Calls that are in none of them, because there are too many to keep apart.
+  int64_t other_calls = 0;
+  // Since when calls are counted.
+  absl::Time start_time = absl::UnixEpoch();
+};
+
 }  // namespace client
 }  // namespace itemdb

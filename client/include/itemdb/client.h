@@ -252,6 +252,10 @@ class ITEMDB_EXPORT Client {
   // The same, of one index too, and with repair.
   absl::StatusOr<CheckDatabaseResult> CheckAndRepair(const CheckDatabaseRequest& request,
                                                      CallOptions options = {}) const;
+  // How the daemon has seen tables being read and written since it was started: one table, or all when the
+  // name is empty.
+  absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",
+                                                         CallOptions options = {}) const;
 
  private:
   friend class ClientAccess;

@@ -84,6 +84,9 @@ struct DatabaseOptions {
   // Turning a table's time to live on or off is refused so long after the last time (SEM-111). The service
   // has about an hour; here nothing needs it.
   std::chrono::milliseconds time_to_live_wait{0};
+  // How long expired items that could not be deleted because something of their table is damaged are left
+  // alone before they are looked at again.
+  std::chrono::milliseconds damaged_expiry_interval = std::chrono::minutes(1);
   // Records that a check in the background compares a second, round after round through the whole database;
   // 0: there is none.
   int64_t background_check_rate = 0;

@@ -41,6 +41,7 @@ BackgroundCheck::BackgroundCheck(Engine& engine) : engine_(engine) {
 }
 
 BackgroundCheck::~BackgroundCheck() {
+  cancellation_->Cancel();
   {
     MutexLock lock(mutex_);
     stopping_ = true;
@@ -75,15 +76,10 @@ void BackgroundCheck::Loop() {
     bool done = false;
     while (allowed >= 1 && !done) {
       const auto limit = std::min(kMaxChunk, static_cast<int64_t>(allowed));
-      absl::StatusOr<int64_t> compared = CompareSome(limit);
-      if (absl::IsUnavailable(compared.status())) break;  // The store is being reopened.
-      if (!compared.ok()) {
-        engine_.options().log->error("the check in the background could not read error=\"{}\"",
-                                     MessageOf(compared.status()));
-        error_ = MessageOf(compared.status());
-      }
+      const std::optional<int64_t> compared = CompareSome(limit);
+      if (!compared.has_value()) break;
       // Families with nothing in them count too: there may be many.
-      allowed -= static_cast<double>(std::max<int64_t>(compared.value_or(0), 1));
+      allowed -= static_cast<double>(std::max<int64_t>(*compared, 1));
       done = place_.table_name.empty();
     }
     if (!done) continue;
@@ -93,9 +89,10 @@ void BackgroundCheck::Loop() {
   }
 }
 
-absl::StatusOr<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
-  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-  const Catalog::Tables& tables = view->catalog().tables();
+std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
+  const auto view = engine_.View();
+  if (!view.ok()) return std::nullopt;
+  const Catalog::Tables& tables = (*view)->catalog().tables();
   const auto found = tables.lower_bound(place_.table_name);
   if (found == tables.end()) {
     place_ = Place();
@@ -106,40 +103,54 @@ absl::StatusOr<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   if (table.name != place_.table_name) place_ = {table.name, table.storage_id, ""};
   const auto part = std::find_if(parts.begin(), parts.end(),
                                  [this](const Part& one) { return one.storage_id == place_.storage_id; });
-  // Behind this part, unless there is more of it.
-  const Place here = place_;
-  if (part == parts.end() || part + 1 == parts.end()) {
-    place_ = {table.name + '\0', 0, ""};
-  } else {
-    place_ = {table.name, (part + 1)->storage_id, ""};
+  Place behind = {table.name + '\0', 0, ""};
+  if (part == parts.end()) {
+    // The index, or the table under this name, is another one by now: the next round's.
+    place_ = std::move(behind);
+    return 0;
   }
-  // The index, or the table under this name, is another one by now: the next round's.
-  if (part == parts.end()) return 0;
+  if (part + 1 != parts.end()) behind = {table.name, (part + 1)->storage_id, ""};
 
-  const int known = found_.findings_size();
-  Findings findings(&found_);
+  v1::CheckDatabaseReply so_far = found_;
+  Findings findings(&so_far);
   const Differences differences = findings.Report(table);
+  const Walk walk{engine_, **view, cancellation_};
   Checked checked;
-  const Walk walk{engine_, *view, nullptr};
-  std::string from = here.from;
+  Counters counted;
+  std::string from = place_.from;
+  absl::Status failed;
   absl::StatusOr<int64_t> compared;
   if (part->index == nullptr) {
     auto count_item = [](std::string_view, size_t) {};
     auto count_entry = [](size_t, const IndexEntry&) {};
-    compared = ForSomeRecords(
-        walk, table.family->handle(), limit, &from, [&](std::string_view key, std::string_view record) {
-          CompareItem(walk, table, nullptr, key, record, differences, &checked, {count_item, count_entry});
-        });
+    compared = ForSomeRecords(walk, table.family->handle(), limit, &from,
+                              [&](std::string_view key, std::string_view record) {
+                                failed.Update(CompareItem(walk, table, nullptr, key, record, differences,
+                                                          &checked, {count_item, count_entry}));
+                              });
   } else {
     compared = ForSomeRecords(walk, part->index->family->handle(), limit, &from,
                               [&](std::string_view key, std::string_view record) {
-                                CompareEntry(walk, table, *part->index, key, record, differences, &checked);
+                                failed.Update(CompareEntry(walk, table, *part->index, key, record,
+                                                           differences, &checked, &counted));
                               });
   }
-  for (int i = known; i < found_.findings_size(); ++i)
-    engine_.options().log->error("the check in the background found finding=\"{}\"", found_.findings(i));
-  if (compared.ok() && *compared == limit) place_ = {here.table_name, here.storage_id, std::move(from)};
-  return compared;
+  // What a store that fails answers says nothing. It is read again, as is what was not read to its end.
+  if (!walk.CheckGoesOn().ok()) return std::nullopt;
+  failed.Update(compared.status());
+  if (!failed.ok()) {
+    error_ = MessageOf(failed);
+    engine_.options().log->error("the check in the background could not read error=\"{}\"", error_);
+  }
+  for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
+    engine_.options().log->error("the check in the background found finding=\"{}\"", so_far.findings(i));
+  found_ = std::move(so_far);
+  if (compared.ok() && *compared == limit) {
+    place_.from = std::move(from);
+  } else {
+    place_ = std::move(behind);
+  }
+  return compared.value_or(0);
 }
 
 void BackgroundCheck::EndRound() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -43,11 +45,12 @@ class BackgroundCheck {
   // Waits for a tick. False: to stop.
   bool WaitUntil(std::chrono::steady_clock::time_point time);
   // Compares at most `limit` records from place_ on, and moves it: behind a part that cannot be read, too.
-  // How many there were. UNAVAILABLE: the store is being reopened.
-  absl::StatusOr<int64_t> CompareSome(int64_t limit);
+  // How many there were; nothing, and the place stays, when the store is being reopened or this is to stop.
+  std::optional<int64_t> CompareSome(int64_t limit);
   void EndRound();
 
   Engine& engine_;
+  const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
   std::thread thread_;
 
   // Of the thread only.

@@ -13,11 +13,14 @@ namespace {
 constexpr int64_t kVisitsBetweenLooks = 64;
 
 // The stored record under `key` in a family; nothing when there is none or it does not decode.
-std::optional<std::string> FindPayload(const ReadView& view, const Family& family, std::string_view key) {
+absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, const Family& family,
+                                                       std::string_view key) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   std::string record;
-  if (!view.store()->db()->Get(options, family.handle(), ToSlice(key), &record).ok()) return std::nullopt;
+  const rocksdb::Status status = view.store()->db()->Get(options, family.handle(), ToSlice(key), &record);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) return FromRocksDB("cannot read column family " + family.handle()->GetName(), status);
   std::optional<StoredRecord> stored = DecodeRecord(family.storage_id(), key, record);
   if (!stored.has_value()) return std::nullopt;
   return std::string(stored->payload);
@@ -105,6 +108,7 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
   Counters counted;
   std::vector<Counters> expected(table.indexes.size());
   CollectionCount collections(walk, table, differences);
+  absl::Status failed;
   auto count_item = [&](std::string_view key, size_t item_size) {
     ++counted.items;
     counted.bytes += static_cast<int64_t>(item_size);
@@ -117,8 +121,10 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
   };
   ITEMDB_RETURN_IF_ERROR(
       ForEachRecord(walk, table.family->handle(), [&](std::string_view key, std::string_view record) {
-        CompareItem(walk, table, only_index, key, record, differences, checked, {count_item, count_entry});
+        failed.Update(CompareItem(walk, table, only_index, key, record, differences, checked,
+                                  {count_item, count_entry}));
       }));
+  ITEMDB_RETURN_IF_ERROR(failed);
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     if (IsChecked(table.indexes[i], only_index)) differences.expected(table.indexes[i], expected[i]);
   }
@@ -130,15 +136,13 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
 // From an index's entries to their items.
 absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& index,
                             const Differences& differences, Checked* checked) {
+  absl::Status failed;
   Counters counted;
   ITEMDB_RETURN_IF_ERROR(
       ForEachRecord(walk, index.family->handle(), [&](std::string_view key, std::string_view record) {
-        std::optional<StoredRecord> stored =
-            CompareEntry(walk, table, index, key, record, differences, checked);
-        if (!stored.has_value()) return;
-        ++counted.items;
-        counted.bytes += static_cast<int64_t>(stored->item_size);
+        failed.Update(CompareEntry(walk, table, index, key, record, differences, checked, &counted));
       }));
+  ITEMDB_RETURN_IF_ERROR(failed);
   return CompareCounters(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
                          counted, differences);
 }
@@ -179,18 +183,23 @@ absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family
   return absl::OkStatus();
 }
 
-void CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
-                 std::string_view record, const Differences& differences, Checked* checked,
-                 const ItemCount& count) {
+absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
+                         std::string_view record, const Differences& differences, Checked* checked,
+                         const ItemCount& count) {
   const std::string owner = "table " + table.name;
   ++checked->items;
   std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
-  if (!stored.has_value()) return differences.damaged(owner, key, "the record does not decode");
+  if (!stored.has_value()) {
+    differences.damaged(owner, key, "the record does not decode");
+    return absl::OkStatus();
+  }
   ItemView item(stored->payload);
   count.item(key, stored->item_size);
   auto own_key = EncodePrimaryKey(table, item);
-  if (!own_key.ok() || *own_key != key)
-    return differences.damaged(owner, key, "the key is not that of the item");
+  if (!own_key.ok() || *own_key != key) {
+    differences.damaged(owner, key, "the key is not that of the item");
+    return absl::OkStatus();
+  }
   if (ItemSizeBytes(item) != stored->item_size)
     differences.damaged(owner, key, "the recorded item size is wrong");
   for (size_t i = 0; i < table.indexes.size(); ++i) {
@@ -201,31 +210,37 @@ void CompareItem(const Walk& walk, const Table& table, const Index* only_index, 
       ++checked->skipped_items;
     } else if (entry->has_value()) {
       count.entry(i, **entry);
-      std::optional<std::string> payload = FindPayload(walk.view, *index.family, (*entry)->key);
+      ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
+                              FindPayload(walk.view, *index.family, (*entry)->key));
       if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
     }
   }
+  return absl::OkStatus();
 }
 
-std::optional<StoredRecord> CompareEntry(const Walk& walk, const Table& table, const Index& index,
-                                         std::string_view key, std::string_view record,
-                                         const Differences& differences, Checked* checked) {
+absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& index, std::string_view key,
+                          std::string_view record, const Differences& differences, Checked* checked,
+                          Counters* counted) {
   ++checked->entries;
   std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
   if (!stored.has_value()) {
     differences.damaged_entry(index, key);
-    return std::nullopt;
+    return absl::OkStatus();
   }
+  ++counted->items;
+  counted->bytes += static_cast<int64_t>(stored->item_size);
   const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
   std::optional<std::string> item;
-  if (base_key.has_value()) item = FindPayload(walk.view, *table.family, *base_key);
+  if (base_key.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, *table.family, *base_key));
+  }
   bool is_its_entry = false;
   if (item.has_value()) {
     auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
     is_its_entry = expected.ok() && expected->has_value() && (*expected)->key == key;
   }
   if (!is_its_entry) differences.orphaned(index, key);
-  return stored;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ForSomeRecords(
@@ -239,7 +254,7 @@ absl::StatusOr<int64_t> ForSomeRecords(
   int64_t visited = 0;
   for (it->Seek(*from); it->Valid() && visited < limit; it->Next()) {
     visit(ToView(it->key()), ToView(it->value()));
-    ++visited;
+    if (++visited % kVisitsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
     // The next key there can be.
     from->assign(it->key().data(), it->key().size());
     from->push_back('\0');

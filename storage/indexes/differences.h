@@ -12,7 +12,6 @@
 #include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 #include "storage/indexes/index_entry.h"
-#include "storage/values/stored_record.h"
 
 namespace itemdb {
 
@@ -78,16 +77,16 @@ struct ItemCount {
 };
 
 // Tells `differences` when the item of `table` under `key` is damaged, or one of its entries (in
-// `only_index`, when given) is not there as it should be.
-void CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
-                 std::string_view record, const Differences& differences, Checked* checked,
-                 const ItemCount& count);
+// `only_index`, when given) is not there as it should be. Errors: what the store answers.
+absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
+                         std::string_view record, const Differences& differences, Checked* checked,
+                         const ItemCount& count);
 
-// Tells `differences` when the entry of `index` under `key` is damaged or no item's. What was stored; nothing
-// when that does not decode.
-std::optional<StoredRecord> CompareEntry(const Walk& walk, const Table& table, const Index& index,
-                                         std::string_view key, std::string_view record,
-                                         const Differences& differences, Checked* checked);
+// Tells `differences` when the entry of `index` under `key` is damaged or no item's, and adds it to
+// `*counted` unless it does not decode. Errors: what the store answers.
+absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& index, std::string_view key,
+                          std::string_view record, const Differences& differences, Checked* checked,
+                          Counters* counted);
 
 // Tells `differences` of everything in `table` and its active indexes that does, and adds what was seen to
 // `*checked`. With `only_index` it looks at that index only, and not at what is derived of the table besides.

@@ -1,7 +1,9 @@
 #include "storage/items/expiry_sweeper.h"
 
-#include <chrono>
+#include <algorithm>
 #include <future>
+#include <set>
+#include <utility>
 
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
@@ -113,12 +115,20 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
   }
   if (catalog_.lock() == view.shared_catalog()) return;
   catalog_ = view.shared_catalog();
-  tables_.clear();
+  const std::vector<Swept> before = std::exchange(tables_, {});
   std::set<uint64_t> storage_ids;
   for (const auto& [name, table] : view.catalog().tables()) {
     const Index* index = table->FindTimeToLiveIndex();
     if (index == nullptr || index->state != IndexState::kActive) continue;
-    tables_.push_back({name, table->storage_id, index->storage_id});
+    const auto known = std::find_if(before.begin(), before.end(), [index](const Swept& swept) {
+      return swept.index_storage_id == index->storage_id;
+    });
+    if (known != before.end()) {
+      tables_.push_back(*known);
+    } else {
+      tables_.push_back(
+          {.table_name = name, .table_storage_id = table->storage_id, .index_storage_id = index->storage_id});
+    }
     storage_ids.insert(index->storage_id);
   }
   engine_.expiry_marks().KeepOnly(storage_ids);
@@ -133,20 +143,32 @@ absl::StatusOr<bool> ExpirySweeper::SweepAll() {
   const KeyRange due = ExpiredEntries(engine_.NowMicros());
   engine_.expiry_marks().SetOldest(due.lower);
   bool more = false;
-  for (const Swept& swept : tables_) {
+  for (Swept& swept : tables_) {
+    const Clock::time_point now = Clock::now();
+    if (swept.damaged && now >= swept.look_again) {
+      // It may have been repaired.
+      swept.damaged = false;
+      engine_.expiry_marks().PutBack(swept.index_storage_id, "");
+    }
+    if (now < swept.not_before) continue;
     absl::StatusOr<bool> full = SweepPage(swept, due);
-    // One that cannot be read must not keep the others from being swept.
-    if (absl::IsDataLoss(full.status())) {
-      Complain(swept, MessageOf(full.status()));
+    if (full.ok()) {
+      more = more || *full;
       continue;
     }
-    if (!full.ok()) return full.status();
-    more = more || *full;
+    // Nothing can be written, or not even read: this is not about the table.
+    if (absl::IsResourceExhausted(full.status()) || absl::IsUnknown(full.status()) || engine_.IsFailed() ||
+        !engine_.View().ok()) {
+      return full.status();
+    }
+    // One that cannot be read must not keep the others from being swept.
+    Complain(swept, MessageOf(full.status()));
+    swept.not_before = now + kIdleInterval;
   }
   return more;
 }
 
-absl::StatusOr<bool> ExpirySweeper::SweepPage(const Swept& swept, const KeyRange& due) {
+absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due) {
   ExpiryMarks& marks = engine_.expiry_marks();
   // The mark comes before the view: what is made after the one was taken moves it back again, what was made
   // before is in the other.
@@ -157,6 +179,7 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(const Swept& swept, const KeyRange
   ITEMDB_RETURN_IF_ERROR(page.status());
   if (page->actions.empty()) {
     if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
+    ITEMDB_RETURN_IF_ERROR(page->failed);
     return page->full;
   }
   auto unit = std::make_unique<Unit>(std::move(page->actions));
@@ -189,11 +212,12 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(const Swept& swept, const KeyRange
     MutexLock lock(mutex_);
     expired_[swept.table_storage_id] += expired;
   }
+  status.Update(page->failed);
   ITEMDB_RETURN_IF_ERROR(status);
   return page->full;
 }
 
-absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(const Swept& swept, const std::string& from,
+absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const std::string& from,
                                                             const KeyRange& due) {
   Page page;
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
@@ -214,7 +238,10 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(const Swept& swept, 
         page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce || entries++ >= kEntriesAtOnce;
     if (page.full || entry_key >= due.upper) break;
     absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table->second, *index, entry_key);
-    if (!action.ok() && !absl::IsDataLoss(action.status())) return action.status();
+    if (!action.ok() && !absl::IsDataLoss(action.status())) {
+      page.failed = action.status();
+      break;
+    }
     if (!action.ok()) {
       Complain(swept, MessageOf(action.status()));
     } else if (!action->has_value()) {
@@ -225,9 +252,12 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(const Swept& swept, 
       page.entry_keys.emplace_back(entry_key);
     }
   }
-  if (!it->status().ok())
-    return FromRocksDB("cannot read the time to live of table " + swept.table_name, it->status());
-  if (it->Valid()) page.next = it->key().ToString();
+  if (!it->status().ok()) {
+    page.failed = FromRocksDB("cannot read the time to live of table " + swept.table_name, it->status());
+    page.next = page.entry_keys.empty() ? from : page.entry_keys.back() + '\0';
+  } else if (it->Valid()) {
+    page.next = it->key().ToString();
+  }
   return page;
 }
 
@@ -253,8 +283,10 @@ absl::StatusOr<std::optional<PreparedAction>> ExpirySweeper::ReadItem(
   return action;
 }
 
-void ExpirySweeper::Complain(const Swept& swept, const std::string& what) {
-  if (!complained_.insert(swept.table_storage_id).second) return;
+void ExpirySweeper::Complain(Swept& swept, const std::string& what) {
+  if (swept.damaged) return;
+  swept.damaged = true;
+  swept.look_again = Clock::now() + engine_.options().damaged_expiry_interval;
   engine_.options().log->error(
       "expired items may be left undeleted until the table was checked and repaired table={} error=\"{}\"",
       swept.table_name, what);

@@ -1,9 +1,9 @@
 // The thread that deletes items whose time has come.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,11 +32,18 @@ class ExpirySweeper {
 
  private:
   class Unit;
+  using Clock = std::chrono::steady_clock;
   // A table with a time to live that is ENABLED.
   struct Swept {
     std::string table_name;
     uint64_t table_storage_id;
     uint64_t index_storage_id;
+    // Something of it could not be read, which was logged; items may have been left because of that until
+    // they are looked at again.
+    bool damaged = false;
+    Clock::time_point look_again = {};
+    // When the next page is to be read.
+    Clock::time_point not_before = {};
   };
   // Entries that are due, as items to delete.
   struct Page {
@@ -47,20 +54,22 @@ class ExpirySweeper {
     std::string next;
     // More may be due.
     bool full = false;
+    // Why there is no more of it.
+    absl::Status failed;
   };
 
   void Loop();
   // A page of each table. True when more is due.
   absl::StatusOr<bool> SweepAll();
-  absl::StatusOr<bool> SweepPage(const Swept& swept, const KeyRange& due);
-  absl::StatusOr<Page> ReadPage(const Swept& swept, const std::string& from, const KeyRange& due);
+  absl::StatusOr<bool> SweepPage(Swept& swept, const KeyRange& due);
+  absl::StatusOr<Page> ReadPage(Swept& swept, const std::string& from, const KeyRange& due);
   // The page's next item: nothing when the entry is not that of an item.
   absl::StatusOr<std::optional<PreparedAction>> ReadItem(const ReadView& view,
                                                          const std::shared_ptr<const Table>& table,
                                                          const Index& index, std::string_view entry_key);
   void LookForTables(const ReadView& view);
-  // Logs, once a table.
-  void Complain(const Swept& swept, const std::string& what);
+  // Logs, once until they are looked at again.
+  void Complain(Swept& swept, const std::string& what);
 
   Engine& engine_;
 
@@ -69,7 +78,6 @@ class ExpirySweeper {
   // What `tables_` and the marks are of. Weak: the store can only be reopened when nobody holds it.
   std::weak_ptr<const Catalog> catalog_;
   std::weak_ptr<Store> store_;
-  std::set<uint64_t> complained_;
   // Why nothing could be deleted lately; empty when it could.
   std::string paused_reason_;
 

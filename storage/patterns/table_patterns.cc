@@ -12,6 +12,8 @@ bool PatternCount::Take() {
   return false;
 }
 
+bool PatternCount::full() const { return count_.load(std::memory_order_relaxed) >= kMaxAccessPatterns; }
+
 struct TablePatterns::Counted : AccessPattern {
   Counted(const AccessKey& key, AccessTexts texts, std::shared_ptr<PatternCount> of)
       : AccessPattern(key, std::move(texts)), count(std::move(of)) {}
@@ -51,7 +53,7 @@ AccessPattern* TablePatterns::Find(const AccessKey& key, absl::FunctionRef<Acces
   std::atomic<Node*>& bucket = buckets_[BucketOf(key)];
   AccessPattern* found = FindIn(bucket.load(std::memory_order_acquire), key);
   if (found != nullptr) return found;
-  if (size_.load(std::memory_order_relaxed) < kMaxTableAccessPatterns) {
+  if (size_.load(std::memory_order_relaxed) < kMaxTableAccessPatterns && !count_->full()) {
     MutexLock lock(mutex_);
     found = FindIn(bucket.load(std::memory_order_relaxed), key);
     if (found != nullptr) return found;

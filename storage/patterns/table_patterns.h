@@ -16,6 +16,7 @@ namespace itemdb {
 class PatternCount {
  public:
   [[nodiscard]] bool Take();
+  bool full() const;
   void Return() { count_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:

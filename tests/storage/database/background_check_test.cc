@@ -91,6 +91,28 @@ TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRound
       << "an item is not derived from anything";
 }
 
+// A round that could not read everything does not look like a clean one, and goes on behind it.
+TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
+  v1::CreateTableRequest later = TableRequest("Zebras");
+  AddIndex(&later, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+  database_.CreateTable(later);
+  ASSERT_TRUE(database_.Put("Zebras", {{"pk", S("p")}, {"sk", S("s")}, {"status", S("open")}}).ok());
+  v1::DescribeTableRequest request;
+  request.set_table_name("Zebras");
+  auto described = database_->DescribeTable(request);
+  ASSERT_TRUE(described.ok()) << described.status();
+  const uint64_t zebras = described->table().global_secondary_indexes(0).storage_id();
+  Do([&](Families& families) {
+    families.DamageFiles(index_);
+    families.Put(zebras, "no key at all", "no record at all");
+  });
+  for (int round = 0; round < 2; ++round) {
+    const v1::BackgroundCheck check = After(*checked_, 1);
+    EXPECT_THAT(check.last_error(), HasSubstr("orruption"));
+    EXPECT_THAT(check.findings(), ElementsAre(HasSubstr("index ByStatus of table Zebras: key")));
+  }
+}
+
 // More records than one chunk, and tables that come and go between two chunks.
 TEST_F(BackgroundCheckTest, FindsNothingWhileEverythingChanges) {
   TestDatabase database(Options(database_.options().data_directory + "/other"));

@@ -5,6 +5,7 @@
 #include <rocksdb/db.h>
 
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,6 +43,21 @@ class Families {
     std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), families_.at(family)));
     for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
     return all;
+  }
+  // Flips a byte of its first record in each of its table files.
+  void DamageFiles(uint64_t storage_id) {
+    rocksdb::ColumnFamilyMetaData files;
+    db_->GetColumnFamilyMetaData(families_.at(Name(storage_id)), &files);
+    ASSERT_FALSE(files.levels.empty());
+    for (const auto& level : files.levels) {
+      for (const auto& file : level.files) {
+        std::fstream bytes(file.db_path + file.name, std::ios::in | std::ios::out | std::ios::binary);
+        ASSERT_TRUE(bytes.seekg(5)) << file.name;
+        const int byte = bytes.get();
+        ASSERT_TRUE(bytes.seekp(5));
+        bytes.put(static_cast<char>(byte ^ 0x55));
+      }
+    }
   }
   // What its table files have in all.
   uint64_t FileBytes(const std::string& family) {

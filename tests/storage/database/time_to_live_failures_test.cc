@@ -209,6 +209,11 @@ class DamagedTimeToLive : public ::testing::Test {
     auto put = database_.Put("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"ttl", time}});
     ASSERT_TRUE(put.ok()) << put.status();
   }
+  DatabaseOptions Options() {
+    DatabaseOptions options = clock_.With(TestDatabase::DefaultOptions(directory_.path() + "/data"));
+    options.damaged_expiry_interval = std::chrono::milliseconds(200);
+    return options;
+  }
   void Do(const std::function<void(Families&)>& damage) {
     database_.Close();
     {
@@ -232,7 +237,7 @@ class DamagedTimeToLive : public ::testing::Test {
 
   TestClock clock_;
   TemporaryDirectory directory_;
-  TestDatabase database_{clock_.With(TestDatabase::DefaultOptions(directory_.path() + "/data"))};
+  TestDatabase database_{Options()};
   uint64_t table_ = 0;
   uint64_t times_ = 0;
 };
@@ -262,6 +267,40 @@ TEST_F(DamagedTimeToLive, IsFoundAndRepaired) {
   EXPECT_EQ(DescribeTimeToLive(*database_, "Things").items_with_time(), 3);
   clock_.Set(TestClock::kStart + 10);
   for (const char* sk : {"a", "b", "c"}) EXPECT_TRUE(AwaitGone(sk)) << sk;
+  database_.CheckIsClean();
+}
+
+// The item cannot be deleted while the size of its collection is not known; the entry of its time is as it
+// should be.
+TEST_F(DamagedTimeToLive, ItemsThatHadToBeLeftGoOnceTheirTableIsRepaired) {  // SEM-092, SEM-108
+  v1::CreateTableRequest local = TableRequest("Local");
+  AddLocalIndex(&local, "ByRank", "rank:N", v1::PROJECTION_TYPE_KEYS_ONLY);
+  database_.CreateTable(local);
+  ASSERT_TRUE(SetTimeToLive(*database_, "Local", true).ok());
+  ASSERT_TRUE(AwaitEnabled(*database_, "Local"));
+  for (const char* pk : {"damaged", "whole"}) {
+    ASSERT_TRUE(
+        database_.Put("Local", {{"pk", S(pk)}, {"sk", S("s")}, {"rank", N("1")}, {"ttl", At(10)}}).ok());
+  }
+  Do([&](Families& families) {
+    for (const auto& [key, record] : families.All("stats")) {
+      if (key.find("damaged") != std::string::npos) families.Put("stats", key, "damaged");
+    }
+  });
+  clock_.Set(TestClock::kStart + 10);
+  auto is_gone = [&](const char* pk) {
+    return database_.Get("Local", {{"pk", S(pk)}, {"sk", S("s")}}) == "";
+  };
+  ASSERT_TRUE(Await([&] { return is_gone("whole"); }));
+  EXPECT_FALSE(is_gone("damaged"));
+  v1::CheckDatabaseRequest request;
+  request.set_repair(true);
+  request.set_table_name("Local");
+  auto repaired =
+      Await<v1::CheckDatabaseReply>([&](auto done) { database_->CheckDatabase(request, std::move(done)); });
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_EQ(repaired->repaired_count(), 1) << repaired->DebugString();
+  EXPECT_TRUE(Await([&] { return is_gone("damaged"); }));
   database_.CheckIsClean();
 }
 

@@ -322,7 +322,7 @@ absl::Status RunWatch(Session& session, const LiveOptions& options) {
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(options.seconds));
     v1::WatchReply reply;
-    while (Clock::now() < end) {
+    while (Clock::now() < end || lags.empty()) {
       if (!stream->Read(&reply)) {
         watched = ToStatus(stream->Finish());
         break;

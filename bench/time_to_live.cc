@@ -184,7 +184,7 @@ struct Steady {
 absl::StatusOr<Steady> MeasureSteady(Session& session, Daemon& daemon, const TimeToLiveOptions& options) {
   ITEMDB_RETURN_IF_ERROR(daemon.Create(kSteadyTable));
   ITEMDB_RETURN_IF_ERROR(daemon.Enable(session, kSteadyTable));
-  const auto count = static_cast<int64_t>(options.per_second * options.seconds);
+  const auto count = std::max<int64_t>(1, static_cast<int64_t>(options.per_second * options.seconds));
   const int64_t begin_us = NowMicros();
   const auto put_us = [&](int64_t item) { return begin_us + item * kMicros / options.per_second; };
   const auto expiry_us = [&](int64_t item) { return put_us(item) + kLifeMicros; };

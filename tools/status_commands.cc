@@ -96,10 +96,11 @@ JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
 std::string BackgroundCheckText(const BackgroundCheck& check) {
   const std::string rate = WithSeparators(check.rate) + " records a second";
   if (!HasRound(check)) return rate + ", first round";
-  return absl::StrFormat(
-      "%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
-      TimeText(check.last_end_time),
-      check.finding_count == 0 ? "clean" : WithSeparators(check.finding_count) + " findings");
+  std::string found = "clean";
+  if (!check.last_error.empty()) found = "not all could be read";
+  if (check.finding_count > 0) found = WithSeparators(check.finding_count) + " findings";
+  return absl::StrFormat("%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
+                         TimeText(check.last_end_time), found);
 }
 
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {

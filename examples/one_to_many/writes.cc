@@ -147,6 +147,10 @@ void ShowReservation(const Client& client) {
 }  // namespace
 
 void ChangeManyCopies(const Client& client, int64_t copies) {
+  if (copies < 1 || copies > kMaxCopies) {
+    Need(absl::InvalidArgumentError("--copies must be 1 to " + std::to_string(kMaxCopies) +
+                                    ": the books are changed in one transaction"));
+  }
   const std::string author = "Generated Author";
   const auto title = [](int64_t copy) { return "Generated Book " + std::to_string(copy); };
   itemdb::BulkWriter books(client);

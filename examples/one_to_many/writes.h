@@ -23,8 +23,9 @@ absl::Status ChangeBirthYear(const itemdb::Client& client, const std::string& au
 absl::Status AddUser(const itemdb::Client& client, const std::string& organization, const std::string& user,
                      const std::string& email);
 
-// Strategy 2 at volume: prints how long it takes to change what is known of an author on `copies` books,
-// which are deleted at the end.
+// Strategy 2 at volume, up to kMaxCopies: prints how long it takes to change what is known of an author on
+// `copies` books, which are deleted at the end.
+inline constexpr int64_t kMaxCopies = 10'000;
 void ChangeManyCopies(const itemdb::Client& client, int64_t copies);
 
 // All of these on items of their own, which are deleted at the end.

@@ -110,7 +110,8 @@ class Kill9IndexBuildTest : public E2eTest {
   void Write(Written& written, uint64_t seed, const std::atomic<bool>& killed) {
     Random random(seed);
     Client client = OpenClient();
-    while (true) {
+    // Not for ever: when no put meets the kill, they go on after the restart.
+    while (!killed) {
       written.last_id = Pick(random, 0, kItems / kWriters - 1) * kWriters + written.rest;
       written.last_version = ++version_;
       const auto put = client.PutItem(
@@ -158,12 +159,13 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
   const Clock::time_point begin = Clock::now();
   ASSERT_TRUE(AddIndex(client).ok());
   AwaitActive(client);
-  const int64_t whole_us =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
+  int64_t whole_us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count();
 
   int while_filling = 0;
   int64_t acknowledged = 0;
-  for (int cycle = 0; cycle < cycles && !HasFailure(); ++cycle) {
+  // More cycles than asked for until a kill has hit an index that was being filled.
+  const int most = cycles + 50;
+  for (int cycle = 0; (cycle < cycles || (while_filling == 0 && cycle < most)) && !HasFailure(); ++cycle) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
     std::atomic<bool> killed = false;
     std::vector<Written> written(kWriters);
@@ -173,7 +175,7 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
       writers.emplace_back(
           [this, &one, &killed, writer_seed = random()] { Write(one, writer_seed, killed); });
 
-    ASSERT_TRUE(DropIndex(client).ok());
+    EXPECT_TRUE(DropIndex(client).ok());
     absl::Status added = absl::UnknownError("not tried");
     // The kill may come before the index was asked for, too, or before that is answered.
     std::thread definer([&, wait_us = Pick(random, 0, whole_us / 10)] {
@@ -183,13 +185,17 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
     // Twice as long, as the writers take their part of the time.
     std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, 2 * whole_us)));
     killed = true;
-    ASSERT_NO_FATAL_FAILURE(Restart());
+    Restart();
     definer.join();
     for (std::thread& writer : writers) writer.join();
+    if (HasFatalFailure()) return;
     for (const Written& one : written) acknowledged += static_cast<int64_t>(one.acknowledged.size());
 
     std::optional<TableStatus> status = IndexStatus(client);
     EXPECT_TRUE(status.has_value() || !added.ok()) << "an index that was said to be created is gone";
+    // The machine may be faster or slower than it was.
+    if (status == TableStatus::kActive) whole_us = whole_us * 3 / 4 + 1;
+    if (!status.has_value()) whole_us = whole_us * 5 / 4 + 1;
     if (status == TableStatus::kCreating) {
       ++while_filling;
       // Now and then while it is filled anew.

@@ -1,6 +1,6 @@
 """Runs what the README tells a newcomer to type: every `sh` block in order, in one shell, and the C++ program.
 
-Only what could disturb others is replaced: the port, and paths in /tmp, and two million become two thousand. A block
+Only what could disturb others is replaced: the port, and paths in /tmp, and two million become two thousand. A block is a
 promise; a command that fails, fails the test and is named.
 
     readme_test.py REPOSITORY BUILD_DIRECTORY [DOCUMENT]    DOCUMENT: another one of the repository

@@ -216,9 +216,10 @@ std::vector<BadValue> BadValues() {
         rows.push_back({setting.key(), "101%", "at most 100%"});
       }
       void operator()(int Options::*) const {
-        for (const char* text : {"many", "0", "-5", "1.5", "12x", "99999999999"}) {
+        for (const char* text : {"many", "-5", "1.5", "12x", "99999999999"}) {
           rows.push_back({setting.key(), text, setting.allowed()});
         }
+        rows.push_back({setting.key(), std::to_string(setting.min - 1), setting.allowed()});
       }
       void operator()(absl::Duration Options::*) const {
         for (const char* text : {"soon", "10", "-1s", "inf", "1 s"})

@@ -1,6 +1,7 @@
 #include "tools/call_json.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -230,6 +231,15 @@ bool Writes(const Call& call) {
          std::holds_alternative<TransactWriteItemsRequest>(call);
 }
 
+bool OnlyCounts(const Call& call) {
+  return std::visit(
+      [](const auto& request) {
+        if constexpr (requires { request.select; }) return request.select == Select::kCount;
+        return false;
+      },
+      call);
+}
+
 std::vector<std::string> TablesOf(const Call& call) {
   return std::visit(
       [](const auto& request) -> std::vector<std::string> {
@@ -239,15 +249,6 @@ std::vector<std::string> TablesOf(const Call& call) {
         if constexpr (requires { request.writes; }) return TablesOfParts(request.writes);
         if constexpr (requires { request.actions; }) return TablesOfParts(request.actions);
         return {};
-      },
-      call);
-}
-
-std::string IndexOf(const Call& call) {
-  return std::visit(
-      [](const auto& request) -> std::string {
-        if constexpr (requires { request.index_name; }) return request.index_name;
-        return "";
       },
       call);
 }

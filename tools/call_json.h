@@ -27,8 +27,9 @@ absl::StatusOr<Call> CallFromJson(std::string_view operation, const JsonValue& j
 
 // Whether it may change anything.
 bool Writes(const Call& call);
-// The tables it names, each once; and its index, empty for the table itself.
+// Whether it is a Query or Scan that returns how many items there are and not the items.
+bool OnlyCounts(const Call& call);
+// The tables it names, each once.
 std::vector<std::string> TablesOf(const Call& call);
-std::string IndexOf(const Call& call);
 
 }  // namespace itemdb::tools

@@ -20,6 +20,8 @@ struct Deed {
   const LiveTable* table;
   bool deletes = false;
   bool creates = false;
+  // Still being created, and waited for before others are added: one is created at a time.
+  std::vector<std::string> awaited_indexes = {};
   std::vector<GlobalSecondaryIndex> indexes = {};
   bool puts_items = false;
   // What differs and stays so.
@@ -29,7 +31,8 @@ struct Deed {
   std::string_view Action() const {
     if (deletes) return "REPLACE";
     if (creates) return "CREATE";
-    return indexes.empty() ? "KEEP" : "ADD_INDEXES";
+    if (!indexes.empty()) return "ADD_INDEXES";
+    return awaited_indexes.empty() ? "KEEP" : "AWAIT_INDEXES";
   }
   size_t ItemCount() const { return puts_items ? table->model->items.size() : 0; }
 };
@@ -38,26 +41,37 @@ std::string TextOf(const TableDifference& difference) {
   return absl::StrFormat("%s: %s in the model, %s live", difference.what, difference.model, difference.live);
 }
 
-// FAILED_PRECONDITION: a table has another key.
+// FAILED_PRECONDITION: a table has another key, or one that is to be replaced must not be deleted.
 absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
                                        const ModelApplyOptions& options) {
   std::vector<Deed> deeds;
   std::vector<std::string> other_keys;
+  std::vector<std::string> undeletable;
   for (const LiveTable& table : tables) {
     Deed deed{.table = &table};
     deed.deletes = table.live.has_value() && options.replace;
     deed.creates = !table.live.has_value() || deed.deletes;
     deed.puts_items = !options.only_tables && (deed.creates || options.items);
+    if (deed.deletes && table.live->definition.deletion_protection_enabled)
+      undeletable.push_back(deed.table_name());
     for (const TableDifference& difference : table.differences) {
       if (deed.creates) break;
       if (difference.of_key) other_keys.push_back(deed.table_name() + ": " + TextOf(difference));
       if (difference.missing_index.has_value()) {
         deed.indexes.push_back(*difference.missing_index);
+      } else if (difference.index_in_creation.has_value()) {
+        deed.awaited_indexes.push_back(*difference.index_in_creation);
       } else {
         deed.left.push_back(&difference);
       }
     }
     deeds.push_back(std::move(deed));
+  }
+  if (!undeletable.empty()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "tables to be replaced have deletion protection, so nothing was changed; table update TABLE "
+        "--no-deletion-protection-enabled takes it away: %s",
+        absl::StrJoin(undeletable, ", ")));
   }
   if (other_keys.empty()) return deeds;
   return absl::FailedPreconditionError(absl::StrFormat(
@@ -113,6 +127,15 @@ absl::Status PutItems(Context& context, const Client& client, const ModelFolder&
                                    table.items[first.position].line, first.message));
 }
 
+// `status` with what `reword` makes of its message; the rest stays.
+template <typename Reword>
+absl::Status Reworded(const absl::Status& status, Reword reword) {
+  absl::Status reworded(status.code(), reword(std::string(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { reworded.SetPayload(url, payload); });
+  return reworded;
+}
+
 absl::Status Do(Context& context, const Client& client, const ModelFolder& folder, const Deed& deed) {
   if (deed.deletes) {
     absl::StatusOr<TableResult> deleted = client.DeleteTable(deed.table_name(), context.Call());
@@ -122,20 +145,31 @@ absl::Status Do(Context& context, const Client& client, const ModelFolder& folde
     absl::StatusOr<TableResult> created = client.CreateTable(deed.table->model->definition, context.Call());
     if (!created.ok()) return created.status();
   }
+  for (const std::string& index : deed.awaited_indexes) {
+    absl::StatusOr<TableDescription> created = AwaitIndex(context, client, deed.table_name(), index);
+    if (!created.ok()) return created.status();
+  }
   for (const GlobalSecondaryIndex& index : deed.indexes) {
     absl::Status added = AddIndex(context, client, deed.table->model->definition, index);
     if (!added.ok()) return added;
   }
   if (!deed.puts_items) return absl::OkStatus();
-  return PutItems(context, client, folder, *deed.table->model);
+  const absl::Status put = PutItems(context, client, folder, *deed.table->model);
+  if (put.ok()) return put;
+  // The table is there now, so the same command would keep it as it is.
+  return Reworded(put, [](const std::string& message) {
+    return absl::StrCat(message, "; not all items were put: repeat it with --items to put the rest");
+  });
 }
 
-// A table's name before what is wrong with it; the rest of the status stays.
-absl::Status OfTable(const std::string& table_name, const absl::Status& status) {
-  absl::Status named(status.code(), absl::StrCat(table_name, ": ", std::string(status.message())));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
-  return named;
+// A kept table that lacks items may be one whose filling was interrupted.
+void HintAtMissingItems(Context& context, const std::vector<Deed>& deeds) {
+  for (const Deed& deed : deeds) {
+    const auto in_folder = static_cast<int64_t>(deed.table->model->items.size());
+    if (deed.creates || deed.puts_items || deed.table->live->item_count >= in_folder) continue;
+    context.err() << absl::StrFormat("hint: %s has %d items, its file in the folder %d; --items puts them\n",
+                                     deed.table_name(), deed.table->live->item_count, in_folder);
+  }
 }
 
 void Print(Context& context, const std::vector<Deed>& deeds) {
@@ -170,6 +204,17 @@ void Print(Context& context, const std::vector<Deed>& deeds) {
   for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
 }
 
+// FAILED_PRECONDITION: something differs and stays so.
+absl::Status Outcome(const std::vector<Deed>& deeds) {
+  size_t left = 0;
+  for (const Deed& deed : deeds) left += deed.left.size();
+  if (left == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%d differences are left; table update, index drop or --replace, which deletes the "
+                      "tables, can take them away",
+                      left));
+}
+
 }  // namespace
 
 absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
@@ -184,25 +229,24 @@ absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
   if (!tables.ok()) return tables.status();
   absl::StatusOr<std::vector<Deed>> deeds = Plan(*tables, options);
   if (!deeds.ok()) return deeds.status();
+  if (!options.only_tables) HintAtMissingItems(context, *deeds);
   if (options.confirm.dry_run) {
     context.err() << "dry run: this is what would be done\n";
     Print(context, *deeds);
-    return absl::OkStatus();
+    return Outcome(*deeds);
   }
   if (const std::string destruction = Destruction(*deeds); !destruction.empty()) {
     absl::StatusOr<bool> go_on = Confirm(context, options.confirm, destruction, Unattended::kRefuse);
     if (!go_on.ok()) return go_on.status();
   }
-  size_t left = 0;
   for (const Deed& deed : *deeds) {
     absl::Status done = Do(context, *client, *folder, deed);
-    if (!done.ok()) return OfTable(deed.table_name(), done);
-    left += deed.left.size();
+    if (done.ok()) continue;
+    return Reworded(
+        done, [&](const std::string& message) { return absl::StrCat(deed.table_name(), ": ", message); });
   }
   Print(context, *deeds);
-  if (left == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "%d differences are left, which only --replace can take away, by deleting the tables", left));
+  return Outcome(*deeds);
 }
 
 }  // namespace itemdb::tools

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -72,7 +73,11 @@ class Sender {
 
  private:
   void Return(const Item& item) {
-    if (figures_.items.size() < most_items_) figures_.items.push_back(item);
+    if (figures_.items.size() < most_items_) {
+      figures_.items.push_back(item);
+    } else {
+      ++figures_.items_left_out;
+    }
   }
 
   // Of a read by key.
@@ -95,51 +100,51 @@ class Sender {
 
   template <typename Request, typename Fetch>
   absl::Status Pages(Request request, Fetch fetch) {
-    ObservedRead read{.is_query = requires {request.key_condition_expression;
+    ObservedRead read{.is_query = std::is_same_v<Request, QueryRequest>,
+                      .index_name = request.index_name,
+                      .filter_expression = request.filter_expression,
+                      .expression_attribute_names = request.expression_attribute_names};
+    request.explain = true;
+    do {
+      absl::StatusOr<ItemPage> page = fetch(request);
+      if (!page.ok()) return page.status();
+      ++figures_.calls;
+      read.scanned_count += page->scanned_count;
+      read.count += page->count;
+      if (page->plan.has_value()) read.base_items_read += page->plan->base_items_read;
+      for (const Item& item : page->items) Return(item);
+      if (context_.session().interrupted()) return absl::CancelledError("interrupted");
+      request.exclusive_start_key = std::move(page->last_evaluated_key);
+    } while (request.exclusive_start_key.has_value() && !request.limit.has_value());
+    figures_.scanned += read.scanned_count;
+    figures_.returned += read.count;
+    Warn(request.table_name, read);
+    return absl::OkStatus();
   }
-  , .index_name = request.index_name, .filter_expression = request.filter_expression,
-    .expression_attribute_names = request.expression_attribute_names
+
+  void Warn(const std::string& table_name, const ObservedRead& read) {
+    if (!read.is_query) {
+      AddWarning(absl::StrFormat("it scans %s, %d items, and more as the table grows",
+                                 read.index_name.empty()
+                                     ? "the table " + table_name
+                                     : "the index " + read.index_name + " of " + table_name,
+                                 read.scanned_count));
+    }
+    const TableDefinition& table = folder_.FindTable(table_name)->definition;
+    for (std::string& advice : AdviceFor(read, table)) AddWarning(std::move(advice));
+  }
+
+  void AddWarning(std::string warning) {
+    std::vector<std::string>& all = figures_.warnings;
+    if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
+  }
+
+  Context& context_;
+  const Client& client_;
+  const ModelFolder& folder_;
+  const size_t most_items_;
+  PatternFigures& figures_;
 };
-request.explain = true;
-do {
-  absl::StatusOr<ItemPage> page = fetch(request);
-  if (!page.ok()) return page.status();
-  ++figures_.calls;
-  read.scanned_count += page->scanned_count;
-  read.count += page->count;
-  if (page->plan.has_value()) read.base_items_read += page->plan->base_items_read;
-  for (const Item& item : page->items) Return(item);
-  if (context_.session().interrupted()) return absl::CancelledError("interrupted");
-  request.exclusive_start_key = std::move(page->last_evaluated_key);
-} while (request.exclusive_start_key.has_value() && !request.limit.has_value());
-figures_.scanned += read.scanned_count;
-figures_.returned += read.count;
-Warn(request.table_name, read);
-return absl::OkStatus();
-}  // namespace
-
-void Warn(const std::string& table_name, const ObservedRead& read) {
-  if (!read.is_query) {
-    AddWarning(absl::StrFormat("it scans %s, %d items, and more as the table grows",
-                               read.index_name.empty() ? "the table " + table_name
-                                                       : "the index " + read.index_name + " of " + table_name,
-                               read.scanned_count));
-  }
-  const TableDefinition& table = folder_.FindTable(table_name)->definition;
-  for (std::string& advice : AdviceFor(read, table)) AddWarning(std::move(advice));
-}
-
-void AddWarning(std::string warning) {
-  std::vector<std::string>& all = figures_.warnings;
-  if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(std::move(warning));
-}
-
-Context& context_;
-const Client& client_;
-const ModelFolder& folder_;
-const size_t most_items_;
-PatternFigures& figures_;
-};  // namespace itemdb::tools
 
 }  // namespace
 

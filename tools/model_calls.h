@@ -21,6 +21,8 @@ struct PatternFigures {
   int64_t returned = 0;
   // The first of the items that came back, as many as were asked for.
   std::vector<Item> items = {};
+  // How many more came back.
+  int64_t items_left_out = 0;
   // Sentences about requests that read more than they need, without their full stop, each once.
   std::vector<std::string> warnings = {};
 };

@@ -26,8 +26,9 @@ void RegisterModelCommands(CommandTable& table) {
        .summary = "Create the tables of a model with their items, and add indexes that are missing",
        .details =
            "May be repeated: tables that are there are kept, with their items. A table with another key "
-           "than the model's is refused by name before anything is changed; what differs otherwise and "
-           "cannot be changed on a live table is listed, with exit code 1.",
+           "than the model's is refused by name before anything is changed; what differs otherwise is "
+           "listed, with exit code 1, for table update, index drop or --replace to take away. Items that an "
+           "interrupted run has not put are put by --items.",
        .examples = {{"itemctl model apply examples/one_to_many", "the tables and items of a folder"},
                     {"itemctl model apply examples/order_entry --replace --yes",
                      "delete the tables and make them anew"}}},

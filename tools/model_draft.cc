@@ -30,7 +30,12 @@ class ExpressionWriter {
       if (c == '"') {
         text += Alias(TakeQuoted(shape, &i));
       } else if (c == '[') {
-        const size_t end = shape.find(']', i) + 1;
+        const size_t close = shape.find(']', i);
+        if (close == std::string_view::npos) {
+          is_whole_ = false;
+          return text;
+        }
+        const size_t end = close + 1;
         text += shape.substr(i, end - i);
         i = end;
       } else if (c == '?') {
@@ -50,6 +55,9 @@ class ExpressionWriter {
     }
     return text;
   }
+
+  // Whether all shapes written so far had an end to all that begins in them.
+  bool is_whole() const { return is_whole_; }
 
   // The value of a key attribute, which has no alias.
   std::string KeyPlaceholder(const std::string& attribute) {
@@ -113,6 +121,7 @@ class ExpressionWriter {
                 .first;
   }
 
+  bool is_whole_ = true;
   std::string last_name_;
   std::map<std::string, std::string> aliases_;
   std::set<std::string> used_aliases_;
@@ -177,7 +186,7 @@ std::string TitleOf(const AccessPattern& seen) {
   std::string title = seen.operation;
   if (!seen.key_condition.empty()) absl::StrAppend(&title, " ", seen.key_condition);
   if (!seen.filter.empty()) absl::StrAppend(&title, title == seen.operation ? " " : ", only ", seen.filter);
-  return absl::StrFormat("%s: %s calls, %s items read, %s found, p50 %d us, p99 %d us", title,
+  return absl::StrFormat("%s: %s calls, %s items scanned, %s returned, p50 %d us, p99 %d us", title,
                          WithSeparators(seen.calls), WithSeparators(seen.items_scanned),
                          WithSeparators(seen.items_returned), absl::ToInt64Microseconds(seen.p50),
                          absl::ToInt64Microseconds(seen.p99));
@@ -213,6 +222,7 @@ std::optional<ModelPattern> DraftPattern(const AccessPattern& seen, const TableD
   ExpressionWriter writer;
   ModelPattern pattern{.name = name, .title = TitleOf(seen)};
   JsonValue request = RequestOf(seen, table, writer);
+  if (!writer.is_whole()) return std::nullopt;
   pattern.requests.push_back({.operation = seen.operation, .request = std::move(request)});
   pattern.parameters = writer.parameters();
   return pattern;

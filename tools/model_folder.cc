@@ -14,6 +14,7 @@
 #include "tools/exit_codes.h"
 #include "tools/item_json.h"
 #include "tools/member_reader.h"
+#include "tools/model_keys.h"
 #include "tools/model_parameters.h"
 #include "tools/nearest.h"
 #include "tools/table_json.h"
@@ -59,10 +60,12 @@ absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, 
     return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
                                       JsonString(definition->table_name), JsonString(name)));
   }
+  if (absl::Status keys = CheckKeysAreDefined(*definition); !keys.ok()) return InFile(path, keys);
   return ModelTable{.definition = *std::move(definition)};
 }
 
-absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::string& path) {
+absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::string& path,
+                                                 const TableDefinition& table) {
   absl::StatusOr<std::string> text = context.ReadFile(path);
   if (!text.ok()) return text.status();
   std::vector<ModelItem> items;
@@ -70,9 +73,10 @@ absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::st
   std::string line;
   for (int64_t number = 1; std::getline(lines, line); ++number) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    absl::StatusOr<Item> item =
-        ParseItem(line, ReadForm::kTyped, absl::StrFormat("%s line %d", path, number));
+    const std::string place = absl::StrFormat("%s line %d", path, number);
+    absl::StatusOr<Item> item = ParseItem(line, ReadForm::kTyped, place);
     if (!item.ok()) return item.status();
+    if (absl::Status key = CheckKeyOf(table, *item); !key.ok()) return InFile(place, key);
     items.push_back({.item = *std::move(item), .line = number});
   }
   return items;
@@ -160,6 +164,12 @@ class PatternReader {
           CallFromJson(request.operation, WithParameters(request.request, values, &used),
                        absl::StrFormat("%s: Requests[%d]", document, i));
       if (!call.ok()) return call.status();
+      if (pattern.items.has_value() && OnlyCounts(*call)) {
+        return UsageError(absl::StrFormat(
+            "%s: Requests[%d] has the Select COUNT, which returns no items, so there is nothing to compare "
+            "with Items: leave out one of the two",
+            document, i));
+      }
       for (const std::string& table : TablesOf(*call)) {
         if (folder_.FindTable(table) != nullptr) continue;
         return UsageError(absl::StrFormat(
@@ -249,7 +259,7 @@ absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string&
       return UsageError(absl::StrFormat("%s has items of a table without a file %s%s", folder.PathOf(file),
                                         name, kTableFileEnding));
     }
-    absl::StatusOr<std::vector<ModelItem>> items = ReadItems(context, folder.PathOf(file));
+    absl::StatusOr<std::vector<ModelItem>> items = ReadItems(context, folder.PathOf(file), table->definition);
     if (!items.ok()) return items.status();
     table->items = *std::move(items);
   }

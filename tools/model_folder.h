@@ -72,9 +72,9 @@ struct ModelFolder {
   const ModelTable* FindTable(std::string_view table_name) const;
 };
 
-// Reads the whole folder and all that can be known to be wrong without a daemon: malformed files, items
-// without a table, patterns with requests that no operation takes, of tables that the folder does not have,
-// or with parameters that no request uses.
+// Reads the whole folder and all that can be known to be wrong without a daemon: malformed files, keys that
+// are not defined, items without a table or its key, patterns with requests that no operation takes, of
+// tables that the folder does not have, or with parameters that no request uses.
 absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string& directory);
 
 // Writes `folder` into its directory, which is made where it is missing and must be empty otherwise.

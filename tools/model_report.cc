@@ -84,6 +84,8 @@ JsonValue ToJson(const PatternRun& run, bool show_items) {
   if (!run.differences.empty()) object.Add("Differences", Strings(run.differences));
   object.Add("Warnings", Strings(run.figures.warnings));
   if (show_items) object.Add("Items", ItemsToJson(run.figures.items));
+  if (show_items && run.figures.items_left_out > 0)
+    object.Add("ItemsNotShown", JsonValue::Number(run.figures.items_left_out));
   return object;
 }
 
@@ -106,6 +108,8 @@ void PrintRows(Context& context, const std::vector<PatternRun>& runs, bool show_
     for (const Item& item : run.figures.items) {
       if (show_items) print(run, "found", OneLine(ItemToJson(item, ItemForm::kTyped)));
     }
+    if (show_items && run.figures.items_left_out > 0)
+      print(run, "found", absl::StrCat(run.figures.items_left_out, " more, which are not shown"));
   }
 }
 

@@ -165,7 +165,11 @@ absl::Status RunModelRun(Context& context, const ModelRunOptions& options) {
   std::vector<PatternRun> runs;
   for (const ModelPattern* pattern : *selected) {
     absl::StatusOr<PatternRun> run = runner.Run(*pattern, *settings);
-    if (!run.ok()) return run.status();
+    if (!run.ok()) {
+      // Those that were run may have written, and cost what they cost.
+      if (!runs.empty()) PrintRuns(context, runs, options.show_items);
+      return run.status();
+    }
     runs.push_back(*std::move(run));
   }
   PrintRuns(context, runs, options.show_items);

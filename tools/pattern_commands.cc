@@ -51,7 +51,7 @@ JsonValue ResultToJson(const AccessPatternsResult& result) {
 
 void PrintTable(const AccessPatternsResult& result, Context& context) {
   TextTable table({"calls", "errors", "operation", "table", "index", "key condition", "filter or condition",
-                   "read", "found", "p50 us", "p99 us", "advice"});
+                   "scanned", "returned", "p50 us", "p99 us", "advice"});
   for (const AccessPattern& pattern : result.patterns) {
     table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), pattern.operation,
                   pattern.table_name, pattern.index_name,
@@ -73,7 +73,7 @@ std::string AdviceFor(const AccessPattern& pattern) {
   }
   if (pattern.operation == "Query" && pattern.items_scanned > kWorthAnIndex * pattern.items_returned) {
     return absl::StrFormat("the filter throws away %d of 100 items read",
-                           100 - 100 * pattern.items_returned / pattern.items_scanned);
+                           100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
   }
   return "";
 }

@@ -76,6 +76,11 @@ class Comparison {
     }
   }
 
+  // Of the difference that was added last.
+  void GoesWithCreationOf(const std::string& index_name) {
+    differences_.back().index_in_creation = index_name;
+  }
+
   std::vector<TableDifference> Take() { return std::move(differences_); }
 
  private:
@@ -96,6 +101,8 @@ std::vector<TableDifference> DifferencesOf(const TableDefinition& model, const T
     if (index.index_status == TableStatus::kActive) continue;
     comparison.Add("status of index " + index.definition.index_name,
                    std::string(NameOf(TableStatus::kActive)), std::string(NameOf(index.index_status)));
+    if (index.index_status == TableStatus::kCreating)
+      comparison.GoesWithCreationOf(index.definition.index_name);
   }
   comparison.Add("billing mode", std::string(NameOf(model.billing_mode)),
                  std::string(NameOf(table.billing_mode)));

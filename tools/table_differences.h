@@ -17,6 +17,8 @@ struct TableDifference {
   std::string live;
   // What Client::UpdateTable can create on the live table, when that would take the difference away.
   std::optional<GlobalSecondaryIndex> missing_index = std::nullopt;
+  // The index that is still being created, when the difference goes away with that.
+  std::optional<std::string> index_in_creation = std::nullopt;
   // Of the table's own key.
   bool of_key = false;
 };

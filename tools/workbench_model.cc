@@ -119,6 +119,61 @@ Facet ReadFacet(MemberReader& reader) {
   return facet;
 }
 
+// Key values: partition key, and sort key where there is one.
+using KeyValues = std::vector<Value>;
+
+struct KeyLess {
+  static bool ValueLess(const Value& a, const Value& b) {
+    if (a.type() != b.type()) return a.type() < b.type();
+    if (const Number* number = a.number_or_null(); number != nullptr) return *number < *b.number_or_null();
+    if (const std::string* bytes = a.binary_or_null(); bytes != nullptr) return *bytes < *b.binary_or_null();
+    return *a.string_or_null() < *b.string_or_null();
+  }
+  bool operator()(const KeyValues& a, const KeyValues& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), ValueLess);
+  }
+};
+
+// Nothing when `item` lacks a key attribute, or has one of a type that no key has.
+std::optional<KeyValues> KeyOf(const KeyAttributes& key, const Item& item) {
+  KeyValues values;
+  const auto add = [&](const KeyAttribute& attribute) {
+    const Value* value = item.find_or_null(attribute.name);
+    if (value == nullptr) return false;
+    values.push_back(*value);
+    return value->type() == ValueType::kString || value->type() == ValueType::kNumber ||
+           value->type() == ValueType::kBinary;
+  };
+  if (!add(key.partition) || (key.sort.has_value() && !add(*key.sort))) return std::nullopt;
+  return values;
+}
+
+// Those of the facets may stand there only, and a facet shows a part of an item only: what stands under one
+// key becomes one item, whose attributes are the table's where both have them.
+void AddItemsOfFacets(const KeyAttributes& key, const std::vector<Facet>& facets, std::vector<Item>* items) {
+  std::map<KeyValues, size_t, KeyLess> positions;
+  for (size_t i = 0; i < items->size(); ++i) {
+    if (std::optional<KeyValues> values = KeyOf(key, (*items)[i]); values.has_value())
+      positions.insert_or_assign(*std::move(values), i);
+  }
+  for (const Facet& facet : facets) {
+    for (const Item& item : facet.items) {
+      std::optional<KeyValues> values = KeyOf(key, item);
+      if (values.has_value()) {
+        const auto [position, is_new] = positions.emplace(*std::move(values), items->size());
+        if (!is_new) {
+          Item& there = (*items)[position->second];
+          for (const Attribute& attribute : item) {
+            if (!there.contains(attribute.name)) there.Set(attribute.name, attribute.value);
+          }
+          continue;
+        }
+      }
+      items->push_back(item);
+    }
+  }
+}
+
 struct Table {
   std::string name;
   KeyAttributes key;
@@ -140,13 +195,7 @@ Table ReadTable(MemberReader& reader) {
   table.indexes = reader.Objects<Index>("GlobalSecondaryIndexes", false, ReadIndex);
   table.facets = reader.Objects<Facet>("TableFacets", false, ReadFacet);
   table.items = ReadItems(reader);
-  // Those of the facets may stand there only.
-  for (const Facet& facet : table.facets) {
-    for (const Item& item : facet.items) {
-      if (std::find(table.items.begin(), table.items.end(), item) == table.items.end())
-        table.items.push_back(item);
-    }
-  }
+  AddItemsOfFacets(table.key, table.facets, &table.items);
   table.billing_mode = reader.OptionalString("BillingMode");
   if (table.billing_mode.empty()) table.billing_mode = "PAY_PER_REQUEST";
   const bool provisioned = table.billing_mode == "PROVISIONED";

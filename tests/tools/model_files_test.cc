@@ -238,6 +238,25 @@ TEST_F(ModelImport, AWorkbenchModelBecomesAFolderThatCanBeAppliedAndRun) {
   EXPECT_THAT(outcome.err, HasSubstr("is not empty; a model is written into a new one"));
 }
 
+TEST_F(ModelImport, WhatTableAndFacetsShowOfOneKeyIsOneItem) {
+  const std::string ada = R"("Name": {"S": "Ada"}, "Since")";
+  std::string document = Replaced(library_, ada, R"("Name": {"S": "of the facet"}, "Since")");
+  document = Replaced(document, "\"TableData\": [],",
+                      R"("TableData": [{"PK": {"S": "BOOK#8"}, "SK": {"S": "COPY#1"}, "Title": {"S": "Emma"}},
+                                       {"PK": {"S": "BOOK#8"}, "SK": {"S": "COPY#1"}, "Name": {"S": "x"}},
+                                       {"PK": {"S": "BOOK#8"}, "SK": {"S": "COPY#2"}}],)");
+  EXPECT_EQ(Import(document).exit_code, 0);
+  absl::StatusOr<ModelFolder> folder = Read(directory_.path() + "/imported");
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  std::vector<std::string> items;
+  for (const ModelItem& item : folder->tables.front().items)
+    items.push_back(OneLine(ItemToJson(item.item, ItemForm::kPlain)));
+  ASSERT_EQ(items.size(), 7u);
+  EXPECT_EQ(items[0], R"({"Name": "Ada", "PK": "MEMBER#1", "SK": "PROFILE", "Since": "2024-05-01"})");
+  EXPECT_EQ(items[5], R"({"Name": "x", "PK": "BOOK#8", "SK": "COPY#1", "Title": "Emma"})");
+  EXPECT_EQ(items[6], R"({"PK": "BOOK#8", "SK": "COPY#2"})");
+}
+
 TEST_F(ModelImport, WhatIsNoModelIsRefusedByName) {
   struct Row {
     std::string document;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -162,10 +163,7 @@ TEST_F(ModelRun, ADirectionCountsUnlessAnyOrderWillDo) {
 constexpr char kWrites[] = R"j(
   {"Name": "put", "Requests": [{"Operation": "PutItem", "Request": {
      "TableName": "shelf", "Item": {"id": {"S": "c"}, "count": {"N": "1"}},
-     "ConditionExpression": "attribute_not_exists(id)"
-}
-}], "Items": []
-},
+     "ConditionExpression": "attribute_not_exists(id)"}}], "Items": []},
   {"Name": "update", "Requests": [{"Operation": "UpdateItem", "Request": {
      "TableName": "shelf", "Key": {"id": {"S": "c"}}, "UpdateExpression": "ADD #n :one",
      "ExpressionAttributeNames": {"#n": "count"}, "ExpressionAttributeValues": {":one": {"N": "1"}},
@@ -221,6 +219,43 @@ TEST_F(ModelRun, WhatTheDaemonRefusesFailsAndTheOthersAreRun) {
   outcome = RunTool({"--endpoint", "127.0.0.1:1", "--timeout", "1", "model", "run", folder()});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_EQ(outcome.out, "") << "a daemon that is not there is no answer";
+}
+
+class ModelRunOfAFakeDaemon : public ItemctlTest {};
+
+TEST_F(ModelRunOfAFakeDaemon, WhatWasRunBeforeTheDaemonWentAwayIsPrinted) {
+  daemon_.get_item = [](const auto&, v1::GetItemReply*) { return grpc::Status::OK; };
+  daemon_.query = [](const auto&, v1::QueryReply*) {
+    return Refusal(grpc::StatusCode::PERMISSION_DENIED, "ACCESS_DENIED", "no longer");
+  };
+  const testing::TemporaryDirectory directory;
+  std::ofstream(directory.path() + "/shelf.table.json") << kTable;
+  std::ofstream(directory.path() + "/patterns.json")
+      << "[" << Replaced(kByKey, R"(":item": null)", R"(":item": {"S": "a"})") << "," << kById << "]";
+  const Outcome outcome = Call({"model", "run", directory.path()});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("no longer"));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr(R"("Name": "by-key")"), HasSubstr(R"("Calls": 1)"), Not(HasSubstr("by-id"))));
+}
+
+TEST_F(ModelRun, ItemsThatAreNotShownAreCounted) {
+  std::string lines;
+  for (int i = 0; i < 1'002; ++i) {
+    lines += R"({"id": {"S": "n)" + std::to_string(i) + R"("}, "kind": {"S": "many"}})" + "\n";
+  }
+  Write("shelf.items.jsonl", lines);
+  ASSERT_EQ(Call({"model", "apply", folder(), "--items"}).exit_code, 0);
+  const std::string many = R"({"Name": "many", "Requests": [{"Operation": "Query", "Request": {
+      "TableName": "shelf", "IndexName": "ByKind", "KeyConditionExpression": "kind = :k",
+      "ExpressionAttributeValues": {":k": {"S": "many"}}}}]})";
+  Outcome outcome = Run(many, {"--show-items"});
+  EXPECT_EQ(CountOf(outcome.out, R"("kind")"), 1'000u);
+  EXPECT_THAT(outcome.out, HasSubstr(R"("ItemsNotShown": 2})"));
+  EXPECT_THAT(Run(many, {"--show-items", "-o", "table"}).out,
+              HasSubstr("found: many: 2 more, which are not shown\n"));
+  EXPECT_THAT(Run(kById, {"--show-items"}).out, Not(HasSubstr("ItemsNotShown")));
+  EXPECT_THAT(Run(many).out, Not(HasSubstr("ItemsNotShown")));
 }
 
 // SEM-027, SEM-029, SEM-030.

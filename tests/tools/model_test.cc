@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/tools/model_fixture.h"
 
@@ -12,6 +14,7 @@ namespace itemdb::tools {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,10 +58,87 @@ TEST_F(Model, ApplyAddsAMissingIndexAndWaitsForIt) {
   EXPECT_THAT(Call({"index", "status", "shelf"}).out, HasSubstr(R"("ItemCount": 2)"));
 }
 
+// A live table of kTable's definition whose index is still being created for the first looks, as a fast
+// daemon's never is for long.
+class ModelOfABusyTable : public ItemctlTest {
+ protected:
+  void SetUp() override {
+    std::ofstream(directory_.path() + "/shelf.table.json") << kTable;
+    table_.set_table_name("shelf");
+    table_.set_table_status(v1::TABLE_STATUS_ACTIVE);
+    table_.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
+    for (const char* name : {"id", "kind"}) {
+      v1::AttributeDefinition* attribute = table_.add_attribute_definitions();
+      attribute->set_attribute_name(name);
+      attribute->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);
+    }
+    AddHashKey(table_, "id");
+    AddIndex("ByKind", v1::TABLE_STATUS_CREATING);
+    daemon_.describe_table = [this](const auto&, v1::DescribeTableReply* reply) {
+      if (++looks_ == 3)
+        table_.mutable_global_secondary_indexes(0)->set_index_status(v1::TABLE_STATUS_ACTIVE);
+      *reply->mutable_table() = table_;
+      return grpc::Status::OK;
+    };
+    daemon_.update_table = [this](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
+      // SEM-095: one at a time.
+      if (looks_ < 3) return Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", "one at a time");
+      added_.push_back(request.global_secondary_index_creations(0).index_name());
+      AddIndex(added_.back(), v1::TABLE_STATUS_ACTIVE);
+      *reply->mutable_table() = table_;
+      return grpc::Status::OK;
+    };
+  }
+
+  template <typename Description>
+  static void AddHashKey(Description& description, const std::string& attribute_name) {
+    v1::KeySchemaElement* key = description.add_key_schema();
+    key->set_attribute_name(attribute_name);
+    key->set_key_type(v1::KEY_TYPE_HASH);
+  }
+
+  void AddIndex(const std::string& name, v1::TableStatus status) {
+    v1::GlobalSecondaryIndexDescription* index = table_.add_global_secondary_indexes();
+    index->set_index_name(name);
+    index->set_index_status(status);
+    AddHashKey(*index, "kind");
+    index->mutable_projection()->set_projection_type(v1::PROJECTION_TYPE_ALL);
+  }
+
+  testing::TemporaryDirectory directory_;
+  v1::TableDescription table_;
+  int looks_ = 0;
+  std::vector<std::string> added_;
+};
+
+// SEM-097.
+TEST_F(ModelOfABusyTable, ApplyWaitsForAnIndexThatIsBeingCreated) {
+  const Outcome outcome = Call({"model", "apply", directory_.path()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr(R"("Action": "AWAIT_INDEXES")"), HasSubstr(R"("StillDiffers": [])")));
+  EXPECT_EQ(looks_, 3);
+}
+
+// SEM-095.
+TEST_F(ModelOfABusyTable, ApplyWaitsBeforeItAddsAnotherIndex) {
+  std::string document = kTable;
+  document = Replaced(document, R"("GlobalSecondaryIndexes": [)",
+                      R"("GlobalSecondaryIndexes": [{"IndexName": "More",
+                           "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}],
+                           "Projection": {"ProjectionType": "ALL"}}, )");
+  std::ofstream(directory_.path() + "/shelf.table.json") << document;
+  const Outcome outcome = Call({"model", "apply", directory_.path()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(R"("Action": "ADD_INDEXES", "IndexesAdded": ["More"])"));
+  EXPECT_THAT(added_, ElementsAre("More"));
+}
+
 TEST_F(Model, AnotherKeyIsRefusedByNameBeforeAnythingIsChanged) {
   ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
   Write("shelf.table.json",
         Replaced(kTable, R"("id", "AttributeType": "S")", R"("id", "AttributeType": "N")"));
+  Write("shelf.items.jsonl", R"({"id": {"N": "1"}})");
   Write("another.table.json", Replaced(kTable, "shelf", "another"));
   for (const char* option : {"--items", "--dry-run"}) {
     const Outcome outcome = Call({"model", "apply", folder(), option});
@@ -75,7 +155,10 @@ TEST_F(Model, WhatCannotBeChangedIsListedAndReplacedOnlyWhenConfirmed) {
   Outcome outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("projection of index ByKind: KEYS_ONLY in the model, ALL live"));
-  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left; table update, index drop or --replace"));
+  const Outcome dry = Call({"model", "apply", folder(), "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 1) << "as the real one";
+  EXPECT_EQ(dry.out, outcome.out);
 
   outcome = Call({"model", "apply", folder(), "--replace"});
   EXPECT_EQ(outcome.exit_code, 2);
@@ -122,12 +205,37 @@ TEST_F(Model, CheckListsEveryDifference) {
   EXPECT_THAT(outcome.err, HasSubstr("6 differences in 1 of 1 tables"));
 }
 
-TEST_F(Model, ARefusedItemIsNamedByItsLine) {
-  Write("shelf.items.jsonl", std::string(kItems) + R"({"kind": {"S": "without a key"}})");
-  const Outcome outcome = Call({"model", "apply", folder()});
+TEST_F(Model, ARefusedItemIsNamedByItsLineAndItemsPutsTheRest) {
+  Write("shelf.items.jsonl", std::string(kItems) + R"({"id": {"S": ""}})");
+  Outcome outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("1 of 3 items were refused, the first, " + folder() +
-                                     "/shelf.items.jsonl line 4, because: "));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("1 of 3 items were refused, the first, " + folder() +
+                              "/shelf.items.jsonl line 4, because: "),
+                    HasSubstr("not all items were put: repeat it with --items to put the rest")));
+
+  Write("shelf.items.jsonl", std::string(kItems) + R"({"id": {"S": "c"}})");
+  outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("hint: shelf has 2 items, its file in the folder 3; --items puts them\n"));
+  EXPECT_THAT(Call({"model", "apply", folder(), "--only-tables"}).err, Not(HasSubstr("hint")));
+  EXPECT_THAT(Call({"model", "apply", folder(), "--items"}).err, Not(HasSubstr("hint")));
+  EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 3, \"ScannedCount\": 3}\n");
+  EXPECT_THAT(Call({"model", "apply", folder()}).err, Not(HasSubstr("hint")));
+}
+
+TEST_F(Model, NothingIsDeletedWhenATableToBeReplacedIsProtected) {
+  Write("another.table.json", Replaced(kTable, "shelf", "another"));
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  ASSERT_EQ(Call({"item", "put", "another", R"({"id": "kept"})"}).exit_code, 0);
+  ASSERT_EQ(Call({"table", "update", "shelf", "--deletion-protection-enabled"}).exit_code, 0);
+  const Outcome outcome = Call({"model", "apply", folder(), "--replace", "--yes"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("tables to be replaced have deletion protection, so nothing was changed; "
+                        "table update TABLE --no-deletion-protection-enabled takes it away: shelf"));
+  EXPECT_EQ(Call({"count", "another"}).out, "{\"Count\": 1, \"ScannedCount\": 1}\n");
 }
 
 // Each is refused before the daemon is asked for anything.
@@ -146,6 +254,14 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
        "TableName is \"shelves\"; the file's name asks for \"shelf\""},
       {"shelf.items.jsonl", "{\"id\": {\"S\": \"a\"}}\n{\"id\": 1}\n",
        "shelf.items.jsonl line 2: id: DynamoDB JSON needs an object"},
+      {"shelf.table.json", Replaced(kTable, R"([{"AttributeName": "id", "AttributeType": "S"},)", "["),
+       "shelf.table.json: KeySchema has the attribute \"id\", which AttributeDefinitions lack"},
+      {"shelf.table.json", Replaced(kTable, R"("kind", "AttributeType")", R"("kin", "AttributeType")"),
+       "KeySchema of the index ByKind has the attribute \"kind\", which AttributeDefinitions lack"},
+      {"shelf.items.jsonl", "{\"id\": {\"S\": \"a\"}}\n{\"kind\": {\"S\": \"a\"}}\n",
+       "shelf.items.jsonl line 2: the item lacks the key attribute \"id\""},
+      {"shelf.items.jsonl", "\n{\"id\": {\"N\": \"1\"}}\n",
+       "shelf.items.jsonl line 2: the key attribute \"id\" is of type N; the table's is S"},
       {"shelf.items.jsonl", "nonsense\n", "shelf.items.jsonl line 1: malformed JSON"},
       {"box.items.jsonl", kItems, "box.items.jsonl has items of a table without a file box.table.json"},
       {"patterns.json", "[", "patterns.json: malformed JSON"},
@@ -174,6 +290,11 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
        "AnyOrder is allowed only with Items"},
       {"patterns.json", R"([{"Name": "one", "Items": [{"id": "a"}], "Requests": [{)" + query + "]}]",
        "the pattern one.Items[0]: id: DynamoDB JSON needs an object"},
+      {"patterns.json",
+       R"([{"Name": "all", "Items": [], "Requests": [{"Operation": "Scan",
+            "Request": {"TableName": "shelf", "Select": "COUNT"}}]}])",
+       "the pattern all: Requests[0] has the Select COUNT, which returns no items, so there is nothing to "
+       "compare with Items"},
       {"patterns.json",
        R"([{"Name": "one", "Requests": [{)" + query + R"(]}, {"Name": "one", "Requests": [{)" + query + "]}]",
        "two patterns are called \"one\""},

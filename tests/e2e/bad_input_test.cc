@@ -394,7 +394,7 @@ TEST_F(BadInputTest, StartKeys) {
 
 TEST_F(BadInputTest, CommandLines) {
   ExpectRefused({
-      {{}, kUsage, {"command", "table, index, item, query, scan"}},
+      {{}, kUsage, {"command", "table, index, ttl, item, query, scan"}},
       {{"frob"}, kUsage, {"frob", "allowed are"}},
       {{"item", "frob"}, kUsage, {"frob", "get, put, update, delete"}},
       {{"scan", "Order", "--nonsense"}, kUsage, {"--nonsense"}},

@@ -90,12 +90,13 @@ class ServerTest : public ::testing::Test {
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   }
 
-  // Until nothing changes for a moment: what a stalled client makes the server hold.
-  int64_t SettledCallBytes() {
+  // Until nothing changes for a moment: what stalled clients make the server hold, which is to be more than
+  // `more_than` in the end.
+  int64_t SettledCallBytes(int64_t more_than) {
     int64_t before = -1;
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 300; ++i) {
       int64_t now = server_->call_bytes();
-      if (now == before) return now;
+      if (now == before && now > more_than) return now;
       before = now;
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }

@@ -151,7 +151,7 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
     streams.push_back(data_->ScanStream(contexts.back().get(), ScanOf("orders")));
   }
   // A page ends with the item that crosses 1 MiB; buffers of strings may be twice as large.
-  int64_t bytes = SettledCallBytes();
+  int64_t bytes = SettledCallBytes(8 * kMiB);
   EXPECT_GT(bytes, 8 * kMiB);
   EXPECT_LE(bytes, 8 * 3 * kMiB);
   // They go on when they are read, and then nothing is left.
@@ -175,7 +175,7 @@ TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
     contexts.push_back(std::make_unique<grpc::ClientContext>());
     streams.push_back(data_->ScanStream(contexts.back().get(), ScanOf("orders")));
   }
-  EXPECT_LE(SettledCallBytes(), 10 * kMiB);
+  EXPECT_LE(SettledCallBytes(0), 10 * kMiB);
   EXPECT_TRUE(Put("orders", Key("c", "0")).ok());
   for (auto& stream : streams) {
     v1::ScanReply page;
@@ -197,7 +197,7 @@ TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // EXT-01
   {
     grpc::ClientContext context;
     auto scan = data_->ScanStream(&context, ScanOf("orders"));
-    EXPECT_GT(SettledCallBytes(), 0);
+    EXPECT_GT(SettledCallBytes(0), 0);
     context.TryCancel();
     EXPECT_EQ(scan->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
@@ -217,7 +217,7 @@ TEST_F(Streams, EndWhenTheServerStops) {  // EXT-01, EXT-03
   Fill(80, 300'000);
   grpc::ClientContext stalled_context;
   auto stalled = data_->ScanStream(&stalled_context, ScanOf("orders"));
-  EXPECT_GT(SettledCallBytes(), 0);
+  EXPECT_GT(SettledCallBytes(0), 0);
   grpc::ClientContext idle_context;
   auto idle = data_->BulkWrite(&idle_context);
   ASSERT_TRUE(idle->Write(Chunk(1, {"a"})));

@@ -16,10 +16,6 @@ namespace {
 // No shorter than the reply with any order in it.
 constexpr size_t kOrderReplyBytes = 200;
 
-absl::Status ToStatus(const grpc::Status& status) {
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
-
 class GrpcContender : public Contender {
  public:
   GrpcContender(const ContenderSetup& setup, ServerProcess server)

@@ -280,12 +280,6 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status ToStatus(const grpc::Status& status) {
-  return status.ok()
-             ? absl::OkStatus()
-             : absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
-
 // How long after its commit time a change is in the hands of a watcher on another connection.
 absl::Status RunWatch(Session& session, const LiveOptions& options) {
   session.Progress("live: watching changes");

@@ -32,6 +32,11 @@ absl::StatusOr<HttpServerProcess> StartHttp(const std::string& program,
 
 }  // namespace
 
+absl::Status ToStatus(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+}
+
 absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bool durable,
                                                 bool unix_socket) {
   std::string address_file = directory + ".address";

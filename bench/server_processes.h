@@ -10,6 +10,9 @@
 
 namespace itemdb::bench {
 
+// What a call ended with.
+absl::Status ToStatus(const grpc::Status& status);
+
 struct ServerProcess {
   std::unique_ptr<ChildProcess> process;
   // Not connected yet; shares no connection with other channels.

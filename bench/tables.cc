@@ -30,12 +30,6 @@ double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-absl::Status ToStatus(const grpc::Status& status) {
-  return status.ok()
-             ? absl::OkStatus()
-             : absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
-
 std::string TableName(int table) { return "table" + std::to_string(10'000 + table); }
 
 v1::CreateTableRequest TableRequest(int table) {

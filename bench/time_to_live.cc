@@ -30,12 +30,6 @@ constexpr double kLagGoalSeconds = 5;
 constexpr char kSteadyTable[] = "steady";
 constexpr char kBacklogTable[] = "backlog";
 
-absl::Status ToStatus(const grpc::Status& status) {
-  return status.ok()
-             ? absl::OkStatus()
-             : absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
-}
-
 int64_t NowMicros() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())

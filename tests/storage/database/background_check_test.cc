@@ -7,7 +7,6 @@
 #include <string>
 #include <thread>
 
-#include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
 
 namespace itemdb::testing {
@@ -57,19 +56,7 @@ TEST_F(BackgroundCheckTest, IsNotThereUnlessAskedFor) {
 
 TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRoundAfterRound) {
   Do([&](Families& families) {
-    auto entries = families.All(index_);
-    auto entry = entries.begin();
-    families.Delete(index_, entry->first);  // Missing.
-    ++entry;
-    std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
-    payload[payload.rfind("open")] = 'O';
-    families.Put(index_, entry->first, EncodeRecord(index_, entry->first, 5, payload));  // Stale.
-    ++entry;
-    std::string stray = entry->first;
-    stray.replace(stray.find("open"), 4, "shut");
-    families.Put(index_, stray,
-                 EncodeRecord(index_, stray, 5, DecodeRecord(index_, entry->first, entry->second)->payload));
-    families.Put(index_, "no key at all", "no record at all");
+    PlantWrongEntries(families);
     families.Put(table_, "no item's key", "no item at all");
   });
   for (int round = 0; round < 2; ++round) {

@@ -188,22 +188,7 @@ class RepairTest : public CheckTest {
 };
 
 TEST_F(RepairTest, PutsMissingStaleStrayAndDamagedEntriesRight) {
-  Do([&](Families& families) {
-    auto entries = families.All(index_);
-    auto entry = entries.begin();
-    families.Delete(index_, entry->first);  // Missing.
-    ++entry;
-    std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
-    payload[payload.rfind("open")] = 'O';
-    families.Put(index_, entry->first, EncodeRecord(index_, entry->first, 5, payload));  // Stale.
-    ++entry;
-    families.Put(index_, entry->first, "damaged");
-    std::string stray = entry->first;
-    stray.replace(stray.find("open"), 4, "shut");
-    families.Put(index_, stray,
-                 EncodeRecord(index_, stray, 5, DecodeRecord(index_, entry->first, entry->second)->payload));
-    families.Put(index_, "no key at all", "no record at all");
-  });
+  Do([&](Families& families) { families.Put(index_, PlantWrongEntries(families), "damaged"); });
   // Missing, stale, damaged and therefore missing, stray, damaged; and their number.
   ExpectRepaired(7);
 }

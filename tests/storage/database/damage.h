@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/values/stored_record.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -115,6 +116,25 @@ class Damage : public ::testing::Test {
       damage(families);
     }
     database_.Reopen();
+  }
+
+  // Of the index's three entries one is missing then and one is stale. A stray one of no item is added, as is
+  // a record that is none. The third entry's key.
+  std::string PlantWrongEntries(Families& families) {
+    auto entries = families.All(index_);
+    auto entry = entries.begin();
+    families.Delete(index_, entry->first);
+    ++entry;
+    std::string payload(DecodeRecord(index_, entry->first, entry->second)->payload);
+    payload[payload.rfind("open")] = 'O';
+    families.Put(index_, entry->first, EncodeRecord(index_, entry->first, 5, payload));
+    ++entry;
+    std::string stray = entry->first;
+    stray.replace(stray.find("open"), 4, "shut");
+    families.Put(index_, stray,
+                 EncodeRecord(index_, stray, 5, DecodeRecord(index_, entry->first, entry->second)->payload));
+    families.Put(index_, "no key at all", "no record at all");
+    return entry->first;
   }
 
   std::vector<std::string> Findings() {

@@ -53,7 +53,7 @@ function(itemdb_test name)
   file(GLOB sources CONFIGURE_DEPENDS *_test.cc)
   if(sources)
     add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE itemdb_options ${ARGN} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name} PRIVATE itemdb_options ${ARGN} GTest::gmock itemdb_test_main)
     # Tests wait for disks and sockets; optimising them only takes time.
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     add_test(NAME ${name} COMMAND ${name})

@@ -444,7 +444,7 @@ void LayoutsTest::CompareProducts(const OrderEntryData& data) {
   }
 }
 
-// SEED-042, SEED-043, SEED-044, SEED-045, SEED-046, SEED-047, SEED-048.
+// SEED-041, SEED-042, SEED-043, SEED-044, SEED-045, SEED-046, SEED-047, SEED-048.
 TEST_F(LayoutsTest, FourTablesAndOneGiveTheSameAnswers) {
   const char* more = std::getenv("ITEMDB_LAYOUT_SEEDS");
   const uint64_t seeds = more == nullptr ? 50 : std::strtoull(more, nullptr, 10);

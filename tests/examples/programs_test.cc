@@ -185,7 +185,7 @@ TEST_F(ProgramsTest, EcommerceAnswersItsQuestions) {
   EXPECT_EQ(refused->requests, 1);
 }
 
-// SEED-062, SEED-063, SEED-065..SEED-072, SEED-075..SEED-081.
+// SEED-062, SEED-063, SEED-065..SEED-072, SEED-075..SEED-081, INC-24.
 TEST_F(ProgramsTest, OneToManyAnswersItsQuestionsByFiveStrategies) {
   Load("one_to_many");
   const std::vector<Question> questions = Check("example_one_to_many", "one_to_many");

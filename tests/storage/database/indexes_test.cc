@@ -288,7 +288,7 @@ TEST_F(WideIndex, IsAskedOnlyForWhatItProjects) {  // SEM-037
   EXPECT_TRUE(database_.Scan(scan).ok());
 }
 
-TEST_F(WideIndex, FollowsItsItems) {  // SEM-074, SEM-075
+TEST_F(WideIndex, FollowsItsItems) {  // SEM-074, SEM-075, INC-29
   Put("a", S("h"), N("1"), B("b"), N("2"), S("r"));
   auto entries = [&] { return Entries(database_, "Wide"); };
   auto update = [&](const std::string& expression, Attributes values) {

@@ -286,7 +286,7 @@ TEST(Tables, AreListedInNameOrderPageByPage) {  // OP-04
   }
 }
 
-TEST(Tables, MadeAgainUnderTheirNameAreEmptyAndOthers) {  // SEM-074, SEM-100, OP-01, OP-02
+TEST(Tables, MadeAgainUnderTheirNameAreEmptyAndOthers) {  // SEM-074, SEM-100, OP-01, OP-02, SEED-051
   TestDatabase database;
   database.CreateTable(Things());
   for (const char* sk : {"1", "2"}) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <thread>
@@ -35,16 +36,31 @@ inline v1::UpdateTableRequest DeleteIndexRequest(const std::string& table, const
   return request;
 }
 
-// Waits until no index of `table` is CREATING any more, or the table is gone.
+// Waits until no index of `table` is CREATING any more, or the table is gone; fails the test when that takes
+// minutes.
 inline void AwaitIndexes(Database& database, const std::string& table) {
   v1::DescribeTableRequest request;
   request.set_table_name(table);
-  for (;;) {
-    auto reply = database.DescribeTable(request);
+  absl::StatusOr<v1::DescribeTableReply> reply;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  do {
+    reply = database.DescribeTable(request);
     if (absl::IsNotFound(reply.status())) return;
     if (reply.ok() && reply->table().table_status() == v1::TABLE_STATUS_ACTIVE) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  } while (std::chrono::steady_clock::now() < until);
+  ADD_FAILURE() << "not filled: " << (reply.ok() ? reply->DebugString() : reply.status().ToString());
+}
+
+// Waits until nothing is left of the files of builds, which go a moment after the index is there; false when
+// they do not for a minute.
+inline bool AwaitNoBuildFiles(const std::string& data_directory) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::filesystem::exists(data_directory + "/builds")) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  return true;
 }
 
 }  // namespace itemdb::testing

@@ -19,6 +19,7 @@ using rocksdb::DirFsyncOptions;
 using rocksdb::FileOptions;
 using rocksdb::FileSystem;
 using rocksdb::FSDirectory;
+using rocksdb::FSRandomAccessFile;
 using rocksdb::FSRandomRWFile;
 using rocksdb::FSWritableFile;
 using rocksdb::IODebugContext;
@@ -130,6 +131,38 @@ class PowerLossFileSystem::RandomRWFile : public rocksdb::FSRandomRWFileOwnerWra
   const std::shared_ptr<UnsyncedFile> file_;
 };
 
+class PowerLossFileSystem::RandomAccessFile : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  RandomAccessFile(std::unique_ptr<FSRandomAccessFile> target, PowerLossFileSystem& disk, std::string path)
+      : FSRandomAccessFileOwnerWrapper(std::move(target)), disk_(disk), path_(std::move(path)) {}
+
+  IOStatus Read(uint64_t offset, size_t size, const IOOptions& options, Slice* result, char* scratch,
+                IODebugContext* dbg) const override {
+    IOStatus fault = Fault();
+    return fault.ok() ? FSRandomAccessFileOwnerWrapper::Read(offset, size, options, result, scratch, dbg)
+                      : fault;
+  }
+  IOStatus MultiRead(rocksdb::FSReadRequest* requests, size_t count, const IOOptions& options,
+                     IODebugContext* dbg) override {
+    IOStatus fault = Fault();
+    return fault.ok() ? FSRandomAccessFileOwnerWrapper::MultiRead(requests, count, options, dbg) : fault;
+  }
+  // Tried by readers ahead, who read on demand when it is not offered.
+  IOStatus Prefetch(uint64_t /*offset*/, size_t /*size*/, const IOOptions& /*options*/,
+                    IODebugContext* /*dbg*/) override {
+    return IOStatus::NotSupported();
+  }
+
+ private:
+  IOStatus Fault() const {
+    MutexLock lock(disk_.mutex_);
+    return disk_.TakeFault(Operation::kRead, path_);
+  }
+
+  PowerLossFileSystem& disk_;
+  const std::string path_;
+};
+
 class PowerLossFileSystem::Directory : public rocksdb::FSDirectoryWrapper {
  public:
   Directory(std::unique_ptr<FSDirectory> target, PowerLossFileSystem& disk, std::string path)
@@ -185,22 +218,32 @@ int PowerLossFileSystem::faults_left() const {
   return static_cast<int>(faults_.size());
 }
 
+void PowerLossFileSystem::ClearFaults() {
+  MutexLock lock(mutex_);
+  faults_.clear();
+}
+
 void PowerLossFileSystem::SetFreeSpace(std::optional<uint64_t> bytes) {
   MutexLock lock(mutex_);
   free_space_ = bytes;
 }
 
-IOStatus PowerLossFileSystem::Admit(std::optional<Operation> operation, const std::string& path) {
-  if (cut_at_operation_.has_value() && operations_ >= *cut_at_operation_) power_is_cut_ = true;
-  if (power_is_cut_) return IOStatus::IOError("the power is cut", path);
+IOStatus PowerLossFileSystem::TakeFault(std::optional<Operation> operation, const std::string& path) {
   for (auto fault = faults_.begin(); fault != faults_.end(); ++fault) {
     if (operation != fault->operation || (fault->matches && !fault->matches(path))) continue;
     IOStatus status = fault->status;
     if (--fault->times <= 0) faults_.erase(fault);
     return status;
   }
-  ++operations_;
   return IOStatus::OK();
+}
+
+IOStatus PowerLossFileSystem::Admit(std::optional<Operation> operation, const std::string& path) {
+  if (cut_at_operation_.has_value() && operations_ >= *cut_at_operation_) power_is_cut_ = true;
+  if (power_is_cut_) return IOStatus::IOError("the power is cut", path);
+  IOStatus fault = TakeFault(operation, path);
+  if (fault.ok()) ++operations_;
+  return fault;
 }
 
 bool PowerLossFileSystem::Covers(const std::string& path) const {
@@ -276,6 +319,18 @@ IOStatus PowerLossFileSystem::NewRandomRWFile(const std::string& name, const Fil
   IOStatus status = target_->NewRandomRWFile(path, options, &file, dbg);
   if (!status.ok()) return status;
   *result = std::make_unique<RandomRWFile>(std::move(file), *this, path, state_.Find(path));
+  return status;
+}
+
+IOStatus PowerLossFileSystem::NewRandomAccessFile(const std::string& name, const FileOptions& options,
+                                                  std::unique_ptr<FSRandomAccessFile>* result,
+                                                  IODebugContext* dbg) {
+  std::string path = Normal(name);
+  std::unique_ptr<FSRandomAccessFile> file;
+  IOStatus status = target_->NewRandomAccessFile(path, options, &file, dbg);
+  if (!status.ok()) return status;
+  if (Covers(path)) file = std::make_unique<RandomAccessFile>(std::move(file), *this, path);
+  *result = std::move(file);
   return status;
 }
 

@@ -37,7 +37,8 @@ namespace itemdb::testing {
 
 // An error to be returned by operations to come; see PowerLossFileSystem::Inject.
 struct InjectedFault {
-  enum class Operation { kAppend, kSync, kCreateFile, kRename, kDelete, kSyncDirectory };
+  // Reads are those at a place of a file, as of tables; they fail whether or not the power is cut.
+  enum class Operation { kAppend, kSync, kCreateFile, kRename, kDelete, kSyncDirectory, kRead };
   Operation operation = Operation::kSync;
   // Chooses files by absolute path; for kRename the new name. Empty: all. Must not call the file system.
   std::function<bool(const std::string& path)> matches;
@@ -74,6 +75,8 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
   void Inject(InjectedFault fault);
   // Faults injected that have not been used up.
   int faults_left() const;
+  // Takes all of them back.
+  void ClearFaults();
 
   // What GetFreeSpace answers, in bytes; nullopt: the truth.
   void SetFreeSpace(std::optional<uint64_t> bytes);
@@ -96,6 +99,9 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus NewRandomRWFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSRandomRWFile>* result,
                                     rocksdb::IODebugContext* dbg) override;
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& path, const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                                        rocksdb::IODebugContext* dbg) override;
   rocksdb::IOStatus NewMemoryMappedFileBuffer(
       const std::string& path, std::unique_ptr<rocksdb::MemoryMappedFileBuffer>* result) override;
   rocksdb::IOStatus NewDirectory(const std::string& path, const rocksdb::IOOptions& options,
@@ -119,8 +125,12 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
  private:
   class WritableFile;
   class RandomRWFile;
+  class RandomAccessFile;
   class Directory;
 
+  // The first fault that `operation` on `path` meets; OK: none.
+  rocksdb::IOStatus TakeFault(std::optional<InjectedFault::Operation> operation, const std::string& path)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts one changing operation, or says why it must fail. `operation` is empty for those without faults.
   rocksdb::IOStatus Admit(std::optional<InjectedFault::Operation> operation, const std::string& path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -303,6 +303,27 @@ TEST(PowerLossFileSystem, InjectedFaultsHitOnlyWhatTheyName) {
   EXPECT_EQ(disk.Content("1.log"), "a");
 }
 
+TEST(PowerLossFileSystem, ReadsFailWhenTold) {
+  Disk disk;
+  for (const char* name : {"1.sst", "2.sst"}) disk.Write(name, "content", /*sync=*/true);
+  auto read = [&](const std::string& name) {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    EXPECT_TRUE(disk->NewRandomAccessFile(disk.Path(name), {}, &file, nullptr).ok());
+    char scratch[16];
+    rocksdb::Slice result;
+    IOStatus status = file->Read(3, 2, {}, &result, scratch, nullptr);
+    return status.ok() ? result.ToString() : status.ToString();
+  };
+  EXPECT_EQ(read("1.sst"), "te");
+  disk->Inject({.operation = InjectedFault::Operation::kRead,
+                .matches = [](const std::string& path) { return path.ends_with("1.sst"); },
+                .times = 1'000});
+  EXPECT_EQ(read("1.sst"), "IO error: injected fault");
+  EXPECT_EQ(read("2.sst"), "te");
+  disk->ClearFaults();
+  EXPECT_EQ(read("1.sst"), "te");
+}
+
 TEST(PowerLossFileSystem, LiesAboutFreeSpaceWhenTold) {
   Disk disk;
   uint64_t bytes = 0;

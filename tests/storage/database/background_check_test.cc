@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/storage/database/damage.h"
 
@@ -98,6 +99,36 @@ TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
     EXPECT_THAT(check.last_error(), HasSubstr("orruption"));
     EXPECT_THAT(check.findings(), ElementsAre(HasSubstr("index ByStatus of table Zebras: key")));
   }
+}
+
+// A disk that does not answer: nothing is known of what is there, so nothing is missing.
+TEST_F(BackgroundCheckTest, TakesNothingThatCannotBeReadForMissing) {
+  database_.Close();
+  const std::string& directory = database_.options().data_directory;
+  std::vector<std::string> unreadable = Families(directory).Files(index_);
+  ASSERT_FALSE(unreadable.empty());
+  auto disk = std::make_shared<PowerLossFileSystem>(directory);
+  DatabaseOptions options = Options(directory);
+  options.file_system = disk;
+  options.block_cache_bytes = 0;  // Every block is read from the disk, every time.
+  checked_.emplace(options);
+  EXPECT_EQ(After(*checked_, 1).last_error(), "");
+  disk->Inject(Unreadable(unreadable));
+  v1::BackgroundCheck check = After(*checked_, 1);
+  EXPECT_THAT(check.last_error(), HasSubstr("injected fault"));
+  EXPECT_THAT(check.findings(), IsEmpty());
+  for (bool repair : {false, true}) {
+    v1::CheckDatabaseRequest request;
+    request.set_repair(repair);
+    auto checked = Await<v1::CheckDatabaseReply>(
+        [&](auto done) { (*checked_)->CheckDatabase(request, std::move(done)); });
+    EXPECT_THAT(checked.status().ToString(), HasSubstr("injected fault"));
+  }
+  disk->ClearFaults();
+  check = After(*checked_, 1);
+  EXPECT_EQ(check.last_error(), "");
+  EXPECT_THAT(check.findings(), IsEmpty());
+  checked_->CheckIsClean();
 }
 
 // More records than one chunk, and tables that come and go between two chunks.

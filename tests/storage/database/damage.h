@@ -2,17 +2,22 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <rocksdb/db.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/values/stored_record.h"
+#include "tests/support/power_loss_file_system.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -45,19 +50,26 @@ class Families {
     for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
     return all;
   }
-  // Flips a byte of its first record in each of its table files.
-  void DamageFiles(uint64_t storage_id) {
+  // The paths of its table files.
+  std::vector<std::string> Files(uint64_t storage_id) {
     rocksdb::ColumnFamilyMetaData files;
     db_->GetColumnFamilyMetaData(families_.at(Name(storage_id)), &files);
-    ASSERT_FALSE(files.levels.empty());
+    std::vector<std::string> paths;
     for (const auto& level : files.levels) {
-      for (const auto& file : level.files) {
-        std::fstream bytes(file.db_path + file.name, std::ios::in | std::ios::out | std::ios::binary);
-        ASSERT_TRUE(bytes.seekg(5)) << file.name;
-        const int byte = bytes.get();
-        ASSERT_TRUE(bytes.seekp(5));
-        bytes.put(static_cast<char>(byte ^ 0x55));
-      }
+      for (const auto& file : level.files) paths.push_back(file.db_path + file.name);
+    }
+    return paths;
+  }
+  // Flips a byte of its first record in each of its table files.
+  void DamageFiles(uint64_t storage_id) {
+    const std::vector<std::string> paths = Files(storage_id);
+    ASSERT_FALSE(paths.empty());
+    for (const std::string& path : paths) {
+      std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+      ASSERT_TRUE(bytes.seekg(5)) << path;
+      const int byte = bytes.get();
+      ASSERT_TRUE(bytes.seekp(5));
+      bytes.put(static_cast<char>(byte ^ 0x55));
     }
   }
   // What its table files have in all.
@@ -89,6 +101,19 @@ class Families {
   std::unique_ptr<rocksdb::DB> db_;
   std::map<std::string, rocksdb::ColumnFamilyHandle*> families_;
 };
+
+// These files cannot be read, but for RocksDB's own threads: a compaction that fails closes the store.
+inline InjectedFault Unreadable(std::vector<std::string> paths) {
+  return {.operation = InjectedFault::Operation::kRead,
+          .matches =
+              [paths = std::move(paths)](const std::string& path) {
+                char thread[32] = "";
+                ::pthread_getname_np(::pthread_self(), thread, sizeof(thread));
+                return !std::string_view(thread).starts_with("rocksdb:") &&
+                       std::find(paths.begin(), paths.end(), path) != paths.end();
+              },
+          .times = 1'000'000};
+}
 
 // A table with an index and three items.
 class Damage : public ::testing::Test {

@@ -216,7 +216,7 @@ TEST_F(LiveIndexes, AreBegunAnewAfterACrash) {
   scan.set_index_name("ByGroup");
   EXPECT_THAT(ScanAll(copy, scan), SizeIs(51));
   copy.CheckIsClean();
-  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/copy/builds"));
+  EXPECT_TRUE(AwaitNoBuildFiles(directory_.path() + "/copy"));
   copy.Reopen();
   copy.CheckIsClean();
   EXPECT_THAT(ScanAll(copy, scan), SizeIs(51));

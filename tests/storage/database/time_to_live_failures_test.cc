@@ -7,7 +7,6 @@
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/time_to_live.h"
-#include "tests/support/power_loss_file_system.h"
 
 namespace itemdb::testing {
 namespace {
@@ -134,6 +133,38 @@ TEST_F(TimeToLiveFailures, AFullDiskPausesItWithOneLine) {
   disk_->SetFreeSpace(200 << 20);
   EXPECT_TRUE(AwaitItems(database, 0));
   ASSERT_TRUE(Await([&] { return Logged(options, "expired items are deleted again") == 1; }));
+  database.CheckIsClean();
+}
+
+// Its items wait until they can be read; those of the other tables go meanwhile.
+TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
+  DatabaseOptions options = Options();
+  options.block_cache_bytes = 0;  // Every block is read from the disk, every time.
+  TestDatabase database(options);
+  for (const char* table : {"Others", "Things", "Zebras"}) {
+    database.CreateTable(TableRequest(table));
+    for (const char* sk : {"1", "2", "3"})
+      ASSERT_TRUE(database.Put(table, {{"pk", S("p")}, {"sk", S(sk)}, {"ttl", At(1)}}).ok());
+    ASSERT_TRUE(SetTimeToLive(*database, table, true).ok());
+    ASSERT_TRUE(AwaitEnabled(*database, table));
+  }
+  v1::DescribeTableRequest request;
+  request.set_table_name("Things");
+  const uint64_t things = database->DescribeTable(request)->table().storage_id();
+  // In files.
+  database.Reopen();
+  database.Close();
+  const std::vector<std::string> unreadable = Families(options.data_directory).Files(things);
+  ASSERT_FALSE(unreadable.empty());
+  database.Reopen();
+  disk_->Inject(Unreadable(unreadable));
+  clock_.Set(kStart + 1);
+  for (const char* table : {"Others", "Zebras"}) EXPECT_TRUE(AwaitExpired(*database, table, 3)) << table;
+  EXPECT_TRUE(Await([&] { return Logged(options, "injected fault") > 0; }));
+  EXPECT_EQ(Items(database), 3);
+  disk_->ClearFaults();
+  EXPECT_TRUE(AwaitItems(database, 0));
+  EXPECT_EQ(Logged(options, "injected fault"), 1);
   database.CheckIsClean();
 }
 

@@ -180,7 +180,9 @@ TEST_F(Trim, KeepsTheFilesWithinTheirBound) {  // SEM-103
   EXPECT_GE(oldest, 100u);
   // What is left is whole, and more than nothing.
   auto left = database.ReadChanges(oldest - 1);
-  if (left.ok()) EXPECT_EQ(left->records(0).change_sequence(), oldest);
+  if (left.ok()) {
+    EXPECT_EQ(left->records(0).change_sequence(), oldest);
+  }
   EXPECT_LT(Oldest(database), static_cast<uint64_t>(written));
   database.CheckIsClean();
 }

@@ -164,7 +164,9 @@ TEST(RelaxedWatch, ShowsOnlyWhatIsDurable) {
   watcher.request().set_after_sequence(0);
   uint64_t seen = 0;
   for (int i = 0; seen < 20; ++i) {
-    if (i < 20) ASSERT_TRUE(database.Put("Things", {{"pk", S(std::to_string(i))}}).ok());
+    if (i < 20) {
+      ASSERT_TRUE(database.Put("Things", {{"pk", S(std::to_string(i))}}).ok());
+    }
     auto reply = watcher.Next();
     ASSERT_TRUE(reply.ok()) << reply.status();
     EXPECT_LE(reply->last_sequence(), database->GetStatus().durable_sequence());

@@ -37,7 +37,7 @@ class IndexBuildFailures : public ::testing::Test {
     ASSERT_TRUE(page.ok()) << page.status();
     EXPECT_GE(ShowItems(*page).size(), 100u);
     database_->CheckIsClean();
-    EXPECT_FALSE(std::filesystem::exists(root_ + "/data/builds"));
+    EXPECT_TRUE(AwaitNoBuildFiles(root_ + "/data"));
     database_->Reopen();
     database_->CheckIsClean();
   }

@@ -1,5 +1,6 @@
 // Client::Watch: change records from a stream that is opened again where it broke.
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,12 @@ class WatchedChanges {
  public:
   WatchedChanges(std::shared_ptr<ClientCore> core, const WatchRequest& request, CallOptions options)
       : core_(core),
+        on_progress_(request.on_progress),
         own_retries_(options.retry.has_value()),
         stream_(std::move(core), "/itemdb.v1.Changes/Watch", kRepliesAhead, options) {
     if (request.after_sequence.has_value()) request_.set_after_sequence(*request.after_sequence);
     request_.set_table_name(request.table_name);
+    request_.set_table_storage_id(request.table_storage_id);
     request_.set_progress_interval_ms(
         static_cast<int32_t>(absl::ToInt64Milliseconds(ProgressInterval(core_->timeout_of(options)))));
   }
@@ -34,6 +37,7 @@ class WatchedChanges {
   absl::StatusOr<std::optional<ChangeRecord>> Next() {
     while (used_ == records_.size()) {
       if (ended_) return std::nullopt;
+      TellPosition();
       absl::Status read = ReadReply();
       if (!read.ok()) return read;
     }
@@ -41,6 +45,12 @@ class WatchedChanges {
   }
 
  private:
+  void TellPosition() {
+    if (!std::exchange(moved_, false) || !on_progress_) return;
+    on_progress_(
+        {.change_sequence = request_.after_sequence(), .table_storage_id = request_.table_storage_id()});
+  }
+
   absl::Status ReadReply() {
     absl::Status usable = stream_.CheckUsable();
     if (!usable.ok()) return usable;
@@ -75,17 +85,21 @@ class WatchedChanges {
     }
     request_.set_after_sequence(reply.change_sequence());
     request_.set_table_storage_id(reply.table_storage_id());
+    moved_ = true;
     if (!own_retries_) stream_.KeepTrying();
     return absl::OkStatus();
   }
 
   const std::shared_ptr<ClientCore> core_;
+  const std::function<void(const WatchPosition&)> on_progress_;
   const bool own_retries_;
   ResumedStream stream_;
   // Of what is still to come.
   v1::WatchRequest request_;
   std::vector<ChangeRecord> records_;
   size_t used_ = 0;
+  // Since the position was told.
+  bool moved_ = false;
   bool ended_ = false;
 };
 

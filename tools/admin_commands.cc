@@ -193,9 +193,11 @@ absl::Status PrintKept(Context& context, const Client& client, const ChangesTail
 
 absl::Status PrintAsTheyCome(Context& context, const Client& client, const ChangesTailOptions& options,
                              RecordWriter& writer) {
-  WatchRequest request{.table_name = options.table_name};
-  if (options.from.has_value()) request.after_sequence = *options.from - 1;
-  uint64_t last = request.after_sequence.value_or(0);
+  uint64_t last = options.from.value_or(1) - 1;
+  WatchRequest request{
+      .table_name = options.table_name,
+      .on_progress = [&last](const WatchPosition& position) { last = position.change_sequence; }};
+  if (options.from.has_value()) request.after_sequence = last;
   ChangeRange changes = client.Watch(request, context.Call());
   for (const ChangeRecord& record : changes) {
     writer.WriteOne(record);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -156,12 +157,27 @@ struct ChangeRecord {
 // Changes as they are committed; see Client::Watch.
 using ChangeRange = LazyRange<ChangeRecord>;
 
+// How far a watch has come, for another one to go on from, in this program or the next.
+struct WatchPosition {
+  // Every change up to this one was used, or is none that was asked for.
+  uint64_t change_sequence = 0;
+  // Of the table that is watched; 0: of every table.
+  uint64_t table_storage_id = 0;
+};
+
 struct WatchRequest {
-  // Records with a greater sequence follow: the `change_sequence` of the last record that was used, to go on
-  // behind it. 0: from the first change there ever was. Default: the changes from now on.
+  // Records with a greater sequence follow: the `change_sequence` of the last record that was used or, if
+  // that is later, of the last position, to go on behind it. 0: from the first change there ever was.
+  // Default: the changes from now on.
   std::optional<uint64_t> after_sequence = std::nullopt;
   // Only this table's changes, those of its definition included. Default: of every table.
   std::string table_name = "";
+  // Of the position to go on from, whose table may have been deleted since. Default: the table's of today.
+  uint64_t table_storage_id = 0;
+  // Called when the range moves and everything received before was used, and every few seconds while nothing
+  // comes (CallOptions::timeout / 4, 5 s at most). Who keeps the position can go on from a table where
+  // nothing has changed for longer than changes are kept. Runs in the thread that uses the range.
+  std::function<void(const WatchPosition&)> on_progress = nullptr;
 };
 
 struct ReadChangesRequest {

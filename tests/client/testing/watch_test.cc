@@ -80,6 +80,54 @@ TEST_F(WatchTest, OfOneTableEndsWithIt) {
   EXPECT_EQ(rest->at(1).kind, ChangeKind::kDeleteTable);
 }
 
+// SEM-107: what another program needs to go on from, also where nothing changes.
+TEST_F(WatchTest, TellsHowFarItHasCome) {
+  Create("Quiet");
+  std::vector<WatchPosition> told;
+  const auto on_progress = [&told](const WatchPosition& position) { told.push_back(position); };
+  CancelToken token;
+  const CallOptions options{.timeout = absl::Milliseconds(200), .cancel = token};
+  ChangeRange changes =
+      client_.Watch({.after_sequence = 0, .table_name = "Things", .on_progress = on_progress});
+  ASSERT_EQ((*changes.Next())->change_sequence, 1u);
+  EXPECT_TRUE(told.empty()) << "the record that was handed out may not have been used yet";
+  Put("Things", 1);
+  const absl::StatusOr<std::optional<ChangeRecord>> put = changes.Next();
+  ASSERT_TRUE(put.ok()) << put.status();
+  ASSERT_FALSE(told.empty());
+  EXPECT_LT(told.back().change_sequence, (*put)->change_sequence);
+  EXPECT_EQ(told.back().table_storage_id, (*put)->table_storage_id);
+
+  // Ten changes of another table: progress, and no record.
+  for (int i = 10; i < 20; ++i) Put("Things", i);
+  const uint64_t last = (*put)->change_sequence + 10;
+  uint64_t position = 0;
+  ChangeRange quiet = client_.Watch({.after_sequence = 2,
+                                     .table_name = "Quiet",
+                                     .on_progress =
+                                         [&](const WatchPosition& now) {
+                                           position = now.change_sequence;
+                                           if (position == last) token.Cancel();
+                                         }},
+                                    options);
+  EXPECT_TRUE(absl::IsCancelled(quiet.Next().status()));
+  EXPECT_EQ(position, last);
+
+  // A table that was deleted and made anew under its name: the watch that goes on is of the old one.
+  const WatchPosition old = told.back();
+  ASSERT_TRUE(client_.DeleteTable("Things").ok());
+  Create("Things");
+  absl::StatusOr<std::vector<ChangeRecord>> rest = client_
+                                                       .Watch({.after_sequence = old.change_sequence,
+                                                               .table_name = "Things",
+                                                               .table_storage_id = old.table_storage_id})
+                                                       .ToVector();
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  ASSERT_FALSE(rest->empty());
+  EXPECT_EQ(rest->back().kind, ChangeKind::kDeleteTable);
+  for (const ChangeRecord& record : *rest) EXPECT_EQ(record.table_storage_id, old.table_storage_id);
+}
+
 TEST_F(WatchTest, IsTriedForAsLongAsItTakesOnceItHasBegun) {
   // Not before: a daemon that is not there is an error.
   database_->FailNext({.calls = 5, .fault = Fault::kUnavailable, .operation = "Watch"});

@@ -35,7 +35,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 
   void Start() {
     self_ = shared_from_this();
-    if (grpc::Status entered = call_.Enter(context_); !entered.ok()) {
+    if (grpc::Status entered = call_.Enter(); !entered.ok()) {
       {
         MutexLock lock(mutex_);
         finished_ = true;
@@ -47,10 +47,13 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   }
 
   void OnReadDone(bool ok) override {
+    grpc::Status caller = ok ? call_.CheckCaller() : grpc::Status::OK;
     {
       MutexLock lock(mutex_);
       reading_ = false;
-      if (ok) {
+      if (!caller.ok()) {
+        EndWith(std::move(caller));
+      } else if (ok) {
         arrived_ = true;
       } else {
         no_more_ = true;

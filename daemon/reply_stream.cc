@@ -12,7 +12,7 @@ constexpr std::string_view kNothingMore = "nothing more was read";
 }  // namespace
 
 bool ReplyStream::Enter() {
-  if (grpc::Status entered = call_.Enter(context_); !entered.ok()) {
+  if (grpc::Status entered = call_.Enter(); !entered.ok()) {
     Finish(std::move(entered));
     return false;
   }
@@ -40,6 +40,7 @@ void ReplyStream::Stop() {
 }
 
 void ReplyStream::Send(grpc::Status status, bool last) {
+  if (status.ok()) status = call_.CheckCaller();
   if (stopping_ || !status.ok()) return EndUnlessStopping(std::move(status));
   last_ = last;
   StartWrite(&message_);

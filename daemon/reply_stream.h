@@ -40,8 +40,8 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
   Calls& calls() { return call_.calls(); }
   grpc::ByteBuffer* message() { return &message_; }
 
-  // Sends message(), unless `status` says that there is none, or the daemon stops. After the `last` one the
-  // stream is over.
+  // Sends message(), unless `status` says that there is none, the caller's key is not good for it any more,
+  // or the daemon stops. After the `last` one the stream is over.
   void Send(grpc::Status status, bool last);
   // Ends because calls take all their memory, or because the daemon stops.
   void EndForMemory();

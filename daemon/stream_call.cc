@@ -14,20 +14,25 @@ constexpr size_t kStreamBytes = 24 << 10;
 StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
                        size_t request_bytes)
     : calls_(calls),
+      context_(context),
       method_(method),
       request_bytes_(request_bytes),
       caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
-grpc::Status StreamCall::Enter(const grpc::CallbackServerContext& context) {
+grpc::Status StreamCall::Enter() {
   if (!calls_.gate.TryEnter()) return StoppingReply();
   entered_ = true;
-  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context, method_);
-  if (!caller.ok()) return ToGrpcStatus(caller.status());
+  if (grpc::Status caller = CheckCaller(); !caller.ok()) return caller;
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
   if (!calls_.memory->TryReserveForStream(bytes)) return CallsFullReply(*calls_.memory);
   reserved_bytes_ = bytes;
   return grpc::Status::OK;
+}
+
+grpc::Status StreamCall::CheckCaller() const {
+  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context_, method_);
+  return caller.ok() ? grpc::Status::OK : ToGrpcStatus(caller.status());
 }
 
 void StreamCall::Leave() {

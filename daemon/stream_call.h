@@ -16,11 +16,14 @@ namespace itemdb {
 
 class StreamCall {
  public:
+  // `context` must outlive this.
   StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
              size_t request_bytes);
 
   // OK when the stream may go on: Leave() must follow. Otherwise it ends with this status.
-  grpc::Status Enter(const grpc::CallbackServerContext& context);
+  grpc::Status Enter();
+  // Whether its key is still good for it: keys change while streams go on.
+  grpc::Status CheckCaller() const;
   // Once, and also when it was not let in.
   void Leave();
 
@@ -40,6 +43,7 @@ class StreamCall {
 
  private:
   Calls& calls_;
+  const grpc::CallbackServerContext& context_;
   const std::string_view method_;
   const size_t request_bytes_;
   // The same object twice.

@@ -296,6 +296,47 @@ TEST_F(AccessTest, ANewKeyFileTakesEffectWithoutDroppingCalls) {
   EXPECT_THAT(Logged(), Not(HasSubstr(renewed)));
 }
 
+// A stream that goes on has to show its key for every page and chunk.
+TEST_F(AccessTest, StreamsEndWhenTheirKeyIsWithdrawn) {
+  grpc::ClientContext reader;
+  reader.AddMetadata("authorization", Basic("READER", kSecret));
+  v1::WatchRequest from_now;
+  from_now.set_progress_interval_ms(20);
+  auto watch = v1::Changes::NewStub(channel_)->Watch(&reader, from_now);
+  v1::WatchReply progress;
+  ASSERT_TRUE(watch->Read(&progress));
+
+  grpc::ClientContext writer;
+  writer.AddMetadata("authorization", Basic("WRITER", kSecret));
+  auto bulk = v1::Data::NewStub(channel_)->BulkWrite(&writer);
+  v1::BulkWriteChunk chunk;
+  v1::TableWriteRequests* table = chunk.add_request_items();
+  table->set_table_name("Things");
+  v1::WriteRequest* put = table->add_write_requests();
+  const auto write = [&](int number) {
+    chunk.set_chunk_number(number);
+    *put->mutable_put_request()->mutable_item() = Key("p", std::to_string(number));
+    v1::BulkWriteReply reply;
+    return bulk->Write(chunk) && bulk->Read(&reply);
+  };
+  ASSERT_TRUE(write(1));
+
+  // To another role, too little for writing, and away.
+  WriteKeys(KeyText("ADMIN", kSecret, "admin") + KeyText("WRITER", kSecret, "read"));
+  ASSERT_TRUE(AwaitLog("access keys reloaded"));
+  const uint64_t last = database_->GetStatus().change_sequence();
+  EXPECT_FALSE(write(2));
+  EXPECT_EQ(bulk->Finish().error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  v1::PutItemRequest request;
+  request.set_table_name("Things");
+  *request.mutable_item() = Key("p", "of an administrator");
+  ASSERT_TRUE(
+      CallMethod("itemdb.v1.Data/PutItem", {Basic("ADMIN", kSecret)}, request.SerializeAsString()).ok());
+  EXPECT_EQ(database_->GetStatus().change_sequence(), last + 1) << "the second chunk was not applied";
+  while (watch->Read(&progress)) EXPECT_LE(progress.change_sequence(), last);
+  EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
 // Without keys everybody may do everything, whatever they send.
 TEST_F(ServerTest, KeysAreNotLookedAtWithoutAKeyFile) {
   grpc::ClientContext context;

@@ -153,6 +153,12 @@ absl::Status Do(Context& context, const Client& client, const ModelFolder& folde
     absl::Status added = AddIndex(context, client, deed.table->model->definition, index);
     if (!added.ok()) return added;
   }
+  if (deed.creates && !deed.table->model->time_to_live.empty()) {
+    absl::StatusOr<UpdateTimeToLiveResult> enabled = client.UpdateTimeToLive(
+        {.table_name = deed.table_name(), .enabled = true, .attribute_name = deed.table->model->time_to_live},
+        context.Call());
+    if (!enabled.ok()) return enabled.status();
+  }
   if (!deed.puts_items) return absl::OkStatus();
   const absl::Status put = PutItems(context, client, folder, *deed.table->model);
   if (put.ok()) return put;
@@ -210,8 +216,8 @@ absl::Status Outcome(const std::vector<Deed>& deeds) {
   for (const Deed& deed : deeds) left += deed.left.size();
   if (left == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrFormat("%d differences are left; table update, index drop or --replace, which deletes the "
-                      "tables, can take them away",
+      absl::StrFormat("%d differences are left; table update, index drop, ttl or --replace, which deletes "
+                      "the tables, can take them away",
                       left));
 }
 

@@ -239,7 +239,10 @@ absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options) {
   for (const std::string& name : *table_names) {
     absl::StatusOr<TableResult> table = client->DescribeTable(name, context.Call());
     if (!table.ok()) return table.status();
-    folder.tables.push_back({.definition = std::move(table->table.definition)});
+    absl::StatusOr<TimeToLiveResult> time_to_live = client->DescribeTimeToLive(name, context.Call());
+    if (!time_to_live.ok()) return time_to_live.status();
+    folder.tables.push_back({.definition = std::move(table->table.definition),
+                             .time_to_live = std::move(time_to_live->attribute_name)});
   }
   int64_t left_out = 0;
   std::map<std::string, int> names;

@@ -24,6 +24,8 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
+constexpr size_t kMaxTimeToLiveAttributeBytes = 255;
+
 std::string PathIn(const std::string& directory, std::string_view file) {
   return (std::filesystem::path(directory) / file).string();
 }
@@ -62,6 +64,35 @@ absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, 
   }
   if (absl::Status keys = CheckKeysAreDefined(*definition); !keys.ok()) return InFile(path, keys);
   return ModelTable{.definition = *std::move(definition)};
+}
+
+// The attribute; empty when the request turns the time to live off.
+absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& path,
+                                           const std::string& table_name) {
+  absl::StatusOr<std::string> text = context.ReadFile(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<JsonValue> json = ParseJson(*text);
+  if (!json.ok()) return InFile(path, json.status());
+  MemberReader reader(*json, path);
+  reader.Allow({"TableName", "TimeToLiveSpecification"});
+  const std::string name = reader.RequiredString("TableName");
+  std::string attribute;
+  reader.Object<bool>("TimeToLiveSpecification", true, [&](MemberReader& specification) {
+    specification.Allow({"AttributeName", "Enabled"});
+    attribute = specification.RequiredString("AttributeName");
+    if (attribute.empty() || attribute.size() > kMaxTimeToLiveAttributeBytes) {
+      specification.Fail(absl::StrFormat("%s must have 1 to %d bytes", specification.PathOf("AttributeName"),
+                                         kMaxTimeToLiveAttributeBytes));
+    }
+    if (!specification.RequiredBool("Enabled")) attribute.clear();
+    return true;
+  });
+  if (!reader.status().ok()) return reader.status();
+  if (name != table_name) {
+    return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
+                                      JsonString(name), JsonString(table_name)));
+  }
+  return attribute;
 }
 
 absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::string& path,
@@ -250,18 +281,25 @@ absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string&
         absl::StrFormat("the folder %s has no NAME%s, so it is no model", directory, kTableFileEnding));
   }
   for (const std::string& file : *files) {
-    if (!file.ends_with(kItemsFileEnding)) continue;
-    const std::string name = name_of(file, kItemsFileEnding);
+    const bool of_items = file.ends_with(kItemsFileEnding);
+    if (!of_items && !file.ends_with(kTimeToLiveFileEnding)) continue;
+    const std::string name = name_of(file, of_items ? kItemsFileEnding : kTimeToLiveFileEnding);
     const auto table = std::find_if(folder.tables.begin(), folder.tables.end(), [&](const ModelTable& each) {
       return each.definition.table_name == name;
     });
     if (table == folder.tables.end()) {
-      return UsageError(absl::StrFormat("%s has items of a table without a file %s%s", folder.PathOf(file),
-                                        name, kTableFileEnding));
+      return UsageError(absl::StrFormat("%s has %s of a table without a file %s%s", folder.PathOf(file),
+                                        of_items ? "items" : "the time to live", name, kTableFileEnding));
     }
-    absl::StatusOr<std::vector<ModelItem>> items = ReadItems(context, folder.PathOf(file), table->definition);
-    if (!items.ok()) return items.status();
-    table->items = *std::move(items);
+    if (of_items) {
+      auto items = ReadItems(context, folder.PathOf(file), table->definition);
+      if (!items.ok()) return items.status();
+      table->items = *std::move(items);
+    } else {
+      auto attribute = ReadTimeToLive(context, folder.PathOf(file), name);
+      if (!attribute.ok()) return attribute.status();
+      table->time_to_live = *std::move(attribute);
+    }
   }
   if (std::find(files->begin(), files->end(), kPatternsFile) != files->end()) {
     absl::StatusOr<std::vector<ModelPattern>> patterns = ReadPatterns(context, folder);

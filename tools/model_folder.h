@@ -1,6 +1,7 @@
 // A model folder: tables, items and access patterns as files. docs/model_folder.md describes them for users.
 //
 //   NAME.table.json    a CreateTable request for the table NAME
+//   NAME.ttl.json      the UpdateTimeToLive request that turns its time to live on
 //   NAME.items.jsonl   its items, one line of DynamoDB JSON each
 //   patterns.json      the access patterns: requests, their parameters, and the answer they are to have
 //
@@ -24,6 +25,7 @@
 namespace itemdb::tools {
 
 inline constexpr char kTableFileEnding[] = ".table.json";
+inline constexpr char kTimeToLiveFileEnding[] = ".ttl.json";
 inline constexpr char kItemsFileEnding[] = ".items.jsonl";
 inline constexpr char kPatternsFile[] = "patterns.json";
 
@@ -35,6 +37,8 @@ struct ModelItem {
 
 struct ModelTable {
   TableDefinition definition;
+  // The attribute with the time at which an item is to go; empty: there is none.
+  std::string time_to_live = {};
   std::vector<ModelItem> items = {};
 };
 

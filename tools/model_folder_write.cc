@@ -143,6 +143,16 @@ absl::Status WriteModelFolder(const ModelFolder& folder) {
     absl::Status status = WriteFile(folder.PathOf(absl::StrCat(name, kTableFileEnding)),
                                     Indented(CreateTableDocument(table.definition)) + "\n");
     if (!status.ok()) return status;
+    if (!table.time_to_live.empty()) {
+      const JsonValue request =
+          JsonValue::Object()
+              .Add("TableName", JsonValue::String(name))
+              .Add("TimeToLiveSpecification", JsonValue::Object()
+                                                  .Add("AttributeName", JsonValue::String(table.time_to_live))
+                                                  .Add("Enabled", JsonValue::Bool(true)));
+      status = WriteFile(folder.PathOf(absl::StrCat(name, kTimeToLiveFileEnding)), Indented(request) + "\n");
+      if (!status.ok()) return status;
+    }
     if (table.items.empty()) continue;
     std::string lines;
     for (const ModelItem& item : table.items) {

@@ -80,6 +80,10 @@ class ModelOfABusyTable : public ItemctlTest {
       *reply->mutable_table() = table_;
       return grpc::Status::OK;
     };
+    daemon_.describe_time_to_live = [](const auto&, v1::DescribeTimeToLiveReply* reply) {
+      reply->set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_DISABLED);
+      return grpc::Status::OK;
+    };
     daemon_.update_table = [this](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
       // SEM-095: one at a time.
       if (looks_ < 3) return Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", "one at a time");
@@ -155,7 +159,7 @@ TEST_F(Model, WhatCannotBeChangedIsListedAndReplacedOnlyWhenConfirmed) {
   Outcome outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("projection of index ByKind: KEYS_ONLY in the model, ALL live"));
-  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left; table update, index drop or --replace"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left; table update, index drop, ttl or --replace"));
   const Outcome dry = Call({"model", "apply", folder(), "--dry-run"});
   EXPECT_EQ(dry.exit_code, 1) << "as the real one";
   EXPECT_EQ(dry.out, outcome.out);
@@ -203,6 +207,35 @@ TEST_F(Model, CheckListsEveryDifference) {
     EXPECT_THAT(outcome.out, HasSubstr(difference));
   }
   EXPECT_THAT(outcome.err, HasSubstr("6 differences in 1 of 1 tables"));
+}
+
+// SEM-108: the time to live is a table's as its key is, and is turned on where nothing can be lost by that.
+TEST_F(Model, TheTimeToLiveIsPartOfTheModel) {
+  Write("shelf.ttl.json",
+        R"({"TableName": "shelf", "TimeToLiveSpecification": {"AttributeName": "until", "Enabled": true}})");
+  ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
+  EXPECT_THAT(Call({"ttl", "status", "shelf"}).out, HasSubstr(R"("AttributeName": "until")"));
+  EXPECT_EQ(Call({"model", "check", folder()}).exit_code, 0);
+
+  const std::string drafted = directory_.path() + "/drafted";
+  ASSERT_EQ(Call({"model", "draft", drafted, "--table", "shelf"}).exit_code, 0);
+  EXPECT_EQ(Call({"model", "check", drafted}).exit_code, 0);
+
+  Write("shelf.ttl.json",
+        R"({"TableName": "shelf", "TimeToLiveSpecification": {"AttributeName": "end", "Enabled": true}})");
+  EXPECT_THAT(Call({"model", "check", folder()}).out,
+              HasSubstr(R"({"What": "time to live", "Model": "attribute end", "Live": "attribute until"})"));
+  Outcome outcome = Call({"model", "apply", folder()});
+  EXPECT_EQ(outcome.exit_code, 1) << "of a table with items it is not turned on unasked";
+  EXPECT_THAT(outcome.out, HasSubstr("time to live: attribute end in the model, attribute until live"));
+  ASSERT_EQ(Call({"ttl", "disable", "shelf"}).exit_code, 0);
+  EXPECT_THAT(Call({"model", "check", folder()}).out, HasSubstr(R"("Live": "none")"));
+
+  std::filesystem::remove(folder() + "/shelf.ttl.json");
+  EXPECT_EQ(Call({"model", "check", folder()}).exit_code, 0);
+  ASSERT_EQ(Call({"ttl", "enable", "shelf", "until"}).exit_code, 0);
+  EXPECT_THAT(Call({"model", "check", folder()}).out,
+              HasSubstr(R"({"What": "time to live", "Model": "none", "Live": "attribute until"})"));
 }
 
 TEST_F(Model, ARefusedItemIsNamedByItsLineAndItemsPutsTheRest) {
@@ -264,6 +297,14 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
        "shelf.items.jsonl line 2: the key attribute \"id\" is of type N; the table's is S"},
       {"shelf.items.jsonl", "nonsense\n", "shelf.items.jsonl line 1: malformed JSON"},
       {"box.items.jsonl", kItems, "box.items.jsonl has items of a table without a file box.table.json"},
+      {"box.ttl.json", "{}", "box.ttl.json has the time to live of a table without a file box.table.json"},
+      {"shelf.ttl.json", R"({"TableName": "shelf"})", "TimeToLiveSpecification is missing"},
+      {"shelf.ttl.json",
+       R"({"TableName": "self", "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": true}})",
+       "shelf.ttl.json: TableName is \"self\"; the file's name asks for \"shelf\""},
+      {"shelf.ttl.json",
+       R"({"TableName": "shelf", "TimeToLiveSpecification": {"AttributeName": "", "Enabled": true}})",
+       "TimeToLiveSpecification.AttributeName must have 1 to 255 bytes"},
       {"patterns.json", "[", "patterns.json: malformed JSON"},
       {"patterns.json", "{}", "patterns.json must be an array of patterns, not an object"},
       {"patterns.json", "[7]", "patterns.json: [0] must be an object, not a number"},

@@ -90,9 +90,12 @@ std::set<nlohmann::json> SampleAsAdjacency() {
 }
 
 std::vector<Item> FileItems() {
-  absl::StatusOr<std::vector<Item>> items = ReadItems("adjacency_list", "Adjacency");
-  EXPECT_TRUE(items.ok()) << items.status();
-  return items.ok() ? *std::move(items) : std::vector<Item>();
+  absl::StatusOr<tools::ModelFolder> folder = ReadModel("adjacency_list");
+  EXPECT_TRUE(folder.ok()) << folder.status();
+  std::vector<Item> items;
+  if (!folder.ok()) return items;
+  for (const tools::ModelItem& item : folder->FindTable("Adjacency")->items) items.push_back(item.item);
+  return items;
 }
 
 std::string KindOf(const Item& item) {

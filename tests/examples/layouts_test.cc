@@ -288,7 +288,9 @@ class LayoutsTest : public ::testing::Test {
       (void)client_->DeleteTable(table);  // The one of the seed before.
     }
     ASSERT_TRUE(order_entry::CreateTables(*client_).ok());
-    ASSERT_TRUE(client_->CreateTable(*ReadTable("adjacency_list", "Adjacency")).ok());
+    absl::StatusOr<tools::ModelFolder> adjacency = ReadModel("adjacency_list");
+    ASSERT_TRUE(adjacency.ok()) << adjacency.status();
+    ASSERT_TRUE(client_->CreateTable(adjacency->FindTable("Adjacency")->definition).ok());
     for (const BatchWriteItemRequest& request : {FourTableItems(data), OneTableItems(data)}) {
       if (request.writes.empty()) continue;
       const auto written = client_->BatchWriteItem(request);

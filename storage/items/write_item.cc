@@ -20,7 +20,7 @@ AccessOperation OperationOf(ActionKind kind) {
 
 // Which access pattern the write is.
 void FindPattern(const PreparedAction& action, AccessCall* call) {
-  AccessKey key;
+  PatternKey key;
   key.operation = OperationOf(action.kind);
   if (action.condition.has_value()) key.filter = action.condition->ShapeHash();
   call->Is(*action.table->patterns, key, [&action] {

@@ -17,7 +17,7 @@ class AccessCall {
   // Begins now.
   AccessCall() : began_(std::chrono::steady_clock::now()) {}
 
-  void Is(TablePatterns& patterns, const AccessKey& key, absl::FunctionRef<AccessTexts()> describe) {
+  void Is(TablePatterns& patterns, const PatternKey& key, absl::FunctionRef<AccessTexts()> describe) {
     pattern_ = patterns.Find(key, describe);
   }
   void Is(TablePatterns& patterns, AccessOperation operation) {

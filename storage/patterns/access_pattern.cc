@@ -56,7 +56,8 @@ std::string_view OperationName(AccessOperation operation) {
   return "";
 }
 
-AccessPattern::AccessPattern(const AccessKey& key, AccessTexts texts) : key_(key), texts_(std::move(texts)) {}
+AccessPattern::AccessPattern(const PatternKey& key, AccessTexts texts)
+    : key_(key), texts_(std::move(texts)) {}
 
 AccessPattern::~AccessPattern() {
   for (std::atomic<Stripe*>& stripe : stripes_) delete stripe.load(std::memory_order_relaxed);

@@ -31,7 +31,7 @@ enum class AccessOperation : uint8_t {
 std::string_view OperationName(AccessOperation operation);
 
 // What sets the patterns of one table apart, in numbers: finding a call's pattern makes no text.
-struct AccessKey {
+struct PatternKey {
   AccessOperation operation = AccessOperation::kGetItem;
   bool descending = false;
   // KeyConditionShape::code() (storage/expressions/key_condition.h).
@@ -41,7 +41,7 @@ struct AccessKey {
   // Condition::ShapeHash(); 0 without one.
   uint64_t filter = 0;
 
-  bool operator==(const AccessKey&) const = default;
+  bool operator==(const PatternKey&) const = default;
 };
 
 // The same as people read it.
@@ -55,14 +55,14 @@ struct AccessTexts {
 // on a cache line. Whoever has seen a call's answer finds it counted.
 class AccessPattern {
  public:
-  AccessPattern(const AccessKey& key, AccessTexts texts);
+  AccessPattern(const PatternKey& key, AccessTexts texts);
   ~AccessPattern();
   AccessPattern(const AccessPattern&) = delete;
   AccessPattern& operator=(const AccessPattern&) = delete;
 
   void Count(bool ok, int64_t scanned, int64_t returned, std::chrono::nanoseconds took);
 
-  const AccessKey& key() const { return key_; }
+  const PatternKey& key() const { return key_; }
   // Everything but the table's name.
   v1::AccessPattern Describe() const;
 
@@ -79,7 +79,7 @@ class AccessPattern {
 
   Stripe& OwnStripe();
 
-  const AccessKey key_;
+  const PatternKey key_;
   const AccessTexts texts_;
   // Made when a thread first counts there.
   std::array<std::atomic<Stripe*>, kStripes> stripes_ = {};

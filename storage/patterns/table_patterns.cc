@@ -15,7 +15,7 @@ bool PatternCount::Take() {
 bool PatternCount::full() const { return count_.load(std::memory_order_relaxed) >= kMaxAccessPatterns; }
 
 struct TablePatterns::Counted : AccessPattern {
-  Counted(const AccessKey& key, AccessTexts texts, std::shared_ptr<PatternCount> of)
+  Counted(const PatternKey& key, AccessTexts texts, std::shared_ptr<PatternCount> of)
       : AccessPattern(key, std::move(texts)), count(std::move(of)) {}
   ~Counted() { count->Return(); }
 
@@ -34,7 +34,7 @@ TablePatterns::~TablePatterns() {
   }
 }
 
-size_t TablePatterns::BucketOf(const AccessKey& key) {
+size_t TablePatterns::BucketOf(const PatternKey& key) {
   uint64_t mixed = key.filter ^ (key.index_storage_id << 32);
   mixed ^= static_cast<uint64_t>(key.operation) << 17 ^ static_cast<uint64_t>(key.descending) << 16 ^
            key.key_condition;
@@ -42,14 +42,14 @@ size_t TablePatterns::BucketOf(const AccessKey& key) {
   return (mixed * 0x9e3779b97f4a7c15u) >> 59;
 }
 
-AccessPattern* TablePatterns::FindIn(Node* node, const AccessKey& key) {
+AccessPattern* TablePatterns::FindIn(Node* node, const PatternKey& key) {
   for (; node != nullptr; node = node->next) {
     if (node->key == key) return node->pattern.get();
   }
   return nullptr;
 }
 
-AccessPattern* TablePatterns::Find(const AccessKey& key, absl::FunctionRef<AccessTexts()> describe) {
+AccessPattern* TablePatterns::Find(const PatternKey& key, absl::FunctionRef<AccessTexts()> describe) {
   std::atomic<Node*>& bucket = buckets_[BucketOf(key)];
   AccessPattern* found = FindIn(bucket.load(std::memory_order_acquire), key);
   if (found != nullptr) return found;
@@ -68,7 +68,7 @@ AccessPattern* TablePatterns::Find(const AccessKey& key, absl::FunctionRef<Acces
   return nullptr;
 }
 
-void TablePatterns::Insert(const AccessKey& key, std::shared_ptr<AccessPattern> pattern) {
+void TablePatterns::Insert(const PatternKey& key, std::shared_ptr<AccessPattern> pattern) {
   std::atomic<Node*>& bucket = buckets_[BucketOf(key)];
   bucket.store(new Node{key, std::move(pattern), bucket.load(std::memory_order_relaxed)},
                std::memory_order_release);

@@ -34,7 +34,7 @@ class TablePatterns {
 
   // The pattern with that key, which is made, and `describe` called for it, when there is none. Null when
   // there is no room for another: the call is counted among the others then. Lives as long as this.
-  AccessPattern* Find(const AccessKey& key, absl::FunctionRef<AccessTexts()> describe);
+  AccessPattern* Find(const PatternKey& key, absl::FunctionRef<AccessTexts()> describe);
 
   // These patterns without those of an index that is gone. Shared: what is counted here is counted there,
   // but what is first seen after this is not.
@@ -49,15 +49,15 @@ class TablePatterns {
   struct Counted;
   // Made once, never changed, freed with all others: that is why readers need no lock.
   struct Node {
-    AccessKey key;
+    PatternKey key;
     std::shared_ptr<AccessPattern> pattern;
     Node* next = nullptr;
   };
   static constexpr size_t kBuckets = 32;
-  static size_t BucketOf(const AccessKey& key);
+  static size_t BucketOf(const PatternKey& key);
 
-  static AccessPattern* FindIn(Node* node, const AccessKey& key);
-  void Insert(const AccessKey& key, std::shared_ptr<AccessPattern> pattern)
+  static AccessPattern* FindIn(Node* node, const PatternKey& key);
+  void Insert(const PatternKey& key, std::shared_ptr<AccessPattern> pattern)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<PatternCount> count_;

@@ -291,7 +291,7 @@ absl::Status FindTableAndIndex(const wire::PageRequest& request, PreparedPage* p
 
 // Which access pattern it is.
 void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
-  AccessKey key;
+  PatternKey key;
   key.operation = page->one_collection ? AccessOperation::kQuery : AccessOperation::kScan;
   key.descending = !page->forward;
   key.key_condition = key_condition.code();

@@ -26,6 +26,9 @@ for file in share/man/man1/itemctl.1 share/man/man1/itemctl-batch-write.1 share/
   if [[ ! -s $work/first/$file ]]; then echo "$file is not installed" >&2; exit 1; fi
 done
 grep -q "^ExecStart=$work/first/bin/itemd$" "$work/first/lib/systemd/system/itemd.service"
+# systemd looks for the exit codes after which it does not restart (RestartPreventExitStatus) only in what the daemon
+# itself exits with: whatever fails before it is repeated.
+if grep "^ExecStartPre=" "$work/first/lib/systemd/system/itemd.service" >&2; then exit 1; fi
 # A configuration that is there is kept.
 echo "# mine" >"$work/first/etc/itemdb/itemd.toml"
 cmake --install "$build" --prefix "$work/first" >/dev/null

@@ -30,6 +30,8 @@ Database::Database(std::unique_ptr<Engine> engine)
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
       background_check_(std::make_unique<BackgroundCheck>(*engine_)) {
+  // A definition that was answered with an error may be there after all, with an index to be filled.
+  engine_->SetOnReopened([builds = builds_.get()] { builds->LookForWork(); });
   builds_->Start();
 }
 Database::~Database() { builds_->Stop(); }

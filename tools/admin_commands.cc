@@ -106,10 +106,12 @@ class RecordWriter {
     if (!table.empty()) context_.Print(table);
   }
 
-  void Finish(uint64_t change_sequence) {
+  // `change_sequence` is nothing when not even a beginning is known.
+  void Finish(std::optional<uint64_t> change_sequence) {
     if (context_.format() != OutputFormat::kJson) return;
-    context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]")
-                   << ",\n  \"change_sequence\": " << change_sequence << "\n}\n";
+    context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]");
+    if (change_sequence.has_value()) context_.out() << ",\n  \"change_sequence\": " << *change_sequence;
+    context_.out() << "\n}\n";
   }
 
  private:
@@ -193,11 +195,12 @@ absl::Status PrintKept(Context& context, const Client& client, const ChangesTail
 
 absl::Status PrintAsTheyCome(Context& context, const Client& client, const ChangesTailOptions& options,
                              RecordWriter& writer) {
-  uint64_t last = options.from.value_or(1) - 1;
+  std::optional<uint64_t> last;
+  if (options.from.has_value()) last = *options.from - 1;
   WatchRequest request{
       .table_name = options.table_name,
       .on_progress = [&last](const WatchPosition& position) { last = position.change_sequence; }};
-  if (options.from.has_value()) request.after_sequence = last;
+  request.after_sequence = last;
   ChangeRange changes = client.Watch(request, context.Call());
   for (const ChangeRecord& record : changes) {
     writer.WriteOne(record);

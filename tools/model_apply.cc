@@ -157,7 +157,14 @@ absl::Status Do(Context& context, const Client& client, const ModelFolder& folde
     absl::StatusOr<UpdateTimeToLiveResult> enabled = client.UpdateTimeToLive(
         {.table_name = deed.table_name(), .enabled = true, .attribute_name = deed.table->model->time_to_live},
         context.Call());
-    if (!enabled.ok()) return enabled.status();
+    if (!enabled.ok()) {
+      return Reworded(enabled.status(), [&](const std::string& message) {
+        return absl::StrCat(message,
+                            "; its time to live was not turned on and no items were put: ttl enable ",
+                            deed.table_name(), " ", deed.table->model->time_to_live,
+                            " and a repetition with --items do the rest");
+      });
+    }
   }
   if (!deed.puts_items) return absl::OkStatus();
   const absl::Status put = PutItems(context, client, folder, *deed.table->model);

@@ -230,6 +230,11 @@ void Engine::FinishStart() {
   KeepBallast(env_, options_.data_directory);
 }
 
+void Engine::SetOnReopened(std::function<void()> call) {
+  MutexLock lock(mutex_);
+  on_reopened_ = std::move(call);
+}
+
 bool Engine::IsFailed() const {
   MutexLock lock(mutex_);
   return failed_;
@@ -330,6 +335,12 @@ void Engine::Reopen() {
   }
   Adopt(*std::move(recovered));
   options_.log->warn("the store was reopened change_sequence={}", pipeline_->view()->change_sequence());
+  std::function<void()> on_reopened;
+  {
+    MutexLock lock(mutex_);
+    on_reopened = on_reopened_;
+  }
+  if (on_reopened) on_reopened();
 }
 
 }  // namespace itemdb

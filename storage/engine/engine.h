@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,6 +76,9 @@ class Engine {
   // What the catalog must say is the next storage id once a table uses `storage_id`; never decreases.
   uint64_t NextStorageIdAfter(uint64_t storage_id);
 
+  // `call` is made after each reopening from now on, by the keeper: what the store holds may be more or less
+  // than what was seen before. It must be valid until the engine is gone.
+  void SetOnReopened(std::function<void()> call);
   // True between a failed write and the end of the reopening: whoever holds a view for long must let go of
   // it.
   bool IsFailed() const;
@@ -147,6 +151,7 @@ class Engine {
   CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
   // Stores open for writing: 1, or 0 while reopening.
   int open_stores_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::shared_ptr<Family>> spare_families_ ABSL_GUARDED_BY(mutex_);

@@ -1,6 +1,15 @@
 #include "storage/engine/io_pool.h"
 
+#include <chrono>
+
 namespace itemdb {
+namespace {
+
+// In glibc before 2.41 one of several waiting threads may sleep on although it was woken (bug 25847). A task
+// must not wait for that until the next one comes.
+constexpr auto kLookInterval = std::chrono::seconds(1);
+
+}  // namespace
 
 IoPool::IoPool(int threads, size_t max_queue) : max_queue_(max_queue) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
@@ -30,7 +39,7 @@ void IoPool::Run() {
     Task task;
     {
       MutexLock lock(mutex_);
-      while (queue_.empty() && !stopping_) work_.Wait(mutex_);
+      while (queue_.empty() && !stopping_) work_.WaitFor(mutex_, kLookInterval);
       if (queue_.empty()) return;
       task = std::move(queue_.front());
       queue_.pop_front();

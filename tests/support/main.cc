@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,42 +22,38 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Several times what the longest test takes under a sanitizer on a loaded machine. ITEMDB_TEST_SECONDS sets
-// another.
+// another; 0: none.
 std::chrono::seconds Limit() {
   const char* seconds = std::getenv("ITEMDB_TEST_SECONDS");
-  return std::chrono::seconds(seconds == nullptr ? 900 : std::atoi(seconds));
+  if (seconds == nullptr) return std::chrono::seconds(900);
+  int limit = 0;
+  if (absl::SimpleAtoi(seconds, &limit) && limit >= 0) return std::chrono::seconds(limit);
+  std::fprintf(stderr, "ITEMDB_TEST_SECONDS is \"%s\"; it must be a number, 0 or more\n", seconds);
+  std::exit(2);
 }
 
-// Ends the program when a test does not end: first the stacks of all threads are printed (by gdb, where it
-// is installed), so that one occurrence tells what it waits for.
-class HangWatch : public ::testing::EmptyTestEventListener {
+// Ends the program when a test does not end, or what comes before, between and after tests: first the stacks
+// of all threads are printed (by gdb, where it is installed), so that one occurrence tells what it waits for.
+// It watches until the process is gone.
+class HangWatch {
  public:
-  HangWatch() : thread_([this] { Loop(); }) {}
-  ~HangWatch() override {
-    {
-      MutexLock lock(mutex_);
-      stopping_ = true;
-    }
-    stop_requested_.NotifyAll();
-    thread_.join();
+  HangWatch() {
+    Begin("the start of the program");
+    if (limit_ > limit_.zero()) std::thread([this] { Loop(); }).detach();
   }
 
-  void OnTestStart(const ::testing::TestInfo& test) override {
+  void Begin(std::string what) {
     MutexLock lock(mutex_);
-    running_ = absl::StrCat(test.test_suite_name(), ".", test.name());
+    running_ = std::move(what);
     end_ = Clock::now() + limit_;
-  }
-  void OnTestEnd(const ::testing::TestInfo&) override {
-    MutexLock lock(mutex_);
-    running_.clear();
   }
 
  private:
   void Loop() {
     MutexLock lock(mutex_);
-    while (!stopping_) {
-      stop_requested_.WaitFor(mutex_, std::chrono::seconds(1));
-      if (!running_.empty() && Clock::now() >= end_) End();
+    while (true) {
+      never_.WaitFor(mutex_, std::chrono::seconds(1));
+      if (Clock::now() >= end_) End();
     }
   }
 
@@ -63,20 +61,34 @@ class HangWatch : public ::testing::EmptyTestEventListener {
     std::fprintf(stderr, "\nHUNG: %s has not ended after %lld s\n", running_.c_str(),
                  static_cast<long long>(limit_.count()));
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-    const std::string stacks =
-        absl::StrCat("gdb -p ", ::getpid(), " -batch -nx -ex 'thread apply all backtrace 30' 1>&2");
+    const std::string stacks = absl::StrCat(
+        "timeout 300 gdb -p ", ::getpid(),
+        " -batch -nx -iex 'set debuginfod enabled off' -ex 'thread apply all backtrace 30' 1>&2");
     if (std::system(stacks.c_str()) != 0) std::fprintf(stderr, "no stacks: gdb did not run\n");
     std::abort();
   }
 
   const std::chrono::seconds limit_ = Limit();
   Mutex mutex_;
-  CondVar stop_requested_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Empty between tests.
+  // Nobody notifies it.
+  CondVar never_;
   std::string running_ ABSL_GUARDED_BY(mutex_);
   Clock::time_point end_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+};
+
+// Tells the watch, which outlives it, what runs.
+class Listener : public ::testing::EmptyTestEventListener {
+ public:
+  explicit Listener(HangWatch& watch) : watch_(watch) {}
+  void OnTestStart(const ::testing::TestInfo& test) override {
+    watch_.Begin(absl::StrCat(test.test_suite_name(), ".", test.name()));
+  }
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    watch_.Begin(absl::StrCat("what follows ", test.test_suite_name(), ".", test.name()));
+  }
+
+ private:
+  HangWatch& watch_;
 };
 
 }  // namespace
@@ -84,6 +96,9 @@ class HangWatch : public ::testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  ::testing::UnitTest::GetInstance()->listeners().Append(new itemdb::testing::HangWatch());
+  // Other threads run by then.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  static auto* const watch = new itemdb::testing::HangWatch();
+  ::testing::UnitTest::GetInstance()->listeners().Append(new itemdb::testing::Listener(*watch));
   return RUN_ALL_TESTS();
 }

@@ -1,6 +1,8 @@
 // Failures of the disk while an index is filled: it is begun anew by itself, and nothing of the attempt is
 // left.
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/support/live_index.h"
@@ -72,6 +74,36 @@ TEST_F(IndexBuildFailures, OfTheLogWhileEntriesAreWritten) {
   EXPECT_FALSE(failed.ok());
   // The store cannot be closed before the build has let go of it.
   gate_->Open();
+  ExpectFilled();
+}
+
+// The index is there after all once the store has been reopened, and who looked for it before saw nothing.
+TEST_F(IndexBuildFailures, OfTheCommitOfTheirDefinition) {
+  database_.reset();
+  auto witness = std::make_shared<GateFileSystem>(
+      disk_, [](const std::string& path) { return path.find("WITNESS") != std::string::npos; });
+  DatabaseOptions options = TestDatabase::DefaultOptions(root_ + "/data");
+  options.file_system = witness;
+  database_ = std::make_unique<TestDatabase>(options);
+  // Holds up the thread that will reopen the store.
+  witness->Shut();
+  ASSERT_TRUE(database_->Put("Things", {{"pk", S("q")}, {"sk", S("1")}, {"grp", S("g")}}).ok());
+  witness->AwaitWaiting();
+  disk_->Inject({.operation = InjectedFault::Operation::kSync,
+                 .matches = [](const std::string& path) { return path.ends_with(".log"); }});
+  auto created = UpdateTable(**database_, CreateIndexRequest("Things", "ByGroup", {"grp:S"}, 1));
+  EXPECT_EQ(ReasonOf(created.status()), kReasonWriteOutcomeUnknown) << created.status();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // Time to look in vain.
+  witness->Open();
+  v1::DescribeTableRequest request;
+  request.set_table_name("Things");
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (true) {
+    auto described = (*database_)->DescribeTable(request);
+    if (described.ok() && described->table().global_secondary_indexes_size() == 1) break;
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "on this disk it is there";
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   ExpectFilled();
 }
 

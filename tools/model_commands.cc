@@ -28,10 +28,8 @@ void RegisterModelCommands(CommandTable& table) {
            "May be repeated: tables that are there are kept, with their items. A table with another key "
            "than the model's is refused by name before anything is changed; what differs otherwise is "
            "listed, with exit code 1, for table update, index drop, ttl or --replace to take away. The time "
-           "to "
-           "live is turned on with a new table only, as it deletes items. Items that an interrupted run has "
-           "not "
-           "put are put by --items.",
+           "to live is turned on with a new table only, as it deletes items. Items that an interrupted run "
+           "has not put are put by --items.",
        .examples = {{"itemctl model apply examples/one_to_many", "the tables and items of a folder"},
                     {"itemctl model apply examples/order_entry --replace --yes",
                      "delete the tables and make them anew"}}},
@@ -49,8 +47,7 @@ void RegisterModelCommands(CommandTable& table) {
       {.name = "check",
        .summary = "Compare the live tables with the files of a model",
        .details = "Compares keys, indexes, projections, billing mode, throughput, streams and time to live; "
-                  "exit code "
-                  "1 and a list when something differs.",
+                  "exit code 1 and a list when something differs.",
        .examples = {{"itemctl model check examples/order_entry", "what differs, a line each"},
                     {"itemctl model check examples/order_entry -o jsonl", "for a script, a line a table"}}},
       [check](Context& context) { return RunModelCheck(context, *check); });

@@ -63,7 +63,7 @@ class HangWatch {
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     const std::string stacks = absl::StrCat(
         "timeout 300 gdb -p ", ::getpid(),
-        " -batch -nx -iex 'set debuginfod enabled off' -ex 'thread apply all backtrace 30' 1>&2");
+        " -batch -nx -iex 'set debuginfod enabled off' -ex 'thread apply all -ascending backtrace 30' 1>&2");
     if (std::system(stacks.c_str()) != 0) std::fprintf(stderr, "no stacks: gdb did not run\n");
     std::abort();
   }

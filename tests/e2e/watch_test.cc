@@ -127,6 +127,35 @@ TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   EXPECT_EQ(document["change_sequence"], 4);
 }
 
+// Of a table where nothing changes it ends with how far it has looked, not with where it began.
+TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
+  Client client = OpenClient();
+  ASSERT_TRUE(client
+                  .CreateTable({.table_name = "Quiet",
+                                .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
+                                .key_schema = {{"pk", KeyType::kHash}}})
+                  .ok());
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
+  const std::string out_path = directory_.path() + "/tail.out";
+  const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ChildProcess tail(ITEMCTL_PROGRAM,
+                    {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Quiet",
+                     "--from", "1", "--follow"},
+                    {.in = in.get(), .out = out.get(), .err = out.get()});
+  for (int i = 0; i < kPatienceMs / 10 && ReadFile(out_path).find("CREATE_TABLE") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  // Behind its one record everything else is known once the next reply has been taken.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  tail.Signal(SIGINT);
+  EXPECT_EQ(tail.Wait(), 0);
+  const Json document = Json::parse(ReadFile(out_path), nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << ReadFile(out_path);
+  EXPECT_EQ(document["records"].size(), 1u);
+  EXPECT_EQ(document["change_sequence"], 7);
+}
+
 TEST_F(WatchE2e, TailWithoutFollowPrintsWhatIsThere) {
   Client client = OpenClient();
   ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", "a"}}}).ok());

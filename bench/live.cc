@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/order_store.h"
+#include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
@@ -21,17 +22,11 @@ namespace itemdb::bench {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
 constexpr uint64_t kChunkWrites = 1'000;
 // The goals.
 constexpr double kBuildGoalItemsPerSecond = 300'000;
 constexpr double kBuildGoalScans = 4;
 constexpr double kWaitGoalMs = 100;
-
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 double Percentile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
@@ -64,7 +59,7 @@ v1::CreateTableRequest BareTable() {
 }
 v1::GlobalSecondaryIndex TheIndex() { return OrderTableRequest().global_secondary_indexes(0); }
 
-absl::Status Load(Database& database, uint64_t orders) {
+absl::Status LoadOrders(Database& database, uint64_t orders) {
   const std::shared_ptr<BulkWrites> writes = database.BeginBulkWrite();
   for (uint64_t order = 0; order < orders;) {
     wire::BulkWriteChunk chunk;
@@ -208,7 +203,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
                              database->CreateTable(BareTable(), std::move(done));
                            }).status());
     session.Progress("live: loading " + std::to_string(options.orders) + " orders");
-    ITEMDB_RETURN_IF_ERROR(Load(*database, options.orders));
+    ITEMDB_RETURN_IF_ERROR(LoadOrders(*database, options.orders));
     session.Progress("live: reading all of them");
     ITEMDB_RETURN_IF_ERROR(Scan(*database, options.orders).status());
     ITEMDB_ASSIGN_OR_RETURN(scan, Scan(*database, options.orders));

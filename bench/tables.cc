@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
@@ -16,8 +17,6 @@ namespace itemdb::bench {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
 constexpr double kBytesPerMiB = 1 << 20;
 constexpr double kKiBPerMiB = 1024;
 // The goals for 300 tables.
@@ -25,10 +24,6 @@ constexpr double kCreateGoalSeconds = 60;
 constexpr double kRestartGoalSeconds = 5;
 constexpr double kWalGoalMiB = 1024;
 constexpr double kLatencyGoal = 2;
-
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::string TableName(int table) { return "table" + std::to_string(10'000 + table); }
 
@@ -78,15 +73,15 @@ struct Latency {
 };
 
 // A daemon with a connection to it.
-struct Daemon {
+struct DaemonOfTables {
   ServerProcess server;
   std::unique_ptr<v1::Data::Stub> data;
   std::unique_ptr<v1::Tables::Stub> tables;
 
-  static absl::StatusOr<Daemon> Start(const std::string& directory) {
+  static absl::StatusOr<DaemonOfTables> Start(const std::string& directory) {
     // What the last one wrote must not be read as this one's.
     std::filesystem::remove(directory + ".address");
-    Daemon daemon;
+    DaemonOfTables daemon;
     ITEMDB_ASSIGN_OR_RETURN(daemon.server,
                             StartItemdProcess(directory, /*durable=*/true, /*unix_socket=*/false));
     daemon.data = v1::Data::NewStub(daemon.server.channel);
@@ -134,7 +129,7 @@ double WalMiB(const std::string& directory) {
 absl::Status RunTables(Session& session, const TablesOptions& options) {
   const std::string directory = session.scratch.NewPath();
   session.Progress("tables: puts into one table");
-  ITEMDB_ASSIGN_OR_RETURN(Daemon daemon, Daemon::Start(directory));
+  ITEMDB_ASSIGN_OR_RETURN(DaemonOfTables daemon, DaemonOfTables::Start(directory));
   ITEMDB_RETURN_IF_ERROR(daemon.Create(0));
   ITEMDB_RETURN_IF_ERROR(daemon.Puts(1, options.puts / 10 + 1).status());
   ITEMDB_ASSIGN_OR_RETURN(Latency one, daemon.Puts(1, options.puts));
@@ -153,14 +148,14 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Latency all, daemon.Puts(options.tables, options.puts));
   const double wal_mib = WalMiB(directory);
   daemon.server.process->Kill();
-  daemon = Daemon();
+  daemon = DaemonOfTables();
 
   session.Progress("tables: starting again after SIGKILL");
   begin = Clock::now();
-  ITEMDB_ASSIGN_OR_RETURN(daemon, Daemon::Start(directory));
+  ITEMDB_ASSIGN_OR_RETURN(daemon, DaemonOfTables::Start(directory));
   ITEMDB_RETURN_IF_ERROR(daemon.Put(options.tables - 1, 0));
   const double restart_seconds = SecondsSince(begin);
-  daemon = Daemon();
+  daemon = DaemonOfTables();
   session.Progress("");
   RemoveAll(directory);
 

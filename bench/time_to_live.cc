@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
@@ -20,8 +21,6 @@ namespace itemdb::bench {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
 constexpr int kCallers = 8;
 constexpr int64_t kMicros = 1'000'000;
 // From an item's put to its expiry.
@@ -36,18 +35,14 @@ int64_t NowMicros() {
       .count();
 }
 
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-struct Daemon {
+struct ExpiringDaemon {
   ServerProcess server;
   std::unique_ptr<v1::Data::Stub> data;
   std::unique_ptr<v1::Tables::Stub> tables;
   std::unique_ptr<v1::Changes::Stub> changes;
 
-  static absl::StatusOr<Daemon> Start(const std::string& directory) {
-    Daemon daemon;
+  static absl::StatusOr<ExpiringDaemon> Start(const std::string& directory) {
+    ExpiringDaemon daemon;
     ITEMDB_ASSIGN_OR_RETURN(daemon.server,
                             StartItemdProcess(directory, /*durable=*/true, /*unix_socket=*/false));
     daemon.data = v1::Data::NewStub(daemon.server.channel);
@@ -175,7 +170,7 @@ struct Steady {
   double puts_per_second = 0;
 };
 
-absl::StatusOr<Steady> MeasureSteady(Session& session, Daemon& daemon, const TimeToLiveOptions& options) {
+absl::StatusOr<Steady> MeasureSteady(Session& session, ExpiringDaemon& daemon, const TimeToLiveOptions& options) {
   ITEMDB_RETURN_IF_ERROR(daemon.Create(kSteadyTable));
   ITEMDB_RETURN_IF_ERROR(daemon.Enable(session, kSteadyTable));
   const auto count = std::max<int64_t>(1, static_cast<int64_t>(options.per_second * options.seconds));
@@ -217,7 +212,7 @@ absl::StatusOr<Steady> MeasureSteady(Session& session, Daemon& daemon, const Tim
 
 absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options) {
   const std::string directory = session.scratch.NewPath();
-  ITEMDB_ASSIGN_OR_RETURN(Daemon daemon, Daemon::Start(directory));
+  ITEMDB_ASSIGN_OR_RETURN(ExpiringDaemon daemon, ExpiringDaemon::Start(directory));
   session.Progress("ttl: items that are put and expire, for " + Figure(options.seconds) + " s");
   ITEMDB_ASSIGN_OR_RETURN(Steady steady, MeasureSteady(session, daemon, options));
 
@@ -235,7 +230,7 @@ absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options) {
   const Clock::time_point enabled = Clock::now();
   ITEMDB_RETURN_IF_ERROR(daemon.AwaitExpired(session, kBacklogTable, options.backlog));
   const double backlog_seconds = SecondsSince(enabled);
-  daemon = Daemon();
+  daemon = ExpiringDaemon();
   session.Progress("");
   RemoveAll(directory);
 

@@ -23,6 +23,11 @@ absl::Status WithOutcomes(const absl::Status& status, const std::vector<BatchWri
 ITEMDB_EXPORT absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                                      const std::string& message, int64_t retry_after_ms = 0);
 
+// A request that cannot be sent as it is.
+inline absl::Status InvalidRequest(const std::string& message) {
+  return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
+}
+
 // The message as std::string (the packaged absl::string_view is not std::string_view).
 inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 

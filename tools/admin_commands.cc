@@ -22,7 +22,7 @@
 namespace itemdb::tools {
 namespace {
 
-std::string_view NameOf(ChangeKind kind) {
+std::string_view ChangeKindName(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::kInsert:
       return "INSERT";
@@ -42,16 +42,16 @@ std::string_view NameOf(ChangeKind kind) {
   return "UNKNOWN";
 }
 
-std::string TimeText(absl::Time time) {
+std::string ChangeTimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
 }
 
 JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
   JsonValue object = JsonValue::Object()
                          .Add("change_sequence", JsonValue::Number(record.change_sequence))
-                         .Add("commit_time", JsonValue::String(TimeText(record.commit_time)))
+                         .Add("commit_time", JsonValue::String(ChangeTimeText(record.commit_time)))
                          .Add("table_storage_id", JsonValue::Number(record.table_storage_id))
-                         .Add("kind", JsonValue::String(std::string(NameOf(record.kind))))
+                         .Add("kind", JsonValue::String(std::string(ChangeKindName(record.kind))))
                          .Add("commit_first_sequence", JsonValue::Number(record.commit_first_sequence))
                          .Add("commit_last_sequence", JsonValue::Number(record.commit_last_sequence));
   if (record.key.has_value()) object.Add("key", ItemToJson(*record.key, form));
@@ -78,8 +78,8 @@ class RecordWriter {
                                           "key / table name");
       }
       context_.out() << absl::StrFormat(kLine, absl::StrCat(record.change_sequence),
-                                        TimeText(record.commit_time), absl::StrCat(record.table_storage_id),
-                                        std::string(NameOf(record.kind)), KeyText(record));
+                                        ChangeTimeText(record.commit_time), absl::StrCat(record.table_storage_id),
+                                        std::string(ChangeKindName(record.kind)), KeyText(record));
     }
     context_.out().flush();
   }
@@ -89,8 +89,8 @@ class RecordWriter {
     for (const ChangeRecord& record : records) {
       switch (context_.format()) {
         case OutputFormat::kTable:
-          table.AddRow({absl::StrCat(record.change_sequence), TimeText(record.commit_time),
-                        absl::StrCat(record.table_storage_id), std::string(NameOf(record.kind)),
+          table.AddRow({absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
+                        absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)),
                         KeyText(record)});
           break;
         case OutputFormat::kJson:

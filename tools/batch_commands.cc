@@ -21,7 +21,7 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr char kOption[] = "--request-items";
+constexpr char kBatchOption[] = "--request-items";
 // Lines written in one call of the client, which is some forty batches.
 constexpr size_t kLinesAtOnce = 1'000;
 
@@ -104,7 +104,7 @@ class WriteSource {
   static absl::StatusOr<WriteSource> Open(Context& context, const BatchWriteOptions& options) {
     WriteSource source(options);
     if (options.table_name.empty()) {
-      absl::StatusOr<std::string> text = ReadDocument(context, options, kOption);
+      absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
       if (!text.ok()) return text.status();
       absl::StatusOr<std::vector<BatchWrite>> writes = ParseBatchWrites(*text, options.form());
       if (!writes.ok()) return writes.status();
@@ -187,7 +187,7 @@ absl::StatusOr<WriteCounts> CountWrites(WriteSource& source) {
 }  // namespace
 
 absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
-  absl::StatusOr<std::string> text = ReadDocument(context, options, kOption);
+  absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
   if (!text.ok()) return text.status();
   absl::StatusOr<std::vector<KeysAndAttributes>> gets = ParseBatchGets(*text, options.form());
   if (!gets.ok()) return gets.status();
@@ -272,7 +272,7 @@ void RegisterBatchCommands(CommandTable& table) {
             {R"(echo '{"music": {"Keys": [{"artist": "Bach", "song": "Air"}]}}' | itemctl batch-get -f - -o json)",
              "from standard input, in the shape of AWS' answer"}}},
       [get](Context& context) { return RunBatchGet(context, *get); });
-  AddDocumentOptions(command, *get, kOption, "JSON object: table name to {\"Keys\": [...]}");
+  AddDocumentOptions(command, *get, kBatchOption, "JSON object: table name to {\"Keys\": [...]}");
   AddCapacityOption(command, *get);
   command->add_flag("--typed", get->typed, "Print DynamoDB JSON");
 
@@ -293,7 +293,7 @@ void RegisterBatchCommands(CommandTable& table) {
              "put one item and delete another"}}},
       [write](Context& context) { return RunBatchWrite(context, *write); });
   command->add_option(std::string(kTableName), write->table_name, "The table that JSON lines are written to");
-  AddDocumentOptions(command, *write, kOption, "JSON object: table name to an array of requests");
+  AddDocumentOptions(command, *write, kBatchOption, "JSON object: table name to an array of requests");
   AddCapacityOption(command, *write);
   AddConfirmOptions(command, write->confirm, "Say how much would be written, and write nothing");
 }

@@ -156,6 +156,12 @@ std::vector<std::string> SpellingsOf(const CLI::Option& option) {
   return spellings;
 }
 
+const CLI::App& Innermost(const CLI::App& root) {
+  const CLI::App* command = &root;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
 std::string ValueNameOf(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
   if (option.get_expected_max() == 0 || option.get_items_expected_max() == 0) return "";

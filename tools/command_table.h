@@ -73,6 +73,8 @@ class CommandTable {
 
 // Commands below `app` in the order of the table; hidden ones only when asked for.
 std::vector<const CLI::App*> CommandsOf(const CLI::App& app, bool with_hidden = false);
+// The innermost command that was named.
+const CLI::App& Innermost(const CLI::App& root);
 // "table create"; empty for the root.
 std::string PathOf(const CLI::App& command);
 // The arguments of `command` without dashes, in their order, and its options, without --help.

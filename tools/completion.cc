@@ -11,7 +11,7 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Milliseconds(500);
+constexpr absl::Duration kCompletionPatience = absl::Milliseconds(500);
 constexpr std::string_view kExpression = "EXPRESSION";
 
 const CLI::Option* FindOptionOrNull(const CLI::App& command, const std::string& spelling) {
@@ -176,16 +176,16 @@ NameSources LiveNames(Session& session, const GlobalOptions& options) {
   return {
       .tables =
           [with_client] {
-            return with_client([](Client& client) { return LiveTableNames(client, kPatience); });
+            return with_client([](Client& client) { return LiveTableNames(client, kCompletionPatience); });
           },
       .indexes =
           [with_client](const std::string& table_name) {
-            return with_client([&](Client& client) { return LiveIndexNames(client, table_name, kPatience); });
+            return with_client([&](Client& client) { return LiveIndexNames(client, table_name, kCompletionPatience); });
           },
       .attributes =
           [with_client](const std::string& table_name) {
             return with_client(
-                [&](Client& client) { return LiveAttributeNames(client, table_name, kPatience); });
+                [&](Client& client) { return LiveAttributeNames(client, table_name, kCompletionPatience); });
           }};
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 // Longest error message printed, in bytes.
 constexpr size_t kMaxMessageBytes = 2'000;
-constexpr absl::Duration kPatience = absl::Seconds(1);
+constexpr absl::Duration kEndpointPatience = absl::Seconds(1);
 
 std::string Bounded(std::string_view message) {
   if (message.size() <= kMaxMessageBytes) return std::string(message);
@@ -27,13 +27,6 @@ std::string WithoutControlCharacters(std::string text) {
   auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   std::replace_if(text.begin(), text.end(), is_control, ' ');
   return text;
-}
-
-// The innermost command that was named.
-const CLI::App& Innermost(const CLI::App& root) {
-  const CLI::App* command = &root;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  return *command;
 }
 
 // What the option or argument called `name` was given; empty without one.
@@ -167,8 +160,8 @@ std::string NearestName(const absl::Status& status, const CLI::App& command, Con
   if (table.empty() || (!no_table && index.empty())) return "";
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return "";
-  if (no_table) return Nearest(table, LiveTableNames(*client, kPatience));
-  const std::vector<std::string> indexes = LiveIndexNames(*client, table, kPatience);
+  if (no_table) return Nearest(table, LiveTableNames(*client, kEndpointPatience));
+  const std::vector<std::string> indexes = LiveIndexNames(*client, table, kEndpointPatience);
   if (std::find(indexes.begin(), indexes.end(), index) != indexes.end()) return "";
   return Nearest(index, indexes);
 }

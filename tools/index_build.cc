@@ -13,7 +13,7 @@ namespace itemdb::tools {
 namespace {
 
 // Between two looks at how far the index is.
-constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
+constexpr absl::Duration kBuildPollInterval = absl::Milliseconds(200);
 
 }  // namespace
 
@@ -69,7 +69,7 @@ absl::StatusOr<TableDescription> AwaitIndex(Context& context, const Client& clie
       progress->Set(index->build->done);
     }
     if (context.session().interrupted()) return absl::CancelledError("interrupted; the index is still made");
-    absl::SleepFor(kLookInterval);
+    absl::SleepFor(kBuildPollInterval);
   }
 }
 

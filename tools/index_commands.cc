@@ -24,7 +24,7 @@ namespace itemdb::tools {
 namespace {
 
 // Between two looks at how far something is.
-constexpr absl::Duration kLookInterval = absl::Milliseconds(200);
+constexpr absl::Duration kIndexPollInterval = absl::Milliseconds(200);
 
 // Reads "name:TYPE".
 absl::Status AddKeyAttribute(const std::string& text, KeyType key_type, UpdateTableRequest* request) {
@@ -117,7 +117,7 @@ absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& cli
     while (terminal != nullptr && !checked) {
       absl::StatusOr<DaemonStatus> status = client.GetStatus(call);
       if (status.ok() && status->check.has_value()) progress.Set(status->check->done);
-      absl::SleepFor(kLookInterval);
+      absl::SleepFor(kIndexPollInterval);
     }
   });
   absl::StatusOr<CheckDatabaseResult> result = client.CheckAndRepair(request, context.ExplicitTimeout());

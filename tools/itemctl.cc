@@ -14,12 +14,6 @@
 namespace itemdb::tools {
 namespace {
 
-const CLI::App& Innermost(const CLI::App& root) {
-  const CLI::App* command = &root;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  return *command;
-}
-
 bool IsCommandMissing(CLI::App& root, const CLI::Error& error) {
   return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
          root.get_subcommands().empty() && root.remaining(true).empty();

@@ -20,10 +20,10 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr absl::Duration kRedraw = absl::Milliseconds(250);
+constexpr absl::Duration kTableRedraw = absl::Milliseconds(250);
 constexpr double kLongestSeconds = 86'400;
 
-using Call = std::function<absl::Status()>;
+using TimedCall = std::function<absl::Status()>;
 
 // The key attributes of some item of the table.
 absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::string& table_name) {
@@ -43,7 +43,7 @@ absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::strin
   return key;
 }
 
-absl::StatusOr<Call> CallOf(Context& context, Client client, const LatencyOptions& options) {
+absl::StatusOr<TimedCall> CallOf(Context& context, Client client, const LatencyOptions& options) {
   if (options.table_name.empty()) {
     if (!options.key.empty()) return UsageError("--key says what to read of a table; name it with --table");
     return [&context, client]() mutable { return client.GetStatus(context.Call()).status(); };
@@ -84,7 +84,7 @@ LatencyFigures FiguresOf(std::vector<absl::Duration> calls) {
 absl::Status RunLatency(Context& context, const LatencyOptions& options) {
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
-  absl::StatusOr<Call> call = CallOf(context, *client, options);
+  absl::StatusOr<TimedCall> call = CallOf(context, *client, options);
   if (!call.ok()) return call.status();
   // Connecting is not what is measured.
   if (absl::Status first = (*call)(); !first.ok()) return first;
@@ -106,7 +106,7 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
     status = (*call)();
     if (!status.ok()) break;
     calls.push_back(absl::Now() - start);
-    if (live && absl::Now() - drawn >= kRedraw) {
+    if (live && absl::Now() - drawn >= kTableRedraw) {
       DrawLine(calls, context);
       drawn = absl::Now();
     }

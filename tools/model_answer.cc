@@ -11,9 +11,9 @@ namespace {
 // Of each kind.
 constexpr size_t kMostLines = 10;
 
-std::string Text(const Item& item) { return OneLine(ItemToJson(item, ItemForm::kTyped)); }
+std::string AnswerText(const Item& item) { return OneLine(ItemToJson(item, ItemForm::kTyped)); }
 
-std::string Text(const Value* value) {
+std::string AnswerText(const Value* value) {
   return value == nullptr ? "missing" : OneLine(ValueToJson(*value, ItemForm::kTyped));
 }
 
@@ -37,7 +37,7 @@ void AddChangedAttributes(const Item& expected, const Item& found, size_t number
     const Value* after = found.find_or_null(name);
     if (before != nullptr && after != nullptr && *before == *after) return;
     lines->push_back(
-        absl::StrFormat("item %d: %s is %s, expected is %s", number, name, Text(after), Text(before)));
+        absl::StrFormat("item %d: %s is %s, expected is %s", number, name, AnswerText(after), AnswerText(before)));
   };
   for (const Attribute& attribute : expected) add(attribute.name);
   for (const Attribute& attribute : found) {
@@ -59,7 +59,7 @@ std::vector<std::string> OrderDifference(const std::vector<Item>& expected, cons
                                         expected.begin());
   if (at == expected.size()) return {};
   return {absl::StrFormat("the items are the expected ones in another order; item %d is %s, expected is %s",
-                          at + 1, Text(found[at]), Text(expected[at]))};
+                          at + 1, AnswerText(found[at]), AnswerText(expected[at]))};
 }
 
 }  // namespace
@@ -89,13 +89,13 @@ std::vector<std::string> AnswerDifferences(const std::vector<Item>& expected, co
     const auto other = std::find_if(unexpected.begin(), unexpected.end(),
                                     [&](size_t i) { return IsChanged(*item, found[i]); });
     if (other == unexpected.end()) {
-      not_found.push_back("expected, and not found: " + Text(*item));
+      not_found.push_back("expected, and not found: " + AnswerText(*item));
     } else {
       AddChangedAttributes(*item, found[*other], *other + 1, &changed);
       unexpected.erase(other);
     }
   }
-  for (size_t i : unexpected) not_expected.push_back("found, and not expected: " + Text(found[i]));
+  for (size_t i : unexpected) not_expected.push_back("found, and not expected: " + AnswerText(found[i]));
   std::vector<std::string> lines;
   Append(std::move(changed), &lines);
   Append(std::move(not_found), &lines);

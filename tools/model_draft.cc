@@ -193,7 +193,7 @@ std::string TitleOf(const AccessPattern& seen) {
 }
 
 // "query-Order-by-OpenOrders", with a number when that is not the first one.
-std::string NameOf(const AccessPattern& seen, std::map<std::string, int>* names) {
+std::string PatternNameOf(const AccessPattern& seen, std::map<std::string, int>* names) {
   std::string name = absl::StrCat(absl::AsciiStrToLower(seen.operation), "-", seen.table_name);
   if (!seen.index_name.empty()) absl::StrAppend(&name, "-by-", seen.index_name);
   const int number = ++(*names)[name];
@@ -250,7 +250,7 @@ absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options) {
     const ModelTable* table = folder.FindTable(each.table_name);
     // A table that was made meanwhile is nobody's pattern yet.
     if (table == nullptr) continue;
-    std::optional<ModelPattern> pattern = DraftPattern(each, table->definition, NameOf(each, &names));
+    std::optional<ModelPattern> pattern = DraftPattern(each, table->definition, PatternNameOf(each, &names));
     if (pattern.has_value()) {
       folder.patterns.push_back(*std::move(pattern));
     } else {

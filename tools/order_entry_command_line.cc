@@ -14,13 +14,11 @@
 namespace itemdb::tools {
 namespace {
 
-using order_entry::AccessPattern;
-
 // Of one --line.
-constexpr int kLineParts = 4;
+constexpr int kLineWords = 4;
 
 // "itemctl order-entry customer-orders cust_001 2025-01-01 2025-12-31".
-std::string LineFor(const AccessPattern& pattern) {
+std::string LineFor(const order_entry::AccessPattern& pattern) {
   std::string line = "itemctl order-entry " + std::string(pattern.name);
   for (const order_entry::PatternParameter& parameter : pattern.parameters) {
     const std::string value(parameter.default_value);
@@ -29,7 +27,7 @@ std::string LineFor(const AccessPattern& pattern) {
   return line;
 }
 
-void RegisterPattern(CommandTable& table, CLI::App* group, const AccessPattern& pattern) {
+void RegisterPattern(CommandTable& table, CLI::App* group, const order_entry::AccessPattern& pattern) {
   auto options = std::make_shared<PatternOptions>();
   options->pattern = &pattern;
   // Sized once: the parser keeps pointers to the elements.
@@ -83,7 +81,7 @@ void RegisterPlaceOrder(CommandTable& table, CLI::App* group) {
       ->type_name("ID");
   command->add_option("--line", options->lines, "One line of the order; may be repeated")
       ->type_name("PRODUCT WAREHOUSE QUANTITY PRICE")
-      ->type_size(kLineParts)
+      ->type_size(kLineWords)
       ->allow_extra_args(false)
       ->required();
   command
@@ -144,7 +142,7 @@ void RegisterOrderEntryCommands(CommandTable& table) {
              .examples = {{"itemctl order-entry all", "for the arguments of the document"},
                           {"itemctl order-entry all -o jsonl", "one JSON document for each pattern"}}},
             RunOrderEntryAll);
-  for (const AccessPattern& pattern : order_entry::AccessPatterns()) RegisterPattern(table, group, pattern);
+  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) RegisterPattern(table, group, pattern);
   RegisterPlaceOrder(table, group);
 
   auto order_id = std::make_shared<std::string>();

@@ -14,21 +14,20 @@
 namespace itemdb::tools {
 namespace {
 
-using order_entry::AccessPattern;
 
 // Of one --line.
 constexpr size_t kLineParts = 4;
 
 JsonValue Text(std::string_view text) { return JsonValue::String(std::string(text)); }
 
-absl::StatusOr<std::vector<Item>> ItemsOf(Client& client, const AccessPattern& pattern,
+absl::StatusOr<std::vector<Item>> ItemsOf(Client& client, const order_entry::AccessPattern& pattern,
                                           const std::vector<std::string>& arguments, CallOptions call) {
   absl::StatusOr<ItemRange> range = order_entry::RunPattern(client, pattern, arguments, call);
   if (!range.ok()) return range.status();
   return range->ToVector();
 }
 
-JsonValue PatternToJson(const AccessPattern& pattern, const std::vector<Item>& items, ItemForm form) {
+JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::vector<Item>& items, ItemForm form) {
   JsonValue array = JsonValue::Array();
   for (const Item& item : items) array.elements.push_back(ItemToJson(item, form));
   return JsonValue::Object()
@@ -40,7 +39,7 @@ JsonValue PatternToJson(const AccessPattern& pattern, const std::vector<Item>& i
 }
 
 // The key attributes of what a pattern reads: the columns its table begins with.
-std::vector<std::string> KeyColumns(const AccessPattern& pattern) {
+std::vector<std::string> KeyColumns(const order_entry::AccessPattern& pattern) {
   std::vector<std::string> columns;
   auto add = [&columns](const std::vector<KeySchemaElement>& key_schema) {
     for (const KeySchemaElement& element : key_schema) columns.push_back(element.attribute_name);
@@ -55,7 +54,7 @@ std::vector<std::string> KeyColumns(const AccessPattern& pattern) {
   return columns;
 }
 
-void PrintItems(const AccessPattern& pattern, const std::vector<Item>& items, ItemForm form,
+void PrintItems(const order_entry::AccessPattern& pattern, const std::vector<Item>& items, ItemForm form,
                 Context& context) {
   ItemWriter writer({.format = context.format(),
                      .form = form,
@@ -110,7 +109,7 @@ absl::Status RunOrderEntryAll(Context& context) {
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
   JsonValue all = JsonValue::Array();
-  for (const AccessPattern& pattern : order_entry::AccessPatterns()) {
+  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
     absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, {}, context.Call());
     if (!items.ok()) return items.status();
     switch (context.format()) {
@@ -136,7 +135,7 @@ absl::Status RunOrderEntryAll(Context& context) {
 }
 
 absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options) {
-  const AccessPattern& pattern = *options.pattern;
+  const order_entry::AccessPattern& pattern = *options.pattern;
   std::vector<std::string> arguments = options.arguments;
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();

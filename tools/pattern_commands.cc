@@ -11,16 +11,13 @@
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
+#include "tools/time_text.h"
 
 namespace itemdb::tools {
 namespace {
 
 // A query that reads more than so many items for each that it finds is worth a word.
-constexpr int64_t kWorthAnIndex = 2;
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
+constexpr int64_t kReadsWorthAnIndex = 2;
 
 JsonValue PatternToJson(const AccessPattern& pattern) {
   JsonValue object = JsonValue::Object().Add("table_name", JsonValue::String(pattern.table_name));
@@ -71,7 +68,7 @@ std::string AdviceFor(const AccessPattern& pattern) {
   if (pattern.operation == "Scan") {
     return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
   }
-  if (pattern.operation == "Query" && pattern.items_scanned > kWorthAnIndex * pattern.items_returned) {
+  if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
     return absl::StrFormat("the filter throws away %d of 100 items read",
                            100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
   }

@@ -16,7 +16,7 @@ constexpr int kBarLetters = 20;
 constexpr char kClearLine[] = "\r\x1b[K";
 
 // "3 s", "2 min 5 s", "1 h 4 min".
-std::string TimeText(double seconds) {
+std::string DurationText(double seconds) {
   const int64_t whole = static_cast<int64_t>(seconds + 0.5);
   if (whole < 60) return absl::StrFormat("%d s", whole);
   if (whole < 3'600) return absl::StrFormat("%d min %d s", whole / 60, whole % 60);
@@ -42,13 +42,13 @@ std::string WithSeparators(int64_t number) {
 
 std::string ProgressLine(const ProgressFigures& figures) {
   const double seconds = absl::ToDoubleSeconds(figures.elapsed);
-  if (figures.unit.empty()) return figures.doing + "  " + TimeText(seconds);
+  if (figures.unit.empty()) return figures.doing + "  " + DurationText(seconds);
   const double rate = seconds > 0 ? static_cast<double>(figures.done) / seconds : 0;
   const std::string rate_text = WithSeparators(static_cast<int64_t>(rate)) + "/s";
   const std::string done = WithSeparators(figures.done);
   if (figures.total <= 0) {
     return absl::StrFormat("%s  %s %s  %s  %s", figures.doing, done, figures.unit, rate_text,
-                           TimeText(seconds));
+                           DurationText(seconds));
   }
   const int64_t done_of_total = std::min(figures.done, figures.total);
   const double part = static_cast<double>(done_of_total) / static_cast<double>(figures.total);
@@ -56,7 +56,7 @@ std::string ProgressLine(const ProgressFigures& figures) {
       absl::StrFormat("%s  %s %3d%%  %s of %s %s  %s", figures.doing, Bar(part), static_cast<int>(part * 100),
                       done, WithSeparators(figures.total), figures.unit, rate_text);
   if (rate > 0) {
-    line += "  " + TimeText(static_cast<double>(figures.total - done_of_total) / rate) + " left";
+    line += "  " + DurationText(static_cast<double>(figures.total - done_of_total) / rate) + " left";
   }
   return line;
 }

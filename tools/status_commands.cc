@@ -12,6 +12,7 @@
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
+#include "tools/time_text.h"
 
 namespace itemdb::tools {
 namespace {
@@ -76,10 +77,6 @@ JsonValue MemoryToJson(const MemoryUsage& memory) {
 }
 
 bool HasRound(const BackgroundCheck& check) { return check.rounds > 0; }
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
 
 JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
   JsonValue object = JsonValue::Object().Add("rate", Count(check.rate)).Add("rounds", Count(check.rounds));

@@ -13,13 +13,13 @@ namespace {
 
 constexpr char kNone[] = "none";
 
-std::string Text(const Projection& projection) {
+std::string SettingText(const Projection& projection) {
   Projection sorted = projection;
   std::sort(sorted.non_key_attributes.begin(), sorted.non_key_attributes.end());
   return ProjectionText(sorted);
 }
 
-std::string Text(const std::optional<ProvisionedThroughput>& throughput) {
+std::string SettingText(const std::optional<ProvisionedThroughput>& throughput) {
   if (!throughput.has_value()) return kNone;
   return absl::StrFormat("%d read, %d write units", throughput->read_capacity_units,
                          throughput->write_capacity_units);
@@ -65,9 +65,9 @@ class Comparison {
         continue;
       }
       Add(what, KeySchemaText(index.key_schema, model_), KeySchemaText(there->key_schema, live_));
-      Add("projection of " + what, Text(index.projection), Text(there->projection));
+      Add("projection of " + what, SettingText(index.projection), SettingText(there->projection));
       if constexpr (requires { index.provisioned_throughput; }) {
-        Add("throughput of " + what, Text(index.provisioned_throughput), Text(there->provisioned_throughput));
+        Add("throughput of " + what, SettingText(index.provisioned_throughput), SettingText(there->provisioned_throughput));
       }
     }
     for (const Index& index : live) {
@@ -106,7 +106,7 @@ std::vector<TableDifference> DifferencesOf(const TableDefinition& model, const T
   }
   comparison.Add("billing mode", std::string(NameOf(model.billing_mode)),
                  std::string(NameOf(table.billing_mode)));
-  comparison.Add("throughput", Text(model.provisioned_throughput), Text(table.provisioned_throughput));
+  comparison.Add("throughput", SettingText(model.provisioned_throughput), SettingText(table.provisioned_throughput));
   comparison.Add("stream", StreamText(model), StreamText(table));
   return comparison.Take();
 }

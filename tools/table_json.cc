@@ -144,14 +144,14 @@ std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
 
 // ---- writing -------------------------------------------------------------------------------------
 
-JsonValue Text(std::string_view text) { return JsonValue::String(std::string(text)); }
+JsonValue JsonText(std::string_view text) { return JsonValue::String(std::string(text)); }
 
 JsonValue KeySchemaToJson(const std::vector<KeySchemaElement>& key_schema) {
   JsonValue array = JsonValue::Array();
   for (const KeySchemaElement& element : key_schema) {
     array.elements.push_back(JsonValue::Object()
-                                 .Add("AttributeName", Text(element.attribute_name))
-                                 .Add("KeyType", Text(NameOf(element.key_type))));
+                                 .Add("AttributeName", JsonText(element.attribute_name))
+                                 .Add("KeyType", JsonText(NameOf(element.key_type))));
   }
   return array;
 }
@@ -164,9 +164,9 @@ JsonValue ThroughputToJson(const ProvisionedThroughput& throughput) {
 
 // In the shape of DescribeTable's SSEDescription, which is not that of the request.
 JsonValue SseToJson(const SseSpecification& sse) {
-  JsonValue object = JsonValue::Object().Add("Status", Text(sse.enabled ? "ENABLED" : "DISABLED"));
-  if (!sse.sse_type.empty()) object.Add("SSEType", Text(sse.sse_type));
-  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", Text(sse.kms_master_key_id));
+  JsonValue object = JsonValue::Object().Add("Status", JsonText(sse.enabled ? "ENABLED" : "DISABLED"));
+  if (!sse.sse_type.empty()) object.Add("SSEType", JsonText(sse.sse_type));
+  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", JsonText(sse.kms_master_key_id));
   return object;
 }
 
@@ -194,7 +194,7 @@ void AddOtherThroughputs(const Definition& table, JsonValue* object) {
 
 // The settings that are kept and shown.
 void AddSettings(const TableDefinition& table, JsonValue* object) {
-  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", Text(NameOf(table.table_class))));
+  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
   if (table.sse_specification.has_value()) {
     object->Add("SSEDescription", SseToJson(*table.sse_specification));
   }
@@ -202,10 +202,10 @@ void AddSettings(const TableDefinition& table, JsonValue* object) {
 }
 
 JsonValue ProjectionToJson(const Projection& projection) {
-  JsonValue object = JsonValue::Object().Add("ProjectionType", Text(NameOf(projection.projection_type)));
+  JsonValue object = JsonValue::Object().Add("ProjectionType", JsonText(NameOf(projection.projection_type)));
   if (!projection.non_key_attributes.empty()) {
     JsonValue names = JsonValue::Array();
-    for (const std::string& name : projection.non_key_attributes) names.elements.push_back(Text(name));
+    for (const std::string& name : projection.non_key_attributes) names.elements.push_back(JsonText(name));
     object.Add("NonKeyAttributes", std::move(names));
   }
   return object;
@@ -213,7 +213,7 @@ JsonValue ProjectionToJson(const Projection& projection) {
 
 JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
   return JsonValue::Object()
-      .Add("IndexName", Text(index.definition.index_name))
+      .Add("IndexName", JsonText(index.definition.index_name))
       .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
       .Add("Projection", ProjectionToJson(index.definition.projection))
       .Add("ItemCount", JsonValue::Number(index.item_count))
@@ -224,7 +224,7 @@ JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
 JsonValue StreamToJson(const TableDefinition& definition) {
   JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
   if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
-    stream.Add("StreamViewType", Text(NameOf(definition.stream_view_type)));
+    stream.Add("StreamViewType", JsonText(NameOf(definition.stream_view_type)));
   }
   return stream;
 }
@@ -242,20 +242,20 @@ JsonValue BuildToJson(const IndexBuild& build) {
     if (value == build.phase) phase = name;
   }
   JsonValue object = JsonValue::Object()
-                         .Add("Phase", Text(phase))
+                         .Add("Phase", JsonText(phase))
                          .Add("Done", JsonValue::Number(build.done))
                          .Add("Total", JsonValue::Number(build.total))
                          .Add("PerSecond", JsonValue::Number(build.per_second))
                          .Add("SecondsLeft", JsonValue::Number(absl::ToInt64Seconds(build.time_left)))
                          .Add("SkippedItemCount", JsonValue::Number(build.skipped_items));
-  if (!build.last_error.empty()) object.Add("LastError", Text(build.last_error));
+  if (!build.last_error.empty()) object.Add("LastError", JsonText(build.last_error));
   return object;
 }
 
 JsonValue IndexToJson(const IndexDescription& index) {
   JsonValue object = JsonValue::Object()
-                         .Add("IndexName", Text(index.definition.index_name))
-                         .Add("IndexStatus", Text(NameOf(index.index_status)))
+                         .Add("IndexName", JsonText(index.definition.index_name))
+                         .Add("IndexStatus", JsonText(NameOf(index.index_status)))
                          .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
                          .Add("Projection", ProjectionToJson(index.definition.projection));
   if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", JsonValue::Bool(true));
@@ -273,7 +273,7 @@ JsonValue IndexToJson(const IndexDescription& index) {
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
   JsonValue array = JsonValue::Array();
   for (const auto& [key, value] : tags) {
-    array.elements.push_back(JsonValue::Object().Add("Key", Text(key)).Add("Value", Text(value)));
+    array.elements.push_back(JsonValue::Object().Add("Key", JsonText(key)).Add("Value", JsonText(value)));
   }
   return array;
 }
@@ -333,21 +333,21 @@ JsonValue TableToJson(const TableDescription& table) {
   JsonValue attributes = JsonValue::Array();
   for (const AttributeDefinition& attribute : definition.attribute_definitions) {
     attributes.elements.push_back(JsonValue::Object()
-                                      .Add("AttributeName", Text(attribute.attribute_name))
-                                      .Add("AttributeType", Text(NameOf(attribute.attribute_type))));
+                                      .Add("AttributeName", JsonText(attribute.attribute_name))
+                                      .Add("AttributeType", JsonText(NameOf(attribute.attribute_type))));
   }
   JsonValue object =
       JsonValue::Object()
-          .Add("TableName", Text(definition.table_name))
-          .Add("TableStatus", Text(NameOf(table.table_status)))
-          .Add("TableId", Text(table.table_id))
+          .Add("TableName", JsonText(definition.table_name))
+          .Add("TableStatus", JsonText(NameOf(table.table_status)))
+          .Add("TableId", JsonText(table.table_id))
           .Add("StorageId", JsonValue::Number(table.storage_id))
           .Add("CreationDateTime",
-               Text(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", table.creation_time, absl::UTCTimeZone())))
+               JsonText(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", table.creation_time, absl::UTCTimeZone())))
           .Add("AttributeDefinitions", std::move(attributes))
           .Add("KeySchema", KeySchemaToJson(definition.key_schema))
           .Add("BillingModeSummary",
-               JsonValue::Object().Add("BillingMode", Text(NameOf(definition.billing_mode))));
+               JsonValue::Object().Add("BillingMode", JsonText(NameOf(definition.billing_mode))));
   if (definition.provisioned_throughput.has_value()) {
     object.Add("ProvisionedThroughput", ThroughputToJson(*definition.provisioned_throughput));
   }
@@ -367,7 +367,7 @@ JsonValue TableToJson(const TableDescription& table) {
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
   object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
       .Add("StreamSpecification", StreamToJson(definition));
-  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", Text(table.latest_stream_label));
+  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", JsonText(table.latest_stream_label));
   object.Add("ItemCount", JsonValue::Number(table.item_count))
       .Add("TableSizeBytes", JsonValue::Number(table.table_size_bytes));
   return object;

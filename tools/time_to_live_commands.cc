@@ -16,9 +16,9 @@ namespace itemdb::tools {
 namespace {
 
 // Between two looks at whether it is enabled.
-constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
+constexpr absl::Duration kTimeToLivePollInterval = absl::Milliseconds(100);
 
-std::string_view NameOf(TimeToLiveStatus status) {
+std::string_view TimeToLiveStatusName(TimeToLiveStatus status) {
   switch (status) {
     case TimeToLiveStatus::kEnabling:
       return "ENABLING";
@@ -33,7 +33,7 @@ std::string_view NameOf(TimeToLiveStatus status) {
 }
 
 void Print(Context& context, const std::string& table_name, const TimeToLiveResult& result) {
-  const std::string status(NameOf(result.status));
+  const std::string status(TimeToLiveStatusName(result.status));
   if (context.format() == OutputFormat::kTable) {
     TextTable text(
         {"table", "status", "attribute", "items with a time", "items expired", "done", "of", "last error"});
@@ -73,7 +73,7 @@ absl::Status Await(Context& context, const Client& client, const std::string& ta
     if (result->status != TimeToLiveStatus::kEnabling) return absl::OkStatus();
     if (result->build.has_value()) progress.Set(result->build->done);
     if (context.session().interrupted()) return absl::CancelledError("interrupted; it is still enabled");
-    absl::SleepFor(kLookInterval);
+    absl::SleepFor(kTimeToLivePollInterval);
   }
 }
 

@@ -18,7 +18,7 @@
 namespace itemdb::tools {
 namespace {
 
-constexpr char kOption[] = "--transact-items";
+constexpr char kTransactOption[] = "--transact-items";
 
 ItemForm FormOf(const TransactOptions& options) {
   return options.typed ? ItemForm::kTyped : ItemForm::kPlain;
@@ -72,7 +72,7 @@ absl::Status ReadAll(Context& context, const Client& client, std::vector<Transac
 
 // ---- writes --------------------------------------------------------------------------------------
 
-std::string NameOf(const TransactAction& action) {
+std::string ActionName(const TransactAction& action) {
   return std::holds_alternative<TransactPut>(action)      ? "Put"
          : std::holds_alternative<TransactUpdate>(action) ? "Update"
          : std::holds_alternative<TransactDelete>(action) ? "Delete"
@@ -95,7 +95,7 @@ void PrintReasons(Context& context, const std::vector<TransactAction>& actions,
   if (context.format() == OutputFormat::kTable) {
     TextTable table({"action", "kind", "table", "code", "message", "item"});
     for (size_t i = 0; i < std::min(actions.size(), reasons.size()); ++i) {
-      table.AddRow({std::to_string(i + 1), NameOf(actions[i]), TableOf(actions[i]),
+      table.AddRow({std::to_string(i + 1), ActionName(actions[i]), TableOf(actions[i]),
                     std::string(CodeName(reasons[i].code)), reasons[i].message,
                     reasons[i].item.has_value() ? OneLine(ItemToJson(*reasons[i].item, form)) : ""});
     }
@@ -144,7 +144,7 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
 }  // namespace
 
 absl::Status RunTransact(Context& context, const TransactOptions& options) {
-  absl::StatusOr<std::string> text = ReadDocument(context, options, kOption);
+  absl::StatusOr<std::string> text = ReadDocument(context, options, kTransactOption);
   if (!text.ok()) return text.status();
   absl::StatusOr<Transaction> transaction = ParseTransaction(*text, options.form());
   if (!transaction.ok()) return transaction.status();
@@ -180,7 +180,7 @@ void RegisterTransactCommands(CommandTable& table) {
              R"({"Get": {"TableName": "Customer", "Key": {"customer_id": "cust_001"}}}]' | itemctl transact -f -)",
              "two items of one state"}}},
       [options](Context& context) { return RunTransact(context, *options); });
-  AddDocumentOptions(command, *options, kOption, "JSON array of actions");
+  AddDocumentOptions(command, *options, kTransactOption, "JSON array of actions");
   command->add_flag("--large", options->large, "Allow up to 10,000 actions, of at most 16 MiB");
   command
       ->add_option(

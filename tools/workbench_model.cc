@@ -16,7 +16,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-JsonValue Text(const std::string& text) { return JsonValue::String(text); }
+JsonValue WorkbenchText(const std::string& text) { return JsonValue::String(text); }
 
 // ---- keys and tables -----------------------------------------------------------------------------
 
@@ -43,27 +43,27 @@ KeyAttributes ReadKeyAttributes(MemberReader& reader) {
           .sort = reader.Object<KeyAttribute>("SortKey", false, ReadKeyAttribute)};
 }
 
-JsonValue KeySchema(const KeyAttributes& key) {
+JsonValue KeySchemaOf(const KeyAttributes& key) {
   JsonValue schema = JsonValue::Array();
   const auto add = [&schema](const KeyAttribute& attribute, const char* type) {
     schema.elements.push_back(
-        JsonValue::Object().Add("AttributeName", Text(attribute.name)).Add("KeyType", Text(type)));
+        JsonValue::Object().Add("AttributeName", WorkbenchText(attribute.name)).Add("KeyType", WorkbenchText(type)));
   };
   add(key.partition, "HASH");
   if (key.sort.has_value()) add(*key.sort, "RANGE");
   return schema;
 }
 
-struct Index {
+struct WorkbenchIndex {
   std::string name;
   KeyAttributes key;
   // As in CreateTable.
   JsonValue projection;
 };
 
-Index ReadIndex(MemberReader& reader) {
+WorkbenchIndex ReadWorkbenchIndex(MemberReader& reader) {
   reader.Allow({"IndexName", "KeyAttributes", "Projection"});
-  Index index{
+  WorkbenchIndex index{
       .name = reader.RequiredString("IndexName"),
       .key = reader.Object<KeyAttributes>("KeyAttributes", true, ReadKeyAttributes).value_or(KeyAttributes()),
       .projection = {}};
@@ -74,7 +74,7 @@ Index ReadIndex(MemberReader& reader) {
 }
 
 // Null without one.
-JsonValue ReadThroughput(MemberReader& reader) {
+JsonValue ReadWorkbenchThroughput(MemberReader& reader) {
   reader.Allow({"ProvisionedThroughput", "AutoScalingRead", "AutoScalingWrite"});
   const JsonValue* throughput = reader.Member("ProvisionedThroughput", Kind::kObject, true);
   return throughput == nullptr ? JsonValue() : *throughput;
@@ -174,25 +174,25 @@ void AddItemsOfFacets(const KeyAttributes& key, const std::vector<Facet>& facets
   }
 }
 
-struct Table {
+struct WorkbenchTable {
   std::string name;
   KeyAttributes key;
-  std::vector<Index> indexes;
+  std::vector<WorkbenchIndex> indexes;
   std::vector<Facet> facets;
   std::vector<Item> items;
   std::string billing_mode;
   JsonValue throughput;
 };
 
-Table ReadTable(MemberReader& reader) {
+WorkbenchTable ReadWorkbenchTable(MemberReader& reader) {
   reader.Allow({"TableName", "KeyAttributes", "NonKeyAttributes", "TableFacets", "GlobalSecondaryIndexes",
                 "TableData", "DataAccess", "SampleDataFormats", "BillingMode",
                 "ProvisionedCapacitySettings"});
-  Table table;
+  WorkbenchTable table;
   table.name = reader.RequiredString("TableName");
   table.key =
       reader.Object<KeyAttributes>("KeyAttributes", true, ReadKeyAttributes).value_or(KeyAttributes());
-  table.indexes = reader.Objects<Index>("GlobalSecondaryIndexes", false, ReadIndex);
+  table.indexes = reader.Objects<WorkbenchIndex>("GlobalSecondaryIndexes", false, ReadWorkbenchIndex);
   table.facets = reader.Objects<Facet>("TableFacets", false, ReadFacet);
   table.items = ReadItems(reader);
   AddItemsOfFacets(table.key, table.facets, &table.items);
@@ -200,22 +200,22 @@ Table ReadTable(MemberReader& reader) {
   if (table.billing_mode.empty()) table.billing_mode = "PAY_PER_REQUEST";
   const bool provisioned = table.billing_mode == "PROVISIONED";
   const std::optional<JsonValue> throughput =
-      reader.Object<JsonValue>("ProvisionedCapacitySettings", provisioned, ReadThroughput);
+      reader.Object<JsonValue>("ProvisionedCapacitySettings", provisioned, ReadWorkbenchThroughput);
   // Workbench keeps the settings when the mode is changed.
   if (provisioned) table.throughput = throughput.value_or(JsonValue());
   return table;
 }
 
 // The CreateTable request. UsageError: an attribute has two types, or it is no such request.
-absl::StatusOr<TableDefinition> DefinitionOf(const Table& table, MemberReader& reader) {
+absl::StatusOr<TableDefinition> DefinitionOf(const WorkbenchTable& table, MemberReader& reader) {
   std::map<std::string, std::string> types;
   JsonValue attributes = JsonValue::Array();
   const auto define = [&](const KeyAttribute& attribute) {
     const auto [it, is_new] = types.emplace(attribute.name, attribute.type);
     if (is_new) {
       attributes.elements.push_back(JsonValue::Object()
-                                        .Add("AttributeName", Text(attribute.name))
-                                        .Add("AttributeType", Text(attribute.type)));
+                                        .Add("AttributeName", WorkbenchText(attribute.name))
+                                        .Add("AttributeType", WorkbenchText(attribute.type)));
     } else if (it->second != attribute.type) {
       reader.Fail(absl::StrFormat("the table %s: the key attribute %s has the types %s and %s", table.name,
                                   attribute.name, it->second, attribute.type));
@@ -227,21 +227,21 @@ absl::StatusOr<TableDefinition> DefinitionOf(const Table& table, MemberReader& r
   };
   define_key(table.key);
   JsonValue indexes = JsonValue::Array();
-  for (const Index& index : table.indexes) {
+  for (const WorkbenchIndex& index : table.indexes) {
     define_key(index.key);
     JsonValue object = JsonValue::Object()
-                           .Add("IndexName", Text(index.name))
-                           .Add("KeySchema", KeySchema(index.key))
+                           .Add("IndexName", WorkbenchText(index.name))
+                           .Add("KeySchema", KeySchemaOf(index.key))
                            .Add("Projection", index.projection);
     if (table.throughput.kind == Kind::kObject) object.Add("ProvisionedThroughput", table.throughput);
     indexes.elements.push_back(std::move(object));
   }
   JsonValue document = JsonValue::Object()
-                           .Add("TableName", Text(table.name))
+                           .Add("TableName", WorkbenchText(table.name))
                            .Add("AttributeDefinitions", std::move(attributes))
-                           .Add("KeySchema", KeySchema(table.key))
+                           .Add("KeySchema", KeySchemaOf(table.key))
                            .Add("GlobalSecondaryIndexes", std::move(indexes))
-                           .Add("BillingMode", Text(table.billing_mode));
+                           .Add("BillingMode", WorkbenchText(table.billing_mode));
   if (table.throughput.kind == Kind::kObject) document.Add("ProvisionedThroughput", table.throughput);
   if (!reader.status().ok()) return reader.status();
   return TableDefinitionFromJson(document);
@@ -271,18 +271,18 @@ std::optional<JsonValue> SampleOf(const std::string& attribute, const std::vecto
 }
 
 // One partition key of the table, or of an index when `index_name` is not empty.
-ModelPattern QueryOf(const Table& table, const std::string& name, const std::string& index_name,
+ModelPattern QueryOf(const WorkbenchTable& table, const std::string& name, const std::string& index_name,
                      const KeyAttributes& key, std::optional<JsonValue> sample) {
-  JsonValue query = JsonValue::Object().Add("TableName", Text(table.name));
-  if (!index_name.empty()) query.Add("IndexName", Text(index_name));
-  query.Add("KeyConditionExpression", Text("#pk = :pk"))
-      .Add("ExpressionAttributeNames", JsonValue::Object().Add("#pk", Text(key.partition.name)));
+  JsonValue query = JsonValue::Object().Add("TableName", WorkbenchText(table.name));
+  if (!index_name.empty()) query.Add("IndexName", WorkbenchText(index_name));
+  query.Add("KeyConditionExpression", WorkbenchText("#pk = :pk"))
+      .Add("ExpressionAttributeNames", JsonValue::Object().Add("#pk", WorkbenchText(key.partition.name)));
   return {.name = name,
           .parameters = {{":pk", std::move(sample)}},
           .requests = {{.operation = "Query", .request = std::move(query)}}};
 }
 
-void AddPatterns(const Table& table, std::vector<ModelPattern>* patterns) {
+void AddPatterns(const WorkbenchTable& table, std::vector<ModelPattern>* patterns) {
   for (const Facet& facet : table.facets) {
     std::optional<JsonValue> sample =
         SampleOf(table.key.partition.name, facet.attributes, facet.items.empty() ? table.items : facet.items);
@@ -293,7 +293,7 @@ void AddPatterns(const Table& table, std::vector<ModelPattern>* patterns) {
     patterns->push_back(
         QueryOf(table, table.name, "", table.key, SampleOf(table.key.partition.name, {}, table.items)));
   }
-  for (const Index& index : table.indexes) {
+  for (const WorkbenchIndex& index : table.indexes) {
     std::vector<std::string> sort;
     if (index.key.sort.has_value()) sort.push_back(index.key.sort->name);
     patterns->push_back(QueryOf(table, table.name + "." + index.name, index.name, index.key,
@@ -306,12 +306,12 @@ void AddPatterns(const Table& table, std::vector<ModelPattern>* patterns) {
 absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std::string& document) {
   MemberReader reader(json, document);
   reader.Allow({"ModelName", "ModelMetadata", "DataModel"});
-  const std::vector<Table> tables = reader.Objects<Table>("DataModel", true, ReadTable);
+  const std::vector<WorkbenchTable> tables = reader.Objects<WorkbenchTable>("DataModel", true, ReadWorkbenchTable);
   if (tables.empty()) reader.Fail("DataModel has no tables");
   if (!reader.status().ok()) return reader.status();
   ModelFolder folder{};
   std::set<std::string> names;
-  for (const Table& table : tables) {
+  for (const WorkbenchTable& table : tables) {
     if (!names.insert(table.name).second) {
       reader.Fail(absl::StrFormat("two tables are called %s", JsonString(table.name)));
     }

@@ -23,10 +23,6 @@ constexpr uint64_t kMaxMs = (uint64_t{1} << 48) - 1;
 // Crockford's base 32: ascending, without the letters that look like digits.
 constexpr std::string_view kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-absl::Status Invalid(const std::string& message) {
-  return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
-}
-
 uint64_t MsOf(absl::Time time) {
   return static_cast<uint64_t>(
       std::clamp<int64_t>(absl::ToUnixMillis(time), 0, static_cast<int64_t>(kMaxMs)));
@@ -66,9 +62,9 @@ void Increment(RandomPart& part) {
 absl::StatusOr<std::string> CompositeKey(const std::vector<std::string>& parts) {
   std::string key;
   for (const std::string& part : parts) {
-    if (part.empty()) return Invalid("a part of a composite key is empty");
+    if (part.empty()) return InvalidRequest("a part of a composite key is empty");
     if (part.find(kSeparator) != std::string::npos) {
-      return Invalid(
+      return InvalidRequest(
           absl::StrFormat("the part \"%s\" of a composite key contains '#', which separates parts", part));
     }
     key += part;
@@ -83,7 +79,7 @@ absl::StatusOr<std::vector<std::string>> PartsOfKey(std::string_view key) {
   parts.pop_back();
   if (!closed ||
       std::any_of(parts.begin(), parts.end(), [](const std::string& part) { return part.empty(); })) {
-    return Invalid(
+    return InvalidRequest(
         absl::StrFormat("\"%s\" is no composite key: parts that are not empty, each followed by '#'", key));
   }
   return parts;
@@ -122,7 +118,7 @@ absl::StatusOr<absl::Time> TimeOfId(std::string_view id) {
     if (i < kTimeDigits) ms = ms << kBitsPerDigit | digit;
   }
   if (!is_id)
-    return Invalid(absl::StrFormat("\"%s\" is no time-ordered id of 26 digits and upper-case letters", id));
+    return InvalidRequest(absl::StrFormat("\"%s\" is no time-ordered id of 26 digits and upper-case letters", id));
   return absl::FromUnixMillis(static_cast<int64_t>(ms));
 }
 

@@ -16,24 +16,20 @@ constexpr int64_t kMaxShards = 1'000'000;
 
 int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-absl::Status Invalid(const std::string& message) {
-  return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
-}
-
 absl::Status CheckLoad(const ShardLoad& load) {
   if (load.item_bytes < 1 || load.item_bytes > kMaxItemBytes) {
-    return Invalid(
+    return InvalidRequest(
         absl::StrFormat("items of %d bytes: 1 to %d are possible", load.item_bytes, kMaxItemBytes));
   }
   if (load.max_items < 0 || load.max_items > kMaxItems) {
-    return Invalid(absl::StrFormat("%d items at most: 0 to %d are possible", load.max_items, kMaxItems));
+    return InvalidRequest(absl::StrFormat("%d items at most: 0 to %d are possible", load.max_items, kMaxItems));
   }
   if (!(load.fraction > 0) || load.fraction > 1) {
-    return Invalid(absl::StrFormat(
+    return InvalidRequest(absl::StrFormat(
         "a read of the fraction %g of all items: above 0 and at most 1 is possible", load.fraction));
   }
   if (load.writes_per_second < 0 || load.writes_per_second > kMaxItems) {
-    return Invalid(
+    return InvalidRequest(
         absl::StrFormat("%d writes per second: 0 to %d are possible", load.writes_per_second, kMaxItems));
   }
   return absl::OkStatus();
@@ -57,7 +53,7 @@ absl::StatusOr<ShardPlan> PlanShards(const ShardLoad& load) {
   const int64_t for_writes =
       std::max<int64_t>(1, CeilDivide(load.writes_per_second, plan.partition_writes_per_second));
   if (std::max(for_reads, for_writes) > kMaxShards) {
-    return Invalid(absl::StrFormat("this load needs %d shards; at most %d are possible",
+    return InvalidRequest(absl::StrFormat("this load needs %d shards; at most %d are possible",
                                    std::max(for_reads, for_writes), kMaxShards));
   }
   plan.shards_for_reads = static_cast<int>(for_reads);

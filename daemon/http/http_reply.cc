@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/http/absl_view.h"
 #include "daemon/http/request_id.h"
 
 namespace itemdb {
@@ -48,8 +49,6 @@ std::string_view Date() {
   }
   return {text, bytes};
 }
-
-absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "daemon/http/absl_view.h"
 #include "daemon/http/json_error.h"
 
 namespace itemdb {
@@ -13,19 +14,17 @@ namespace {
 constexpr std::string_view kContentType = "application/x-amz-json-1.0";
 constexpr std::string_view kHealthy = "healthy: dynamodb.us-east-1.amazonaws.com\n";
 // Longer texts of a request are not repeated in messages.
-constexpr size_t kMaxQuotedBytes = 100;
-
-absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
+constexpr size_t kMaxQuotedHeaderBytes = 100;
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return absl::EqualsIgnoreCase(Absl(a), Absl(b));
 }
 
 // What a message says of a text that a client sent: as it is, or nothing of it that a terminal obeys.
-std::string Quoted(std::string_view text) {
+std::string QuotedHeader(std::string_view text) {
   std::string quoted = "\"";
-  for (char c : text.substr(0, kMaxQuotedBytes)) quoted += c >= 0x20 && c < 0x7f ? c : '?';
-  return quoted + (text.size() > kMaxQuotedBytes ? "...\"" : "\"");
+  for (char c : text.substr(0, kMaxQuotedHeaderBytes)) quoted += c >= 0x20 && c < 0x7f ? c : '?';
+  return quoted + (text.size() > kMaxQuotedHeaderBytes ? "...\"" : "\"");
 }
 
 HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string message) {
@@ -100,23 +99,23 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
         403, "AccessDeniedException",
         absl::StrFormat("requests of pages from %s are refused: without access keys only pages from "
                         "localhost, 127.0.0.1 and [::1] may send any",
-                        Quoted(*origin)));
+                        QuotedHeader(*origin)));
   }
   if (head.method == "OPTIONS") return Preflight(head);
   if (head.path() != "/") {
     return NotFound(
-        absl::StrFormat("there is nothing at %s: operations are sent to POST /", Quoted(head.path())));
+        absl::StrFormat("there is nothing at %s: operations are sent to POST /", QuotedHeader(head.path())));
   }
   if (head.method == "GET" || head.method == "HEAD") return Healthy();
   if (head.method != "POST") {
     return NotFound(
-        absl::StrFormat("the method %s is not offered: operations are sent to POST /", Quoted(head.method)));
+        absl::StrFormat("the method %s is not offered: operations are sent to POST /", QuotedHeader(head.method)));
   }
   std::string_view type = head.Find("Content-Type").value_or("");
   absl::string_view bare = absl::StripAsciiWhitespace(Absl(type.substr(0, type.find(';'))));
   if (!absl::EqualsIgnoreCase(bare, Absl(kContentType))) {
     return NotFound(
-        absl::StrFormat("the Content-Type %s is not offered: it takes %s", Quoted(type), kContentType));
+        absl::StrFormat("the Content-Type %s is not offered: it takes %s", QuotedHeader(type), kContentType));
   }
   std::string_view target = head.Find("X-Amz-Target").value_or("");
   HttpRoute route;
@@ -125,14 +124,14 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
     return Refuse(400, "UnknownOperationException",
                   target.empty() ? "the header X-Amz-Target is missing: it names the operation, as in "
                                    "DynamoDB_20120810.GetItem"
-                                 : absl::StrFormat("the operation %s is not offered", Quoted(target)));
+                                 : absl::StrFormat("the operation %s is not offered", QuotedHeader(target)));
   }
   std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   route.gzip = EqualsIgnoringCase(encoding, "gzip");
   if (!route.gzip && !EqualsIgnoringCase(encoding, "identity")) {
     return Refuse(
         400, "SerializationException",
-        absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none", Quoted(encoding)));
+        absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none", QuotedHeader(encoding)));
   }
   return route;
 }

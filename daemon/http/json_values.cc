@@ -15,11 +15,6 @@ namespace {
 
 using simdjson::dom::element;
 
-// Field numbers of Item, Map, List, sets and Attribute.
-constexpr uint32_t kElementsField = 1;
-constexpr uint32_t kNameField = 1;
-constexpr uint32_t kValueField = 2;
-
 std::optional<ValueType> TypeOf(std::string_view name) {
   for (int type = static_cast<int>(ValueType::kS); type <= static_cast<int>(ValueType::kNull); ++type)
     if (name == ValueTypeName(static_cast<ValueType>(type))) return static_cast<ValueType>(type);

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/http/absl_view.h"
 #include "storage/base/check.h"
 
 namespace itemdb {
@@ -23,9 +24,6 @@ constexpr std::string_view kScopeEnd = "aws4_request";
 constexpr size_t kMaxSignedHeaders = 100;
 constexpr size_t kTimeBytes = sizeof("20261122T010203Z") - 1;
 constexpr std::string_view kTimeFormat = "%E4Y%m%dT%H%M%SZ";
-
-absl::string_view Absl(std::string_view text) { return {text.data(), text.size()}; }
-std::string_view Std(absl::string_view text) { return {text.data(), text.size()}; }
 
 std::string_view Trim(std::string_view text) { return Std(absl::StripAsciiWhitespace(Absl(text))); }
 

@@ -18,7 +18,7 @@
 namespace itemdb {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKeywords = {"AND", "OR", "NOT", "BETWEEN", "IN"};
+constexpr std::array<std::string_view, 5> kConditionKeywords = {"AND", "OR", "NOT", "BETWEEN", "IN"};
 
 struct Function {
   std::string_view name;
@@ -53,7 +53,7 @@ struct Parsed {
 
 class ConditionParser : public Grammar {
  public:
-  ConditionParser(std::string_view expression_name, Tree* tree) : Grammar(expression_name, kKeywords, tree) {}
+  ConditionParser(std::string_view expression_name, Tree* tree) : Grammar(expression_name, kConditionKeywords, tree) {}
 
   void Parse() {
     std::optional<Parsed> condition = ParseCondition(/*operand_allowed=*/false);

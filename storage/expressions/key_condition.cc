@@ -13,18 +13,19 @@
 #include "storage/values/item_size.h"
 
 namespace itemdb {
-namespace {
-
-constexpr std::string_view kExpressionName = "KeyConditionExpression";
 
 // The condition on one key attribute: `<attribute> <kind> <operand>`, for BETWEEN two operands. Borrows from
 // the binding.
-struct Clause {
+struct KeyClause {
   std::string_view attribute;
   ConditionKind kind = ConditionKind::kEqual;
   ValueView operand;
   ValueView upper;
 };
+
+namespace {
+
+constexpr std::string_view kKeyConditionName = "KeyConditionExpression";
 
 // The operator that says the same with its operands exchanged: `:v < a` is `a > :v`.
 ConditionKind Reversed(ConditionKind kind) {
@@ -62,7 +63,7 @@ class ClauseReader {
  public:
   explicit ClauseReader(const Binding& binding) : binding_(binding) {}
 
-  absl::StatusOr<std::vector<Clause>> Read() {
+  absl::StatusOr<std::vector<KeyClause>> Read() {
     ITEMDB_RETURN_IF_ERROR(Collect(binding_.tree().root));
     return std::move(clauses_);
   }
@@ -79,7 +80,7 @@ class ClauseReader {
   }
 
   absl::Status AddClause(const ConditionSyntax& condition) {
-    Clause clause;
+    KeyClause clause;
     clause.kind = condition.kind;
     if (!IsComparison(condition.kind) && condition.kind != ConditionKind::kBetween &&
         condition.kind != ConditionKind::kBeginsWith) {
@@ -126,15 +127,15 @@ class ClauseReader {
   }
 
   // What the values alone tell: those of an order have one, a prefix is text or bytes.
-  static absl::Status CheckTypes(const Clause& clause) {
+  static absl::Status CheckTypes(const KeyClause& clause) {
     ValueType type = clause.operand.type();
     bool fits = clause.kind == ConditionKind::kEqual || IsScalar(type);
     if (clause.kind == ConditionKind::kBeginsWith) fits = type == ValueType::kS || type == ValueType::kB;
-    if (!fits) return OperandTypeError(kExpressionName, ConditionName(clause.kind), type);
+    if (!fits) return OperandTypeError(kKeyConditionName, ConditionName(clause.kind), type);
     if (clause.kind != ConditionKind::kBetween) return absl::OkStatus();
     if (!IsScalar(clause.upper.type()))
-      return OperandTypeError(kExpressionName, ConditionName(clause.kind), clause.upper.type());
-    return CheckBetweenBounds(kExpressionName, clause.operand, clause.upper);
+      return OperandTypeError(kKeyConditionName, ConditionName(clause.kind), clause.upper.type());
+    return CheckBetweenBounds(kKeyConditionName, clause.operand, clause.upper);
   }
 
   const OperandSyntax& Operand(const ConditionSyntax& condition, uint32_t i) const {
@@ -142,7 +143,7 @@ class ClauseReader {
   }
 
   const Binding& binding_;
-  std::vector<Clause> clauses_;
+  std::vector<KeyClause> clauses_;
 };
 
 // What clauses select under a key schema.
@@ -154,8 +155,8 @@ class RangeBuilder {
         partition_clauses_(partition.size()),
         sort_clauses_(sort.size()) {}
 
-  absl::StatusOr<KeyConditionRange> Build(const std::vector<Clause>& clauses, bool describe) {
-    for (const Clause& clause : clauses) ITEMDB_RETURN_IF_ERROR(Assign(clause));
+  absl::StatusOr<KeyConditionRange> Build(const std::vector<KeyClause>& clauses, bool describe) {
+    for (const KeyClause& clause : clauses) ITEMDB_RETURN_IF_ERROR(Assign(clause));
     ITEMDB_RETURN_IF_ERROR(CheckPartition());
     ITEMDB_RETURN_IF_ERROR(CheckSort());
     ITEMDB_RETURN_IF_ERROR(CheckSizes());
@@ -165,10 +166,10 @@ class RangeBuilder {
   }
 
  private:
-  absl::Status Assign(const Clause& clause) {
+  absl::Status Assign(const KeyClause& clause) {
     bool in_partition = true;
     const KeyAttribute* attribute = nullptr;
-    std::optional<Clause>* place = Find(partition_, &partition_clauses_, clause.attribute, &attribute);
+    std::optional<KeyClause>* place = Find(partition_, &partition_clauses_, clause.attribute, &attribute);
     if (place == nullptr) {
       in_partition = false;
       place = Find(sort_, &sort_clauses_, clause.attribute, &attribute);
@@ -189,8 +190,8 @@ class RangeBuilder {
     return absl::OkStatus();
   }
 
-  static std::optional<Clause>* Find(const std::vector<KeyAttribute>& attributes,
-                                     std::vector<std::optional<Clause>>* clauses, std::string_view name,
+  static std::optional<KeyClause>* Find(const std::vector<KeyAttribute>& attributes,
+                                     std::vector<std::optional<KeyClause>>* clauses, std::string_view name,
                                      const KeyAttribute** attribute) {
     for (size_t i = 0; i < attributes.size(); ++i) {
       if (attributes[i].name != name) continue;
@@ -200,7 +201,7 @@ class RangeBuilder {
     return nullptr;
   }
 
-  absl::Status CheckClause(const KeyAttribute& attribute, const Clause& clause) const {
+  absl::Status CheckClause(const KeyAttribute& attribute, const KeyClause& clause) const {
     if (clause.operand.type() != attribute.type) {
       return Error(
           "EXP-21",
@@ -250,7 +251,7 @@ class RangeBuilder {
   // SEM-006 and SEM-084.
   absl::Status CheckSizes() const {
     size_t partition_bytes = 0;
-    for (const std::optional<Clause>& clause : partition_clauses_)
+    for (const std::optional<KeyClause>& clause : partition_clauses_)
       partition_bytes += ValueSizeBytes(clause->operand);
     if (partition_bytes > kMaxPartitionKeyBytes) {
       return Error(
@@ -260,7 +261,7 @@ class RangeBuilder {
            std::to_string(kMaxPartitionKeyBytes), " bytes"});
     }
     size_t sort_bytes = 0;
-    for (const std::optional<Clause>& clause : sort_clauses_) {
+    for (const std::optional<KeyClause>& clause : sort_clauses_) {
       if (!clause) continue;
       size_t bytes = ValueSizeBytes(clause->operand);
       if (clause->kind == ConditionKind::kBetween) bytes = std::max(bytes, ValueSizeBytes(clause->upper));
@@ -279,12 +280,12 @@ class RangeBuilder {
 
   KeyConditionRange BuildRange() const {
     KeyConditionRange result;
-    for (const std::optional<Clause>& clause : partition_clauses_)
+    for (const std::optional<KeyClause>& clause : partition_clauses_)
       AppendKeyValue(clause->operand, &result.prefix);
     // All keys of the range begin with `base`: the partition key and the sort attributes given by equality.
     std::string base = result.prefix;
-    const Clause* range = nullptr;
-    for (const std::optional<Clause>& clause : sort_clauses_) {
+    const KeyClause* range = nullptr;
+    for (const std::optional<KeyClause>& clause : sort_clauses_) {
       if (!clause) break;
       ++result.shape.sort_attributes;
       result.shape.last = clause->kind;
@@ -300,7 +301,7 @@ class RangeBuilder {
 
   // Encoded values end themselves and more attributes may follow them, so "up to and including v" ends before
   // the successor of v as a prefix.
-  static KeyRange RangeWithin(const std::string& base, const Clause& clause) {
+  static KeyRange RangeWithin(const std::string& base, const KeyClause& clause) {
     std::string bound = base;
     KeyRange range{base, PrefixSuccessor(base)};
     if (clause.kind == ConditionKind::kBeginsWith) {
@@ -341,7 +342,7 @@ class RangeBuilder {
     return text;
   }
 
-  static void AppendClause(const std::string& name, const Clause& clause, std::string* text) {
+  static void AppendClause(const std::string& name, const KeyClause& clause, std::string* text) {
     if (!text->empty()) text->append(" AND ");
     const std::string operand = Shown(clause.operand);
     if (clause.kind == ConditionKind::kBeginsWith) {
@@ -369,8 +370,8 @@ class RangeBuilder {
   const std::vector<KeyAttribute>& partition_;
   const std::vector<KeyAttribute>& sort_;
   // The clause of each attribute, if it has one.
-  std::vector<std::optional<Clause>> partition_clauses_;
-  std::vector<std::optional<Clause>> sort_clauses_;
+  std::vector<std::optional<KeyClause>> partition_clauses_;
+  std::vector<std::optional<KeyClause>> sort_clauses_;
 };
 
 }  // namespace
@@ -378,14 +379,14 @@ class RangeBuilder {
 struct KeyCondition::Rep {
   Binding binding;
   // In written order; borrow from `binding`.
-  std::vector<Clause> clauses;
+  std::vector<KeyClause> clauses;
 };
 
 absl::StatusOr<KeyCondition> KeyCondition::Compile(std::string_view text, Placeholders& placeholders) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
-                          ParseExpression(ExpressionKind::kCondition, kExpressionName, text));
+                          ParseExpression(ExpressionKind::kCondition, kKeyConditionName, text));
   auto rep = std::make_shared<Rep>();
-  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
+  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kKeyConditionName, std::move(tree), placeholders));
   return FromRep(std::move(rep));
 }
 

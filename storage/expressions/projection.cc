@@ -7,7 +7,7 @@
 namespace itemdb {
 namespace {
 
-constexpr std::string_view kExpressionName = "ProjectionExpression";
+constexpr std::string_view kProjectionName = "ProjectionExpression";
 
 }  // namespace
 
@@ -19,10 +19,10 @@ struct Projection::Rep {
 
 absl::StatusOr<Projection> Projection::Compile(std::string_view text, Placeholders& placeholders) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
-                          ParseExpression(ExpressionKind::kProjection, kExpressionName, text));
+                          ParseExpression(ExpressionKind::kProjection, kProjectionName, text));
   auto rep = std::make_shared<Rep>();
-  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
-  return FromRep(kExpressionName, std::move(rep));
+  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kProjectionName, std::move(tree), placeholders));
+  return FromRep(kProjectionName, std::move(rep));
 }
 
 absl::StatusOr<Projection> Projection::FromTree(std::string_view expression_name, ValuedTree tree) {

@@ -13,7 +13,7 @@
 namespace itemdb {
 namespace {
 
-constexpr std::string_view kExpressionName = "UpdateExpression";
+constexpr std::string_view kUpdateName = "UpdateExpression";
 
 // An attribute is not of the type that the update works on.
 constexpr std::string_view kTypeMismatch = "An operand in the update expression has an incorrect data type";
@@ -66,11 +66,11 @@ struct UpdateExpression::Rep {
 absl::StatusOr<UpdateExpression> UpdateExpression::Compile(std::string_view text,
                                                            Placeholders& placeholders) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Tree> tree,
-                          ParseExpression(ExpressionKind::kUpdate, kExpressionName, text));
+                          ParseExpression(ExpressionKind::kUpdate, kUpdateName, text));
   auto rep = std::make_shared<Rep>();
-  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kExpressionName, std::move(tree), placeholders));
-  ITEMDB_RETURN_IF_ERROR(CheckLiterals(kExpressionName, rep->binding));
-  return FromRep(kExpressionName, std::move(rep));
+  ITEMDB_RETURN_IF_ERROR(rep->binding.Bind(kUpdateName, std::move(tree), placeholders));
+  ITEMDB_RETURN_IF_ERROR(CheckLiterals(kUpdateName, rep->binding));
+  return FromRep(kUpdateName, std::move(rep));
 }
 
 absl::StatusOr<UpdateExpression> UpdateExpression::FromTree(std::string_view expression_name,
@@ -85,7 +85,7 @@ absl::StatusOr<UpdateExpression> UpdateExpression::FromLegacy(ValuedTree legacy)
   auto rep = std::make_shared<Rep>();
   rep->legacy = true;
   rep->binding.Bind(std::move(legacy.tree), std::move(legacy.values));
-  return FromRep(kExpressionName, std::move(rep));
+  return FromRep(kUpdateName, std::move(rep));
 }
 
 absl::StatusOr<UpdateExpression> UpdateExpression::FromRep(std::string_view expression_name,

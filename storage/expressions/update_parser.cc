@@ -17,7 +17,7 @@
 namespace itemdb {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKeywords = {"SET", "REMOVE", "ADD", "DELETE"};
+constexpr std::array<std::string_view, 4> kSections = {"SET", "REMOVE", "ADD", "DELETE"};
 constexpr std::array<UpdateActionKind, 4> kKinds = {UpdateActionKind::kSet, UpdateActionKind::kRemove,
                                                     UpdateActionKind::kAdd, UpdateActionKind::kDelete};
 constexpr std::array<std::string_view, 6> kConditionFunctions = {
@@ -25,20 +25,20 @@ constexpr std::array<std::string_view, 6> kConditionFunctions = {
 
 class UpdateParser : public Grammar {
  public:
-  UpdateParser(std::string_view expression_name, Tree* tree) : Grammar(expression_name, kKeywords, tree) {}
+  UpdateParser(std::string_view expression_name, Tree* tree) : Grammar(expression_name, kSections, tree) {}
 
   void Parse() {
-    std::array<bool, kKeywords.size()> seen{};
+    std::array<bool, kSections.size()> seen{};
     do {
       size_t section = 0;
-      while (section < kKeywords.size() && !AcceptKeyword(kKeywords[section])) ++section;
-      if (section == kKeywords.size()) {
+      while (section < kSections.size() && !AcceptKeyword(kSections[section])) ++section;
+      if (section == kSections.size()) {
         SyntaxError();
         return;
       }
       if (std::exchange(seen[section], true)) {
         Fail("EXP-09",
-             {"The \"", kKeywords[section], "\" section can only be used once in an update expression;"});
+             {"The \"", kSections[section], "\" section can only be used once in an update expression;"});
         return;
       }
       do {

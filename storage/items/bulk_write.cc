@@ -9,6 +9,18 @@
 #include "storage/patterns/access_call.h"
 
 namespace itemdb {
+
+// A chunk as far as request and catalog tell.
+struct PreparedChunk {
+  std::vector<PreparedAction> actions;
+  // Where each action stands in the chunk.
+  std::vector<int> positions;
+  // Number and rejected writes.
+  wire::BulkWriteReply reply;
+  std::optional<RequestToken> token;
+  SeveralAccessCalls calls{AccessOperation::kBulkWrite};
+};
+
 namespace {
 
 // A message may quote an attribute name of 64 KiB, and there may be a thousand.
@@ -21,17 +33,6 @@ std::string Shorten(std::string text) {
   text.resize(end);
   return text + "...";
 }
-
-// A chunk as far as request and catalog tell.
-struct PreparedChunk {
-  std::vector<PreparedAction> actions;
-  // Where each action stands in the chunk.
-  std::vector<int> positions;
-  // Number and rejected writes.
-  wire::BulkWriteReply reply;
-  std::optional<RequestToken> token;
-  SeveralAccessCalls calls{AccessOperation::kBulkWrite};
-};
 
 void Reject(int position, const absl::Status& why, wire::BulkWriteReply* reply) {
   wire::RejectedWrite* rejected = reply->add_rejected();

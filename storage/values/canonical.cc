@@ -14,10 +14,6 @@
 namespace itemdb {
 namespace {
 
-constexpr uint32_t kElementsField = 1;
-constexpr uint32_t kNameField = 1;
-constexpr uint32_t kValueField = 2;
-
 // Longest text repeated in an error: a status message travels in a header of some KB.
 constexpr size_t kMaxQuotedBytes = 128;
 

@@ -25,7 +25,7 @@ constexpr std::array<uint128, kMaxNumberDigits + 1> kPowersOfTen = [] {
 constexpr int64_t kExponentCap = 1'000'000'000'000;
 
 // Longest piece of a refused text that is repeated in the error.
-constexpr size_t kMaxQuotedBytes = 64;
+constexpr size_t kMaxQuotedNumberBytes = 64;
 
 int DigitCount(uint128 coefficient) {
   return static_cast<int>(std::upper_bound(kPowersOfTen.begin(), kPowersOfTen.end(), coefficient) -
@@ -66,7 +66,7 @@ absl::Status Underflow() {
 absl::Status NotANumber(std::string_view text) {
   std::string message = "The parameter cannot be converted to a numeric value";
   if (!text.empty()) {
-    std::string_view quoted = text.substr(0, kMaxQuotedBytes);
+    std::string_view quoted = text.substr(0, kMaxQuotedNumberBytes);
     message += ": " + absl::CHexEscape({quoted.data(), quoted.size()});
     if (quoted.size() < text.size()) message += "...";
   }

@@ -1,15 +1,6 @@
 #include "storage/values/value_view.h"
 
 namespace itemdb {
-namespace {
-
-// The field numbers of the messages an item is made of (proto/itemdb/v1/item.proto).
-constexpr uint32_t kElementsField = 1;  // Item.attributes, Map.attributes, List.values, *Set.values
-constexpr uint32_t kNameField = 1;
-constexpr uint32_t kValueField = 2;
-
-}  // namespace
-
 std::string_view ValueTypeName(ValueType type) {
   switch (type) {
     case ValueType::kS:

@@ -15,6 +15,11 @@
 
 namespace itemdb {
 
+// The field numbers of the messages an item is made of (proto/itemdb/v1/item.proto).
+inline constexpr uint32_t kElementsField = 1;  // Item.attributes, Map.attributes, List.values, *Set.values
+inline constexpr uint32_t kNameField = 1;      // Attribute.name
+inline constexpr uint32_t kValueField = 2;     // Attribute.value
+
 // The ten types; the numbers are the field numbers of itemdb.v1.AttributeValue.
 enum class ValueType : uint8_t { kS = 1, kN, kB, kSS, kNS, kBS, kL, kM, kBool, kNull };
 

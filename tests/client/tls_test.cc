@@ -7,7 +7,7 @@
 
 #include "itemdb/client.h"
 #include "tests/client/fake_daemon.h"
-#include "tests/client/test_certificates.h"
+#include "tests/support/test_certificates.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb {

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kStreamsMiB = 1 << 20;
 
 class Streams : public ServerTest {
  protected:
@@ -143,7 +143,7 @@ TEST_F(Streams, ReadEachPageFromTheStateOfItsMomentUnlessOneIsAskedFor) {  // EX
 
 TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
   Fill(80, 300'000);
-  StartWithCallBytes(64 * kMiB);
+  StartWithCallBytes(64 * kStreamsMiB);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<v1::ScanReply>>> streams;
   for (int i = 0; i < 8; ++i) {
@@ -151,9 +151,9 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
     streams.push_back(data_->ScanStream(contexts.back().get(), ScanOf("orders")));
   }
   // A page ends with the item that crosses 1 MiB; buffers of strings may be twice as large.
-  int64_t bytes = SettledCallBytes(8 * kMiB);
-  EXPECT_GT(bytes, 8 * kMiB);
-  EXPECT_LE(bytes, 8 * 3 * kMiB);
+  int64_t bytes = SettledCallBytes(8 * kStreamsMiB);
+  EXPECT_GT(bytes, 8 * kStreamsMiB);
+  EXPECT_LE(bytes, 8 * 3 * kStreamsMiB);
   // They go on when they are read, and then nothing is left.
   for (auto& stream : streams) {
     v1::ScanReply page;
@@ -167,7 +167,7 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
 
 TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
   Fill(80, 300'000);
-  StartWithCallBytes(10 * kMiB);
+  StartWithCallBytes(10 * kStreamsMiB);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<v1::ScanReply>>> streams;
   int refused = 0;
@@ -175,7 +175,7 @@ TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
     contexts.push_back(std::make_unique<grpc::ClientContext>());
     streams.push_back(data_->ScanStream(contexts.back().get(), ScanOf("orders")));
   }
-  EXPECT_LE(SettledCallBytes(0), 10 * kMiB);
+  EXPECT_LE(SettledCallBytes(0), 10 * kStreamsMiB);
   EXPECT_TRUE(Put("orders", Key("c", "0")).ok());
   for (auto& stream : streams) {
     v1::ScanReply page;
@@ -258,7 +258,7 @@ TEST_F(Streams, OfChunksAreAcknowledgedInOrder) {  // EXT-03
 }
 
 TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // EXT-03
-  StartWithCallBytes(64 * kMiB);
+  StartWithCallBytes(64 * kStreamsMiB);
   grpc::ClientContext context;
   auto bulk = data_->BulkWrite(&context);
   // 4 MB a chunk, never read from: acknowledgements wait, chunks wait for them.
@@ -284,7 +284,7 @@ TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // EXT-03
   writer.join();
   EXPECT_TRUE(bulk->Finish().ok());
   EXPECT_EQ(acknowledged, 40);
-  EXPECT_LE(highest, 32 * kMiB);
+  EXPECT_LE(highest, 32 * kStreamsMiB);
   ExpectNoCallBytesInTheEnd();
 }
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "daemon/tls_files.h"
-#include "tests/client/test_certificates.h"
+#include "tests/support/test_certificates.h"
 #include "tests/daemon/server_fixture.h"
 #include "tests/http/raw_http_client.h"
 

@@ -17,7 +17,7 @@ constexpr int kNotFound = 3;
 constexpr int kConditionFalse = 4;
 constexpr int kUnreachable = 5;
 
-struct Row {
+struct BadInput {
   std::vector<std::string> command;
   int exit_code;
   // All of them are in the message.
@@ -37,9 +37,9 @@ class BadInputTest : public E2eTest {
     LoadOrderEntry();
   }
 
-  void ExpectRefused(const std::vector<Row>& rows) {
+  void ExpectRefused(const std::vector<BadInput>& rows) {
     const uint64_t before = ChangeSequence();
-    for (const Row& row : rows) {
+    for (const BadInput& row : rows) {
       std::string trace;
       for (const std::string& argument : row.command) trace += argument + " ";
       SCOPED_TRACE(Shortened(trace + row.input));
@@ -106,7 +106,7 @@ TEST_F(BadInputTest, TableDefinitions) {
       "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})");
     // A member that is null in the patch is taken out.
     table.merge_patch(Json::parse(patch));
-    return Row{{"table", "create", "-f", "-"}, exit_code, std::move(says), table.dump()};
+    return BadInput{{"table", "create", "-f", "-"}, exit_code, std::move(says), table.dump()};
   };
   const auto index = [&row](const char* patch, std::vector<std::string> says) {
     Json one = Json::parse(R"({"IndexName": "byx", "KeySchema": [{"AttributeName": "x", "KeyType": "HASH"}],
@@ -180,7 +180,7 @@ TEST_F(BadInputTest, TableDefinitions) {
 TEST_F(BadInputTest, Keys) {
   const std::string long_partition = Json({{"PK", std::string(2'049, 'x')}, {"SK", "a"}}).dump();
   const std::string long_sort = Json({{"PK", "a"}, {"SK", std::string(1'025, 'x')}}).dump();
-  std::vector<Row> rows;
+  std::vector<BadInput> rows;
   for (const char* verb : {"get", "delete", "update"}) {
     rows.push_back({{"item", verb, "Order", R"({"PK": "a"})"}, kRefused, {"Order", "PK, SK"}});
     rows.push_back({{"item", verb, "Order", R"({"PK": "a", "SK": "b", "x": 1})"}, kRefused, {"PK, SK"}});
@@ -202,13 +202,13 @@ TEST_F(BadInputTest, Keys) {
 TEST_F(BadInputTest, Items) {
   // One attribute "v" beside the key, typed.
   const auto typed = [](const std::string& value, int exit_code, std::vector<std::string> says) {
-    return Row{{"item", "put", "Order", "-", "--typed"},
+    return BadInput{{"item", "put", "Order", "-", "--typed"},
                exit_code,
                std::move(says),
                R"({"PK": {"S": "a"}, "SK": {"S": "b"}, "v": )" + value + "}"};
   };
   const auto plain = [](const std::string& members, int exit_code, std::vector<std::string> says) {
-    return Row{{"item", "put", "Order", "-"},
+    return BadInput{{"item", "put", "Order", "-"},
                exit_code,
                std::move(says),
                R"({"PK": "a", "SK": "b", )" + members + "}"};
@@ -253,7 +253,7 @@ TEST_F(BadInputTest, Items) {
 TEST_F(BadInputTest, UpdateExpressionsAndConditions) {
   const std::string one = R"({":v": 1})";
   const auto condition = [](const std::string& text, int exit_code, std::vector<std::string> says) {
-    return Row{{"item", "put", "Order", R"({"PK": "ord_001", "SK": "ord_001"})", "--condition", text},
+    return BadInput{{"item", "put", "Order", R"({"PK": "ord_001", "SK": "ord_001"})", "--condition", text},
                exit_code,
                std::move(says)};
   };
@@ -354,7 +354,7 @@ TEST_F(BadInputTest, StartKeys) {
   const auto start = [&](const char* patch, std::vector<std::string> says) {
     Json key = good;
     key.merge_patch(Json::parse(patch));
-    return Row{Query("customer_id = :v", customer, {"--exclusive-start-key", key.dump()}), kRefused,
+    return BadInput{Query("customer_id = :v", customer, {"--exclusive-start-key", key.dump()}), kRefused,
                std::move(says)};
   };
   const std::string all = "PK, SK, customer_id, order_date, status";

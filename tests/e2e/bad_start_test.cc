@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Exit codes of itemd.
-constexpr int kUsage = 64;
+constexpr int kUsageExit = 64;
 constexpr int kData = 65;
 constexpr int kUnavailable = 69;
 constexpr int kIo = 74;
@@ -52,7 +52,7 @@ class BadStartTest : public E2eTest {
     // What is wrong with the configuration is found before there is a log.
     const bool before_the_log = result.err.starts_with("itemd: ");
     EXPECT_THAT(
-        last, exit_code == kUsage ? HasSubstr("--help") : HasSubstr(before_the_log ? "itemd: " : " error "));
+        last, exit_code == kUsageExit ? HasSubstr("--help") : HasSubstr(before_the_log ? "itemd: " : " error "));
   }
 
   std::string data() const { return daemon_.data_directory(); }
@@ -98,7 +98,7 @@ TEST_F(BadStartTest, CommandLines) {
   for (const Row& row : rows) {
     SCOPED_TRACE(::testing::PrintToString(row.arguments));
     const CommandResult result = RunProgram(ITEMD_PROGRAM, row.arguments);
-    ExpectError(result, kUsage, row.says);
+    ExpectError(result, kUsageExit, row.says);
   }
   EXPECT_FALSE(fs::exists(dir)) << "a refused command line makes no directory";
 }
@@ -128,8 +128,8 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const std::string dir = directory_.path() + "/other";
   const std::string file = directory_.path() + "/itemd.toml";
   WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsage, {file + ":2: memory", "lots", "512MiB"});
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsage, {file + ":2: memory"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsageExit, {file + ":2: memory", "lots", "512MiB"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsageExit, {file + ":2: memory"});
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file + ".missing"}), kIo,
               {file + ".missing", "No such file"});
   const std::vector<std::string> good = {"--data-dir", dir, "--check-config"};
@@ -139,7 +139,7 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
     return RunProgram(ITEMD_PROGRAM, {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
   };
   WriteFile(file, "hello");
-  ExpectError(with_tls(file, file), kUsage, {"--tls-cert: " + file + " holds no certificate"});
+  ExpectError(with_tls(file, file), kUsageExit, {"--tls-cert: " + file + " holds no certificate"});
   ExpectError(with_tls("/nonexistent/cert.pem", file), kIo,
               {"--tls-cert: /nonexistent/cert.pem", "No such file"});
   ExpectError(with_tls(directory_.path(), file), kIo, {"--tls-cert: " + directory_.path(), "directory"});

@@ -19,7 +19,7 @@
 
 #include "itemdb/client.h"
 #include "storage/base/check.h"
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/e2e/slow_peers.h"
 
 namespace itemdb::e2e {

@@ -8,7 +8,7 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/e2e/kill9_model.h"
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/raw_client.h"
 
 namespace itemdb::e2e {
 namespace {

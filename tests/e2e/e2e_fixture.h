@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "itemdb/client.h"
-#include "tests/e2e/child_process.h"
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/child_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::e2e {

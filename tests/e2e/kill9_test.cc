@@ -15,9 +15,9 @@ namespace itemdb::e2e {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kDefaultCycles = 6;
+constexpr int kDefaultKills = 6;
 #else
-constexpr int kDefaultCycles = 50;
+constexpr int kDefaultKills = 50;
 #endif
 
 // A kill comes after up to this many acknowledged writes, and up to this much later.
@@ -26,12 +26,12 @@ constexpr int kMaxDelayUs = 3'000;
 
 int Cycles() {
   const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
-  return given == nullptr ? kDefaultCycles : std::max(1, std::atoi(given));
+  return given == nullptr ? kDefaultKills : std::max(1, std::atoi(given));
 }
 
 using Random = std::mt19937_64;
 
-int64_t Pick(Random& random, int64_t low, int64_t high) {
+int64_t PickOne(Random& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
 }
 
@@ -97,9 +97,9 @@ class PutWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const bool fresh = Pick(random_, 0, 4) == 0;
+    const bool fresh = PickOne(random_, 0, 4) == 0;
     const std::string id =
-        fresh ? Name("new-" + std::to_string(cycle_.number), ++fresh_) : Name("put", Pick(random_, 0, 7));
+        fresh ? Name("new-" + std::to_string(cycle_.number), ++fresh_) : Name("put", PickOne(random_, 0, 7));
     const int64_t version = model_.NextCellVersion(id);
     const auto result = client_.PutItem({.table_name = kLedgerTable, .item = LedgerItem(id, version)});
     model_.RecordCell(id, version, Classify(result));
@@ -113,7 +113,7 @@ class PairWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const std::string id = Name("pair", Pick(random_, 0, 3));
+    const std::string id = Name("pair", PickOne(random_, 0, 3));
     const int64_t version = model_.NextPairVersion(id);
     const auto result = client_.TransactWriteItems(
         {.actions = {TransactPut{.table_name = kLedgerTable, .item = LedgerItem(id + "-a", version)},
@@ -130,7 +130,7 @@ class OrderWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    if (!open_.empty() && Pick(random_, 0, 2) == 0) {
+    if (!open_.empty() && PickOne(random_, 0, 2) == 0) {
       const std::string order_id = open_.back();
       open_.pop_back();
       const auto result = order_entry::CloseOrder(client_, order_id);
@@ -139,15 +139,15 @@ class OrderWriter : public Writer {
     }
     order_entry::NewOrder order{.order_id = Name("order-" + std::to_string(cycle_.number), ++placed_),
                                 .customer_id = "cust_001",
-                                .order_date = "2026-03-0" + std::to_string(Pick(random_, 1, 9)),
+                                .order_date = "2026-03-0" + std::to_string(PickOne(random_, 1, 9)),
                                 .account_rep_id = "rep_001",
                                 .lines = {}};
-    const int64_t lines = Pick(random_, 1, 2);
+    const int64_t lines = PickOne(random_, 1, 2);
     for (int64_t i = 0; i < lines; ++i) {
       order.lines.push_back({.product_id = kProducts[i],
-                             .quantity = Pick(random_, 1, 5),
+                             .quantity = PickOne(random_, 1, 5),
                              .price = 25,
-                             .warehouse_id = kWarehouses[Pick(random_, 0, 2)]});
+                             .warehouse_id = kWarehouses[PickOne(random_, 0, 2)]});
     }
     const auto result = order_entry::PlaceOrder(client_, order);
     const Outcome outcome = Classify(result);
@@ -164,10 +164,10 @@ class StockWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const std::string product_id = kProducts[Pick(random_, 0, 1)];
-    const int64_t from = Pick(random_, 0, 2);
-    if (Pick(random_, 0, 1) == 0) {
-      const int64_t quantity = Pick(random_, 1, 20);
+    const std::string product_id = kProducts[PickOne(random_, 0, 1)];
+    const int64_t from = PickOne(random_, 0, 2);
+    if (PickOne(random_, 0, 1) == 0) {
+      const int64_t quantity = PickOne(random_, 1, 20);
       const auto result = order_entry::Restock(
           client_, {.product_id = product_id, .warehouse_id = kWarehouses[from], .quantity = quantity});
       model_.RecordRestock(product_id, quantity, Classify(result));
@@ -177,7 +177,7 @@ class StockWriter : public Writer {
     Classify(order_entry::MoveStock(client_, {.product_id = product_id,
                                               .from_warehouse_id = kWarehouses[from],
                                               .to_warehouse_id = kWarehouses[(from + 1) % 3],
-                                              .quantity = Pick(random_, 1, 10)}));
+                                              .quantity = PickOne(random_, 1, 10)}));
   }
 };
 
@@ -185,9 +185,9 @@ class Kill9Test : public E2eTest {
  protected:
   // Starts the daemon again; now and then it is killed on the way, in the middle of its recovery.
   void Restart(Random& random, const std::vector<std::string>& arguments) {
-    if (Pick(random, 0, 4) == 0) {
+    if (PickOne(random, 0, 4) == 0) {
       daemon_.Launch(arguments);
-      std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, 200'000)));
+      std::this_thread::sleep_for(std::chrono::microseconds(PickOne(random, 0, 200'000)));
       daemon_.Kill();
     }
     absl::Status started = daemon_.Start(arguments);
@@ -197,7 +197,7 @@ class Kill9Test : public E2eTest {
   // Writes from six threads until the daemon is dead.
   void WriteAndKill(Cycle& cycle, Kill9Model& model, Random& random) {
     cycle.endpoint = daemon_.endpoint();
-    cycle.until_kill = static_cast<int>(Pick(random, 1, kMaxWritesBeforeKill));
+    cycle.until_kill = static_cast<int>(PickOne(random, 1, kMaxWritesBeforeKill));
     std::vector<std::unique_ptr<Writer>> writers;
     const auto add = [&]<typename Kind>(std::type_identity<Kind>) {
       const int number = static_cast<int>(writers.size());
@@ -214,7 +214,7 @@ class Kill9Test : public E2eTest {
 
     for (int left = cycle.until_kill; left > 0; left = cycle.until_kill) cycle.until_kill.wait(left);
     // Waits for nothing: it makes the kill hit any phase of a commit instead of the answer to one.
-    std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, kMaxDelayUs)));
+    std::this_thread::sleep_for(std::chrono::microseconds(PickOne(random, 0, kMaxDelayUs)));
     cycle.killed = true;
     daemon_.Kill();
     for (std::thread& thread : threads) thread.join();

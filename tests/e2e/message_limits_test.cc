@@ -3,7 +3,7 @@
 
 #include "itemdb/v1/data.pb.h"
 #include "tests/e2e/e2e_fixture.h"
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/raw_client.h"
 
 namespace itemdb::e2e {
 namespace {

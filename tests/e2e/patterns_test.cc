@@ -4,7 +4,7 @@
 // INC-13 say: ord_004 and ord_005 are in the base table, totals are data, an index carries PK and SK too, and
 // 25.00 is the number 25.
 #include "tests/e2e/e2e_fixture.h"
-#include "tests/e2e/recording_proxy.h"
+#include "tests/processes/recording_proxy.h"
 
 namespace itemdb::e2e {
 namespace {

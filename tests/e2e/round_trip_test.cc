@@ -6,7 +6,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr char kTable[] = R"({
+constexpr char kRoundTripTable[] = R"({
   "TableName": "%s",
   "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
   "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
@@ -41,7 +41,7 @@ class RoundTripTest : public E2eTest {
   }
 
   void CreateTable(const std::string& name) {
-    std::string definition = kTable;
+    std::string definition = kRoundTripTable;
     definition.replace(definition.find("%s"), 2, name);
     const CommandResult created = Itemctl({"table", "create", "-f", "-"}, definition);
     ASSERT_EQ(created.exit_code, 0) << created.err;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 
 namespace itemdb::e2e {
 

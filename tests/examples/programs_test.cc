@@ -11,9 +11,9 @@
 #include <regex>
 #include <sstream>
 
-#include "tests/e2e/child_process.h"
-#include "tests/e2e/daemon_process.h"
-#include "tests/e2e/recording_proxy.h"
+#include "tests/processes/child_process.h"
+#include "tests/processes/daemon_process.h"
+#include "tests/processes/recording_proxy.h"
 #include "tests/examples/model_files.h"
 #include "tests/support/temporary_directory.h"
 

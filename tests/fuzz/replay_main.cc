@@ -11,7 +11,7 @@
 
 extern "C" {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes);
-[[gnu::weak]] int LLVMFuzzerInitialize(int* argc, char*** argv);
+int LLVMFuzzerInitialize(int* argc, char*** argv) __attribute__((weak));
 }
 
 int main(int argc, char** argv) {

@@ -1,7 +1,7 @@
 // HTTP over TLS: who gets in, what happens when certificates are replaced, how connections begin and end.
 #include <gmock/gmock.h>
 
-#include "tests/client/test_certificates.h"
+#include "tests/support/test_certificates.h"
 #include "tests/http/http_server_fixture.h"
 
 namespace itemdb {

@@ -10,7 +10,7 @@ namespace itemdb::testing {
 namespace {
 
 // Ids and times as "*".
-std::string Masked(std::string body) {
+std::string MaskedTable(std::string body) {
   body = std::regex_replace(body, std::regex(R"("TableId":"[0-9a-f-]{36}")"), R"("TableId":"*")");
   return std::regex_replace(body, std::regex(R"("CreationDateTime":[0-9]+\.[0-9]{3})"),
                             R"("CreationDateTime":*)");
@@ -28,14 +28,14 @@ constexpr char kThings[] =
 // OP-01, OP-02, OP-03, SEM-100.
 TEST(JsonTables, ATableIsCreatedDescribedAndDeleted) {
   JsonFixture json;
-  EXPECT_EQ(Masked(json.Succeed("CreateTable", kCreateThings)),
+  EXPECT_EQ(MaskedTable(json.Succeed("CreateTable", kCreateThings)),
             std::string(R"({"TableDescription":)") + kThings + "}");
-  EXPECT_EQ(Masked(json.Succeed("DescribeTable", R"({"TableName":"Things"})")),
+  EXPECT_EQ(MaskedTable(json.Succeed("DescribeTable", R"({"TableName":"Things"})")),
             std::string(R"({"Table":)") + kThings + "}");
   EXPECT_EQ(json.Fail("CreateTable", kCreateThings),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceInUseException",)"
             R"("message":"Table already exists: Things"})");
-  EXPECT_EQ(Masked(json.Succeed("DeleteTable", R"({"TableName":"Things"})")),
+  EXPECT_EQ(MaskedTable(json.Succeed("DeleteTable", R"({"TableName":"Things"})")),
             std::string(R"({"TableDescription":)") + kThings + "}");
   EXPECT_EQ(json.Fail("DescribeTable", R"({"TableName":"Things"})"),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
@@ -60,7 +60,7 @@ TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
     "WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000},
     "Tags":[{"Key":"b","Value":"2"},{"Key":"a","Value":""}]})");
   EXPECT_EQ(
-      Masked(json.Succeed("DescribeTable", R"({"TableName":"Orders"})")),
+      MaskedTable(json.Succeed("DescribeTable", R"({"TableName":"Orders"})")),
       R"({"Table":{"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"},)"
       R"({"AttributeName":"a","AttributeType":"B"},{"AttributeName":"b","AttributeType":"S"},{"AttributeName":"c","AttributeType":"N"}],)"
       R"("TableName":"Orders","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],)"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/daemon_process.h"
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/daemon_process.h"
+#include "tests/processes/raw_client.h"
 #include "tests/http/raw_http_client.h"
 #include "tests/protocols/expected_answer.h"
 #include "tests/support/temporary_directory.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/raw_client.h"
 #include "tests/protocols/dynamodb_json.h"
 
 namespace itemdb::protocols {

@@ -159,7 +159,7 @@ TEST_F(PagesOverBoth, Filters) {
 
 // SEM-032, SEM-085: pages add up, each protocol going on from its own key; and keys that are none.
 TEST_F(PagesOverBoth, StartKeys) {
-  for (const std::string& index : {"", "ByN", "ByA", "ByK"}) {
+  for (const std::string index : {"", "ByN", "ByA", "ByK"}) {
     for (const Json& base : {QueryOf(index), ScanOf(index)}) {
       const std::string operation = base.contains("KeyConditionExpression") ? "Query" : "Scan";
       Json request = With(base, {{"Limit", 2}});

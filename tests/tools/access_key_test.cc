@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/itemctl_fixture.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 #include "tests/tools/real_daemon.h"
 
 namespace itemdb::tools {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/command_table.h"
 #include "tools/help.h"

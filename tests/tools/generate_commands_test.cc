@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/json_value.h"
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "itemdb/order_entry.h"
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/command_table.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/itemctl_fixture.h"
 #include "tools/help.h"

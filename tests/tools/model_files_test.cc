@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 #include "tests/tools/model_fixture.h"
 #include "tools/item_json.h"
 #include "tools/model_answer.h"

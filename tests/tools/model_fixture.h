@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/itemctl_fixture.h"
 

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 
 namespace itemdb::tools {
 

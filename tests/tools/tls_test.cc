@@ -5,8 +5,8 @@
 #include <fstream>
 #include <string>
 
-#include "tests/client/test_certificates.h"
-#include "tests/e2e/daemon_process.h"
+#include "tests/support/test_certificates.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/itemctl_fixture.h"
 

@@ -7,7 +7,7 @@
 #include "itemdb/bulk_writer.h"
 #include "itemdb/client.h"
 #include "tests/client/cutting_proxy.h"
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb {

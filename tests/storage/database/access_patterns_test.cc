@@ -29,7 +29,7 @@ v1::GetAccessPatternsReply PatternsOf(Database& database, const std::string& tab
 }
 
 // "Query ByDate descending [pk = ?] {tag = ?} 2 calls, 1 error, 5 -> 3".
-std::string Show(const v1::AccessPattern& pattern) {
+std::string ShowPattern(const v1::AccessPattern& pattern) {
   std::string text = pattern.operation();
   if (!pattern.index_name().empty()) text += " " + pattern.index_name();
   if (pattern.descending()) text += " descending";
@@ -43,7 +43,7 @@ std::string Show(const v1::AccessPattern& pattern) {
 
 std::vector<std::string> Shown(const v1::GetAccessPatternsReply& reply) {
   std::vector<std::string> shown;
-  for (const auto& pattern : reply.patterns()) shown.push_back(Show(pattern));
+  for (const auto& pattern : reply.patterns()) shown.push_back(ShowPattern(pattern));
   return shown;
 }
 
@@ -376,7 +376,7 @@ TEST_F(AccessPatterns, AreExactWhenManyThreadsCount) {  // SEED-049
   auto reply = PatternsOf(*database_);
   EXPECT_EQ(reply.other_calls(), 0);
   ASSERT_EQ(reply.patterns_size(), 52);
-  EXPECT_EQ(Show(reply.patterns(0)), "GetItem 4000, 4000 -> 4000");
+  EXPECT_EQ(ShowPattern(reply.patterns(0)), "GetItem 4000, 4000 -> 4000");
   for (int i = 1; i <= 50; ++i) EXPECT_EQ(reply.patterns(i).calls(), kThreads * kCalls / 50);
 }
 

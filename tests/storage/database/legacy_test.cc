@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-v1::AttributeValue Strings(std::initializer_list<std::string> texts) {
+v1::AttributeValue StringsOf(std::initializer_list<std::string> texts) {
   v1::AttributeValue value;
   for (const std::string& text : texts) value.mutable_ss()->add_values(text);
   return value;
@@ -23,7 +23,7 @@ v1::AttributeValue List(std::initializer_list<v1::AttributeValue> elements) {
   return value;
 }
 
-v1::AttributeValue Null() {
+v1::AttributeValue NullValue() {
   v1::AttributeValue value;
   value.set_null(true);
   return value;
@@ -110,10 +110,10 @@ TEST_F(Legacy, EveryOperatorMeansWhatItsExpressionMeans) {
                          S("abc"), S("b"),
                          N("5"),   N("5.0"),
                          N("7"),   B("abc"),
-                         truth,    Null(),
+                         truth,    NullValue(),
                          map,      numbers,
-                         bytes,    Strings({"ab", "c"}),
-                         List({}), List({S("ab"), N("5"), Null()})};
+                         bytes,    StringsOf({"ab", "c"}),
+                         List({}), List({S("ab"), N("5"), NullValue()})};
   for (size_t i = 0; i < stored.size(); ++i) {
     ASSERT_TRUE(
         database_.Put("Things", {{"pk", S("p")}, {"sk", S("s" + std::to_string(100 + i))}, {"a", stored[i]}})
@@ -141,7 +141,7 @@ TEST_F(Legacy, EveryOperatorMeansWhatItsExpressionMeans) {
   }
   for (const auto& value : {S("ab"), S("b"), B("ab")})
     rows.push_back({"begins_with(a, :v0)", v1::COMPARISON_OPERATOR_BEGINS_WITH, {value}});
-  for (const auto& value : {S("b"), N("5"), B("ab"), Null()}) {
+  for (const auto& value : {S("b"), N("5"), B("ab"), NullValue()}) {
     rows.push_back({"contains(a, :v0)", v1::COMPARISON_OPERATOR_CONTAINS, {value}});
     rows.push_back(
         {"attribute_exists(a) AND NOT contains(a, :v0)", v1::COMPARISON_OPERATOR_NOT_CONTAINS, {value}});
@@ -242,13 +242,13 @@ TEST_F(Legacy, UpdatesPutAddAndDelete) {
                   .Put("Things", {{"pk", S("p")},
                                   {"sk", S("s")},
                                   {"n", N("5")},
-                                  {"set", Strings({"a", "b"})},
+                                  {"set", StringsOf({"a", "b"})},
                                   {"list", List({N("1")})},
                                   {"gone", S("x")},
                                   {"old", S("x")}})
                   .ok());
   auto update = Key();
-  const v1::AttributeValue put = S("y"), number = N("-2"), more = Strings({"c"}), less = Strings({"a"}),
+  const v1::AttributeValue put = S("y"), number = N("-2"), more = StringsOf({"c"}), less = StringsOf({"a"}),
                            two = List({N("2")});
   Change(&update, "old", v1::ATTRIBUTE_ACTION_UNSPECIFIED, &put);
   Change(&update, "a.dotted name", v1::ATTRIBUTE_ACTION_PUT, &put);
@@ -269,7 +269,7 @@ TEST_F(Legacy, UpdatesPutAddAndDelete) {
   EXPECT_EQ(Show(reply->result().attributes()), changed);
 
   auto empty = Key();
-  const v1::AttributeValue rest = Strings({"b"});
+  const v1::AttributeValue rest = StringsOf({"b"});
   Change(&empty, "set", v1::ATTRIBUTE_ACTION_DELETE, &rest);
   empty.set_return_values(v1::RETURN_VALUES_ALL_NEW);
   reply = database_.Update(empty);
@@ -280,7 +280,7 @@ TEST_F(Legacy, UpdatesPutAddAndDelete) {
 // EXP-33 holds for them as for expressions.
 TEST_F(Legacy, AnUpdateOfAMissingItemCreatesItUnlessItOnlyDeletes) {
   auto update = Key();
-  const v1::AttributeValue set = Strings({"a"}), number = N("1");
+  const v1::AttributeValue set = StringsOf({"a"}), number = N("1");
   Change(&update, "a", v1::ATTRIBUTE_ACTION_DELETE);
   Change(&update, "b", v1::ATTRIBUTE_ACTION_DELETE, &set);
   ASSERT_TRUE(database_.Update(update).ok());

@@ -7,19 +7,19 @@ namespace {
 
 using Found = const v1::AttributeValue*;
 
-Found FindIn(const ModelItem& item, const std::string& name) {
+Found FindAttribute(const ModelItem& item, const std::string& name) {
   auto found = item.find(name);
   return found == item.end() ? nullptr : &found->second;
 }
 
-bool SameScalarType(Found found, const v1::AttributeValue& value) {
+bool HasTypeOf(Found found, const v1::AttributeValue& value) {
   return found != nullptr && ScalarType(*found) != 0 && ScalarType(*found) == ScalarType(value);
 }
 
 const std::string& TextOf(const v1::AttributeValue& value) { return value.has_s() ? value.s() : value.b(); }
 
 bool BeginsWith(Found found, const v1::AttributeValue& prefix) {
-  return SameScalarType(found, prefix) && TextOf(*found).starts_with(TextOf(prefix));
+  return HasTypeOf(found, prefix) && TextOf(*found).starts_with(TextOf(prefix));
 }
 
 // A part of a text, an element of a set of strings or of a list.
@@ -31,7 +31,7 @@ bool Contains(const v1::AttributeValue& whole, const v1::AttributeValue& part) {
     return std::any_of(whole.l().values().begin(), whole.l().values().end(),
                        [&part](const v1::AttributeValue& element) { return SameValue(element, part); });
   }
-  return ScalarType(whole) != 'N' && SameScalarType(&whole, part) &&
+  return ScalarType(whole) != 'N' && HasTypeOf(&whole, part) &&
          TextOf(whole).find(TextOf(part)) != std::string::npos;
 }
 
@@ -47,15 +47,15 @@ bool Holds(v1::ComparisonOperator comparison, const std::vector<v1::AttributeVal
     case v1::COMPARISON_OPERATOR_NE:
       return found == nullptr || !SameValue(*found, values[0]);
     case v1::COMPARISON_OPERATOR_LT:
-      return SameScalarType(found, values[0]) && CompareScalars(*found, values[0]) < 0;
+      return HasTypeOf(found, values[0]) && CompareScalars(*found, values[0]) < 0;
     case v1::COMPARISON_OPERATOR_LE:
-      return SameScalarType(found, values[0]) && CompareScalars(*found, values[0]) <= 0;
+      return HasTypeOf(found, values[0]) && CompareScalars(*found, values[0]) <= 0;
     case v1::COMPARISON_OPERATOR_GT:
-      return SameScalarType(found, values[0]) && CompareScalars(*found, values[0]) > 0;
+      return HasTypeOf(found, values[0]) && CompareScalars(*found, values[0]) > 0;
     case v1::COMPARISON_OPERATOR_GE:
-      return SameScalarType(found, values[0]) && CompareScalars(*found, values[0]) >= 0;
+      return HasTypeOf(found, values[0]) && CompareScalars(*found, values[0]) >= 0;
     case v1::COMPARISON_OPERATOR_BETWEEN:
-      return SameScalarType(found, values[0]) && CompareScalars(*found, values[0]) >= 0 &&
+      return HasTypeOf(found, values[0]) && CompareScalars(*found, values[0]) >= 0 &&
              CompareScalars(*found, values[1]) <= 0;
     case v1::COMPARISON_OPERATOR_IN:
       return found != nullptr && std::any_of(values.begin(), values.end(),
@@ -92,7 +92,7 @@ RandomComparison AnyComparison(RandomRequests& random, const TableModel& table, 
       break;
     case v1::COMPARISON_OPERATOR_CONTAINS:
     case v1::COMPARISON_OPERATOR_NOT_CONTAINS:
-      // Elements of the sets of strings, too.
+      // LegacyElements of the sets of strings, too.
       any.values.push_back(random.Chance(0.4) ? S(std::string(1, static_cast<char>('p' + random.Pick(0, 3))))
                                               : random.KeyValue(type));
       break;
@@ -100,18 +100,18 @@ RandomComparison AnyComparison(RandomRequests& random, const TableModel& table, 
       any.values.push_back(random.KeyValue(type));
   }
   any.holds = [name, comparison = any.comparison, values = any.values](const ModelItem& item) {
-    return Holds(comparison, values, FindIn(item, name));
+    return Holds(comparison, values, FindAttribute(item, name));
   };
   return any;
 }
 
-v1::AttributeValue StringSet(const std::set<std::string>& elements) {
+v1::AttributeValue LegacyStringSet(const std::set<std::string>& elements) {
   v1::AttributeValue value;
   for (const std::string& element : elements) value.mutable_ss()->add_values(element);
   return value;
 }
 
-std::set<std::string> Elements(const v1::AttributeValue& value) {
+std::set<std::string> LegacyElements(const v1::AttributeValue& value) {
   return {value.ss().values().begin(), value.ss().values().end()};
 }
 
@@ -134,7 +134,7 @@ Action Remove(const std::string& name) {
 
 Action AddNumber(const std::string& name, const v1::AttributeValue& number) {
   return [=](const ModelItem& before, ModelItem* after) {
-    Found old = FindIn(before, name);
+    Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_n()) return false;
     (*after)[name] = N(NumberText((old == nullptr ? 0 : NumberOf(*old)) + NumberOf(number)));
     return true;
@@ -143,20 +143,20 @@ Action AddNumber(const std::string& name, const v1::AttributeValue& number) {
 
 Action AddOrDeleteElements(const std::string& name, const v1::AttributeValue& set, bool adds) {
   return [=](const ModelItem& before, ModelItem* after) {
-    Found old = FindIn(before, name);
+    Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_ss()) return false;
-    std::set<std::string> elements = old == nullptr ? std::set<std::string>() : Elements(*old);
-    for (const std::string& element : Elements(set))
+    std::set<std::string> elements = old == nullptr ? std::set<std::string>() : LegacyElements(*old);
+    for (const std::string& element : LegacyElements(set))
       adds ? (void)elements.insert(element) : (void)elements.erase(element);
     after->erase(name);
-    if (!elements.empty()) (*after)[name] = StringSet(elements);
+    if (!elements.empty()) (*after)[name] = LegacyStringSet(elements);
     return true;
   };
 }
 
 Action Append(const std::string& name, const v1::AttributeValue& list) {
   return [=](const ModelItem& before, ModelItem* after) {
-    Found old = FindIn(before, name);
+    Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_l()) return false;
     v1::AttributeValue whole = old == nullptr ? v1::AttributeValue() : *old;
     whole.mutable_l()->MergeFrom(list.l());
@@ -247,7 +247,7 @@ RandomLegacyUpdate LegacyUpdate(RandomRequests& random, const TableModel& table)
     update.meaning.creates_item |= kind != 1 && kind != 4;
     const v1::AttributeValue number = random.KeyValue('N');
     const v1::AttributeValue elements =
-        StringSet({std::string(1, static_cast<char>('p' + random.Pick(0, 3)))});
+        LegacyStringSet({std::string(1, static_cast<char>('p' + random.Pick(0, 3)))});
     switch (kind) {
       case 0: {
         const v1::AttributeValue value = random.ValueFor(table, name);

@@ -7,7 +7,7 @@
 namespace itemdb::testing {
 namespace {
 
-absl::StatusOr<v1::UpdateTableReply> UpdateTable(TestDatabase& database,
+absl::StatusOr<v1::UpdateTableReply> ChangeTable(TestDatabase& database,
                                                  const v1::UpdateTableRequest& request) {
   return Await<v1::UpdateTableReply>([&](auto done) { database->UpdateTable(request, std::move(done)); });
 }
@@ -47,7 +47,7 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   update.set_table_name("Things");
   update.mutable_warm_throughput()->set_write_units_per_second(4'000);
   update.mutable_on_demand_throughput()->set_max_read_request_units(-1);
-  ASSERT_TRUE(UpdateTable(database, update).ok());
+  ASSERT_TRUE(ChangeTable(database, update).ok());
   EXPECT_EQ(Settings(Describe(database, "Things")),
             "table_class: TABLE_CLASS_STANDARD_INFREQUENT_ACCESS "
             "sse_specification { enabled: true sse_type: \"KMS\" } "
@@ -56,7 +56,7 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   update.set_table_name("Things");
   update.set_table_class(v1::TABLE_CLASS_STANDARD);
   update.mutable_sse_specification();
-  auto updated = UpdateTable(database, update);
+  auto updated = ChangeTable(database, update);
   ASSERT_TRUE(updated.ok()) << updated.status();
   EXPECT_EQ(Settings(updated->table()),
             "table_class: TABLE_CLASS_STANDARD sse_specification { } "
@@ -114,7 +114,7 @@ TEST(TableSettings, AreCheckedByCreatingAndByUpdating) {
     v1::UpdateTableRequest update;
     update.set_table_name("Things");
     row.change(&update);
-    EXPECT_THAT(UpdateTable(database, update).status(), IsInvalid(row.message));
+    EXPECT_THAT(ChangeTable(database, update).status(), IsInvalid(row.message));
     auto create = TableRequest("Other");
     create.set_table_class(update.table_class());
     if (update.has_sse_specification()) *create.mutable_sse_specification() = update.sse_specification();

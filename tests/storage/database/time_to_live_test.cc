@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-constexpr int64_t kStart = TestClock::kStart;
+constexpr int64_t kClockStart = TestClock::kStart;
 constexpr int64_t kYear = int64_t{365} * 24 * 60 * 60;
 
 class TimeToLive : public ::testing::Test {
@@ -76,18 +76,18 @@ class TimeToLive : public ::testing::Test {
 
 TEST_F(TimeToLive, IsANumberOfSecondsThatHasComeNotFiveYearsAgo) {  // SEM-108
   EnableAndAwait();
-  clock_.Set(kStart - 1);
+  clock_.Set(kClockStart - 1);
   Put("whole", At(0));
-  Put("fraction", N(std::to_string(kStart - 1) + ".999999"));
-  Put("fine fraction", N(std::to_string(kStart - 1) + ".9999999999999999999999999999"));
+  Put("fraction", N(std::to_string(kClockStart - 1) + ".999999"));
+  Put("fine fraction", N(std::to_string(kClockStart - 1) + ".9999999999999999999999999999"));
   Put("exponent", N("1.9e9"));
   Put("small exponent", N("19000000000e-1"));
   Put("almost five years ago", At(-5 * kYear));
-  Put("five years ago", N(std::to_string(kStart - 5 * kYear - 1) + ".999"));
-  Put("later", N(std::to_string(kStart) + ".000001"));
+  Put("five years ago", N(std::to_string(kClockStart - 5 * kYear - 1) + ".999"));
+  Put("later", N(std::to_string(kClockStart) + ".000001"));
   Put("much later", At(100));
-  Put("string", S(std::to_string(kStart - 1)));
-  Put("bytes", B(std::to_string(kStart - 1)));
+  Put("string", S(std::to_string(kClockStart - 1)));
+  Put("bytes", B(std::to_string(kClockStart - 1)));
   Put("zero", N("0"));
   Put("small", N("0.5"));
   Put("before 1970", N("-1899999999"));
@@ -97,7 +97,7 @@ TEST_F(TimeToLive, IsANumberOfSecondsThatHasComeNotFiveYearsAgo) {  // SEM-108
   *list.mutable_l()->add_values() = At(-1);
   Put("list", list);
   ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("none")}}).ok());
-  clock_.Set(kStart);
+  clock_.Set(kClockStart);
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("before 1970", "bytes", "five years ago", "greatest", "later", "least",
                                   "list", "much later", "none", "small", "string", "zero"));
@@ -128,7 +128,7 @@ TEST_F(TimeToLive, TakesItemsThatWereThereBeforeWithTheirIndexEntries) {
   EXPECT_EQ(described.local_secondary_indexes(0).item_count(), 500);
   EXPECT_EQ(State("Indexed").items_with_time(), 500);
   database_.CheckIsClean();
-  clock_.Set(kStart + 2'000);
+  clock_.Set(kClockStart + 2'000);
   ASSERT_TRUE(Await([&] { return Describe(database_, "Indexed").item_count() == 0; }));
   EXPECT_EQ(State("Indexed").items_with_time(), 0);
   EXPECT_TRUE(AwaitExpired(*database_, "Indexed", 1'000));
@@ -143,7 +143,7 @@ TEST_F(TimeToLive, IsInTheChangeRecordOfADeletion) {  // SEM-102
   Put("by hand", At(100), "Imaged");
   ASSERT_TRUE(database_.Delete("Imaged", {{"pk", S("p")}, {"sk", S("by hand")}}).ok());
   Put("expired", At(1), "Imaged");
-  clock_.Set(kStart + 1);
+  clock_.Set(kClockStart + 1);
   ASSERT_TRUE(AwaitGone("expired", "Imaged"));
   std::vector<v1::ChangeRecord> removed;
   for (const v1::ChangeRecord& record : Changes(database_))
@@ -152,10 +152,10 @@ TEST_F(TimeToLive, IsInTheChangeRecordOfADeletion) {  // SEM-102
   EXPECT_FALSE(removed[0].expired());
   EXPECT_TRUE(removed[1].expired());
   EXPECT_EQ(Show(removed[1].key()), "pk=p sk=expired");
-  EXPECT_EQ(Show(removed[1].old_image()), "pk=p sk=expired ttl=" + std::to_string(kStart + 1));
+  EXPECT_EQ(Show(removed[1].old_image()), "pk=p sk=expired ttl=" + std::to_string(kClockStart + 1));
   EXPECT_EQ(removed[1].commit_first_sequence(), removed[1].change_sequence());
   EXPECT_EQ(removed[1].commit_last_sequence(), removed[1].change_sequence());
-  EXPECT_EQ(removed[1].commit_time_us(), (kStart + 1) * 1'000'000);
+  EXPECT_EQ(removed[1].commit_time_us(), (kClockStart + 1) * 1'000'000);
 }
 
 TEST_F(TimeToLive, CostsNoCapacity) {  // SEM-110
@@ -243,12 +243,12 @@ TEST_F(TimeToLive, DeletesNoItemThatWasGivenMoreTime) {
         auto updated = database_.Update(request);
         ASSERT_TRUE(updated.ok()) << updated.status();
         if (updated->has_result()) extended[writer].insert(sk);
-        if (i >= kItems / 4) clock_.Set(kStart + 1 + i * 3 / kItems);
+        if (i >= kItems / 4) clock_.Set(kClockStart + 1 + i * 3 / kItems);
       }
     });
   }
   for (std::thread& writer : writers) writer.join();
-  clock_.Set(kStart + 4);
+  clock_.Set(kClockStart + 4);
   AwaitSweep();
   std::set<std::string> all;
   for (const auto& some : extended) all.insert(some.begin(), some.end());
@@ -262,28 +262,28 @@ TEST_F(TimeToLive, GoesByTheClockWhicheverWayItIsSet) {
   Put("soon", At(10));
   Put("later", At(20));
   Put("six years ago", At(-6 * kYear));
-  clock_.Set(kStart + 10);
+  clock_.Set(kClockStart + 10);
   ASSERT_TRUE(AwaitGone("soon"));
   // Back: what had not expired has still less.
-  clock_.Set(kStart - 100);
+  clock_.Set(kClockStart - 100);
   Put("soon", At(-50));
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "six years ago", "soon"));
   // Far back: what had expired too long ago has not any more.
-  clock_.Set(kStart - 2 * kYear);
+  clock_.Set(kClockStart - 2 * kYear);
   ASSERT_TRUE(AwaitGone("six years ago"));
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "soon"));
   // Far ahead: by now it was too long ago.
-  clock_.Set(kStart + 6 * kYear);
+  clock_.Set(kClockStart + 6 * kYear);
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "soon"));
   // And as it was: commit times did not go back, times to live do.
-  clock_.Set(kStart - 50);
+  clock_.Set(kClockStart - 50);
   ASSERT_TRUE(AwaitGone("soon"));
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later"));
-  clock_.Set(kStart + 20);
+  clock_.Set(kClockStart + 20);
   ASSERT_TRUE(AwaitGone("later"));
   database_.CheckIsClean();
 }
@@ -310,15 +310,15 @@ TEST_F(TimeToLive, GoesByTheClockThatIsSetBackBeforeADeletionsTurn) {
   log_gate->Shut();
   std::thread writer([&] { put("other", 100); });
   log_gate->AwaitWaiting();
-  clock_.Set(kStart + 10);
+  clock_.Set(kClockStart + 10);
   const bool queued = Await([&] { return database->GetStatus().memory().write_queue() >= kPadding; });
-  clock_.Set(kStart + 5);
+  clock_.Set(kClockStart + 5);
   log_gate->Open();
   writer.join();
   EXPECT_TRUE(queued) << "the deletion waits for its turn";
   put("later", 200);  // Behind the deletion in the order of writes.
   EXPECT_TRUE(has("item"));
-  clock_.Set(kStart + 10);
+  clock_.Set(kClockStart + 10);
   EXPECT_TRUE(Await([&] { return !has("item"); }));
   EXPECT_TRUE(has("other"));
   EXPECT_TRUE(has("later"));
@@ -333,7 +333,7 @@ TEST_F(TimeToLive, SweepsEveryTable) {
     Put(std::to_string(i), At(i % 2), "Things");
     Put(std::to_string(i), At(i % 5), "Others");
   }
-  clock_.Set(kStart + 4);
+  clock_.Set(kClockStart + 4);
   ASSERT_TRUE(Await([&] { return Left().empty() && Left("Others").empty(); }));
   EXPECT_TRUE(AwaitExpired(*database_, "Others", 700));
   database_.CheckIsClean();
@@ -375,14 +375,14 @@ TEST_F(TimeToLive, CanBeChangedOnlySoOftenWhenThatIsAskedFor) {  // SEM-111
   ASSERT_TRUE(SetTimeToLive(*waits, "Things", true).ok());
   const std::string too_soon = "Time to live has been modified multiple times within a fixed interval";
   EXPECT_THAT(SetTimeToLive(*waits, "Things", false), IsInvalid(too_soon));
-  clock_.Set(kStart + 3'599);
+  clock_.Set(kClockStart + 3'599);
   EXPECT_THAT(SetTimeToLive(*waits, "Things", false), IsInvalid(too_soon));
   waits.Reopen();
   EXPECT_THAT(SetTimeToLive(*waits, "Things", false), IsInvalid(too_soon));
-  clock_.Set(kStart + 3'600);
+  clock_.Set(kClockStart + 3'600);
   EXPECT_TRUE(SetTimeToLive(*waits, "Things", false).ok());
   EXPECT_THAT(SetTimeToLive(*waits, "Things", true), IsInvalid(too_soon));
-  clock_.Set(kStart);
+  clock_.Set(kClockStart);
   EXPECT_TRUE(SetTimeToLive(*waits, "Things", true).ok()) << "a clock that was set back does not lengthen it";
 }
 

@@ -8,7 +8,7 @@
 namespace itemdb {
 namespace {
 
-const PlaceholderTexts kPlaceholders = {{"#dot", "d.t"},
+const PlaceholderTexts kConditionPlaceholders = {{"#dot", "d.t"},
                                         {"#deep", "deep"},
                                         {":0", "0"},
                                         {":1", "1"},
@@ -35,7 +35,7 @@ const PlaceholderTexts kPlaceholders = {{"#dot", "d.t"},
                                         {":big", "1e20"}};
 
 bool Holds(std::string_view text, std::string_view item) {
-  Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  Placeholders placeholders = MakePlaceholders(kConditionPlaceholders);
   absl::StatusOr<Condition> condition = Condition::Compile("ConditionExpression", text, placeholders);
   EXPECT_TRUE(condition.ok()) << condition.status();
   std::string encoded = Item(item);

@@ -14,10 +14,10 @@
 namespace itemdb {
 namespace {
 
-const PlaceholderTexts kPlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
+const PlaceholderTexts kHostilePlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
                                         {":b", "1"},   {":c", "[1]"},  {":d", "<'x'>"},
                                         {":e", "<1>"}, {":f", "true"}, {":g", "'S'"}};
-constexpr std::string_view kItem =
+constexpr std::string_view kHostileItem =
     "{a: 1, b: {c: [1, {d: 'x'}]}, c: [[1], 2], d: <'x', 'y'>, e: 'xyz', f: {}}";
 
 struct Outcomes {
@@ -33,10 +33,10 @@ struct Outcomes {
 
 // Takes `text` for every kind of expression and runs what was accepted.
 void Try(std::string_view text, Outcomes* outcomes) {
-  static const std::string item = Item(kItem);
+  static const std::string item = Item(kHostileItem);
   static const std::vector<KeyAttribute> partition = {{"a", ValueType::kS}}, sort = {{"b", ValueType::kN}};
   // One set for all: a request's expressions share it anyway.
-  static Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  static Placeholders placeholders = MakePlaceholders(kHostilePlaceholders);
   auto condition = Condition::Compile("ConditionExpression", text, placeholders);
   outcomes->Count(condition.status());
   if (condition.ok()) condition->Evaluate(ItemView(item));

@@ -17,7 +17,7 @@ const std::vector<KeyAttribute> kBinary = {{"sk", ValueType::kB}};
 const std::vector<KeyAttribute> kTwo = {{"a", ValueType::kS}, {"b", ValueType::kN}};
 const std::vector<KeyAttribute> kThree = {{"x", ValueType::kS}, {"y", ValueType::kN}, {"z", ValueType::kB}};
 
-const PlaceholderTexts kPlaceholders = {
+const PlaceholderTexts kKeyPlaceholders = {
     {"#pk", "pk"},   {"#n", "x.y"},    {":p", "'p'"},  {":a", "'a'"},   {":b", "'b'"},
     {":ab", "'ab'"}, {":1", "1"},      {":2", "2.0"},  {":n1", "-1"},   {":e", "''"},
     {":be", "b''"},  {":bin", "b'x'"}, {":t", "true"}, {":l", "['a']"}, {":ffff", "b'\xff\xff'"}};
@@ -41,7 +41,7 @@ absl::StatusOr<KeyConditionRange> Select(std::string_view text, Placeholders& pl
 
 absl::StatusOr<KeyConditionRange> Compile(std::string_view text, const std::vector<KeyAttribute>& partition,
                                           const std::vector<KeyAttribute>& sort) {
-  Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  Placeholders placeholders = MakePlaceholders(kKeyPlaceholders);
   return Select(text, placeholders, partition, sort);
 }
 
@@ -82,7 +82,7 @@ std::string Selected(std::string_view text, const std::vector<KeyAttribute>& par
   return selected;
 }
 
-struct Row {
+struct KeyRow {
   std::string_view text;
   std::string_view selected;
 };
@@ -91,7 +91,7 @@ TEST(KeyCondition, SelectsByStringSortKey) {
   const std::vector<Key> keys = {{"'o'", "'b'"},  {"'p'", "'A'"},   {"'p'", "'a'"}, {"'p'", "'aa'"},
                                  {"'p'", "'ab'"}, {"'p'", "'abc'"}, {"'p'", "'b'"}, {"'p'", "'ba'"},
                                  {"'p'", "'c'"},  {"'pp'", "'a'"}};
-  const Row rows[] = {
+  const KeyRow rows[] = {
       {"pk = :p", "'p' 'A' | 'p' 'a' | 'p' 'aa' | 'p' 'ab' | 'p' 'abc' | 'p' 'b' | 'p' 'ba' | 'p' 'c' | "},
       {"pk = :p AND sk = :ab", "'p' 'ab' | "},
       {"pk = :p AND sk < :ab", "'p' 'A' | 'p' 'a' | 'p' 'aa' | "},
@@ -109,7 +109,7 @@ TEST(KeyCondition, SelectsByStringSortKey) {
       {"(pk = :p) AND (sk = :b)", "'p' 'b' | "},
       {"(pk = :p AND (sk) > (:b))", "'p' 'ba' | 'p' 'c' | "},
   };
-  for (const Row& row : rows) {
+  for (const KeyRow& row : rows) {
     SCOPED_TRACE(row.text);
     EXPECT_EQ(Selected(row.text, kPk, kSk, keys), row.selected);
   }
@@ -118,10 +118,10 @@ TEST(KeyCondition, SelectsByStringSortKey) {
 TEST(KeyCondition, SelectsByNumberAndBinarySortKey) {
   const std::vector<Key> numbers = {{"'p'", "-10"}, {"'p'", "-1"}, {"'p'", "0"},
                                     {"'p'", "1"},   {"'p'", "2"},  {"'p'", "10"}};
-  for (const Row& row : {Row{"pk = :p AND sk > :n1", "'p' 0 | 'p' 1 | 'p' 2 | 'p' 10 | "},
-                         Row{"pk = :p AND sk <= :2", "'p' -10 | 'p' -1 | 'p' 0 | 'p' 1 | 'p' 2 | "},
-                         Row{"pk = :p AND sk BETWEEN :n1 AND :1", "'p' -1 | 'p' 0 | 'p' 1 | "},
-                         Row{"pk = :p AND sk = :2", "'p' 2 | "}}) {
+  for (const KeyRow& row : {KeyRow{"pk = :p AND sk > :n1", "'p' 0 | 'p' 1 | 'p' 2 | 'p' 10 | "},
+                         KeyRow{"pk = :p AND sk <= :2", "'p' -10 | 'p' -1 | 'p' 0 | 'p' 1 | 'p' 2 | "},
+                         KeyRow{"pk = :p AND sk BETWEEN :n1 AND :1", "'p' -1 | 'p' 0 | 'p' 1 | "},
+                         KeyRow{"pk = :p AND sk = :2", "'p' 2 | "}}) {
     SCOPED_TRACE(row.text);
     EXPECT_EQ(Selected(row.text, kPk, kNumber, numbers), row.selected);
   }
@@ -143,7 +143,7 @@ TEST(KeyCondition, SelectsBySeveralAttributes) {
                                  {"'a'", "2", "'a'", "1", "b'x'"}, {"'a'", "2", "'a'", "1", "b'y'"},
                                  {"'a'", "2", "'a'", "2", "b'x'"}, {"'a'", "2", "'ab'", "1", "b'x'"},
                                  {"'a'", "2", "'b'", "-1", "b'x'"}};
-  const Row rows[] = {
+  const KeyRow rows[] = {
       {"b = :1 AND a = :a", "'a' 1 'a' 1 b'x' | "},
       {"a = :a AND b = :2 AND x = :ab", "'a' 2 'ab' 1 b'x' | "},
       {"a = :a AND b = :2 AND x < :b AND b = :2", ""},
@@ -156,7 +156,7 @@ TEST(KeyCondition, SelectsBySeveralAttributes) {
       {"a = :a AND b = :2 AND x = :a AND y = :1 AND z >= :bin", "'a' 2 'a' 1 b'x' | 'a' 2 'a' 1 b'y' | "},
       {"a = :a AND b = :2 AND x = :a AND y = :1 AND z = :bin", "'a' 2 'a' 1 b'x' | "},
   };
-  for (const Row& row : rows) {
+  for (const KeyRow& row : rows) {
     SCOPED_TRACE(row.text);
     if (row.selected.empty()) {
       EXPECT_FALSE(Compile(row.text, kTwo, kThree).ok());
@@ -166,14 +166,14 @@ TEST(KeyCondition, SelectsBySeveralAttributes) {
   }
 }
 
-struct Refusal {
+struct KeyRefusal {
   std::string_view text;
   std::string_view message;
 };
 
 void ExpectRefusals(const std::vector<KeyAttribute>& partition, const std::vector<KeyAttribute>& sort,
-                    std::initializer_list<Refusal> refusals) {
-  for (const Refusal& refusal : refusals) {
+                    std::initializer_list<KeyRefusal> refusals) {
+  for (const KeyRefusal& refusal : refusals) {
     SCOPED_TRACE(refusal.text);
     absl::Status status = Compile(refusal.text, partition, sort).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);

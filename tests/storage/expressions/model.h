@@ -16,13 +16,13 @@ namespace itemdb {
 // A value. Numbers are multiples of 0.5, which doubles hold exactly.
 struct Model {
   ValueType type = ValueType::kNull;
-  double number = 0;                 // kN
-  std::string text;                  // kS, kB
-  bool boolean = false;              // kBool
-  std::set<double> numbers;          // kNS
-  std::set<std::string> texts;       // kSS, kBS
-  std::vector<Model> list;           // kL
-  std::map<std::string, Model> map;  // kM; an item is one
+  double number = 0;                      // kN
+  std::string text = {};                  // kS, kB
+  bool boolean = false;                   // kBool
+  std::set<double> numbers = {};          // kNS
+  std::set<std::string> texts = {};       // kSS, kBS
+  std::vector<Model> list = {};           // kL
+  std::map<std::string, Model> map = {};  // kM; an item is one
 
   bool operator==(const Model&) const = default;
 };

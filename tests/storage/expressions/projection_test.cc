@@ -8,10 +8,10 @@
 namespace itemdb {
 namespace {
 
-const PlaceholderTexts kPlaceholders = {{"#d", "d.t"}, {"#a", "a"}};
+const PlaceholderTexts kProjectionPlaceholders = {{"#d", "d.t"}, {"#a", "a"}};
 
 absl::StatusOr<Projection> Compile(std::string_view text) {
-  Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  Placeholders placeholders = MakePlaceholders(kProjectionPlaceholders);
   return Projection::Compile(text, placeholders);
 }
 

@@ -87,9 +87,9 @@ class ModelUpdate {
 };
 
 // An update under construction.
-class Generator {
+class UpdateGenerator {
  public:
-  Generator(std::mt19937_64& random, const Model& item) : random_(random), item_(item) {}
+  UpdateGenerator(std::mt19937_64& random, const Model& item) : random_(random), item_(item) {}
 
   void AddAction() {
     ModelPath path = RandomPath(random_);
@@ -250,7 +250,7 @@ TEST(UpdateProperty, AgreesWithTheModel) {
   int succeeded = 0, failed = 0;
   for (int i = 0; i < 40'000; ++i) {
     Model item = RandomItem(random);
-    Generator generator(random, item);
+    UpdateGenerator generator(random, item);
     for (int64_t actions = Pick(random, 1, 4); actions > 0; --actions) generator.AddAction();
     Placeholders placeholders = MakePlaceholders(generator.placeholders());
     std::string text = generator.Text();

@@ -10,26 +10,26 @@
 namespace itemdb {
 namespace {
 
-const PlaceholderTexts kPlaceholders = {
+const PlaceholderTexts kUpdatePlaceholders = {
     {"#dot", "d.t"},       {":0", "0"},         {":1", "1"},       {":2", "2"},      {":n5", "-5"},
     {":s", "'s'"},         {":l", "[8, 9]"},    {":e", "[]"},      {":m", "{q: 1}"}, {":t", "true"},
     {":ss", "<'b', 'd'>"}, {":ns", "<2.0, 7>"}, {":bs", "<b'x'>"}, {":z", "'z'"},    {":half", "0.5"}};
 
-absl::StatusOr<UpdateExpression> Compile(std::string_view text) {
-  Placeholders placeholders = MakePlaceholders(kPlaceholders);
+absl::StatusOr<UpdateExpression> CompileUpdate(std::string_view text) {
+  Placeholders placeholders = MakePlaceholders(kUpdatePlaceholders);
   return UpdateExpression::Compile(text, placeholders);
 }
 
-struct Row {
+struct UpdateRow {
   std::string_view text;
   std::string_view before;
   std::string_view after;
 };
 
-void ExpectUpdates(std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
+void ExpectUpdates(std::initializer_list<UpdateRow> rows) {
+  for (const UpdateRow& row : rows) {
     SCOPED_TRACE(std::string(row.text) + " of " + std::string(row.before));
-    absl::StatusOr<UpdateExpression> update = Compile(row.text);
+    absl::StatusOr<UpdateExpression> update = CompileUpdate(row.text);
     ASSERT_TRUE(update.ok()) << update.status();
     std::string before = Item(row.before);
     absl::StatusOr<std::string> after = update->Apply(ItemView(before));
@@ -49,7 +49,7 @@ struct Failure {
 void ExpectFailures(std::initializer_list<Failure> failures) {
   for (const Failure& failure : failures) {
     SCOPED_TRACE(std::string(failure.text) + " of " + std::string(failure.before));
-    absl::StatusOr<UpdateExpression> update = Compile(failure.text);
+    absl::StatusOr<UpdateExpression> update = CompileUpdate(failure.text);
     ASSERT_TRUE(update.ok()) << update.status();
     std::string before = Item(failure.before);
     absl::Status status = update->Apply(ItemView(before)).status();
@@ -292,14 +292,14 @@ TEST(Update, RefusesToMultiplyLargeValues) {
 
 // EXP-33, and EXP-27 on a missing item.
 TEST(Update, KnowsWhetherItCreatesAnItem) {
-  EXPECT_TRUE(Compile("SET a = :1")->CreatesItem());
-  EXPECT_TRUE(Compile("REMOVE b ADD a :1")->CreatesItem());
-  EXPECT_FALSE(Compile("REMOVE a DELETE b :ss")->CreatesItem());
+  EXPECT_TRUE(CompileUpdate("SET a = :1")->CreatesItem());
+  EXPECT_TRUE(CompileUpdate("REMOVE b ADD a :1")->CreatesItem());
+  EXPECT_FALSE(CompileUpdate("REMOVE a DELETE b :ss")->CreatesItem());
   std::string key = Item("{pk: 'k'}");
-  absl::StatusOr<std::string> created = Compile("SET a = :1 REMOVE m.x, l[0].y")->Apply(ItemView(key), false);
+  absl::StatusOr<std::string> created = CompileUpdate("SET a = :1 REMOVE m.x, l[0].y")->Apply(ItemView(key), false);
   ASSERT_TRUE(created.ok()) << created.status();
   EXPECT_EQ(ShowItem(*created), "{a: 1, pk: 'k'}");
-  EXPECT_FALSE(Compile("SET m.y = :1 REMOVE m.x")->Apply(ItemView(key), false).ok());
+  EXPECT_FALSE(CompileUpdate("SET m.y = :1 REMOVE m.x")->Apply(ItemView(key), false).ok());
 }
 
 // SEM-059.
@@ -318,12 +318,12 @@ TEST(Update, ShowsTheTouchedPart) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
     std::string item = Item(row.item);
-    EXPECT_EQ(ShowItem(Compile(row.text)->TouchedPart(ItemView(item))), row.part);
+    EXPECT_EQ(ShowItem(CompileUpdate(row.text)->TouchedPart(ItemView(item))), row.part);
   }
 }
 
 TEST(Update, NamesWhatItWrites) {
-  absl::StatusOr<UpdateExpression> update = Compile("SET m.x = a, z = b REMOVE #dot, l[0] ADD m.y :1");
+  absl::StatusOr<UpdateExpression> update = CompileUpdate("SET m.x = a, z = b REMOVE #dot, l[0] ADD m.y :1");
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(update->TopLevelAttributes(), (std::vector<std::string>{"d.t", "l", "m", "z"}));
   EXPECT_TRUE(update->TouchesNested("m"));
@@ -406,7 +406,7 @@ TEST(Update, RefusesWhatItCannotMean) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
-    absl::Status status = Compile(row.text).status();
+    absl::Status status = CompileUpdate(row.text).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(MessageOf(status), "Invalid UpdateExpression: " + row.message);
   }

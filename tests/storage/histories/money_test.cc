@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 #include "tests/storage/histories/bank.h"
 #include "tests/storage/values/test_seed.h"
 #include "tests/support/statistics.h"

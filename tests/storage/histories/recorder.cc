@@ -12,8 +12,8 @@
 namespace itemdb::testing {
 namespace {
 
-constexpr char kTable[] = "Hot";
-constexpr char kIndex[] = "ByVersion";
+constexpr char kRecordedTable[] = "Hot";
+constexpr char kRecordedIndex[] = "ByVersion";
 
 std::string EncodeKey(int item) { return Encode({{"pk", S("hot")}, {"sk", N(std::to_string(item))}}); }
 
@@ -40,7 +40,7 @@ std::string ShowReply(int item, bool found, const std::string& encoded) {
 
 wire::WriteItemRequest RequestOf(const Step& step, bool quiet) {
   wire::WriteItemRequest request;
-  request.set_table_name(kTable);
+  request.set_table_name(kRecordedTable);
   request.set_key_or_item(EncodeKey(step.item));
   if (step.kind == StepKind::kPut) {
     request.set_key_or_item(Encode({{"pk", S("hot")},
@@ -225,7 +225,7 @@ class HotClient {
   void BatchWrite(Operation* operation) {
     wire::BatchWriteItemRequest request;
     auto* writes = request.add_request_items();
-    writes->set_table_name(kTable);
+    writes->set_table_name(kRecordedTable);
     for (const Step& step : operation->steps) {
       auto* write = writes->add_write_requests();
       std::string bytes = RequestOf(step, true).key_or_item();
@@ -268,7 +268,7 @@ class HotClient {
 
   void Get(Operation* operation) {
     wire::GetItemRequest request;
-    request.set_table_name(kTable);
+    request.set_table_name(kRecordedTable);
     request.set_key(EncodeKey(operation->steps[0].item));
     auto reply = Await<wire::GetItemReply>([&](auto done) { database_.GetItem(request, std::move(done)); });
     if (!Note(operation, reply)) return;
@@ -278,7 +278,7 @@ class HotClient {
   void BatchGet(Operation* operation) {
     wire::BatchGetItemRequest request;
     auto* keys = request.add_request_items();
-    keys->set_table_name(kTable);
+    keys->set_table_name(kRecordedTable);
     for (const Step& step : operation->steps) keys->add_keys(EncodeKey(step.item));
     auto reply =
         Await<wire::BatchGetItemReply>([&](auto done) { database_.BatchGetItem(request, std::move(done)); });
@@ -301,7 +301,7 @@ class HotClient {
     wire::TransactGetItemsRequest request;
     for (const Step& step : operation->steps) {
       auto* get = request.add_transact_items();
-      get->set_table_name(kTable);
+      get->set_table_name(kRecordedTable);
       get->set_key(EncodeKey(step.item));
     }
     auto reply = Await<wire::TransactGetItemsReply>(
@@ -317,9 +317,9 @@ class HotClient {
 
   void ReadPage(Operation* operation) {
     wire::PageRequest request;
-    request.set_table_name(kTable);
+    request.set_table_name(kRecordedTable);
     if (operation->kind == OperationKind::kQueryIndex) {
-      request.set_index_name(kIndex);
+      request.set_index_name(kRecordedIndex);
       request.set_key_condition_expression("#g = :all");
       SetName(&request, "#g", "group");
       SetValue(&request, ":all", S("all"));
@@ -359,9 +359,9 @@ class HotClient {
 }  // namespace
 
 v1::CreateTableRequest HotTableRequest() {
-  v1::CreateTableRequest request = TableRequest(kTable);
+  v1::CreateTableRequest request = TableRequest(kRecordedTable);
   request.mutable_attribute_definitions(1)->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_N);
-  AddIndex(&request, kIndex, {"group:S", "version:N"}, 1, v1::PROJECTION_TYPE_ALL);
+  AddIndex(&request, kRecordedIndex, {"group:S", "version:N"}, 1, v1::PROJECTION_TYPE_ALL);
   return request;
 }
 

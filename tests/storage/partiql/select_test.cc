@@ -222,7 +222,9 @@ TEST_F(PartiqlSelect, TakesFiftyPartitionsAndPagesOfTen) {
   std::string some, many;
   for (int i = 0; i < 101; ++i) {
     const std::string name = "p" + std::to_string(i);
-    if (i < 15) EXPECT_EQ(Outcome(database_, "INSERT INTO Single VALUE {'pk': '" + name + "'}"), "");
+    if (i < 15) {
+      EXPECT_EQ(Outcome(database_, "INSERT INTO Single VALUE {'pk': '" + name + "'}"), "");
+    }
     if (i < 50) some += (i > 0 ? ", '" : "'") + name + "'";
     many += (i > 0 ? ", '" : "'") + name + "'";
   }

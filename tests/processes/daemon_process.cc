@@ -1,4 +1,4 @@
-#include "tests/e2e/daemon_process.h"
+#include "tests/processes/daemon_process.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/raw_client.h"
 
 namespace itemdb::e2e {
 

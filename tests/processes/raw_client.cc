@@ -1,4 +1,4 @@
-#include "tests/e2e/raw_client.h"
+#include "tests/processes/raw_client.h"
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "itemdb/v1/errors.pb.h"
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 
 namespace itemdb::e2e {
 namespace {

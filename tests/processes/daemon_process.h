@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 
 namespace itemdb::e2e {
 

@@ -1,4 +1,4 @@
-#include "tests/e2e/recording_proxy.h"
+#include "tests/processes/recording_proxy.h"
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>

@@ -1,4 +1,4 @@
-#include "tests/e2e/child_process.h"
+#include "tests/processes/child_process.h"
 
 #include <poll.h>
 #include <signal.h>

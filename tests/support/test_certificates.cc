@@ -1,4 +1,4 @@
-#include "tests/client/test_certificates.h"
+#include "tests/support/test_certificates.h"
 
 #include <openssl/ec.h>
 #include <openssl/evp.h>

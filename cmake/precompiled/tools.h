@@ -1,0 +1,7 @@
+// For itemctl.
+#pragma once
+
+#include "standard.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>

@@ -77,6 +77,6 @@ function(itemdb_test name)
   endif()
   itemdb_test_options(${name} PRECOMPILED ${arg_PRECOMPILED})
   file(RELATIVE_PATH label ${CMAKE_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120
                        PROPERTIES LABELS ${label} TIMEOUT 1000 ENVIRONMENT "${ITEMDB_TEST_ENVIRONMENT}")
 endfunction()

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
@@ -11,6 +12,16 @@ namespace itemdb::e2e {
 namespace {
 
 using ::testing::HasSubstr;
+
+// Waits until the file that a process writes contains `text`; false when it does not within kPatienceMs.
+bool AwaitInFile(const std::string& path, const std::string& text) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (ReadFile(path).find(text) == std::string::npos) {
+    if (std::chrono::steady_clock::now() >= give_up) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
 
 class WatchE2e : public E2eTest {
  protected:
@@ -116,8 +127,7 @@ TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
   }
-  for (int i = 0; i < kPatienceMs / 10 && ReadFile(out_path).find("\"pk\": \"2\"") == std::string::npos; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(AwaitInFile(out_path, "\"pk\": \"2\"")) << ReadFile(out_path);
   tail.Signal(SIGINT);
   EXPECT_EQ(tail.Wait(), 0);
   const Json document = Json::parse(ReadFile(out_path), nullptr, false);
@@ -135,6 +145,7 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
                                 .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
                                 .key_schema = {{"pk", KeyType::kHash}}})
                   .ok());
+  // Before the tail begins, so that its first reply goes up to the last of them.
   for (int i = 0; i < 5; ++i)
     ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
   const std::string out_path = directory_.path() + "/tail.out";
@@ -144,10 +155,9 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Quiet",
                      "--from", "1", "--follow"},
                     {.in = in.get(), .out = out.get(), .err = out.get()});
-  for (int i = 0; i < kPatienceMs / 10 && ReadFile(out_path).find("CREATE_TABLE") == std::string::npos; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  // Behind its one record everything else is known once the next reply has been taken.
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  // The reply with this record also said how far it goes; the watch takes note of that before it looks
+  // whether it was cancelled. So Ctrl-C may come as soon as the record is printed.
+  ASSERT_TRUE(AwaitInFile(out_path, "CREATE_TABLE")) << ReadFile(out_path);
   tail.Signal(SIGINT);
   EXPECT_EQ(tail.Wait(), 0);
   const Json document = Json::parse(ReadFile(out_path), nullptr, false);

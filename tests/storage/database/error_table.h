@@ -1,0 +1,92 @@
+// The table of every error text of the data model. A row says what provokes an error, which rule the error
+// names, its exact words, code and reason; the test of this file proves each, and that nothing was changed.
+// The rows stand in error_table_*_test.cc, by what they are about:
+//
+//   INSTANTIATE_TEST_SUITE_P(Items, ErrorTable, ::testing::ValuesIn(ItemErrors()), RuleAndPlace);
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tests/storage/database/requests.h"
+
+namespace itemdb::testing::errors {
+
+// Sends one request and returns its status.
+using Provoke = std::function<absl::Status(TestDatabase&)>;
+
+struct ErrorRow {
+  const char* rule;
+  Provoke provoke;
+  std::string text;
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;
+  std::string_view reason = kReasonValidation;
+};
+
+// All rows of an instance are asked of one database, which none of them changes:
+//   Things  sorted; the indexes ByA (a) and ByMany (a, b; c, d); the item p/s, see SetUpTestSuite
+//   Single  without a sort key, protected against deletion
+// The client request token "used" was used.
+class ErrorTable : public ::testing::TestWithParam<ErrorRow> {
+ protected:
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
+  // The sequence number of the last change.
+  static uint64_t Sequence();
+
+  static std::unique_ptr<TestDatabase> database_;
+};
+
+// The name of a row's test: SEM001_0.
+std::string RuleAndPlace(const ::testing::TestParamInfo<ErrorRow>& info);
+
+// ---- values
+
+v1::AttributeValue True();
+v1::AttributeValue Null(bool truth = true);
+v1::AttributeValue Strings(std::initializer_list<std::string> texts);
+v1::AttributeValue Numbers(std::initializer_list<std::string> texts);
+v1::AttributeValue Binaries(std::initializer_list<std::string> texts);
+v1::AttributeValue Map(const std::string& name, const v1::AttributeValue& element);
+// `value` in so many lists.
+v1::AttributeValue Wrapped(int times, v1::AttributeValue value = S("x"));
+std::string Times(int times, const std::string& text, const std::string& separator = "");
+std::string Long(size_t bytes);
+
+// ---- requests, of the item p/s of Things where nothing else is said
+
+Provoke Put(v1::Item item, const std::string& table = "Things");
+// A put of the item p/s with one more attribute.
+Provoke PutValue(const std::string& name, const v1::AttributeValue& value);
+Provoke Write(void (Database::*write)(const wire::WriteItemRequest&, Done<wire::WriteItemReply>,
+                                      CancellationPtr),
+              std::function<void(wire::WriteItemRequest*)> change);
+Provoke Deleting(std::function<void(wire::WriteItemRequest*)> change);
+Provoke Updating(std::function<void(wire::WriteItemRequest*)> change);
+Provoke Getting(std::function<void(wire::GetItemRequest*)> change);
+// All items of p.
+Provoke Querying(std::function<void(wire::PageRequest*)> change);
+Provoke Scanning(std::function<void(wire::PageRequest*)> change);
+// A batch with the key p/s.
+Provoke BatchGetting(std::function<void(wire::BatchGetItemRequest*)> change);
+// A batch that puts batch/s.
+Provoke BatchWriting(std::function<void(wire::BatchWriteItemRequest*)> change);
+// A transaction that puts transaction/s.
+Provoke Transacting(std::function<void(wire::TransactWriteItemsRequest*)> change);
+// Of the table New, which does not exist.
+Provoke Creating(std::function<void(v1::CreateTableRequest*)> change);
+
+// ---- requests with an expression; the placeholders that it names have the values of error_table.cc
+
+// The condition of a delete.
+Provoke Condition(const std::string& text);
+Provoke Update(const std::string& text);
+// Of a get; it may have no placeholders.
+Provoke Project(const std::string& text);
+Provoke KeyCondition(const std::string& text, const std::string& index = "",
+                     const std::string& table = "Things");
+
+}  // namespace itemdb::testing::errors

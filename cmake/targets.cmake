@@ -1,7 +1,6 @@
 # How the folders' targets are declared, and what makes building them fast: files compiled several at a time (unity
-# builds), and headers from elsewhere compiled once for many targets (precompiled headers). ARCHITECTURE.md,
-# "Building", says what each of them bought. `./dev check` compiles every header alone, so that neither hides a
-# missing include.
+# builds), and headers from elsewhere compiled once for many targets (precompiled headers). `./dev check` compiles
+# every header alone, so that neither hides a missing include.
 
 # How many files of a target are compiled as one. More of them build faster from nothing, fewer build faster after a
 # change. CMAKE_UNITY_BUILD=OFF compiles each alone.

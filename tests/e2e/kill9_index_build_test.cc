@@ -19,7 +19,7 @@
 namespace itemdb::e2e {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
 constexpr int kDefaultCycles = 6;
 constexpr int kItems = 3'000;
 #else

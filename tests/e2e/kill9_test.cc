@@ -14,7 +14,7 @@
 namespace itemdb::e2e {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
 constexpr int kDefaultKills = 6;
 #else
 constexpr int kDefaultKills = 50;

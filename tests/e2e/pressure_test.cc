@@ -23,7 +23,7 @@ namespace itemdb::e2e {
 namespace {
 
 constexpr int kMemoryMib = 128;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ITEMDB_ADDRESS_SANITIZER
 // The sanitizer keeps freed memory, and shadows all.
 constexpr int kMaxRssMib = 16 * 1024;
 #else

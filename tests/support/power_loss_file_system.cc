@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ITEMDB_ADDRESS_SANITIZER
 // RocksDB 7.8 forgets the memtable it has just made when starting a new log fails, as it does on this
 // file system.
 extern "C" const char* __lsan_default_suppressions() { return "leak:rocksdb::DBImpl::SwitchMemtable\n"; }

@@ -15,7 +15,7 @@
 namespace itemdb::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
 constexpr int kDefaultOperations = 16'000;
 constexpr int kShortHistories = 1;
 #else

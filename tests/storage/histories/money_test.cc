@@ -20,7 +20,7 @@
 namespace itemdb::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
 constexpr int kDefaultCycles = 3;
 constexpr int kTransfersPerThread = 50;
 #else

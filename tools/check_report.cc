@@ -13,12 +13,13 @@ namespace {
 
 void PrintTable(Context& context, const CheckDatabaseResult& result,
                 const std::vector<CheckFigure>& figures) {
-  std::vector<std::string> headings, cells;
+  std::vector<TableColumn> columns;
+  std::vector<std::string> cells;
   for (const CheckFigure& figure : figures) {
-    headings.push_back(figure.heading);
+    columns.push_back(NumberColumn(figure.heading));
     cells.push_back(absl::StrCat(figure.value));
   }
-  TextTable table(std::move(headings));
+  TextTable table(std::move(columns));
   table.AddRow(cells);
   context.Print(table);
   for (const std::string& finding : result.findings) context.out() << "finding: " << finding << '\n';

@@ -111,13 +111,13 @@ absl::StatusOr<std::string> Context::ReadFile(const std::string& path) {
 
 void Context::PrintSummary(const JsonValue& summary) {
   if (format_ != OutputFormat::kTable) return PrintDocument(summary, format_, out());
-  std::vector<std::string> headings;
+  std::vector<TableColumn> columns;
   std::vector<std::string> cells;
   for (const auto& [name, value] : summary.members) {
-    headings.push_back(name);
+    columns.push_back(value.kind == JsonValue::Kind::kNumber ? NumberColumn(name) : name);
     cells.push_back(value.kind == JsonValue::Kind::kString ? value.text : OneLine(value));
   }
-  TextTable table(std::move(headings));
+  TextTable table(std::move(columns));
   table.AddRow(cells);
   Print(table);
 }

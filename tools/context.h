@@ -115,7 +115,7 @@ class Context {
   absl::StatusOr<std::string> ReadFile(const std::string& path);
 
   // Writes columns, upright with --expanded.
-  void Print(const TextTable& table) { table.Print(out(), options_.expanded); }
+  void Print(const TextTable& table) { table.Print(out(), {.expanded = options_.expanded}); }
 
   // Writes one object; as a table, its members are the columns of one line.
   void PrintSummary(const JsonValue& summary);

@@ -68,8 +68,9 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
 // Those named `index_name`, or all when it is empty.
 void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
   if (context.format() == OutputFormat::kTable) {
-    TextTable text({"index", "status", "items", "bytes", "skipped", "doing", "done", "of", "per second",
-                    "left", "last error"});
+    TextTable text({"index", "status", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("skipped"),
+                    "doing", NumberColumn("done"), NumberColumn("of"), NumberColumn("per second"), "left",
+                    "last error"});
     for (const IndexDescription& index : table.indexes) {
       if (!index_name.empty() && index.definition.index_name != index_name) continue;
       const IndexBuild build = index.build.value_or(IndexBuild{});

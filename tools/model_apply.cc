@@ -186,7 +186,7 @@ void HintAtMissingItems(Context& context, const std::vector<Deed>& deeds) {
 }
 
 void Print(Context& context, const std::vector<Deed>& deeds) {
-  TextTable text({"table", "what was done", "indexes added", "items put", "still differs"});
+  TextTable text({"table", "what was done", "indexes added", NumberColumn("items put"), "still differs"});
   JsonValue all = JsonValue::Array();
   for (const Deed& deed : deeds) {
     std::vector<std::string> indexes;

@@ -90,7 +90,8 @@ JsonValue ToJson(const PatternRun& run, bool show_items) {
 }
 
 void PrintRows(Context& context, const std::vector<PatternRun>& runs, bool show_items) {
-  TextTable text({"pattern", "requests", "calls", "scanned", "returned", "answer"});
+  TextTable text({"pattern", "requests", NumberColumn("calls"), NumberColumn("scanned"),
+                  NumberColumn("returned"), "answer"});
   for (const PatternRun& run : runs) {
     text.AddRow({run.pattern->name, RequestsText(*run.pattern), absl::StrCat(run.figures.calls),
                  absl::StrCat(run.figures.scanned), absl::StrCat(run.figures.returned),

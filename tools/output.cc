@@ -16,7 +16,8 @@ std::string Cell(const Value& value, ItemForm form) {
 }
 
 // The leading columns that occur in an item, then the other attribute names in byte order.
-std::vector<std::string> Columns(const std::vector<Item>& items, const std::vector<std::string>& leading) {
+std::vector<std::string> ColumnNames(const std::vector<Item>& items,
+                                     const std::vector<std::string>& leading) {
   std::set<std::string> names;
   for (const Item& item : items) {
     for (const Attribute& attribute : item) names.insert(attribute.name);
@@ -26,6 +27,21 @@ std::vector<std::string> Columns(const std::vector<Item>& items, const std::vect
     if (names.erase(name) > 0) columns.push_back(name);
   }
   columns.insert(columns.end(), names.begin(), names.end());
+  return columns;
+}
+
+// A column is one of numbers when every item that has the attribute has a number there. Text of digits is
+// text.
+std::vector<TableColumn> ColumnsOf(const std::vector<Item>& items, const std::vector<std::string>& names,
+                                   ItemForm form) {
+  std::vector<TableColumn> columns;
+  for (const std::string& name : names) {
+    const bool numbers = std::all_of(items.begin(), items.end(), [&name](const Item& item) {
+      const Value* value = item.find_or_null(name);
+      return value == nullptr || value->type() == ValueType::kNumber;
+    });
+    columns.push_back(numbers && form == ItemForm::kPlain ? NumberColumn(name) : name);
+  }
   return columns;
 }
 
@@ -81,18 +97,18 @@ void ItemWriter::Finish(const JsonValue& summary) {
 
 void ItemWriter::FlushTable() {
   if (block_.empty()) return;
-  const std::vector<std::string> columns = Columns(block_, options_.leading_columns);
-  TextTable table(columns);
+  const std::vector<std::string> names = ColumnNames(block_, options_.leading_columns);
+  TextTable table(ColumnsOf(block_, names, options_.form));
   for (const Item& item : block_) {
     std::vector<std::string> cells;
-    for (const std::string& column : columns) {
-      const Value* value = item.find_or_null(column);
+    for (const std::string& name : names) {
+      const Value* value = item.find_or_null(name);
       cells.push_back(value == nullptr ? "" : Cell(*value, options_.form));
     }
     table.AddRow(cells);
   }
   if (written_ > block_.size()) out_ << '\n';
-  table.Print(out_, options_.expanded);
+  table.Print(out_, {.expanded = options_.expanded, .max_width = options_.max_width});
   block_.clear();
 }
 

@@ -44,6 +44,8 @@ class ItemWriter {
     bool expanded = false;
     // Columns of a table that come first, where items have them; the others follow by name.
     std::vector<std::string> leading_columns = {};
+    // kTable: as in TableLayout.
+    size_t max_width = 0;
   };
 
   // `out` must outlive the writer.

@@ -47,8 +47,9 @@ JsonValue ResultToJson(const AccessPatternsResult& result) {
 }
 
 void PrintTable(const AccessPatternsResult& result, Context& context) {
-  TextTable table({"calls", "errors", "operation", "table", "index", "key condition", "filter or condition",
-                   "scanned", "returned", "p50 us", "p99 us", "advice"});
+  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "operation", "table", "index",
+                   "key condition", "filter or condition", NumberColumn("scanned"), NumberColumn("returned"),
+                   NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
   for (const AccessPattern& pattern : result.patterns) {
     table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), pattern.operation,
                   pattern.table_name, pattern.index_name,

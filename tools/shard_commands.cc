@@ -62,7 +62,7 @@ absl::Status RunShards(Context& context, const ShardLoad& load) {
   const absl::StatusOr<ShardPlan> plan = PlanShards(load);
   if (!plan.ok()) return UsageError(std::string(plan.status().message()));
   if (context.format() == OutputFormat::kTable) {
-    TextTable table({"step", "how", "result"});
+    TextTable table({"step", "how", NumberColumn("result")});
     for (const Step& step : StepsOf(load, *plan))
       table.AddRow({step.name, step.formula, std::to_string(step.result)});
     context.Print(table);

@@ -191,7 +191,7 @@ absl::Status RunStatus(Context& context) {
       context.out() << "not read: " << status->background_check->last_error << '\n';
   }
   if (status->tables.empty()) return absl::OkStatus();
-  TextTable tables({"table", "items", "bytes", "indexes"});
+  TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
   for (const TableStatistics& table : status->tables) {
     tables.AddRow({table.table_name, WithSeparators(table.item_count), WithSeparators(table.item_bytes),
                    absl::StrCat(table.index_count)});

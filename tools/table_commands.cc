@@ -31,7 +31,8 @@ void PrintTable(const TableDescription& table, Context& context) {
     return;
   }
   const TableDefinition& definition = table.definition;
-  TextTable text({"table / index", "status", "items", "bytes", "key schema", "projection"});
+  TextTable text(
+      {"table / index", "status", NumberColumn("items"), NumberColumn("bytes"), "key schema", "projection"});
   text.AddRow({definition.table_name, std::string(NameOf(table.table_status)), absl::StrCat(table.item_count),
                absl::StrCat(table.table_size_bytes), KeySchemaText(definition.key_schema, definition), ""});
   for (const IndexDescription& index : table.indexes) {

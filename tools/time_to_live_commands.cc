@@ -35,8 +35,8 @@ std::string_view TimeToLiveStatusName(TimeToLiveStatus status) {
 void Print(Context& context, const std::string& table_name, const TimeToLiveResult& result) {
   const std::string status(TimeToLiveStatusName(result.status));
   if (context.format() == OutputFormat::kTable) {
-    TextTable text(
-        {"table", "status", "attribute", "items with a time", "items expired", "done", "of", "last error"});
+    TextTable text({"table", "status", "attribute", NumberColumn("items with a time"),
+                    NumberColumn("items expired"), NumberColumn("done"), NumberColumn("of"), "last error"});
     const IndexBuild build = result.build.value_or(IndexBuild{});
     auto number = [&](int64_t value) { return result.build.has_value() ? absl::StrCat(value) : ""; };
     text.AddRow({table_name, status, result.attribute_name, absl::StrCat(result.items_with_time),

@@ -60,7 +60,7 @@ absl::Status ReadAll(Context& context, const Client& client, std::vector<Transac
       PrintDocument(ResponseToJson(item, form), context.format(), context.out());
     return absl::OkStatus();
   }
-  TextTable table({"get", "table", "item"});
+  TextTable table({NumberColumn("get"), "table", "item"});
   for (size_t i = 0; i < result->items.size(); ++i) {
     const std::optional<Item>& item = result->items[i];
     table.AddRow({std::to_string(i + 1), request.gets[i].table_name,
@@ -93,7 +93,7 @@ JsonValue ReasonToJson(const CancellationReason& reason, ItemForm form) {
 void PrintReasons(Context& context, const std::vector<TransactAction>& actions,
                   const std::vector<CancellationReason>& reasons, ItemForm form) {
   if (context.format() == OutputFormat::kTable) {
-    TextTable table({"action", "kind", "table", "code", "message", "item"});
+    TextTable table({NumberColumn("action"), "kind", "table", "code", "message", "item"});
     for (size_t i = 0; i < std::min(actions.size(), reasons.size()); ++i) {
       table.AddRow({std::to_string(i + 1), ActionName(actions[i]), TableOf(actions[i]),
                     std::string(CodeName(reasons[i].code)), reasons[i].message,

@@ -24,6 +24,12 @@ std::string Written(ItemWriter::Options options, const std::vector<Item>& items)
   return out.str();
 }
 
+std::string Printed(const TextTable& table, TableLayout layout) {
+  std::ostringstream out;
+  table.Print(out, layout);
+  return out.str();
+}
+
 TEST(TextTable, PadsByCodePoints) {
   TextTable table({"name", "n"});
   table.AddRow({"Zoë", "1"});
@@ -47,6 +53,79 @@ TEST(TextTable, PrintsControlCharactersEscaped) {
   EXPECT_EQ(out.str(), "a\n---------------------\nline\\x0abreak\\x1b[31m\n");
 }
 
+TEST(TextTable, AlignsNumbersToTheRight) {
+  TextTable table({"item", NumberColumn("price"), "size"});
+  table.AddRow({"lamp", "9", "5"});
+  table.AddRow({"desk", "1200.5", "12"});
+  table.AddRow({"gift"});
+  EXPECT_EQ(Printed(table, {}),
+            "item   price  size\n"
+            "----  ------  ----\n"
+            "lamp       9  5\n"
+            "desk  1200.5  12\n"
+            "gift\n");
+}
+
+TEST(TextTable, ContinuesWideCellsInTheNextLine) {
+  TextTable table({"id", "lines", NumberColumn("n")});
+  table.AddRow({"a", "prod_1 x 5, prod_2 x 10, prod_3", "1"});
+  table.AddRow({"b", "short", "2"});
+  EXPECT_EQ(Printed(table, {.max_width = 19}),
+            "id  lines         n\n"
+            "--  ------------  -\n"
+            "a   prod_1 x 5,   1\n"
+            "    prod_2 x 10,\n"
+            "    prod_3\n"
+            "b   short         2\n");
+}
+
+// A comma ends an element of a list; a space may be in the middle of one; a word is broken when it must be.
+TEST(TextTable, BreaksCellsAtCommasThenAtSpacesThenAnywhere) {
+  struct Row {
+    const char* name;
+    const char* cell;
+    const char* lines;
+  };
+  for (const Row& row :
+       {Row{"comma", "a, b c d", "a,\nb c d\n"}, Row{"space", "ab cd ef", "ab cd\nef\n"},
+        Row{"space behind the line", "abcde f", "abcde\nf\n"},
+        Row{"comma at the end of the line", "abcd, f", "abcd,\nf\n"}, Row{"word", "abcdefgh", "abcde\nfgh\n"},
+        Row{"leading space", " abcdefg", " abcd\nefg\n"},
+        Row{"several bytes a character", "äöüßéàñ", "äöüßé\nàñ\n"}}) {
+    SCOPED_TRACE(row.name);
+    TextTable table({"t"});
+    table.AddRow({row.cell});
+    EXPECT_EQ(Printed(table, {.max_width = 5}), std::string("t\n-----\n") + row.lines);
+  }
+}
+
+TEST(TextTable, NarrowsTheWidestColumnsFirst) {
+  TextTable table({"a", "b"});
+  table.AddRow({"123 567 9", "12345"});
+  EXPECT_EQ(Printed(table, {.max_width = 12}),
+            "a      b\n"
+            "-----  -----\n"
+            "123    12345\n"
+            "567 9\n");
+}
+
+// Half a number reads as another number; half a heading names nothing.
+TEST(TextTable, NarrowsNeitherNumbersNorHeadings) {
+  TextTable table({NumberColumn("n"), "heading"});
+  table.AddRow({"12345678901234567890123456789012345678", "ab cd ef"});
+  EXPECT_EQ(Printed(table, {.max_width = 20}),
+            "                                     n  heading\n"
+            "--------------------------------------  -------\n"
+            "12345678901234567890123456789012345678  ab cd\n"
+            "                                        ef\n");
+}
+
+TEST(TextTable, ExpandedShowsCellsWhole) {
+  TextTable table({"name", NumberColumn("n")});
+  table.AddRow({"a long cell", "2"});
+  EXPECT_EQ(Printed(table, {.expanded = true, .max_width = 5}), "-[ 1 ]-\nname  a long cell\nn     2\n");
+}
+
 TEST(CodePoints, CountsMultiByteCharactersOnce) {
   EXPECT_EQ(CodePoints(""), 0u);
   EXPECT_EQ(CodePoints("abc"), 3u);
@@ -59,6 +138,35 @@ TEST(ItemWriter, TableShowsLeadingColumnsFirst) {
             "----  --  -  ----------\n"
             "      b   2  [\"x\", \"y\"]\n"
             "null  a\n");
+}
+
+// Text that consists of digits is text: it sorts as text, and is no number in a condition.
+TEST(ItemWriter, TableAlignsNumbersToTheRightAndTextOfDigitsToTheLeft) {
+  EXPECT_EQ(Written({.format = OutputFormat::kTable},
+                    {Item{{"n", 5}, {"mixed", 5}, {"s", "5"}}, Item{{"n", 150}, {"mixed", "x"}, {"s", "150"}},
+                     Item{{"s", "7"}}}),
+            "mixed    n  s\n"
+            "-----  ---  ---\n"
+            "5        5  5\n"
+            "x      150  150\n"
+            "            7\n");
+}
+
+TEST(ItemWriter, TypedTableAlignsNothingToTheRight) {
+  EXPECT_EQ(
+      Written({.format = OutputFormat::kTable, .form = ItemForm::kTyped}, {Item{{"n", 5}}, Item{{"n", 150}}}),
+      "n\n"
+      "------------\n"
+      "{\"N\": \"5\"}\n"
+      "{\"N\": \"150\"}\n");
+}
+
+TEST(ItemWriter, TableFitsItsWidth) {
+  EXPECT_EQ(Written({.format = OutputFormat::kTable, .max_width = 9}, {Item{{"a", "one two"}, {"b", "xyz"}}}),
+            "a     b\n"
+            "----  ---\n"
+            "one   xyz\n"
+            "two\n");
 }
 
 TEST(ItemWriter, TableOfNothingIsEmpty) { EXPECT_EQ(Written({.format = OutputFormat::kTable}, {}), ""); }

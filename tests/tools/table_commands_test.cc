@@ -47,7 +47,7 @@ TEST_F(TableCommands, CreatesATableFromADocument) {
   EXPECT_EQ(outcome.out,
             "table / index  status  items  bytes  key schema             projection\n"
             "-------------  ------  -----  -----  ---------------------  ----------\n"
-            "ecommerce      ACTIVE  0      0      PK S HASH, SK S RANGE\n");
+            "ecommerce      ACTIVE      0      0  PK S HASH, SK S RANGE\n");
 }
 
 TEST_F(TableCommands, ListsTablesOverAllPages) {

@@ -8,12 +8,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/exit_codes.h"
+#include "tools/order_entry_table.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 
 namespace itemdb::tools {
 namespace {
-
 
 // Of one --line.
 constexpr size_t kLineParts = 4;
@@ -27,7 +27,8 @@ absl::StatusOr<std::vector<Item>> ItemsOf(Client& client, const order_entry::Acc
   return range->ToVector();
 }
 
-JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::vector<Item>& items, ItemForm form) {
+JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::vector<Item>& items,
+                        ItemForm form) {
   JsonValue array = JsonValue::Array();
   for (const Item& item : items) array.elements.push_back(ItemToJson(item, form));
   return JsonValue::Object()
@@ -38,31 +39,13 @@ JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::ve
       .Add("items", std::move(array));
 }
 
-// The key attributes of what a pattern reads: the columns its table begins with.
-std::vector<std::string> KeyColumns(const order_entry::AccessPattern& pattern) {
-  std::vector<std::string> columns;
-  auto add = [&columns](const std::vector<KeySchemaElement>& key_schema) {
-    for (const KeySchemaElement& element : key_schema) columns.push_back(element.attribute_name);
-  };
-  for (const TableDefinition& table : order_entry::TableDefinitions()) {
-    if (table.table_name != pattern.table_name) continue;
-    for (const GlobalSecondaryIndex& index : table.global_secondary_indexes) {
-      if (index.index_name == pattern.index_name) add(index.key_schema);
-    }
-    add(table.key_schema);
+// `arguments`, and the document's for those left out at the end.
+std::vector<std::string> WithDefaults(const order_entry::AccessPattern& pattern,
+                                      std::vector<std::string> arguments) {
+  for (size_t i = arguments.size(); i < pattern.parameters.size(); ++i) {
+    arguments.emplace_back(pattern.parameters[i].default_value);
   }
-  return columns;
-}
-
-void PrintItems(const order_entry::AccessPattern& pattern, const std::vector<Item>& items, ItemForm form,
-                Context& context) {
-  ItemWriter writer({.format = context.format(),
-                     .form = form,
-                     .expanded = context.options().expanded,
-                     .leading_columns = KeyColumns(pattern)},
-                    &context.out());
-  for (const Item& item : items) writer.Write(item);
-  writer.Finish(JsonValue::Object());
+  return arguments;
 }
 
 absl::StatusOr<std::vector<order_entry::NewOrderLine>> ReadLines(const std::vector<std::string>& parts) {
@@ -114,13 +97,8 @@ absl::Status RunOrderEntryAll(Context& context) {
     if (!items.ok()) return items.status();
     switch (context.format()) {
       case OutputFormat::kTable:
-        context.out() << (pattern.number == 1 ? "" : "\n") << pattern.number << ". " << pattern.title << " ("
-                      << pattern.name << "; " << pattern.operation << " on " << pattern.table_name
-                      << (pattern.index_name.has_value()
-                              ? absl::StrFormat(", index %s", std::string(*pattern.index_name))
-                              : "")
-                      << ")\n\n";
-        PrintItems(pattern, *items, ItemForm::kPlain, context);
+        if (pattern.number > 1) context.out() << '\n';
+        PrintPatternTable(pattern, WithDefaults(pattern, {}), *items, ItemForm::kPlain, context);
         break;
       case OutputFormat::kJson:
         all.elements.push_back(PatternToJson(pattern, *items, ItemForm::kPlain));
@@ -136,24 +114,27 @@ absl::Status RunOrderEntryAll(Context& context) {
 
 absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options) {
   const order_entry::AccessPattern& pattern = *options.pattern;
-  std::vector<std::string> arguments = options.arguments;
+  const std::vector<std::string> arguments = WithDefaults(pattern, options.arguments);
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
   absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, arguments, context.Call());
   if (!items.ok()) return items.status();
   if (items->empty() && pattern.operation == "GetItem") {
-    for (size_t i = arguments.size(); i < pattern.parameters.size(); ++i) {
-      arguments.emplace_back(pattern.parameters[i].default_value);
-    }
     return ToolError(ExitCode::kNotFound,
                      absl::StrFormat("the table %s has no such item: %s", std::string(pattern.table_name),
                                      absl::StrJoin(arguments, ", ")));
   }
   const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
-  if (context.format() == OutputFormat::kJson) {
-    PrintDocument(PatternToJson(pattern, *items, form), context.format(), context.out());
-  } else {
-    PrintItems(pattern, *items, form, context);
+  switch (context.format()) {
+    case OutputFormat::kTable:
+      PrintPatternTable(pattern, arguments, *items, form, context);
+      break;
+    case OutputFormat::kJson:
+      PrintDocument(PatternToJson(pattern, *items, form), context.format(), context.out());
+      break;
+    case OutputFormat::kJsonLines:
+      for (const Item& item : *items) PrintDocument(ItemToJson(item, form), context.format(), context.out());
+      break;
   }
   return absl::OkStatus();
 }

@@ -18,7 +18,8 @@ class CommandTable;
 // written and how many kept.
 absl::Status RunOrderEntryLoad(Context& context);
 
-// Prints the answer of every access pattern for the document's arguments. As jsonl and, in an array, as json:
+// Prints the answer of every access pattern for the document's arguments. As table: see order_entry_table.h.
+// As jsonl and, in an array, as json:
 // {"pattern": 1 to 15, "name": ..., "table": ..., "index": ... or null, "items": [...]}.
 absl::Status RunOrderEntryAll(Context& context);
 
@@ -31,7 +32,7 @@ struct PatternOptions {
   bool typed = false;
 };
 
-// Prints the items of one pattern: jsonl an item a line, json the object of RunOrderEntryAll.
+// Prints the items of one pattern: jsonl an item a line, table and json as RunOrderEntryAll.
 // ExitCode::kNotFound when a look-up by key finds nothing.
 absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,36 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 using OrderEntryCommands = ItemctlTest;
+
+void AddNumber(v1::Item& item, const std::string& name, const std::string& number) {
+  v1::Attribute* attribute = item.add_attributes();
+  attribute->set_name(name);
+  attribute->mutable_value()->set_n(number);
+}
+
+// The header of an order as the table has it, in order of name.
+v1::Item OrderHeader(const std::string& order_id, const std::string& partition_key, int lines) {
+  v1::Item order;
+  AddString(order, "PK", partition_key);
+  AddString(order, "SK", order_id);
+  AddString(order, "account_rep_id", "rep_001");
+  AddString(order, "customer_id", "cust_001");
+  AddString(order, "order_date", "2026-02-01");
+  AddString(order, "order_id", order_id);
+  v1::Attribute* order_items = order.add_attributes();
+  order_items->set_name("order_items");
+  for (int i = 0; i < lines; ++i) {
+    v1::Item line;
+    AddString(line, "product_id", "prod_10" + std::to_string(i));
+    AddNumber(line, "qty", std::to_string(i + 2));
+    *order_items->mutable_value()->mutable_l()->add_values()->mutable_m()->mutable_attributes() =
+        line.attributes();
+  }
+  AddNumber(order, "shard", "3");
+  AddString(order, "status", "OPEN");
+  AddNumber(order, "total_amount", "150");
+  return order;
+}
 
 // Every pattern, each answered with one item, one line each.
 TEST_F(OrderEntryCommands, OrderEntryAllPrintsALineForEachPattern) {
@@ -75,6 +106,95 @@ TEST_F(OrderEntryCommands, ALookUpThatFindsNothingIsExitCode3) {
   const Outcome outcome = Call({"order-entry", "inventory", "prod_9"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_EQ(outcome.err, "itemctl: the table Product has no such item: prod_9, wh_sea\n");
+}
+
+TEST_F(OrderEntryCommands, ATableStandsBetweenTheQuestionAndTheNumberOfItems) {
+  daemon_.query = [](const auto&, v1::QueryReply* reply) {
+    *reply->add_items() = OrderHeader("ord_1", "ord_1", 1);
+    *reply->add_items() = OrderHeader("ord_2", "ord_2", 2);
+    return grpc::Status::OK;
+  };
+  const Outcome outcome = Call({"order-entry", "customer-orders", "cust_9", "2026-01-01"}, "", true);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(
+      outcome.out,
+      "5. Orders of a customer between two dates: customer-id cust_9, from 2026-01-01, to 2025-12-31\n"
+      "   customer-orders: Query on Order, index OrderByCustomerDate\n"
+      "\n"
+      "order_id  order_date  customer_id  account_rep_id  status  shard  total_amount  order_items\n"
+      "--------  ----------  -----------  --------------  ------  -----  ------------  --------------------\n"
+      "ord_1     2026-02-01  cust_001     rep_001         OPEN        3           150  prod_100 x 2\n"
+      "ord_2     2026-02-01  cust_001     rep_001         OPEN        3           150  prod_100 x 2,\n"
+      "                                                                                prod_101 x 3\n"
+      "2 items; PK and SK repeat order_id\n");
+}
+
+TEST_F(OrderEntryCommands, ATableSaysWhenThereAreNoItems) {
+  daemon_.query = [](const auto&, auto*) { return grpc::Status::OK; };
+  EXPECT_EQ(Call({"order-entry", "employees-by-name", "Nobody", "-o", "table"}).out,
+            "2. Employees of a name: name Nobody\n"
+            "   employees-by-name: Query on Employee, index EmployeeByName\n"
+            "\n"
+            "no items\n");
+}
+
+// What does not fit goes on in the next line, and nothing is left out.
+TEST_F(OrderEntryCommands, ATableOfOrdersWithManyLinesFits100Columns) {
+  daemon_.query = [](const v1::QueryRequest& request, v1::QueryReply* reply) {
+    for (const auto& [name, value] : request.expression_attribute_values()) {
+      if (value.n() == "3") *reply->add_items() = OrderHeader("ord_1", "ord_1", 9);
+    }
+    return grpc::Status::OK;
+  };
+  const Outcome outcome = Call({"order-entry", "open-orders", "-o", "table"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_THAT(outcome.out, HasSubstr(" prod_10" + std::to_string(i) + " x " + std::to_string(i + 2)));
+  }
+  EXPECT_THAT(outcome.out, HasSubstr("\n1 item; "));
+}
+
+TEST_F(OrderEntryCommands, ATableShowsKeyAttributesThatRepeatNoOther) {
+  daemon_.query = [](const auto&, v1::QueryReply* reply) {
+    *reply->add_items() = OrderHeader("ord_1", "ord_1", 1);
+    *reply->add_items() = OrderHeader("ord_2", "other", 1);
+    return grpc::Status::OK;
+  };
+  const Outcome outcome = Call({"order-entry", "rep-orders", "-o", "table"});
+  EXPECT_THAT(outcome.out, HasSubstr("  PK\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  other\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n2 items; SK repeats order_id\n"));
+}
+
+TEST_F(OrderEntryCommands, ATypedTableShowsItemsAsTheyAreStored) {
+  daemon_.query = [](const auto&, v1::QueryReply* reply) {
+    *reply->add_items() = OrderHeader("ord_1", "ord_1", 1);
+    return grpc::Status::OK;
+  };
+  const Outcome outcome = Call({"order-entry", "rep-orders", "--typed", "-o", "table"});
+  EXPECT_THAT(outcome.out, HasSubstr(R"({"N": "150"})"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr(R"({"L": [{"M": {"product_id": {"S": "prod_100"}, "qty": {"N": "2"}}}]})"));
+  EXPECT_THAT(outcome.out, HasSubstr("  PK  "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n1 item\n"));
+}
+
+TEST_F(OrderEntryCommands, ATableShowsAttributesOfUnexpectedTypesAsJson) {
+  daemon_.get_item = [](const auto&, v1::GetItemReply* reply) {
+    AddNumber(*reply->mutable_item(), "phone_numbers", "7");
+    AddString(*reply->mutable_item(), "what", "new");
+    v1::Attribute* list = reply->mutable_item()->add_attributes();
+    list->set_name("order_items");
+    list->mutable_value()->mutable_l()->add_values()->set_n("5");
+    return grpc::Status::OK;
+  };
+  EXPECT_THAT(Call({"order-entry", "employee-by-id", "-o", "table"}).out,
+              HasSubstr("phone_numbers  order_items  what\n"
+                        "-------------  -----------  ----\n"
+                        "            7  [5]          new\n"
+                        "1 item\n"));
 }
 
 TEST_F(OrderEntryCommands, PlacesAnOrderOfSeveralLines) {

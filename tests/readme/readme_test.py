@@ -81,7 +81,10 @@ def run_readme(repository, build, scratch):
     source = pathlib.Path(scratch) / "program.cc"
     source.write_text(session.localize(programs[0]))
     prefix = f"{scratch}/prefix"
+    # What `./dev demo` printed is in build/demo; its output was no terminal, and still it printed tables.
     session.run(script_of(session, text, f"""
+grep -q '^5. Orders of a customer between two dates: customer-id cust_001, ' build/demo/before.txt
+grep -q '^order_id  order_date  customer_id  ' build/demo/before.txt
 cmake --install {shlex.quote(str(build))} --prefix {prefix} >/dev/null
 export PKG_CONFIG_PATH=$(dirname $(find {prefix} -name 'itemdb*.pc' | head -1))
 g++ -std=c++20 {source} -o {scratch}/program $(pkg-config --cflags --libs itemdb) \\

@@ -129,7 +129,7 @@ absl::StatusOr<size_t> ReplyBytes(const std::string& address, const std::string&
   return reply.body().size();
 }
 
-struct Row {
+struct HttpRow {
   std::string contender;
   int connections;
   std::vector<Measured> rounds;
@@ -153,7 +153,7 @@ class HttpThroughput {
     }
     for (int round = 0; round < options_.rounds; ++round) {
       for (size_t i = 0; i < rows_.size(); ++i) {
-        Row& row = rows_[round % 2 == 0 ? i : rows_.size() - 1 - i];
+        HttpRow& row = rows_[round % 2 == 0 ? i : rows_.size() - 1 - i];
         ITEMDB_RETURN_IF_ERROR(session_.CheckInterrupted());
         session_.Progress(std::string(facts_.name) + " over HTTP, round " + std::to_string(round + 1) +
                           " of " + std::to_string(options_.rounds) + ": " + row.contender + ", " +
@@ -216,7 +216,7 @@ class HttpThroughput {
 
   // Reads find everything in the cache after the warm-up; puts begin with a new database each time, as what
   // others wrote before must not slow them down.
-  absl::StatusOr<Measured> Measure(const Row& row) {
+  absl::StatusOr<Measured> Measure(const HttpRow& row) {
     ITEMDB_ASSIGN_OR_RETURN(HttpServerProcess server,
                             row.contender == "itemd"
                                 ? StartItemd()
@@ -252,7 +252,7 @@ class HttpThroughput {
                      "p99 us", "server CPU us/op", "of echo",         "others' cores"};
     std::vector<ordered_json> lines;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      const Row& row = rows_[i];
+      const HttpRow& row = rows_[i];
       Spread rate = row.Of(&Measured::operations_per_second);
       ordered_json line = {
           {"figure", std::string(facts_.name) + " over HTTP"},
@@ -293,7 +293,7 @@ class HttpThroughput {
   std::string script_;
   std::string bodies_;
   size_t reply_bytes_ = 0;
-  std::vector<Row> rows_;
+  std::vector<HttpRow> rows_;
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 namespace itemdb::bench {
 
+inline constexpr double kKiBPerMiB = 1024;
+
 // Of the same figure over several rounds.
 struct Spread {
   double median = 0;

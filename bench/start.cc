@@ -19,7 +19,6 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr double kStartGoalMs = 100;
 constexpr double kMemoryGoalMiB = 40;
-constexpr double kKiBPerMiB = 1024;
 
 // Asks and waits for the answer.
 grpc::Status Ask(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,

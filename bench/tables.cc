@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::ordered_json;
 constexpr double kBytesPerMiB = 1 << 20;
-constexpr double kKiBPerMiB = 1024;
 // The goals for 300 tables.
 constexpr double kCreateGoalSeconds = 60;
 constexpr double kRestartGoalSeconds = 5;

@@ -170,7 +170,8 @@ struct Steady {
   double puts_per_second = 0;
 };
 
-absl::StatusOr<Steady> MeasureSteady(Session& session, ExpiringDaemon& daemon, const TimeToLiveOptions& options) {
+absl::StatusOr<Steady> MeasureSteady(Session& session, ExpiringDaemon& daemon,
+                                     const TimeToLiveOptions& options) {
   ITEMDB_RETURN_IF_ERROR(daemon.Create(kSteadyTable));
   ITEMDB_RETURN_IF_ERROR(daemon.Enable(session, kSteadyTable));
   const auto count = std::max<int64_t>(1, static_cast<int64_t>(options.per_second * options.seconds));

@@ -35,7 +35,7 @@ absl::Status NotAllowed(const SettingValue& value) {
 bool Within(const Setting& setting, int64_t number) { return setting.min <= number && number <= setting.max; }
 
 // Writes a value into fields of every type.
-struct Apply {
+struct Assign {
   const SettingValue& value;
   uint64_t machine_memory_bytes;
   Options& options;
@@ -319,7 +319,7 @@ absl::Status ApplySetting(const SettingValue& value, uint64_t machine_memory_byt
     if (text.find('\0') != std::string::npos) return Wrong(value, "a value must not contain a zero byte");
   }
   if (value.texts.empty()) return Wrong(value, "the value is missing: at least one is needed");
-  return std::visit(Apply{value, machine_memory_bytes, options}, value.setting->field);
+  return std::visit(Assign{value, machine_memory_bytes, options}, value.setting->field);
 }
 
 absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std::string>& environment) {

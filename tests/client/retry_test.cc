@@ -58,7 +58,7 @@ class RetryTest : public ::testing::Test {
 const grpc::Status kQueueFull =
     ErrorReply(grpc::StatusCode::RESOURCE_EXHAUSTED, "QUEUE_FULL", "the queue is full", 1);
 const grpc::Status kStopping = ErrorReply(grpc::StatusCode::UNAVAILABLE, "UNAVAILABLE", "stopping");
-const grpc::Status kUnknown =
+const grpc::Status kOutcomeUnknown =
     ErrorReply(grpc::StatusCode::UNKNOWN, "WRITE_OUTCOME_UNKNOWN", "the disk failed under it");
 const grpc::Status kCutOff(grpc::StatusCode::UNAVAILABLE, "Socket closed");
 
@@ -98,7 +98,7 @@ TEST_F(RetryTest, OptionsOfACallAreCheckedToo) {
 
 // The rule that all depends on: without a token, a write that may have been applied is never sent twice.
 TEST_F(RetryTest, WritesOfUnknownOutcomeAreSentOnce) {
-  for (const grpc::Status& status : {kUnknown, kCutOff}) {
+  for (const grpc::Status& status : {kOutcomeUnknown, kCutOff}) {
     tokens_.clear();
     FailUpdates(100, status);
     const absl::Status outcome = Update(Open());

@@ -314,7 +314,7 @@ std::string Stable(std::string text, const std::string& endpoint, const std::str
   return text;
 }
 
-std::string Words(const Arguments& arguments) {
+std::string CommandLine(const Arguments& arguments) {
   std::string line;
   for (const std::string& argument : arguments) {
     const bool plain = !argument.empty() && argument.find_first_of(" \"\\") == std::string::npos;
@@ -356,8 +356,8 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       for (const std::string& argument : arguments)
         with_endpoint.push_back(RealPath(argument, daemon.directory()));
       const Outcome outcome = RunTool(with_endpoint, fails ? each.failing_input : each.input);
-      EXPECT_EQ(outcome.exit_code != 0, fails) << Words(arguments) << "\n" << outcome.err;
-      transcript += "$ itemctl" + Words(arguments) + "\n" +
+      EXPECT_EQ(outcome.exit_code != 0, fails) << CommandLine(arguments) << "\n" << outcome.err;
+      transcript += "$ itemctl" + CommandLine(arguments) + "\n" +
                     Stable(outcome.out, endpoint, daemon.directory(), each.varies && !fails);
       if (!outcome.err.empty())
         transcript +=

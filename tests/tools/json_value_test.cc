@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string MessageFor(std::string_view text) {
+std::string ParseErrorOf(std::string_view text) {
   absl::StatusOr<JsonValue> parsed = ParseJson(text);
   return parsed.ok() ? "(parsed)" : std::string(parsed.status().message());
 }
@@ -51,27 +51,27 @@ TEST(JsonValue, IndentsWhatIsNotShort) {
 }
 
 TEST(JsonValue, NamesLineAndColumnOfMalformedText) {
-  EXPECT_THAT(MessageFor("{\"a\": 1,\n  \"b\": }"), HasSubstr("line 2, column 8"));
-  EXPECT_THAT(MessageFor("[1, 2"), HasSubstr("malformed JSON at line 1, column "));
-  EXPECT_THAT(MessageFor("x"), HasSubstr("line 1, column 1"));
+  EXPECT_THAT(ParseErrorOf("{\"a\": 1,\n  \"b\": }"), HasSubstr("line 2, column 8"));
+  EXPECT_THAT(ParseErrorOf("[1, 2"), HasSubstr("malformed JSON at line 1, column "));
+  EXPECT_THAT(ParseErrorOf("x"), HasSubstr("line 1, column 1"));
 }
 
 TEST(JsonValue, RefusesWhatIsNotOneDocument) {
   for (const char* text : {"", "  \n", "{} {}", "{\"a\": 1,}", "{'a': 1}", "[1", "nul", "\"\xff\"", "01",
                            "1e400", "// comment\n1", "{\"a\"", "\"\n\""}) {
     SCOPED_TRACE(text);
-    EXPECT_THAT(MessageFor(text), HasSubstr("malformed JSON"));
+    EXPECT_THAT(ParseErrorOf(text), HasSubstr("malformed JSON"));
   }
 }
 
 TEST(JsonValue, RefusesAMemberNameUsedTwice) {
-  EXPECT_THAT(MessageFor(R"({"o": {"k": 1, "x": 2, "k": 3}})"), HasSubstr("\"k\" occurs twice"));
+  EXPECT_THAT(ParseErrorOf(R"({"o": {"k": 1, "x": 2, "k": 3}})"), HasSubstr("\"k\" occurs twice"));
 }
 
 // Whatever the depth of the text, the stack does not grow with it.
 TEST(JsonValue, RefusesDeepNesting) {
   std::string deep(100'000, '[');
-  EXPECT_THAT(MessageFor(deep), HasSubstr("deeper than the 100 levels"));
+  EXPECT_THAT(ParseErrorOf(deep), HasSubstr("deeper than the 100 levels"));
   EXPECT_TRUE(ParseJson(std::string(100, '[') + std::string(100, ']')).ok());
   EXPECT_FALSE(ParseJson(std::string(101, '[') + std::string(101, ']')).ok());
 }

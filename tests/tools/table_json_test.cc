@@ -32,7 +32,7 @@ constexpr char kEcommerce[] = R"({
 }
 })";
 
-std::string MessageFor(std::string_view text) {
+std::string DefinitionErrorOf(std::string_view text) {
   absl::StatusOr<TableDefinition> definition = ParseTableDefinition(text);
   if (definition.ok()) return "(read)";
   EXPECT_EQ(ExitCodeOf(definition.status()), ExitCode::kUsage);
@@ -44,7 +44,7 @@ std::string MessageWith(const std::string& from, const std::string& to) {
   std::string text = kEcommerce;
   size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
-  return MessageFor(text.replace(at, from.size(), to));
+  return DefinitionErrorOf(text.replace(at, from.size(), to));
 }
 
 TEST(TableJson, AcceptsTheEcommerceTableUnchanged) {
@@ -176,9 +176,9 @@ TEST(TableJson, ReadsAndShowsTheSettingsThatAreKept) {
 }
 
 TEST(TableJson, NamesWhatIsMissingOrMistyped) {
-  EXPECT_THAT(MessageFor("{}"), HasSubstr("TableName is missing"));
-  EXPECT_THAT(MessageFor("[]"), HasSubstr("the CreateTable document must be an object, not an array"));
-  EXPECT_THAT(MessageFor("{\n\"TableName\" 1}"), HasSubstr("malformed JSON at line 2, column 13"));
+  EXPECT_THAT(DefinitionErrorOf("{}"), HasSubstr("TableName is missing"));
+  EXPECT_THAT(DefinitionErrorOf("[]"), HasSubstr("the CreateTable document must be an object, not an array"));
+  EXPECT_THAT(DefinitionErrorOf("{\n\"TableName\" 1}"), HasSubstr("malformed JSON at line 2, column 13"));
   EXPECT_THAT(MessageWith("\"ecommerce\"", "5"), HasSubstr("TableName must be a string, not a number"));
   EXPECT_THAT(MessageWith("\"HASH\"", "\"hash\""),
               HasSubstr("KeySchema[0].KeyType is \"hash\"; allowed are HASH, RANGE"));

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "tests/support/test_certificates.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/test_certificates.h"
 #include "tests/tools/itemctl_fixture.h"
 
 namespace itemdb::tools {

@@ -6,6 +6,7 @@
 #include "storage/base/limits.h"
 #include "storage/patterns/latency_histogram.h"
 #include "tests/storage/database/requests.h"
+#include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
 
 namespace itemdb::testing {
@@ -425,11 +426,6 @@ TEST_F(AccessPatterns, GoWithTheirTable) {  // SEED-049
   EXPECT_EQ(PatternsOf(*database_).other_calls(), kMaxTableAccessPatterns);
 }
 
-absl::StatusOr<v1::UpdateTableReply> UpdateTable(TestDatabase& database,
-                                                 const v1::UpdateTableRequest& request) {
-  return Await<v1::UpdateTableReply>([&](auto done) { database->UpdateTable(request, std::move(done)); });
-}
-
 TEST_F(AccessPatterns, OutliveChangesOfTheTableAndGoWithTheirIndex) {  // SEED-049, SEM-095
   PutThree();
   auto query = QueryRequest("Things", "#s = :s AND grp = :n", {{":s", S("OPEN")}, {":n", N("0")}});
@@ -439,11 +435,11 @@ TEST_F(AccessPatterns, OutliveChangesOfTheTableAndGoWithTheirIndex) {  // SEED-0
   v1::UpdateTableRequest update;
   update.set_table_name("Things");
   update.set_deletion_protection_enabled(true);
-  ASSERT_TRUE(UpdateTable(database_, update).ok());
+  ASSERT_TRUE(UpdateTable(*database_, update).ok());
   EXPECT_THAT(Shown(), ElementsAre("PutItem 3, 3 -> 0", "Query ByStatus [status = ? AND grp = ?] 1, 3 -> 3"));
   update.clear_deletion_protection_enabled();
   update.add_global_secondary_index_deletions("ByStatus");
-  auto deleted = UpdateTable(database_, update);
+  auto deleted = UpdateTable(*database_, update);
   ASSERT_TRUE(deleted.ok()) << deleted.status();
   ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S("d")}}).ok());
   EXPECT_THAT(Shown(), ElementsAre("PutItem 4, 4 -> 0"));

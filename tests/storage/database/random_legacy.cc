@@ -116,23 +116,23 @@ std::set<std::string> LegacyElements(const v1::AttributeValue& value) {
 }
 
 // Sees the item before the update and changes one attribute of the item after it; false when it does not fit.
-using Action = std::function<bool(const ModelItem& before, ModelItem* after)>;
+using Effect = std::function<bool(const ModelItem& before, ModelItem* after)>;
 
-Action Put(const std::string& name, const v1::AttributeValue& value) {
+Effect Put(const std::string& name, const v1::AttributeValue& value) {
   return [=](const ModelItem&, ModelItem* after) {
     (*after)[name] = value;
     return true;
   };
 }
 
-Action Remove(const std::string& name) {
+Effect Remove(const std::string& name) {
   return [=](const ModelItem&, ModelItem* after) {
     after->erase(name);
     return true;
   };
 }
 
-Action AddNumber(const std::string& name, const v1::AttributeValue& number) {
+Effect AddNumber(const std::string& name, const v1::AttributeValue& number) {
   return [=](const ModelItem& before, ModelItem* after) {
     Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_n()) return false;
@@ -141,7 +141,7 @@ Action AddNumber(const std::string& name, const v1::AttributeValue& number) {
   };
 }
 
-Action AddOrDeleteElements(const std::string& name, const v1::AttributeValue& set, bool adds) {
+Effect AddOrDeleteElements(const std::string& name, const v1::AttributeValue& set, bool adds) {
   return [=](const ModelItem& before, ModelItem* after) {
     Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_ss()) return false;
@@ -154,7 +154,7 @@ Action AddOrDeleteElements(const std::string& name, const v1::AttributeValue& se
   };
 }
 
-Action Append(const std::string& name, const v1::AttributeValue& list) {
+Effect Append(const std::string& name, const v1::AttributeValue& list) {
   return [=](const ModelItem& before, ModelItem* after) {
     Found old = FindAttribute(before, name);
     if (old != nullptr && !old->has_l()) return false;
@@ -230,7 +230,7 @@ RandomLegacyUpdate LegacyUpdate(RandomRequests& random, const TableModel& table)
   std::vector<std::string> attributes = random.Attributes(table);
   std::erase_if(attributes, [&table](const std::string& name) { return table.IsKey(name); });
   for (int i = random.Pick(1, 3); i > 0; --i) targets.insert(random.OneOf(attributes));
-  std::vector<Action> actions;
+  std::vector<Effect> actions;
   for (const std::string& name : targets) {
     wire::NamedUpdate& entry = update.entries.emplace_back();
     entry.set_name(name);
@@ -279,7 +279,7 @@ RandomLegacyUpdate LegacyUpdate(RandomRequests& random, const TableModel& table)
   update.meaning.names = targets;
   update.meaning.apply = [actions](const ModelItem& before) -> std::optional<ModelItem> {
     ModelItem after = before;
-    for (const Action& action : actions) {
+    for (const Effect& action : actions) {
       if (!action(before, &after)) return std::nullopt;
     }
     return after;

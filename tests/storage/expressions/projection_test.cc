@@ -10,7 +10,7 @@ namespace {
 
 const PlaceholderTexts kProjectionPlaceholders = {{"#d", "d.t"}, {"#a", "a"}};
 
-absl::StatusOr<Projection> Compile(std::string_view text) {
+absl::StatusOr<Projection> CompilePaths(std::string_view text) {
   Placeholders placeholders = MakePlaceholders(kProjectionPlaceholders);
   return Projection::Compile(text, placeholders);
 }
@@ -45,7 +45,7 @@ TEST(Projection, KeepsWhatThePathsName) {
   std::string item = Item(kItem);
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
-    absl::StatusOr<Projection> projection = Compile(row.text);
+    absl::StatusOr<Projection> projection = CompilePaths(row.text);
     if (row.expected.empty()) {
       EXPECT_FALSE(projection.ok());
       continue;
@@ -61,7 +61,7 @@ TEST(Projection, KeepsWhatThePathsName) {
 TEST(Projection, AppendsToItsOutput) {
   std::string item = Item("{a: 1, b: 2}");
   std::string result = Item("{0: 0}");
-  Compile("b")->Apply(ItemView(item), &result);
+  CompilePaths("b")->Apply(ItemView(item), &result);
   EXPECT_EQ(ShowItem(result), "{0: 0, b: 2}");
 }
 
@@ -69,12 +69,12 @@ TEST(Projection, AppendsToItsOutput) {
 TEST(Projection, KeepsEmptyListsAndMaps) {
   std::string item = Item("{l: [], m: {e: {}}, b: [[]]}");
   std::string result;
-  Compile("l, m.e, b[0]")->Apply(ItemView(item), &result);
+  CompilePaths("l, m.e, b[0]")->Apply(ItemView(item), &result);
   EXPECT_EQ(ShowItem(result), "{b: [[]], l: [], m: {e: {}}}");
 }
 
 TEST(Projection, ListsTopLevelAttributes) {
-  EXPECT_EQ(Compile("m.b, m.a, #a, #d[0]")->TopLevelAttributes(),
+  EXPECT_EQ(CompilePaths("m.b, m.a, #a, #d[0]")->TopLevelAttributes(),
             (std::vector<std::string>{"a", "d.t", "m"}));
 }
 
@@ -105,7 +105,7 @@ TEST(Projection, RefusesOverlapAndBadSyntax) {
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.text);
-    absl::Status status = Compile(row.text).status();
+    absl::Status status = CompilePaths(row.text).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(MessageOf(status), "Invalid ProjectionExpression: " + row.message);
   }

@@ -15,7 +15,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(itemdb_options INTERFACE -Wno-subobject-linkage -Wno-array-bounds -Wno-restrict
                                                   -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
-option(ITEMDB_WERROR "Warnings are errors, as in continuous integration" OFF)
+option(ITEMDB_WERROR "Warnings are errors, as in the presets release and asan" OFF)
 if(ITEMDB_WERROR)
   target_compile_options(itemdb_options INTERFACE -Werror)
 endif()

@@ -57,6 +57,9 @@ if(ITEMDB_SANITIZE MATCHES "undefined")
   list(APPEND ITEMDB_TEST_OPTIONS -fno-sanitize=undefined,fuzzer-no-link)
 endif()
 
+# ctest begins with the tests that cost most: none of them is left to run alone at the end.
+set(ITEMDB_LONG_TEST_COST 100)
+
 # itemdb_test_options(TARGET [PRECOMPILED name]): how a test, and what tests share, is compiled.
 function(itemdb_test_options target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "")
@@ -68,11 +71,11 @@ function(itemdb_test_options target)
   endif()
 endfunction()
 
-# itemdb_test(NAME [PRECOMPILED name] [SOURCES file...] LIBRARIES library...): a GoogleTest program of all *_test.cc
-# files in the current folder. Each of its tests is one test of ctest, NAME.Suite.Test, with the folder's path below
-# tests/ as its label.
+# itemdb_test(NAME [LONG] [PRECOMPILED name] [SOURCES file...] LIBRARIES library...): a GoogleTest program of all
+# *_test.cc files in the current folder. Each of its tests is one test of ctest, NAME.Suite.Test, with the folder's path
+# below tests/ as its label. LONG: some take longer than half a minute, so all begin early.
 function(itemdb_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "PRECOMPILED" "SOURCES;LIBRARIES")
   file(GLOB sources CONFIGURE_DEPENDS *_test.cc)
   add_executable(${name} ${sources} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE itemdb_options ${arg_LIBRARIES} GTest::gmock itemdb_test_main)
@@ -81,6 +84,10 @@ function(itemdb_test name)
   endif()
   itemdb_test_options(${name} PRECOMPILED ${arg_PRECOMPILED})
   file(RELATIVE_PATH label ${CMAKE_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+  set(cost 1)
+  if(arg_LONG)
+    set(cost ${ITEMDB_LONG_TEST_COST})
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120
-                       PROPERTIES LABELS ${label} TIMEOUT 1000 ENVIRONMENT "${ITEMDB_TEST_ENVIRONMENT}")
+                       PROPERTIES LABELS ${label} TIMEOUT 1000 ENVIRONMENT "${ITEMDB_TEST_ENVIRONMENT}" COST ${cost})
 endfunction()

@@ -30,8 +30,9 @@ SANITIZERS = {
     # UndefinedBehaviorSanitizer only prints by default.
     "UBSAN_OPTIONS": "halt_on_error=1 print_stacktrace=1",
     "ASAN_OPTIONS": "detect_stack_use_after_return=1",
-    # Packaged libraries are not instrumented for ThreadSanitizer.
-    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1",
+    # Packaged libraries are not instrumented for ThreadSanitizer. By default it waits for a second at the end of each
+    # process, in case another thread still races.
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1 atexit_sleep_ms=20",
 }
 
 

@@ -75,7 +75,9 @@ void ExpectEvenNumbers(const BatchGetItemResult::Table& table, size_t count) {
   ASSERT_EQ(table.items.size(), count);
   for (size_t i = 0; i < count; ++i) {
     ASSERT_EQ(table.items[i].has_value(), i % 2 == 0) << i;
-    if (table.items[i].has_value()) EXPECT_EQ(*table.items[i], (Item{{"k", i}}));
+    if (table.items[i].has_value()) {
+      EXPECT_EQ(*table.items[i], (Item{{"k", i}}));
+    }
   }
 }
 

@@ -121,7 +121,7 @@ TEST_F(BadInputTest, TableDefinitions) {
       if (name == "id" || name == "x") continue;
       table["AttributeDefinitions"].push_back({{"AttributeName", name}, {"AttributeType", "S"}});
     }
-    table["GlobalSecondaryIndexes"] = {one};
+    table["GlobalSecondaryIndexes"] = Json::array({one});
     return row(table.dump().c_str(), kRefused, std::move(says));
   };
   Json five = Json::array();

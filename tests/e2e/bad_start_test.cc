@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -27,16 +28,12 @@ std::map<std::string, std::string> FilesOf(const std::string& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     if (entry.is_regular_file()) {
-      const std::string content = ReadFile(entry.path());
+      const std::string content = testing::ReadFile(entry.path());
       files[fs::relative(entry.path(), directory)] =
           std::to_string(content.size()) + " bytes " + std::to_string(std::hash<std::string>()(content));
     }
   }
   return files;
-}
-
-void WriteFile(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }
 
 class BadStartTest : public E2eTest {
@@ -109,7 +106,7 @@ TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
   };
   const std::string foreign = directory_.path() + "/foreign";
   fs::create_directory(foreign);
-  WriteFile(foreign + "/letter.txt", "Dear sir");
+  testing::WriteFile(foreign + "/letter.txt", "Dear sir");
   const auto before = FilesOf(foreign);
   ExpectError(start(foreign), kData, {foreign, "letter.txt", "empty directory"});
   auto after = FilesOf(foreign);
@@ -117,9 +114,9 @@ TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
   EXPECT_EQ(after, before);
 
   const std::string file = directory_.path() + "/file";
-  WriteFile(file, "not a directory");
+  testing::WriteFile(file, "not a directory");
   ExpectError(start(file), kIo, {file});
-  EXPECT_EQ(ReadFile(file), "not a directory");
+  EXPECT_EQ(testing::ReadFile(file), "not a directory");
   ExpectError(start("/proc/itemdb"), kIo, {"/proc/itemdb"});
 }
 
@@ -127,7 +124,7 @@ TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
 TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const std::string dir = directory_.path() + "/other";
   const std::string file = directory_.path() + "/itemd.toml";
-  WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
+  testing::WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsageExit, {file + ":2: memory", "lots", "512MiB"});
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsageExit, {file + ":2: memory"});
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file + ".missing"}), kIo,
@@ -138,7 +135,7 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const auto with_tls = [&dir](const std::string& certificate, const std::string& key) {
     return RunProgram(ITEMD_PROGRAM, {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
   };
-  WriteFile(file, "hello");
+  testing::WriteFile(file, "hello");
   ExpectError(with_tls(file, file), kUsageExit, {"--tls-cert: " + file + " holds no certificate"});
   ExpectError(with_tls("/nonexistent/cert.pem", file), kIo,
               {"--tls-cert: /nonexistent/cert.pem", "No such file"});
@@ -152,7 +149,7 @@ TEST_F(BadStartTest, AFullDisk) {
   fs::create_directory(disk);
   if (mount("none", disk.c_str(), "tmpfs", 0, "size=1M") != 0)
     GTEST_SKIP() << "may not mount a file system here";
-  WriteFile(disk + "/fill", std::string(2 << 20, 'x'));
+  testing::WriteFile(disk + "/fill", std::string(2 << 20, 'x'));
   const CommandResult result =
       RunProgram(ITEMD_PROGRAM, {"--data-dir", disk + "/data", "--listen", "127.0.0.1:0"});
   EXPECT_EQ(umount(disk.c_str()), 0);
@@ -208,14 +205,14 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
   const std::string good = directory_.path() + "/good";
   fs::copy(data(), good, fs::copy_options::recursive);
   const std::string log = RocksDbFile(".log");
-  const std::string log_bytes = ReadFile(data() + "/" + log);
+  const std::string log_bytes = testing::ReadFile(data() + "/" + log);
 
   // A byte of `file` flipped.
   const auto flip = [this](const std::string& file, size_t offset) {
-    std::string bytes = ReadFile(data() + "/" + file);
+    std::string bytes = testing::ReadFile(data() + "/" + file);
     ASSERT_LT(offset, bytes.size());
     bytes[offset] ^= 0x10;
-    WriteFile(data() + "/" + file, bytes);
+    testing::WriteFile(data() + "/" + file, bytes);
   };
   struct Row {
     const char* name;
@@ -230,7 +227,7 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
        {"rocksdb", "31", "--recover=last-good"},
        false},
       {"log cut in half",
-       [&] { WriteFile(data() + "/" + log, log_bytes.substr(0, log_bytes.size() / 2)); },
+       [&] { testing::WriteFile(data() + "/" + log, log_bytes.substr(0, log_bytes.size() / 2)); },
        {"WITNESS", "31", "--recover=last-good"},
        true},
       {"log flipped in the middle",
@@ -239,9 +236,9 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
        true},
       {"witness deleted", [&] { fs::remove(data() + "/WITNESS"); }, {"WITNESS", "missing"}, true},
       {"witness flipped", [&] { flip("WITNESS", 60); }, {"WITNESS", "damaged"}, true},
-      {"witness empty", [&] { WriteFile(data() + "/WITNESS", ""); }, {"WITNESS", "damaged"}, true},
+      {"witness empty", [&] { testing::WriteFile(data() + "/WITNESS", ""); }, {"WITNESS", "damaged"}, true},
       {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, false},
-      {"CURRENT overwritten", [&] { WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); }, {"rocksdb"}, false},
+      {"CURRENT overwritten", [&] { testing::WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); }, {"rocksdb"}, false},
       {"rocksdb deleted", [&] { fs::remove_all(data() + "/rocksdb"); }, {"rocksdb", "31"}, false},
   };
   for (const Row& row : rows) {

@@ -21,6 +21,7 @@
 #include "storage/base/check.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/e2e/slow_peers.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -66,7 +67,7 @@ class Bench {
   }
   // A line of /proc/PID/status in KiB.
   int64_t KibOf(const std::string& name) const {
-    const std::string status = ReadFile("/proc/" + std::to_string(daemon_.pid()) + "/status");
+    const std::string status = testing::ReadFile("/proc/" + std::to_string(daemon_.pid()) + "/status");
     const size_t line = status.find(name + ":");
     return line == std::string::npos ? 0 : std::stoll(status.substr(line + name.size() + 1));
   }

@@ -9,6 +9,7 @@
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/e2e/kill9_model.h"
 #include "tests/processes/raw_client.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -74,7 +75,7 @@ TEST_F(DaemonTest, ReflectionListsTheServicesAndKnowsTheirFiles) {
 
 TEST_F(DaemonTest, TheAddressFileTellsThePortAndGoesWithTheDaemon) {
   EXPECT_THAT(daemon_.endpoint(), MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
-  EXPECT_EQ(ReadFile(daemon_.address_file()), "{\"grpc\":[\"" + daemon_.endpoint() + "\"],\"http\":[]}\n");
+  EXPECT_EQ(testing::ReadFile(daemon_.address_file()), "{\"grpc\":[\"" + daemon_.endpoint() + "\"],\"http\":[]}\n");
   // It came by rename: nothing else is left there.
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
@@ -99,7 +100,7 @@ TEST_F(DaemonTest, ServesSeveralAddressesAndUnixSockets) {
   daemon_.set_listen({"unix:" + socket, "127.0.0.1:0", "127.0.0.1:0"});
   absl::Status started = daemon_.Start();
   ASSERT_TRUE(started.ok()) << started;
-  const Json addresses = Json::parse(ReadFile(daemon_.address_file()))["grpc"];
+  const Json addresses = Json::parse(testing::ReadFile(daemon_.address_file()))["grpc"];
   ASSERT_EQ(addresses.size(), 3u);
   EXPECT_EQ(addresses[0], "unix:" + socket);
   EXPECT_NE(addresses[1], addresses[2]);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 // Waits until the file that a process writes contains `text`; false when it does not within kPatienceMs.
 bool AwaitInFile(const std::string& path, const std::string& text) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
-  while (ReadFile(path).find(text) == std::string::npos) {
+  while (testing::ReadFile(path).find(text) == std::string::npos) {
     if (std::chrono::steady_clock::now() >= give_up) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -127,11 +128,11 @@ TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
   }
-  ASSERT_TRUE(AwaitInFile(out_path, "\"pk\": \"2\"")) << ReadFile(out_path);
+  ASSERT_TRUE(AwaitInFile(out_path, "\"pk\": \"2\"")) << testing::ReadFile(out_path);
   tail.Signal(SIGINT);
   EXPECT_EQ(tail.Wait(), 0);
-  const Json document = Json::parse(ReadFile(out_path), nullptr, false);
-  ASSERT_FALSE(document.is_discarded()) << ReadFile(out_path);
+  const Json document = Json::parse(testing::ReadFile(out_path), nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << testing::ReadFile(out_path);
   ASSERT_EQ(document["records"].size(), 4u);
   EXPECT_EQ(document["records"][3]["new_image"]["pk"], "2");
   EXPECT_EQ(document["change_sequence"], 4);
@@ -157,11 +158,11 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
                     {.in = in.get(), .out = out.get(), .err = out.get()});
   // The reply with this record also said how far it goes; the watch takes note of that before it looks
   // whether it was cancelled. So Ctrl-C may come as soon as the record is printed.
-  ASSERT_TRUE(AwaitInFile(out_path, "CREATE_TABLE")) << ReadFile(out_path);
+  ASSERT_TRUE(AwaitInFile(out_path, "CREATE_TABLE")) << testing::ReadFile(out_path);
   tail.Signal(SIGINT);
   EXPECT_EQ(tail.Wait(), 0);
-  const Json document = Json::parse(ReadFile(out_path), nullptr, false);
-  ASSERT_FALSE(document.is_discarded()) << ReadFile(out_path);
+  const Json document = Json::parse(testing::ReadFile(out_path), nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << testing::ReadFile(out_path);
   EXPECT_EQ(document["records"].size(), 1u);
   EXPECT_EQ(document["change_sequence"], 7);
 }

@@ -7,18 +7,13 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "storage/base/check.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 DaemonProcess::DaemonProcess(std::string directory) : directory_(std::move(directory)) {}
 
@@ -68,9 +63,9 @@ absl::Status DaemonProcess::AwaitServing() {
     while (read(arrivals_.get(), event, sizeof event) > 0) {
     }
   }
-  const auto json = nlohmann::json::parse(ReadFile(address_file()), nullptr, false);
+  const auto json = nlohmann::json::parse(testing::ReadFile(address_file()), nullptr, false);
   if (!json.is_object() || !json["grpc"].is_array() || json["grpc"].empty()) {
-    return absl::InternalError("the address file holds: " + ReadFile(address_file()));
+    return absl::InternalError("the address file holds: " + testing::ReadFile(address_file()));
   }
   endpoint_ = json["grpc"][0].get<std::string>();
   const auto http = json.value("http", nlohmann::json::array());
@@ -100,6 +95,6 @@ int DaemonProcess::Wait() {
   return exit_code;
 }
 
-std::string DaemonProcess::log() const { return ReadFile(directory_ + "/itemd.log"); }
+std::string DaemonProcess::log() const { return testing::ReadFile(directory_ + "/itemd.log"); }
 
 }  // namespace itemdb::e2e

@@ -60,7 +60,4 @@ class DaemonProcess {
   std::string http_endpoint_;
 };
 
-// The content of a file; empty when there is none.
-std::string ReadFile(const std::string& path);
-
 }  // namespace itemdb::e2e

@@ -49,9 +49,11 @@ TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
   // A put and a delete of the same item: each applied chunk leaves its records, so that one applied twice, or
   // out of its order, shows in their number.
   for (int i = 0; i < kRounds; ++i) {
-    ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
-    ASSERT_TRUE(writer.Put("Things", Thing(-1)).ok());
-    ASSERT_TRUE(writer.Delete("Things", {{"pk", "c"}, {"sk", -1}}).ok());
+    for (const absl::Status& status :
+         {writer.Put("Things", Thing(i)), writer.Put("Things", Thing(-1)),
+          writer.Delete("Things", {{"pk", "c"}, {"sk", -1}})}) {
+      ASSERT_TRUE(status.ok()) << status;
+    }
   }
   const absl::StatusOr<BulkWriteResult> result = writer.Finish();
   ASSERT_TRUE(result.ok()) << result.status();

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/storage/engine/golden_contents.h"
+#include "tests/support/files.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
@@ -31,8 +32,7 @@ class GoldenDirectoryTest : public ::testing::Test {
   }
 
   static std::string ExpectedContents() {
-    std::ifstream in(fs::path(ITEMDB_GOLDEN_V1) / "contents.txt", std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
+    return ReadFile(fs::path(ITEMDB_GOLDEN_V1) / "contents.txt");
   }
 
   TemporaryDirectory directory_;

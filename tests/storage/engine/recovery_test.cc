@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "storage/engine/witness.h"
 #include "tests/storage/engine/order_workload.h"
+#include "tests/support/files.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
@@ -27,15 +28,6 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 constexpr int kItems = 40;
-
-std::string ReadFile(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void WriteFile(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
-}
 
 // The size of a file is cut to, or a byte of it is flipped.
 void Cut(const fs::path& path, uint64_t size) { fs::resize_file(path, size); }

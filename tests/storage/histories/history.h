@@ -65,7 +65,7 @@ struct Operation {
   int64_t bound = 0;
 
   int client = 0;
-  std::string answer;
+  std::string answer = {};
   uint64_t sequence = 0;
   // Ticks of one clock that all clients share: no two are the same. An operation that returned before another
   // was invoked must come before it.

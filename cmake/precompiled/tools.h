@@ -1,7 +1,0 @@
-// For itemctl.
-#pragma once
-
-#include "standard.h"
-
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>

@@ -98,7 +98,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   void OnWriteDone(bool ok) override {
     std::lock_guard<std::mutex> lock(mutex_);
     writing_ = false;
-    if (!ok) outgoing_.clear();
+    if (!ok) writing_ended_ = true;
     WriteNext();
   }
 
@@ -124,7 +124,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   }
 
   void WriteNext() {
-    if (writing_ || reading_ended_) return;
+    if (writing_ || writing_ended_ || reading_ended_) return;
     if (!outgoing_.empty()) {
       auto message = std::make_unique<std::string>(std::move(outgoing_.front()));
       outgoing_.pop_front();
@@ -154,6 +154,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   bool reading_ = false;
   bool reading_ended_ = false;
   bool writing_ = false;
+  bool writing_ended_ = false;  // One failed.
   bool no_more_writes_ = false;
   bool told_no_more_ = false;
   bool abandoned_ = false;

@@ -176,6 +176,9 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   // Despite its name the time an attempt is given.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
+  // Repeating is the client's own business (retry.h). What gRPC repeats by itself, a stream that broke early, went on after
+  // a write that it had called failed: a message was missing in the middle (gRPC 1.51).
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // A proxy in the environment is for the web, not for a database on this machine.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Two clients share neither a connection nor the memory of a failed attempt.

@@ -5,7 +5,7 @@
 // name, INDEX an index of the table given, FILE and FOLDER a path, `a|b|c` one of these words.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "tools/completion_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>

@@ -1,7 +1,7 @@
 // --yes and --dry-run of the commands that destroy something.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "absl/status/statusor.h"

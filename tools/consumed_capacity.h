@@ -1,7 +1,7 @@
 // --return-consumed-capacity of the commands that read and write items.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <map>
 #include <optional>
 #include <string>

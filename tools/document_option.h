@@ -1,7 +1,7 @@
 // A JSON document given on the command line: in an option of its own, or in a file.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "absl/status/statusor.h"

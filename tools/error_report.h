@@ -8,7 +8,7 @@
 // and `retry_after_ms` are there only when they say something.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <ostream>
 #include <string>
 #include <vector>

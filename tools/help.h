@@ -1,7 +1,7 @@
 // `--help`: a command's sentence, options and examples as text for people.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "tools/command_table.h"

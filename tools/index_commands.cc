@@ -1,6 +1,6 @@
 #include "tools/index_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <memory>
 #include <optional>

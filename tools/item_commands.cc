@@ -1,6 +1,6 @@
 #include "tools/item_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "tools/latency_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <functional>

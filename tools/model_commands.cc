@@ -1,6 +1,6 @@
 #include "tools/model_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/command_table.h"

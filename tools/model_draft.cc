@@ -1,6 +1,6 @@
 #include "tools/model_draft.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,5 +1,5 @@
 // The order-entry commands as the command line knows them; what they do is in order_entry_commands.cc.
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "tools/pattern_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 

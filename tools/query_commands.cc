@@ -1,6 +1,6 @@
 #include "tools/query_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <deque>

@@ -1,7 +1,7 @@
 // What query, scan, count and explain have in common on the command line and in their requests.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "absl/status/status.h"

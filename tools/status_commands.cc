@@ -1,6 +1,6 @@
 #include "tools/status_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 #include <utility>
 #include <vector>

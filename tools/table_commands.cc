@@ -1,6 +1,6 @@
 #include "tools/table_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

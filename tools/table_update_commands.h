@@ -1,7 +1,7 @@
 // `itemctl table update|tag|untag|limits`.
 #pragma once
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "tools/time_to_live_commands.h"
 
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
 

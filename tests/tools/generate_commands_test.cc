@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/processes/daemon_process.h"
+#include "tests/support/files.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/json_value.h"
 
@@ -106,7 +107,7 @@ TEST(Generate, WritesJsonLinesToAFile) {
   const Outcome outcome = RunTool({"--endpoint", "127.0.0.1:1", "generate", "--orders", "10", "--products",
                                    "3", "--employees", "1", "--to-file", path});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  std::istringstream file(e2e::ReadFile(path));
+  std::istringstream file(testing::ReadFile(path));
   int lines = 0;
   for (std::string line; std::getline(file, line); ++lines) {
     const absl::StatusOr<JsonValue> json = ParseJson(line);

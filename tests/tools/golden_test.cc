@@ -20,6 +20,7 @@
 
 #include "itemdb/order_entry.h"
 #include "tests/processes/daemon_process.h"
+#include "tests/support/files.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/command_table.h"
 
@@ -384,7 +385,7 @@ TEST(Golden, EveryCommandPrintsWhatItsFileSays) {
     if (write) {
       std::ofstream(path) << transcript;
     } else {
-      EXPECT_EQ(transcript, e2e::ReadFile(path)) << path;
+      EXPECT_EQ(transcript, testing::ReadFile(path)) << path;
     }
   }
 }

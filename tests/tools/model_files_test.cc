@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/processes/child_process.h"
+#include "tests/support/files.h"
 #include "tests/tools/model_fixture.h"
 #include "tools/item_json.h"
 #include "tools/model_answer.h"
@@ -204,7 +205,7 @@ class ModelImport : public Model {
     return Call({"model", "import", directory_.path() + "/workbench.json", directory_.path() + "/" + name});
   }
 
-  const std::string library_ = e2e::ReadFile(std::string(EXAMPLES_DIRECTORY) + "/workbench/library.json");
+  const std::string library_ = testing::ReadFile(std::string(EXAMPLES_DIRECTORY) + "/workbench/library.json");
 };
 
 TEST_F(ModelImport, AWorkbenchModelBecomesAFolderThatCanBeAppliedAndRun) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/tools/model_fixture.h"
 
 namespace itemdb::tools {
@@ -60,7 +61,7 @@ TEST_F(Model, AWrongAnswerDiffersAndIsShown) {
   const std::string example = std::string(EXAMPLES_DIRECTORY) + "/ecommerce_single_table";
   const std::string copy = directory_.path() + "/copy";
   std::filesystem::copy(example, copy);
-  const std::string patterns = e2e::ReadFile(example + "/patterns.json");
+  const std::string patterns = testing::ReadFile(example + "/patterns.json");
   std::filesystem::permissions(copy + "/patterns.json", std::filesystem::perms::owner_all);
   std::ofstream(copy + "/patterns.json") << Replaced(patterns, "Alice Smith", "Alice Jones");
   ASSERT_EQ(Call({"model", "apply", copy}).exit_code, 0);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/tools/model_fixture.h"
 
 namespace itemdb::tools {
@@ -343,7 +344,7 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
   for (const Row& row : rows) {
     SCOPED_TRACE(row.content);
     const std::string path = folder() + "/" + row.file;
-    const std::string before = std::filesystem::exists(path) ? e2e::ReadFile(path) : "";
+    const std::string before = std::filesystem::exists(path) ? testing::ReadFile(path) : "";
     Write(row.file, row.content);
     for (const char* command : {"apply", "check"}) {
       const Outcome outcome = Call({"model", command, folder()});

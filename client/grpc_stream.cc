@@ -43,6 +43,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
 
   void Write(std::string message) {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (writing_ended_) return;
     outgoing_.push_back(std::move(message));
     if (started_) WriteNext();
   }
@@ -98,7 +99,11 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   void OnWriteDone(bool ok) override {
     std::lock_guard<std::mutex> lock(mutex_);
     writing_ = false;
-    if (!ok) writing_ended_ = true;
+    if (!ok) {
+      // What comes later must not be sent without what is lost; reading tells why.
+      writing_ended_ = true;
+      outgoing_.clear();
+    }
     WriteNext();
   }
 

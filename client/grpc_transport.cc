@@ -176,8 +176,8 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   // Despite its name the time an attempt is given.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
-  // Repeating is the client's own business (retry.h). What gRPC repeats by itself, a stream that broke early, went on after
-  // a write that it had called failed: a message was missing in the middle (gRPC 1.51).
+  // Calls are made again by the client itself (retry.h). A stream that gRPC 1.51 made again went on after a
+  // write that had failed, without its message.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   // A proxy in the environment is for the web, not for a database on this machine.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

@@ -8,8 +8,8 @@
 
 #include "itemdb/client.h"
 #include "tests/client/fake_daemon.h"
-#include "tests/support/test_certificates.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/test_certificates.h"
 
 namespace itemdb {
 namespace {

@@ -49,9 +49,8 @@ TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
   // A put and a delete of the same item: each applied chunk leaves its records, so that one applied twice, or
   // out of its order, shows in their number.
   for (int i = 0; i < kRounds; ++i) {
-    for (const absl::Status& status :
-         {writer.Put("Things", Thing(i)), writer.Put("Things", Thing(-1)),
-          writer.Delete("Things", {{"pk", "c"}, {"sk", -1}})}) {
+    for (const absl::Status& status : {writer.Put("Things", Thing(i)), writer.Put("Things", Thing(-1)),
+                                       writer.Delete("Things", {{"pk", "c"}, {"sk", -1}})}) {
       ASSERT_TRUE(status.ok()) << status;
     }
   }

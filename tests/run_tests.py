@@ -29,8 +29,8 @@ RESULT = re.compile(r"^\s*(\d+)/(\d+) Test +#\d+: (\S+) \.*(.*?)\s+([\d.]+) sec$
 SANITIZERS = {
     # UndefinedBehaviorSanitizer only prints by default.
     "UBSAN_OPTIONS": "halt_on_error=1 print_stacktrace=1",
-    # Little is kept of what was freed: each of many short processes would fill its own 256 MiB.
-    "ASAN_OPTIONS": "detect_stack_use_after_return=1 malloc_context_size=10 quarantine_size_mb=16",
+    # Ten frames tell where memory was allocated; by default each allocation stores thirty.
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1 malloc_context_size=10",
     # Packaged libraries are not instrumented for ThreadSanitizer. By default it waits for a second at the end of each
     # process, in case another thread still races.
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1 atexit_sleep_ms=20",

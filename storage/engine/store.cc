@@ -154,7 +154,8 @@ rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<
   base.arena_block_size = 64 << 10;
   base.max_total_wal_size = 4 * options.memtable_bytes;
   base.max_open_files = 4096;
-  // RocksDB starts so many threads, by default 16, for each family that has a file, whatever the number of files.
+  // RocksDB starts so many threads, by default 16, for each family that has a file, whatever the number of
+  // files.
   base.max_file_opening_threads = 4;
   base.max_background_jobs = 3;
   base.prefix_extractor = std::make_shared<FirstKeyValue>();

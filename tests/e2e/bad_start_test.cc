@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "tests/e2e/e2e_fixture.h"
@@ -48,8 +47,8 @@ class BadStartTest : public E2eTest {
     for (const std::string& part : says) EXPECT_THAT(result.err, HasSubstr(part));
     // What is wrong with the configuration is found before there is a log.
     const bool before_the_log = result.err.starts_with("itemd: ");
-    EXPECT_THAT(
-        last, exit_code == kUsageExit ? HasSubstr("--help") : HasSubstr(before_the_log ? "itemd: " : " error "));
+    EXPECT_THAT(last, exit_code == kUsageExit ? HasSubstr("--help")
+                                              : HasSubstr(before_the_log ? "itemd: " : " error "));
   }
 
   std::string data() const { return daemon_.data_directory(); }
@@ -125,8 +124,10 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const std::string dir = directory_.path() + "/other";
   const std::string file = directory_.path() + "/itemd.toml";
   testing::WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsageExit, {file + ":2: memory", "lots", "512MiB"});
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsageExit, {file + ":2: memory"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsageExit,
+              {file + ":2: memory", "lots", "512MiB"});
+  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsageExit,
+              {file + ":2: memory"});
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file + ".missing"}), kIo,
               {file + ".missing", "No such file"});
   const std::vector<std::string> good = {"--data-dir", dir, "--check-config"};
@@ -238,7 +239,10 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
       {"witness flipped", [&] { flip("WITNESS", 60); }, {"WITNESS", "damaged"}, true},
       {"witness empty", [&] { testing::WriteFile(data() + "/WITNESS", ""); }, {"WITNESS", "damaged"}, true},
       {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, false},
-      {"CURRENT overwritten", [&] { testing::WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); }, {"rocksdb"}, false},
+      {"CURRENT overwritten",
+       [&] { testing::WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); },
+       {"rocksdb"},
+       false},
       {"rocksdb deleted", [&] { fs::remove_all(data() + "/rocksdb"); }, {"rocksdb", "31"}, false},
   };
   for (const Row& row : rows) {

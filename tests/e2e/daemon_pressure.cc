@@ -19,8 +19,8 @@
 
 #include "itemdb/client.h"
 #include "storage/base/check.h"
-#include "tests/processes/daemon_process.h"
 #include "tests/e2e/slow_peers.h"
+#include "tests/processes/daemon_process.h"
 #include "tests/support/files.h"
 
 namespace itemdb::e2e {

@@ -75,7 +75,8 @@ TEST_F(DaemonTest, ReflectionListsTheServicesAndKnowsTheirFiles) {
 
 TEST_F(DaemonTest, TheAddressFileTellsThePortAndGoesWithTheDaemon) {
   EXPECT_THAT(daemon_.endpoint(), MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
-  EXPECT_EQ(testing::ReadFile(daemon_.address_file()), "{\"grpc\":[\"" + daemon_.endpoint() + "\"],\"http\":[]}\n");
+  EXPECT_EQ(testing::ReadFile(daemon_.address_file()),
+            "{\"grpc\":[\"" + daemon_.endpoint() + "\"],\"http\":[]}\n");
   // It came by rename: nothing else is left there.
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {

@@ -2,8 +2,6 @@
 // (tests/storage/golden_v1): it must stay openable and readable for as long as the version is known
 // (invariant FormatKnown).
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "gtest/gtest.h"
 #include "tests/storage/engine/golden_contents.h"
@@ -31,9 +29,7 @@ class GoldenDirectoryTest : public ::testing::Test {
     options_.file_system = disk;
   }
 
-  static std::string ExpectedContents() {
-    return ReadFile(fs::path(ITEMDB_GOLDEN_V1) / "contents.txt");
-  }
+  static std::string ExpectedContents() { return ReadFile(fs::path(ITEMDB_GOLDEN_V1) / "contents.txt"); }
 
   TemporaryDirectory directory_;
   DatabaseOptions options_;

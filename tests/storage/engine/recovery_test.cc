@@ -1,9 +1,7 @@
 // Damaged and foreign data directories: what is refused, in which words, that refusing changes nothing, and
 // what recover_last_good makes of it. Invariants AckMeansDurable and FormatKnown.
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <thread>
 

@@ -28,6 +28,7 @@ if(ITEMDB_SANITIZE)
     add_compile_definitions(ITEMDB_ADDRESS_SANITIZER)
   elseif(ITEMDB_SANITIZE MATCHES "thread")
     add_compile_definitions(ITEMDB_THREAD_SANITIZER)
+    include_directories(BEFORE ${CMAKE_SOURCE_DIR}/cmake/thread_sanitizer)
   endif()
 endif()
 

@@ -22,8 +22,8 @@ class ResumedStream {
   // OK, or why streams cannot be used here: inside a callback; retry options that are of no use.
   absl::Status CheckUsable() const;
 
-  // From now on it is opened again however often and for however long it breaks, also when nothing comes before
-  // the timeout.
+  // From now on it is opened again however often and for however long it breaks, also when nothing comes
+  // before the timeout.
   void KeepTrying() { keep_trying_ = true; }
 
   // Whether a stream is open. It has to be opened before the first message and after each break.

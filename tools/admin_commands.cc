@@ -77,9 +77,9 @@ class RecordWriter {
         context_.out() << absl::StrFormat(kLine, "sequence", "commit time", "table", "kind",
                                           "key / table name");
       }
-      context_.out() << absl::StrFormat(kLine, absl::StrCat(record.change_sequence),
-                                        ChangeTimeText(record.commit_time), absl::StrCat(record.table_storage_id),
-                                        std::string(ChangeKindName(record.kind)), KeyText(record));
+      context_.out() << absl::StrFormat(
+          kLine, absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
+          absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)), KeyText(record));
     }
     context_.out().flush();
   }

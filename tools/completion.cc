@@ -180,7 +180,8 @@ NameSources LiveNames(Session& session, const GlobalOptions& options) {
           },
       .indexes =
           [with_client](const std::string& table_name) {
-            return with_client([&](Client& client) { return LiveIndexNames(client, table_name, kCompletionPatience); });
+            return with_client(
+                [&](Client& client) { return LiveIndexNames(client, table_name, kCompletionPatience); });
           },
       .attributes =
           [with_client](const std::string& table_name) {

@@ -36,8 +36,8 @@ void AddChangedAttributes(const Item& expected, const Item& found, size_t number
     const Value* before = expected.find_or_null(name);
     const Value* after = found.find_or_null(name);
     if (before != nullptr && after != nullptr && *before == *after) return;
-    lines->push_back(
-        absl::StrFormat("item %d: %s is %s, expected is %s", number, name, AnswerText(after), AnswerText(before)));
+    lines->push_back(absl::StrFormat("item %d: %s is %s, expected is %s", number, name, AnswerText(after),
+                                     AnswerText(before)));
   };
   for (const Attribute& attribute : expected) add(attribute.name);
   for (const Attribute& attribute : found) {

@@ -142,7 +142,8 @@ void RegisterOrderEntryCommands(CommandTable& table) {
              .examples = {{"itemctl order-entry all", "for the arguments of the document"},
                           {"itemctl order-entry all -o jsonl", "one JSON document for each pattern"}}},
             RunOrderEntryAll);
-  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) RegisterPattern(table, group, pattern);
+  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns())
+    RegisterPattern(table, group, pattern);
   RegisterPlaceOrder(table, group);
 
   auto order_id = std::make_shared<std::string>();

@@ -67,7 +67,8 @@ class Comparison {
       Add(what, KeySchemaText(index.key_schema, model_), KeySchemaText(there->key_schema, live_));
       Add("projection of " + what, SettingText(index.projection), SettingText(there->projection));
       if constexpr (requires { index.provisioned_throughput; }) {
-        Add("throughput of " + what, SettingText(index.provisioned_throughput), SettingText(there->provisioned_throughput));
+        Add("throughput of " + what, SettingText(index.provisioned_throughput),
+            SettingText(there->provisioned_throughput));
       }
     }
     for (const Index& index : live) {
@@ -106,7 +107,8 @@ std::vector<TableDifference> DifferencesOf(const TableDefinition& model, const T
   }
   comparison.Add("billing mode", std::string(NameOf(model.billing_mode)),
                  std::string(NameOf(table.billing_mode)));
-  comparison.Add("throughput", SettingText(model.provisioned_throughput), SettingText(table.provisioned_throughput));
+  comparison.Add("throughput", SettingText(model.provisioned_throughput),
+                 SettingText(table.provisioned_throughput));
   comparison.Add("stream", StreamText(model), StreamText(table));
   return comparison.Take();
 }

@@ -194,7 +194,8 @@ void AddOtherThroughputs(const Definition& table, JsonValue* object) {
 
 // The settings that are kept and shown.
 void AddSettings(const TableDefinition& table, JsonValue* object) {
-  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
+  object->Add("TableClassSummary",
+              JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
   if (table.sse_specification.has_value()) {
     object->Add("SSEDescription", SseToJson(*table.sse_specification));
   }
@@ -367,7 +368,8 @@ JsonValue TableToJson(const TableDescription& table) {
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
   object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
       .Add("StreamSpecification", StreamToJson(definition));
-  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", JsonText(table.latest_stream_label));
+  if (!table.latest_stream_label.empty())
+    object.Add("LatestStreamLabel", JsonText(table.latest_stream_label));
   object.Add("ItemCount", JsonValue::Number(table.item_count))
       .Add("TableSizeBytes", JsonValue::Number(table.table_size_bytes));
   return object;

@@ -46,8 +46,9 @@ KeyAttributes ReadKeyAttributes(MemberReader& reader) {
 JsonValue KeySchemaOf(const KeyAttributes& key) {
   JsonValue schema = JsonValue::Array();
   const auto add = [&schema](const KeyAttribute& attribute, const char* type) {
-    schema.elements.push_back(
-        JsonValue::Object().Add("AttributeName", WorkbenchText(attribute.name)).Add("KeyType", WorkbenchText(type)));
+    schema.elements.push_back(JsonValue::Object()
+                                  .Add("AttributeName", WorkbenchText(attribute.name))
+                                  .Add("KeyType", WorkbenchText(type)));
   };
   add(key.partition, "HASH");
   if (key.sort.has_value()) add(*key.sort, "RANGE");
@@ -306,7 +307,8 @@ void AddPatterns(const WorkbenchTable& table, std::vector<ModelPattern>* pattern
 absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std::string& document) {
   MemberReader reader(json, document);
   reader.Allow({"ModelName", "ModelMetadata", "DataModel"});
-  const std::vector<WorkbenchTable> tables = reader.Objects<WorkbenchTable>("DataModel", true, ReadWorkbenchTable);
+  const std::vector<WorkbenchTable> tables =
+      reader.Objects<WorkbenchTable>("DataModel", true, ReadWorkbenchTable);
   if (tables.empty()) reader.Fail("DataModel has no tables");
   if (!reader.status().ok()) return reader.status();
   ModelFolder folder{};

@@ -118,7 +118,8 @@ absl::StatusOr<absl::Time> TimeOfId(std::string_view id) {
     if (i < kTimeDigits) ms = ms << kBitsPerDigit | digit;
   }
   if (!is_id)
-    return InvalidRequest(absl::StrFormat("\"%s\" is no time-ordered id of 26 digits and upper-case letters", id));
+    return InvalidRequest(
+        absl::StrFormat("\"%s\" is no time-ordered id of 26 digits and upper-case letters", id));
   return absl::FromUnixMillis(static_cast<int64_t>(ms));
 }
 

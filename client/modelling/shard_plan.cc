@@ -22,7 +22,8 @@ absl::Status CheckLoad(const ShardLoad& load) {
         absl::StrFormat("items of %d bytes: 1 to %d are possible", load.item_bytes, kMaxItemBytes));
   }
   if (load.max_items < 0 || load.max_items > kMaxItems) {
-    return InvalidRequest(absl::StrFormat("%d items at most: 0 to %d are possible", load.max_items, kMaxItems));
+    return InvalidRequest(
+        absl::StrFormat("%d items at most: 0 to %d are possible", load.max_items, kMaxItems));
   }
   if (!(load.fraction > 0) || load.fraction > 1) {
     return InvalidRequest(absl::StrFormat(
@@ -54,7 +55,7 @@ absl::StatusOr<ShardPlan> PlanShards(const ShardLoad& load) {
       std::max<int64_t>(1, CeilDivide(load.writes_per_second, plan.partition_writes_per_second));
   if (std::max(for_reads, for_writes) > kMaxShards) {
     return InvalidRequest(absl::StrFormat("this load needs %d shards; at most %d are possible",
-                                   std::max(for_reads, for_writes), kMaxShards));
+                                          std::max(for_reads, for_writes), kMaxShards));
   }
   plan.shards_for_reads = static_cast<int>(for_reads);
   plan.shards_for_writes = static_cast<int>(for_writes);

@@ -1,4 +1,5 @@
-// The packaged absl::string_view is not std::string_view: each as the other. The result borrows what `text` borrows.
+// The packaged absl::string_view is not std::string_view: each as the other. The result borrows what `text`
+// borrows.
 #pragma once
 
 #include <string_view>

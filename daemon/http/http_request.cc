@@ -108,8 +108,8 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
   }
   if (head.method == "GET" || head.method == "HEAD") return Healthy();
   if (head.method != "POST") {
-    return NotFound(
-        absl::StrFormat("the method %s is not offered: operations are sent to POST /", QuotedHeader(head.method)));
+    return NotFound(absl::StrFormat("the method %s is not offered: operations are sent to POST /",
+                                    QuotedHeader(head.method)));
   }
   std::string_view type = head.Find("Content-Type").value_or("");
   absl::string_view bare = absl::StripAsciiWhitespace(Absl(type.substr(0, type.find(';'))));
@@ -129,9 +129,9 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
   std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   route.gzip = EqualsIgnoringCase(encoding, "gzip");
   if (!route.gzip && !EqualsIgnoringCase(encoding, "identity")) {
-    return Refuse(
-        400, "SerializationException",
-        absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none", QuotedHeader(encoding)));
+    return Refuse(400, "SerializationException",
+                  absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none",
+                                  QuotedHeader(encoding)));
   }
   return route;
 }

@@ -117,11 +117,11 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
                        !request.global_secondary_index_deletions().empty();
   if (!throughput && !settings && !indexes && !request.has_deletion_protection_enabled() &&
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
-    return Invalid(
-        "SEM-095",
-        "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to create or delete, "
-        "DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
-        "OnDemandThroughput and WarmThroughput must be given");
+    return Invalid("SEM-095",
+                   "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to "
+                   "create or delete, "
+                   "DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
+                   "OnDemandThroughput and WarmThroughput must be given");
   }
   if (throughput && indexes) {
     return Invalid("SEM-095",

@@ -53,7 +53,8 @@ struct Parsed {
 
 class ConditionParser : public Grammar {
  public:
-  ConditionParser(std::string_view expression_name, Tree* tree) : Grammar(expression_name, kConditionKeywords, tree) {}
+  ConditionParser(std::string_view expression_name, Tree* tree)
+      : Grammar(expression_name, kConditionKeywords, tree) {}
 
   void Parse() {
     std::optional<Parsed> condition = ParseCondition(/*operand_allowed=*/false);

@@ -191,8 +191,8 @@ class RangeBuilder {
   }
 
   static std::optional<KeyClause>* Find(const std::vector<KeyAttribute>& attributes,
-                                     std::vector<std::optional<KeyClause>>* clauses, std::string_view name,
-                                     const KeyAttribute** attribute) {
+                                        std::vector<std::optional<KeyClause>>* clauses, std::string_view name,
+                                        const KeyAttribute** attribute) {
     for (size_t i = 0; i < attributes.size(); ++i) {
       if (attributes[i].name != name) continue;
       *attribute = &attributes[i];

@@ -1,4 +1,5 @@
-// The words that expressions refuse as bare attribute names, so that they stay free for the grammar (SEM-023).
+// The words that expressions refuse as bare attribute names, so that they stay free for the grammar
+// (SEM-023).
 #pragma once
 
 #include <string_view>

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "daemon/tls_files.h"
-#include "tests/support/test_certificates.h"
 #include "tests/daemon/server_fixture.h"
 #include "tests/http/raw_http_client.h"
+#include "tests/support/test_certificates.h"
 
 namespace itemdb {
 namespace {

@@ -203,15 +203,15 @@ TEST_F(BadInputTest, Items) {
   // One attribute "v" beside the key, typed.
   const auto typed = [](const std::string& value, int exit_code, std::vector<std::string> says) {
     return BadInput{{"item", "put", "Order", "-", "--typed"},
-               exit_code,
-               std::move(says),
-               R"({"PK": {"S": "a"}, "SK": {"S": "b"}, "v": )" + value + "}"};
+                    exit_code,
+                    std::move(says),
+                    R"({"PK": {"S": "a"}, "SK": {"S": "b"}, "v": )" + value + "}"};
   };
   const auto plain = [](const std::string& members, int exit_code, std::vector<std::string> says) {
     return BadInput{{"item", "put", "Order", "-"},
-               exit_code,
-               std::move(says),
-               R"({"PK": "a", "SK": "b", )" + members + "}"};
+                    exit_code,
+                    std::move(says),
+                    R"({"PK": "a", "SK": "b", )" + members + "}"};
   };
   ExpectRefused({
       // One byte too many: 2 + 1 + 2 + 1 for the key, 1 for the name.
@@ -254,8 +254,8 @@ TEST_F(BadInputTest, UpdateExpressionsAndConditions) {
   const std::string one = R"({":v": 1})";
   const auto condition = [](const std::string& text, int exit_code, std::vector<std::string> says) {
     return BadInput{{"item", "put", "Order", R"({"PK": "ord_001", "SK": "ord_001"})", "--condition", text},
-               exit_code,
-               std::move(says)};
+                    exit_code,
+                    std::move(says)};
   };
   ExpectRefused({
       {Update("SET", one), kRefused, {"UpdateExpression", "SET"}},
@@ -334,9 +334,7 @@ TEST_F(BadInputTest, QueriesAndScans) {
        kRefused,
        {"operators", "301"}},
       {Query("customer_id = :v", customer, {"--projection", "account_rep_id"}), kRefused, {"account_rep_id"}},
-      {Query("customer_id = :v", customer, {"--projection", "slot, slot.x"}),
-       kRefused,
-       {"overlap", "slot"}},
+      {Query("customer_id = :v", customer, {"--projection", "slot, slot.x"}), kRefused, {"overlap", "slot"}},
       {Query("customer_id = :v", customer, {"--names", R"({"#x": "y"})"}), kRefused, {"unused", "#x"}},
       {{"scan", "Order", "--filter", "x ="}, kRefused, {"FilterExpression", "="}},
       {{"scan", "Order", "--values", R"({":v": 1})"}, kRefused, {"ExpressionAttributeValues"}},
@@ -355,7 +353,7 @@ TEST_F(BadInputTest, StartKeys) {
     Json key = good;
     key.merge_patch(Json::parse(patch));
     return BadInput{Query("customer_id = :v", customer, {"--exclusive-start-key", key.dump()}), kRefused,
-               std::move(says)};
+                    std::move(says)};
   };
   const std::string all = "PK, SK, customer_id, order_date, status";
   ExpectRefused({

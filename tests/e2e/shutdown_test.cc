@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
-#include "tests/processes/raw_client.h"
 #include "tests/http/raw_http_client.h"
+#include "tests/processes/raw_client.h"
 
 namespace itemdb::e2e {
 namespace {

@@ -11,10 +11,10 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/examples/model_files.h"
 #include "tests/processes/child_process.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/processes/recording_proxy.h"
-#include "tests/examples/model_files.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::examples {

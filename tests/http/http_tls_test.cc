@@ -1,8 +1,8 @@
 // HTTP over TLS: who gets in, what happens when certificates are replaced, how connections begin and end.
 #include <gmock/gmock.h>
 
-#include "tests/support/test_certificates.h"
 #include "tests/http/http_server_fixture.h"
+#include "tests/support/test_certificates.h"
 
 namespace itemdb {
 namespace {

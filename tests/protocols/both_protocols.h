@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/http/raw_http_client.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/processes/raw_client.h"
-#include "tests/http/raw_http_client.h"
 #include "tests/protocols/expected_answer.h"
 #include "tests/support/temporary_directory.h"
 

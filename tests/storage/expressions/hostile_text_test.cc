@@ -15,8 +15,8 @@ namespace itemdb {
 namespace {
 
 const PlaceholderTexts kHostilePlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
-                                        {":b", "1"},   {":c", "[1]"},  {":d", "<'x'>"},
-                                        {":e", "<1>"}, {":f", "true"}, {":g", "'S'"}};
+                                               {":b", "1"},   {":c", "[1]"},  {":d", "<'x'>"},
+                                               {":e", "<1>"}, {":f", "true"}, {":g", "'S'"}};
 constexpr std::string_view kHostileItem =
     "{a: 1, b: {c: [1, {d: 'x'}]}, c: [[1], 2], d: <'x', 'y'>, e: 'xyz', f: {}}";
 

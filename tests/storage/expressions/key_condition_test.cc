@@ -119,9 +119,9 @@ TEST(KeyCondition, SelectsByNumberAndBinarySortKey) {
   const std::vector<Key> numbers = {{"'p'", "-10"}, {"'p'", "-1"}, {"'p'", "0"},
                                     {"'p'", "1"},   {"'p'", "2"},  {"'p'", "10"}};
   for (const KeyRow& row : {KeyRow{"pk = :p AND sk > :n1", "'p' 0 | 'p' 1 | 'p' 2 | 'p' 10 | "},
-                         KeyRow{"pk = :p AND sk <= :2", "'p' -10 | 'p' -1 | 'p' 0 | 'p' 1 | 'p' 2 | "},
-                         KeyRow{"pk = :p AND sk BETWEEN :n1 AND :1", "'p' -1 | 'p' 0 | 'p' 1 | "},
-                         KeyRow{"pk = :p AND sk = :2", "'p' 2 | "}}) {
+                            KeyRow{"pk = :p AND sk <= :2", "'p' -10 | 'p' -1 | 'p' 0 | 'p' 1 | 'p' 2 | "},
+                            KeyRow{"pk = :p AND sk BETWEEN :n1 AND :1", "'p' -1 | 'p' 0 | 'p' 1 | "},
+                            KeyRow{"pk = :p AND sk = :2", "'p' 2 | "}}) {
     SCOPED_TRACE(row.text);
     EXPECT_EQ(Selected(row.text, kPk, kNumber, numbers), row.selected);
   }

@@ -296,7 +296,8 @@ TEST(Update, KnowsWhetherItCreatesAnItem) {
   EXPECT_TRUE(CompileUpdate("REMOVE b ADD a :1")->CreatesItem());
   EXPECT_FALSE(CompileUpdate("REMOVE a DELETE b :ss")->CreatesItem());
   std::string key = Item("{pk: 'k'}");
-  absl::StatusOr<std::string> created = CompileUpdate("SET a = :1 REMOVE m.x, l[0].y")->Apply(ItemView(key), false);
+  absl::StatusOr<std::string> created =
+      CompileUpdate("SET a = :1 REMOVE m.x, l[0].y")->Apply(ItemView(key), false);
   ASSERT_TRUE(created.ok()) << created.status();
   EXPECT_EQ(ShowItem(*created), "{a: 1, pk: 'k'}");
   EXPECT_FALSE(CompileUpdate("SET m.y = :1 REMOVE m.x")->Apply(ItemView(key), false).ok());

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rocksdb/env.h"
+#include "storage/engine/keyspace.h"
 #include "storage/engine/read_view.h"
 
 namespace itemdb::bench {
@@ -84,7 +85,8 @@ std::shared_ptr<const ReadView> OrderStore::View() const {
 absl::StatusOr<std::string> OrderStore::KeyOf(const std::string& get_request) const {
   wire::GetItemRequest request;
   if (!request.ParseFromString(get_request)) return absl::InternalError("a request does not decode");
-  return EncodeExactPrimaryKey(*table_, ItemView(request.key()));
+  ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeExactPrimaryKey(*table_, ItemView(request.key())));
+  return ItemsOf(*ordering_.store, *table_).StoredKey(key);
 }
 
 absl::StatusOr<std::string> OrderStore::BatchOf(const std::string& put_request) {
@@ -96,9 +98,8 @@ absl::StatusOr<std::string> OrderStore::BatchOf(const std::string& put_request) 
   CommitGroup group(&ordering_);
   unit->Order(group);
 
-  std::vector<rocksdb::ColumnFamilyHandle*> families = {table_->family->handle(), ordering_.store->changes()};
-  for (const Index& index : table_->indexes) families.push_back(index.family->handle());
-  FamilyFilter filter(families);
+  const Store& store = *ordering_.store;
+  FamilyFilter filter({store.items(), store.global_entries(), store.local_entries(), store.changes()});
   rocksdb::Status status = group.Finish().Iterate(&filter);
   if (!status.ok()) return FromRocksDB("cannot read a write batch", status);
   group.Commit();

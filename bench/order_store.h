@@ -26,6 +26,7 @@ class OrderStore {
 
   rocksdb::DB* db() const { return ordering_.store->db(); }
   const Table& table() const { return *table_; }
+  rocksdb::ColumnFamilyHandle* items() const { return ordering_.store->items(); }
   const Catalog& catalog() const { return *ordering_.catalog; }
   // What commit groups are decided on and change.
   OrderingState& ordering() { return ordering_; }

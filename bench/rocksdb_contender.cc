@@ -47,7 +47,7 @@ class RocksDBContender : public Contender {
 
   absl::Status Get(uint64_t operation) {
     rocksdb::PinnableSlice record;
-    rocksdb::Status status = store_->db()->Get(rocksdb::ReadOptions(), store_->table().family->handle(),
+    rocksdb::Status status = store_->db()->Get(rocksdb::ReadOptions(), store_->items(),
                                                keys_[setup_.requests->order(operation)], &record);
     return status.ok() ? absl::OkStatus() : FromRocksDB("cannot read an order", status);
   }

@@ -159,8 +159,7 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   RemoveAll(directory);
 
   TextTable table;
-  table.title = std::to_string(options.tables) + " tables with 2 indexes each (" +
-                std::to_string(3 * options.tables) + " column families), each written to";
+  table.title = std::to_string(options.tables) + " tables with 2 indexes each, each written to";
   table.columns = {"", "figure", "goal"};
   const auto add = [&](const std::string& name, double value, const std::string& goal) {
     table.rows.push_back({name, Figure(value), goal});

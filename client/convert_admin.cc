@@ -19,7 +19,10 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
   status.disk = {.table_files = message.disk().table_files(),
                  .write_ahead_log = message.disk().write_ahead_log(),
                  .free = message.disk().free(),
-                 .free_floor = message.disk().free_floor()};
+                 .free_floor = message.disk().free_floor(),
+                 .dropped_count = message.disk().dropped_count(),
+                 .dropped_bytes = message.disk().dropped_bytes(),
+                 .dropped_since = absl::FromUnixMicros(message.disk().dropped_since_us())};
   const v1::MemoryUsage& memory = message.memory();
   status.memory = {.limit = memory.limit(),
                    .resident = memory.resident(),

@@ -79,6 +79,9 @@ struct DatabaseOptions {
   std::chrono::milliseconds change_retention = std::chrono::hours(24);
   // The oldest changes leave the log when its table files have more bytes than this; 0: no bound.
   uint64_t max_change_log_bytes = 0;
+  // How long the disk space of deleted tables and indexes may wait, so that that of many small ones is
+  // reclaimed at once; that of large ones does not.
+  std::chrono::milliseconds reclaim_interval = std::chrono::minutes(1);
   // How often the log is looked at for changes to trim.
   std::chrono::milliseconds change_trim_interval = std::chrono::seconds(10);
   // Turning a table's time to live on or off is refused so long after the last time (SEM-111). The service
@@ -144,9 +147,8 @@ class Database {
 
   // ---- tables ----
 
-  // One after another, on a thread of their own. Creating column families when no spare ones are left takes
-  // tens of milliseconds. An index that UpdateTable creates is filled afterwards, while everything goes on;
-  // DescribeTable tells how far that is.
+  // One after another, on a thread of their own; each is one commit. An index that UpdateTable creates is
+  // filled afterwards, while everything goes on; DescribeTable tells how far that is.
   void CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
   void DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
   void UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);

@@ -118,6 +118,12 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
                                  .Add("write_ahead_log", Count(status.disk.write_ahead_log))
                                  .Add("free", Count(status.disk.free))
                                  .Add("free_floor", Count(status.disk.free_floor)));
+    if (status.disk.dropped_count > 0) {
+      object.Add("dropped", JsonValue::Object()
+                                .Add("count", Count(status.disk.dropped_count))
+                                .Add("bytes", Count(status.disk.dropped_bytes))
+                                .Add("since", JsonValue::String(TimeText(status.disk.dropped_since))));
+    }
   }
   if (HasMemory(status)) object.Add("memory_bytes", MemoryToJson(status.memory));
   object.Add("writes",
@@ -147,6 +153,12 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
     figures.emplace_back("disk: write-ahead log", BytesText(status.disk.write_ahead_log));
     figures.emplace_back("disk: free", absl::StrFormat("%s (writes need %s)", BytesText(status.disk.free),
                                                        BytesText(status.disk.free_floor)));
+    if (status.disk.dropped_count > 0) {
+      figures.emplace_back("disk: to be reclaimed",
+                           absl::StrFormat("%s of %d deleted tables and indexes, since %s",
+                                           BytesText(status.disk.dropped_bytes), status.disk.dropped_count,
+                                           TimeText(status.disk.dropped_since)));
+    }
   }
   if (HasMemory(status)) {
     const MemoryUsage& memory = status.memory;

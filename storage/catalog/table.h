@@ -17,9 +17,6 @@
 
 namespace itemdb {
 
-// The column family of a table or index; opaque here (storage/engine/store.h).
-class Family;
-
 // What an index is good for.
 enum class IndexState {
   // Every item has its entry; reads may use it.
@@ -48,8 +45,6 @@ struct Index {
   v1::ProjectionType projection = v1::PROJECTION_TYPE_UNSPECIFIED;
   // Names of the attributes that entries carry, sorted; empty when `projection` is ALL.
   std::vector<std::string> projected;
-  // Null while an index that was being created waits for its family, after a restart.
-  std::shared_ptr<Family> family;
 
   bool Projects(std::string_view attribute) const;
 };
@@ -68,7 +63,6 @@ struct Table {
   std::vector<Index> indexes;
   // Whether any of them is local. The size of every item collection is accounted for then (SEM-092).
   bool has_local_indexes = false;
-  std::shared_ptr<Family> family;
   // How it is read and written. Every descriptor of the table has the same, but for what goes with an index.
   std::shared_ptr<TablePatterns> patterns;
 
@@ -81,7 +75,7 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// The descriptor of a stored definition; families and patterns are left null. An index that is CREATING is
+// The descriptor of a stored definition; its patterns are left null. An index that is CREATING is
 // kFilling.
 Table MakeTable(v1::TableDescription definition);
 

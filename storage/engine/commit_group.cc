@@ -49,7 +49,7 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
   }
   rocksdb::PinnableSlice record;
   rocksdb::Status status =
-      state_->store->db()->Get(rocksdb::ReadOptions(), table.family->handle(), ToSlice(key.encoded), &record);
+      GetRecord(*state_->store, ItemsOf(*state_->store, table), rocksdb::ReadOptions(), key.encoded, &record);
   if (status.IsNotFound()) return std::nullopt;
   if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
   std::optional<StoredRecord> decoded = DecodeRecord(table.storage_id, key.encoded, ToView(record));
@@ -59,29 +59,41 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
 }
 
 void CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size) {
-  Put(table.family->handle(), key.encoded, EncodeRecord(table.storage_id, key.encoded, item_size, item));
+  Put(ItemsOf(*state_->store, table), key.encoded,
+      EncodeRecord(table.storage_id, key.encoded, item_size, item));
   overlay_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = item;
   state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
 }
 
 void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
-  Delete(table.family->handle(), key.encoded);
+  Delete(ItemsOf(*state_->store, table), key.encoded);
   overlay_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = std::nullopt;
   state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
 }
 
 void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
                            size_t item_size) {
-  Put(index.family->handle(), key, EncodeRecord(index.storage_id, key, item_size, item));
+  Put(EntriesOf(*state_->store, index), key, EncodeRecord(index.storage_id, key, item_size, item));
   if (index.time_to_live) time_entries_.push_back({index.storage_id, std::string(key)});
 }
 
-void CommitGroup::Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record) {
-  CheckOk(batch_.Put(family, ToSlice(key), ToSlice(record)));
+void CommitGroup::DeleteEntry(const Index& index, std::string_view key) {
+  Delete(EntriesOf(*state_->store, index), key);
 }
 
-void CommitGroup::Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
-  CheckOk(batch_.Delete(family, ToSlice(key)));
+void CommitGroup::Put(const Keyspace& keyspace, std::string_view key, std::string_view record) {
+  const rocksdb::Slice key_parts[] = {keyspace.prefix(), ToSlice(key)};
+  const rocksdb::Slice value = ToSlice(record);
+  CheckOk(batch_.Put(keyspace.family(), rocksdb::SliceParts(key_parts, 2), rocksdb::SliceParts(&value, 1)));
+}
+
+void CommitGroup::Delete(const Keyspace& keyspace, std::string_view key) {
+  const rocksdb::Slice key_parts[] = {keyspace.prefix(), ToSlice(key)};
+  CheckOk(batch_.Delete(keyspace.family(), rocksdb::SliceParts(key_parts, 2)));
+}
+
+void CommitGroup::DeleteRequest(std::string_view key) {
+  CheckOk(batch_.Delete(state_->store->requests(), ToSlice(key)));
 }
 
 void CommitGroup::PutCatalog(std::string_view key, std::string_view record) {
@@ -103,13 +115,23 @@ void CommitGroup::SetCounters(uint64_t storage_id, const Counters& counters) {
   counters_[storage_id] = counters;
 }
 
-void CommitGroup::ForgetCounters(uint64_t storage_id) {
-  counters_.erase(storage_id);
-  state_->counters.erase(storage_id);
-  CheckOk(batch_.Delete(state_->store->stats(), CountersKey(storage_id)));
+void CommitGroup::DropItems(const Table& table) { Drop({table.storage_id, KeyspaceKind::kItems}); }
+
+void CommitGroup::DropEntries(const Index& index) {
+  Drop({index.storage_id, index.local ? KeyspaceKind::kLocalEntries : KeyspaceKind::kGlobalEntries});
 }
 
-void CommitGroup::ForgetCollection(std::string_view key) {
+void CommitGroup::Drop(DroppedKeyspace dropped) {
+  Count(dropped.storage_id, 0, 0);
+  dropped.bytes = std::max<int64_t>(counters_[dropped.storage_id].bytes, 0);
+  dropped.time_us = wall_time_us_;
+  PutCatalog(DroppedKey(dropped.storage_id), EncodeDropped(dropped));
+  counters_.erase(dropped.storage_id);
+  state_->counters.erase(dropped.storage_id);
+  CheckOk(batch_.Delete(state_->store->stats(), CountersKey(dropped.storage_id)));
+}
+
+void CommitGroup::DeleteCollection(std::string_view key) {
   CheckOk(batch_.Delete(state_->store->stats(), ToSlice(key)));
 }
 

@@ -13,6 +13,7 @@
 #include "rocksdb/write_batch.h"
 #include "storage/catalog/catalog.h"
 #include "storage/engine/counters.h"
+#include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/expiry_marks.h"
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/sequence_key.h"
@@ -130,17 +131,20 @@ class CommitGroup {
 
   // Low-level parts of the same write.
   void PutEntry(const Index& index, std::string_view key, std::string_view item, size_t item_size);
-  void Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record);
-  void Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key);
+  void DeleteEntry(const Index& index, std::string_view key);
+  void DeleteRequest(std::string_view key);
   void PutCatalog(std::string_view key, std::string_view record);
   void DeleteCatalog(std::string_view key);
   void SetCatalog(std::shared_ptr<const Catalog> catalog) { catalog_ = std::move(catalog); }
-  // Adds to the counters of a table or index; ForgetCounters removes them with their table.
+  // Adds to the counters of a table or index.
   void Count(uint64_t storage_id, int64_t items, int64_t bytes);
   void SetCounters(uint64_t storage_id, const Counters& counters);
-  void ForgetCounters(uint64_t storage_id);
+  // The items of a table that is deleted by this commit, or the entries of an index, with their counters.
+  // Their records stay until the space is reclaimed (reclaimer.h).
+  void DropItems(const Table& table);
+  void DropEntries(const Index& index);
   // Removes the counters of a collection of a table that is no more, by their key.
-  void ForgetCollection(std::string_view key);
+  void DeleteCollection(std::string_view key);
 
   // Appends the encoded itemdb.v1.ChangeRecord `record` under next_sequence().
   void AppendChange(std::string_view record);
@@ -163,6 +167,10 @@ class CommitGroup {
   void Commit();
 
  private:
+  void Put(const Keyspace& keyspace, std::string_view key, std::string_view record);
+  void Delete(const Keyspace& keyspace, std::string_view key);
+  void Drop(DroppedKeyspace dropped);
+
   struct ExpiredToken {
     int64_t time_us;
     int64_t bytes;

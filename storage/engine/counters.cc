@@ -49,30 +49,14 @@ absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOpt
 }
 
 absl::StatusOr<std::vector<std::string>> CollectionKeys(const Store& store, uint64_t storage_id,
-                                                        size_t at_most) {
+                                                        const std::string& from, size_t at_most) {
   const std::string prefix = CollectionsPrefix(storage_id);
   std::vector<std::string> keys;
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix) && keys.size() < at_most; it->Next())
+  for (it->Seek(from); it->Valid() && it->key().starts_with(prefix) && keys.size() < at_most; it->Next())
     keys.push_back(it->key().ToString());
   if (!it->status().ok()) return FromRocksDB("cannot read the sizes of item collections", it->status());
   return keys;
-}
-
-absl::StatusOr<std::vector<uint64_t>> TablesWithCollections(const Store& store) {
-  std::vector<uint64_t> tables;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  it->Seek(kCollectionKeyPrefix);
-  while (it->Valid() && it->key().starts_with(kCollectionKeyPrefix)) {
-    const std::string prefix = it->key().ToString().substr(0, CollectionsPrefix(0).size());
-    std::optional<uint64_t> storage_id =
-        ParseSequenceKey(std::string_view(prefix).substr(std::string_view(kCollectionKeyPrefix).size()));
-    if (!storage_id.has_value()) return DataLossError("a record of an item collection is damaged");
-    tables.push_back(*storage_id);
-    it->Seek(PrefixSuccessor(prefix));
-  }
-  if (!it->status().ok()) return FromRocksDB("cannot read the sizes of item collections", it->status());
-  return tables;
 }
 
 absl::StatusOr<bool> WarmCollection(const ReadView& view, uint64_t storage_id, std::string_view item_key,

@@ -44,11 +44,9 @@ std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view key
 absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOptions& options,
                                       uint64_t storage_id, std::string_view key);
 
-// The keys of up to `at_most` collections of a table, in order.
+// The keys of up to `at_most` collections of a table, in order, from the key `from` on.
 absl::StatusOr<std::vector<std::string>> CollectionKeys(const Store& store, uint64_t storage_id,
-                                                        size_t at_most);
-// The tables that have collections, in order. Takes a seek for each.
-absl::StatusOr<std::vector<uint64_t>> TablesWithCollections(const Store& store);
+                                                        const std::string& from, size_t at_most);
 
 // Brings the record of an item's collection into memory, so that ordering a write to the item need not wait
 // for the disk. False when this would have to.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr auto kKeeperInterval = std::chrono::seconds(1);
 constexpr auto kReopenInterval = std::chrono::milliseconds(200);
-// Enough for a table with a few indexes to be created without making a family while somebody waits.
-constexpr size_t kSpareFamilies = 8;
 // Client request tokens forgotten by one commit of the keeper's: a few milliseconds' work.
 constexpr size_t kTokensForgottenAtOnce = 1'000;
 constexpr size_t kMaxDefinitionQueue = 500;
@@ -87,6 +85,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
   engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);
   engine->Adopt(std::move(recovered));
+  engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->keeper_ = std::thread([engine = engine.get()] { engine->KeeperLoop(); });
   return engine;
 }
@@ -109,12 +108,9 @@ void Engine::Adopt(Recovered recovered) {
   recovered.start.catalog = WithPatterns(*recovered.start.catalog);
   {
     MutexLock lock(mutex_);
-    spare_families_ = std::move(recovered.spare_families);
-    next_unused_storage_id_ = recovered.next_storage_id;
-    // Ids may be set aside for families that are being made while the store is reopened.
+    // A commit whose outcome is not known may have used ids that are not in the catalog.
     next_storage_id_ = std::max(next_storage_id_, recovered.next_storage_id);
-    if (!spare_families_.empty())
-      next_storage_id_ = std::max(next_storage_id_, spare_families_.rbegin()->first + 1);
+    opened_storage_id_ = next_storage_id_;
   }
   pipeline_->Start(std::move(recovered.start));
 }
@@ -131,6 +127,7 @@ Engine::~Engine() {
     changed_.NotifyAll();
     keeper_.join();
   }
+  reclaimer_.reset();  // After the keeper, which interrupts it.
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
@@ -138,12 +135,6 @@ Engine::~Engine() {
     options_.log->error("the witness could not be written error=\"{}\"", MessageOf(kept));
   }
   pipeline_.reset();
-  std::map<uint64_t, std::shared_ptr<Family>> spare;
-  {
-    MutexLock lock(mutex_);
-    spare.swap(spare_families_);
-  }
-  spare.clear();  // Outside the lock: the last one closes the store, which takes it.
   MutexLock lock(mutex_);
   while (open_stores_ > 0) changed_.Wait(mutex_);
 }
@@ -180,53 +171,23 @@ uint64_t Engine::FreeDiskBytes() const {
   return env_->GetFreeSpace(options_.data_directory, &bytes).ok() ? bytes : 0;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<Family>>> Engine::TakeFamilies(size_t count) {
-  std::vector<std::shared_ptr<Family>> families;
-  std::vector<uint64_t> to_create;
-  {
-    MutexLock lock(mutex_);
-    while (families.size() < count && !spare_families_.empty()) {
-      families.push_back(std::move(spare_families_.begin()->second));
-      spare_families_.erase(spare_families_.begin());
-    }
-    for (size_t i = families.size(); i < count; ++i) to_create.push_back(next_storage_id_++);
-  }
-  if (!to_create.empty()) {
-    ITEMDB_ASSIGN_OR_RETURN(auto view, View());
-    ITEMDB_ASSIGN_OR_RETURN(auto created, view->store()->CreateFamilies(to_create));
-    for (auto& family : created) families.push_back(std::move(family));
-  }
-  return families;
+uint64_t Engine::NewStorageId() {
+  MutexLock lock(mutex_);
+  return next_storage_id_++;
 }
 
-void Engine::ReplenishFamilies() {
-  std::vector<uint64_t> to_create;
-  {
-    MutexLock lock(mutex_);
-    for (size_t i = spare_families_.size(); i < kSpareFamilies; ++i) to_create.push_back(next_storage_id_++);
-  }
-  auto view = View();
-  if (to_create.empty() || !view.ok()) return;
-  auto created = (*view)->store()->CreateFamilies(to_create);
-  if (!created.ok()) {
-    options_.log->warn("spare column families could not be made error=\"{}\"", MessageOf(created.status()));
-    return;
-  }
-  // After a failed write they belong to a store that must close; the reopening finds them there. Nothing may
-  // be added to what it gives up.
+uint64_t Engine::next_storage_id() const {
   MutexLock lock(mutex_);
-  if (failed_) return;
-  for (auto& family : *created) spare_families_.emplace(family->storage_id(), family);
+  return next_storage_id_;
 }
 
-void Engine::ReturnFamilies(std::vector<std::shared_ptr<Family>> families) {
+bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
   MutexLock lock(mutex_);
-  if (failed_) return;
-  for (auto& family : families) spare_families_.emplace(family->storage_id(), family);
+  return storage_id < opened_storage_id_;
 }
 
 void Engine::FinishStart() {
-  ReplenishFamilies();
+  reclaimer_->Start();
   KeepBallast(env_, options_.data_directory);
 }
 
@@ -238,12 +199,6 @@ void Engine::SetOnReopened(std::function<void()> call) {
 bool Engine::IsFailed() const {
   MutexLock lock(mutex_);
   return failed_;
-}
-
-uint64_t Engine::NextStorageIdAfter(uint64_t storage_id) {
-  MutexLock lock(mutex_);
-  next_unused_storage_id_ = std::max(next_unused_storage_id_, storage_id + 1);
-  return next_unused_storage_id_;
 }
 
 void Engine::KeeperLoop() {
@@ -306,12 +261,7 @@ void Engine::Reopen() {
   }
   pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                             "the database is reopening after a failed write; nothing was written", 100));
-  std::map<uint64_t, std::shared_ptr<Family>> spare;
-  {
-    MutexLock lock(mutex_);
-    spare.swap(spare_families_);
-  }
-  spare.clear();
+  reclaimer_->Interrupt();
   // Readers finish what they read: pages are bounded, and a check stops when IsFailed says so. A state may
   // have been held of a view from before the pipeline stopped.
   while (true) {

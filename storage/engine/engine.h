@@ -4,11 +4,12 @@
 //   writer, publisher   the commit pipeline
 //   keeper              witness, free space, relaxed syncs once a second; reopens the store after a failed
 //                       write
-//   definitions         table changes, one at a time: creating and dropping column families is slow
+//   definitions         changes of definitions, one at a time
+//   reclaimer           gives back the space of what was deleted
 //   io                  reads that wait for the disk (IoPool)
 //   waiters             calls whoever waits for the next change (ChangeWaiters)
-// Destruction order: io and definitions finish what they have, then the pipeline answers everything, then the
-// last witness is written, then the store closes, then the directory lock goes.
+// Destruction order: io and definitions finish what they have, keeper and reclaimer stop, then the pipeline
+// answers everything, then the last witness is written, then the store closes, then the directory lock goes.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include "storage/engine/held_state.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/log_start.h"
+#include "storage/engine/reclaimer.h"
 #include "storage/engine/recovery.h"
 
 namespace itemdb {
@@ -64,18 +66,17 @@ class Engine {
 
   // ---- for table changes, on the definitions thread ----
 
-  // `count` unused families; afterwards ReplenishFamilies makes new spare ones.
-  absl::StatusOr<std::vector<std::shared_ptr<Family>>> TakeFamilies(size_t count);
-  void ReplenishFamilies();
-  // Takes back families that were taken and not used.
-  void ReturnFamilies(std::vector<std::shared_ptr<Family>> families);
-  // What a start leaves for later: spare families and the ballast.
+  // A storage id that was never given out; on disk once a commit puts `next_storage_id` into the catalog.
+  uint64_t NewStorageId();
+  // What the catalog must say is the next storage id. Never decreases.
+  uint64_t next_storage_id() const;
+  // Whether an index that is being created may have entries of an earlier attempt: it was given its storage
+  // id before the store was opened.
+  bool IsFromBeforeOpening(uint64_t storage_id) const;
+  // What a start leaves for later: the reclaimer and the ballast.
   void FinishStart();
   // Makes everything committed so far durable. Blocks; nothing to do unless relaxed.
   absl::Status SyncNow() { return pipeline_->SyncNow(); }
-  // What the catalog must say is the next storage id once a table uses `storage_id`; never decreases.
-  uint64_t NextStorageIdAfter(uint64_t storage_id);
-
   // `call` is made after each reopening from now on, by the keeper: what the store holds may be more or less
   // than what was seen before. It must be valid until the engine is gone.
   void SetOnReopened(std::function<void()> call);
@@ -133,6 +134,7 @@ class Engine {
   HeldStates held_states_;
   std::unique_ptr<IoPool> io_;
   std::unique_ptr<IoPool> definitions_;
+  std::unique_ptr<Reclaimer> reclaimer_;
 
   LogStart log_start_;
   std::atomic<bool> disk_full_ = false;
@@ -154,10 +156,9 @@ class Engine {
   std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
   // Stores open for writing: 1, or 0 while reopening.
   int open_stores_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<uint64_t, std::shared_ptr<Family>> spare_families_ ABSL_GUARDED_BY(mutex_);
-  // The next id for a new family, and the one above all that tables ever used.
   uint64_t next_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  uint64_t next_unused_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  // As it was when the store was opened.
+  uint64_t opened_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
 
   std::thread keeper_;
   std::atomic<int> carrying_chunks_ = 0;

@@ -29,9 +29,9 @@ void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescrip
   table->set_table_status(v1::TABLE_STATUS_UPDATING);
 }
 
-// Takes what is kept of an index, besides its definition and its entries, out of the database.
-void ForgetIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
-  group.ForgetCounters(index.storage_id);
+// Takes what is kept of an index, besides its definition, out of the database.
+void DropIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
+  group.DropEntries(index);
   for (const std::string& key : segments) group.DeleteCatalog(key);
 }
 
@@ -47,17 +47,13 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(stream, StreamChange::Prepare(*view, &old_table->definition, &definition));
   }
-  std::vector<std::shared_ptr<Family>> families;
+  bool has_new_index = false;
   for (auto& index : *definition.mutable_global_secondary_indexes()) {
     if (index.storage_id() != 0) continue;
-    ITEMDB_ASSIGN_OR_RETURN(families, engine.TakeFamilies(1));
-    index.set_storage_id(families[0]->storage_id());
+    index.set_storage_id(engine.NewStorageId());
+    has_new_index = true;
   }
   std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));
-  for (Index& index : table->indexes) {
-    if (index.family == nullptr && !families.empty() && index.storage_id == families[0]->storage_id())
-      index.family = families[0];
-  }
   const Index* deleted = DeletedIndex(*old_table, *table);
   std::vector<std::string> segments;
   if (deleted != nullptr) {
@@ -65,23 +61,14 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
     segments = SegmentsKeys(*view, deleted->storage_id);
   }
 
-  absl::StatusOr<uint64_t> change_sequence = ReplaceTable(engine, table, [&](CommitGroup& group) {
-    stream.Append(group);
-    if (!families.empty()) {
-      const uint64_t next = engine.NextStorageIdAfter(families[0]->storage_id());
-      group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, next));
-    }
-    if (deleted != nullptr) ForgetIndex(*deleted, segments, group);
-  });
-  if (!change_sequence.ok()) {
-    if (!absl::IsUnknown(change_sequence.status())) engine.ReturnFamilies(std::move(families));
-    return change_sequence.status();
-  }
-  if (deleted != nullptr && deleted->family != nullptr)
-    DropFamilies(engine, table->name, {deleted->family.get()});
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, ReplaceTable(engine, table, [&](CommitGroup& group) {
+                            stream.Append(group);
+                            if (has_new_index) PutNextStorageId(engine, group);
+                            if (deleted != nullptr) DropIndex(*deleted, segments, group);
+                          }));
 
   v1::UpdateTableReply reply;
-  reply.set_change_sequence(*change_sequence);
+  reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = table->definition;
   reply.mutable_table()->clear_time_to_live();
   // The change is made, whatever becomes of looking at the counters.
@@ -173,30 +160,18 @@ std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog) {
   return std::nullopt;
 }
 
-absl::StatusOr<BuildingIndex> GiveNewFamily(Engine& engine, const BuildingIndex& building) {
+absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building) {
   BuildingIndex renewed = building;
   ITEMDB_RETURN_IF_ERROR(RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
-    ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1));
-    renewed.storage_id = families[0]->storage_id();
+    renewed.storage_id = engine.NewStorageId();
     v1::TableDescription definition = found.table->definition;
     SetStorageId(building.storage_id, renewed.storage_id, &definition);
-    std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
-    for (Index& index : table->indexes) {
-      if (index.storage_id == renewed.storage_id) index.family = families[0];
-    }
-    absl::Status replaced = ReplaceQuietly(engine, table, [&](CommitGroup& group) {
-      const uint64_t next = engine.NextStorageIdAfter(renewed.storage_id);
-      group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, next));
-      ForgetIndex(*found.index, {}, group);
-    });
-    if (!replaced.ok()) {
-      if (!absl::IsUnknown(replaced)) engine.ReturnFamilies(std::move(families));
-      return replaced;
-    }
-    if (found.index->family != nullptr)
-      DropFamilies(engine, building.table_name, {found.index->family.get()});
-    return absl::OkStatus();
+    return ReplaceQuietly(engine, WithDefinition(*found.table, std::move(definition)),
+                          [&](CommitGroup& group) {
+                            PutNextStorageId(engine, group);
+                            DropIndex(*found.index, {}, group);
+                          });
   }));
   return renewed;
 }

@@ -2,7 +2,7 @@
 // to live comes and goes by time_to_live_changes.h and is filled like them.
 //
 // An index that is created is CREATING in the catalog until it is filled (storage/indexes/index_builds.h).
-// Deleting one, whatever its state, takes it out of the catalog first and then drops its family.
+// Deleting one, whatever its state, is one commit.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::Update
 struct BuildingIndex {
   std::string table_name;
   std::string index_name;
-  // Another one after every new family.
+  // Another one for each attempt to build it.
   uint64_t storage_id = 0;
 };
 
@@ -37,8 +37,8 @@ absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const Build
 // The first one; nothing when there is none.
 std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog);
 
-// Gives it an empty family in place of what it had; it is kFilling then. NOT_FOUND.
-absl::StatusOr<BuildingIndex> GiveNewFamily(Engine& engine, const BuildingIndex& building);
+// Gives it a new storage id, under which there are no entries; it is kFilling then. NOT_FOUND.
+absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building);
 // From here on writes maintain its entries: every view from now on is of such a state. NOT_FOUND.
 absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building);
 // Makes it ACTIVE, with `uncounted` added to what writes have counted of it. NOT_FOUND.

@@ -1,6 +1,7 @@
 #include "storage/engine/read_view.h"
 
 #include "absl/strings/escaping.h"
+#include "storage/engine/keyspace.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb {
@@ -21,7 +22,7 @@ absl::StatusOr<Lookup> LookupItem(const ReadView& view, const Table& table, std:
   options.snapshot = view.snapshot();
   options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
   rocksdb::PinnableSlice record;
-  rocksdb::Status status = view.store()->db()->Get(options, table.family->handle(), ToSlice(key), &record);
+  rocksdb::Status status = GetRecord(*view.store(), ItemsOf(*view.store(), table), options, key, &record);
   Lookup lookup;
   if (status.IsNotFound()) return lookup;
   if (status.IsIncomplete()) {

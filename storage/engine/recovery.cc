@@ -8,7 +8,10 @@
 #include "google/protobuf/message.h"
 #include "itemdb/v1/changes.pb.h"
 #include "spdlog/spdlog.h"
+#include "storage/engine/dropped_keyspace.h"
+#include "storage/engine/request_tokens.h"
 #include "storage/keys/key_codec.h"
+#include "storage/keys/storage_id.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -123,11 +126,12 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
                          "; the last change known to be durable is " + std::to_string(witness.sequence) +
                          "; " + NextCommand());
   }
-  // A database that was never finished has no catalog yet.
-  if ((*store)->catalog() == nullptr || (*store)->changes() == nullptr) {
+  if (std::optional<std::string> missing = (*store)->MissingFamily(); missing.has_value()) {
+    // The creation of the database was interrupted.
     if (witness.sequence == 0) return absl::OkStatus();
-    return DataLossError(directory + "/rocksdb holds no catalog, but changes up to " +
-                         std::to_string(witness.sequence) + " were durable; " + NextCommand());
+    return DataLossError("the column family " + *missing + " is missing from " + directory +
+                         "/rocksdb, but changes up to " + std::to_string(witness.sequence) +
+                         " were durable; " + NextCommand());
   }
   ITEMDB_ASSIGN_OR_RETURN(uint64_t start, ReadCatalogNumber(**store, kChangesStartKey, 1));
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start));
@@ -150,11 +154,9 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
 
 // Makes durable what a recovery with losses decided, so that a crash before the rebuild is done only repeats
 // the rebuild.
-absl::Status RecordLoss(const std::string& directory, const StoreOptions& options,
-                        const std::vector<std::string>& lost_tables, Recovered* recovered) {
+absl::Status RecordLoss(const std::string& directory, const StoreOptions& options, Recovered* recovered) {
   const Store& store = *recovered->start.store;
   rocksdb::WriteBatch batch;
-  for (const std::string& key : lost_tables) (void)batch.Delete(store.catalog(), key);
   (void)batch.Put(store.catalog(), kNextStorageIdKey,
                   EncodeCatalogNumber(kNextStorageIdKey, recovered->next_storage_id));
   (void)batch.Put(store.catalog(), kChangesStartKey,
@@ -187,11 +189,16 @@ bool HasUnknownFields(const google::protobuf::Message& message) {
   return false;
 }
 
-// The catalog and the counters. In a recovery with losses (`lost_tables` is not null) the catalog may name
-// tables that were deleted, if the record of that was lost: they are left out and their keys added to
-// `*lost_tables`.
-absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
-                         std::vector<std::string>* lost_tables, Recovered* recovered) {
+// An id that the catalog does not know to have been given out would be given out again.
+absl::Status CheckId(const Table& table, uint64_t storage_id, uint64_t next_storage_id) {
+  if (storage_id < next_storage_id) return absl::OkStatus();
+  return DataLossError("table " + table.name + " or an index of it has the storage id " +
+                       std::to_string(storage_id) + ", but the catalog says that ids from " +
+                       std::to_string(next_storage_id) + " on were never given out; " + NextCommand());
+}
+
+// The catalog and the counters. After losses (`damaged`) the catalog's records may be of different times.
+absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
   const Store& store = *recovered->start.store;
   ITEMDB_ASSIGN_OR_RETURN(recovered->next_storage_id, ReadCatalogNumber(store, kNextStorageIdKey, 1));
   ITEMDB_ASSIGN_OR_RETURN(recovered->changes_start, ReadCatalogNumber(store, kChangesStartKey, 1));
@@ -199,10 +206,6 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
   ITEMDB_ASSIGN_OR_RETURN(uint64_t needs_rebuild, ReadCatalogNumber(store, kNeedsRebuildKey, 0));
   recovered->needs_rebuild = needs_rebuild != 0;
 
-  auto take_family = [families](uint64_t storage_id) {
-    auto node = families->extract(storage_id);
-    return node.empty() ? nullptr : std::move(node.mapped());
-  };
   Catalog::Tables tables;
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.catalog()));
   for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
@@ -223,19 +226,12 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
               "wrote it, or a newer one");
     }
     auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
-    table->family = take_family(table->storage_id);
-    if (table->family == nullptr && lost_tables != nullptr) {
-      lost_tables->push_back(key);
-      continue;
+    std::vector<uint64_t> storage_ids = {table->storage_id};
+    for (const Index& index : table->indexes) storage_ids.push_back(index.storage_id);
+    for (uint64_t storage_id : storage_ids) {
+      if (!damaged) ITEMDB_RETURN_IF_ERROR(CheckId(*table, storage_id, recovered->next_storage_id));
+      recovered->next_storage_id = std::max(recovered->next_storage_id, storage_id + 1);
     }
-    bool complete = table->family != nullptr;
-    for (Index& index : table->indexes) {
-      // One that was being created is begun anew, in another family: nobody knows what is in this one.
-      if (index.state != IndexState::kActive) continue;
-      index.family = take_family(index.storage_id);
-      complete = complete && index.family != nullptr;
-    }
-    if (!complete) return DataLossError("a column family of table " + table->name + " is missing");
     tables.emplace(table->name, std::move(table));
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
@@ -260,38 +256,50 @@ absl::Status LoadCatalog(std::map<uint64_t, std::shared_ptr<Family>>* families,
   return absl::OkStatus();
 }
 
-// A table deleted just before a crash leaves the sizes of its item collections behind.
-absl::Status ForgetLeftOverCollections(const Recovered& recovered) {
+// The highest storage id that anything bears, and how many ids bear records that the catalog does not name.
+struct StoredIds {
+  uint64_t highest = 0;
+  int64_t unnamed = 0;
+};
+absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   const Store& store = *recovered.start.store;
-  ITEMDB_ASSIGN_OR_RETURN(std::vector<uint64_t> with_collections, TablesWithCollections(store));
-  std::set<uint64_t> known;
-  for (const auto& [name, table] : recovered.start.catalog->tables()) known.insert(table->storage_id);
-  for (uint64_t storage_id : with_collections) {
-    if (known.contains(storage_id)) continue;
-    for (;;) {
-      ITEMDB_ASSIGN_OR_RETURN(auto keys, CollectionKeys(store, storage_id, /*at_most=*/10'000));
-      if (keys.empty()) break;
-      rocksdb::WriteBatch batch;
-      for (const std::string& key : keys) (void)batch.Delete(store.stats(), key);
-      rocksdb::Status status = store.db()->Write(rocksdb::WriteOptions(), &batch);
-      if (!status.ok()) return FromRocksDB("cannot forget the collections of a deleted table", status);
-    }
+  std::set<uint64_t> named;
+  for (const auto& [name, table] : recovered.start.catalog->tables()) {
+    named.insert(table->storage_id);
+    for (const Index& index : table->indexes) named.insert(index.storage_id);
   }
-  return absl::OkStatus();
-}
-
-// A table dropped just before a crash leaves families behind; those that were made for tables to come are
-// kept for them.
-void SortOutFamilies(std::map<uint64_t, std::shared_ptr<Family>> unknown, spdlog::logger& log,
-                     Recovered* recovered) {
-  for (auto& [storage_id, family] : unknown) {
-    if (storage_id >= recovered->next_storage_id) {
-      recovered->spare_families.emplace(storage_id, std::move(family));
-    } else if (absl::Status dropped = recovered->start.store->DropFamily(*family); !dropped.ok()) {
-      log.warn("left-over column family kept family={} error=\"{}\"", FamilyName(storage_id),
-               MessageOf(dropped));
-    }
+  StoredIds found;
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<DroppedKeyspace> all_dropped, ReadDropped(store));
+  for (const DroppedKeyspace& dropped : all_dropped) {
+    named.insert(dropped.storage_id);
+    found.highest = std::max(found.highest, dropped.storage_id);
   }
+  for (const auto& [storage_id, counters] : recovered.start.counters)
+    if (storage_id != kRequestsStorageId) found.highest = std::max(found.highest, storage_id);
+  std::unique_ptr<rocksdb::Iterator> collections(
+      store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
+  collections->SeekForPrev(PrefixSuccessor(kCollectionKeyPrefix));
+  if (collections->Valid() && collections->key().starts_with(kCollectionKeyPrefix)) {
+    const std::string_view key =
+        ToView(collections->key()).substr(std::string_view(kCollectionKeyPrefix).size());
+    found.highest = std::max(found.highest, ParseSequenceKey(key.substr(0, 8)).value_or(0));
+  }
+  for (rocksdb::ColumnFamilyHandle* family : {store.items(), store.global_entries(), store.local_entries()}) {
+    rocksdb::ReadOptions options;
+    options.total_order_seek = true;
+    std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, family));
+    for (it->SeekToFirst(); it->Valid();) {
+      std::string_view rest = ToView(it->key());
+      const std::optional<uint64_t> storage_id = ConsumeStorageId(&rest);
+      if (!storage_id.has_value()) return DataLossError("a stored key has no storage id");
+      found.highest = std::max(found.highest, *storage_id);
+      if (!named.contains(*storage_id)) ++found.unnamed;
+      it->Seek(PrefixSuccessor(Keyspace(family, *storage_id).prefix()));
+    }
+    if (!it->status().ok())
+      return FromRocksDB("cannot read column family " + family->GetName(), it->status());
+  }
+  return found;
 }
 
 // Makes the entries of `directory` durable: a file's own sync does not.
@@ -303,29 +311,27 @@ absl::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(
-    const std::string& directory, const StoreOptions& options,
-    std::map<uint64_t, std::shared_ptr<Family>>* families) {
-  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options, families);
+absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& directory,
+                                                       const StoreOptions& options) {
+  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options);
   if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
   (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
-  return Store::Open(options, families);
+  return Store::Open(options);
 }
 
 // As much as can be read of a damaged store: a consistent prefix of the log when RocksDB can give one,
 // otherwise every record of it that is whole, and when table files are missing each family as it was before
 // it needed them.
-absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options,
-                                                    std::map<uint64_t, std::shared_ptr<Family>>* families) {
+absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options) {
   options.verify_logs = false;
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  absl::StatusOr<std::shared_ptr<Store>> store = OpenWithBallast(directory, options, families);
+  absl::StatusOr<std::shared_ptr<Store>> store = OpenWithBallast(directory, options);
   if (store.ok() || !absl::IsDataLoss(store.status())) return store;
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  store = OpenWithBallast(directory, options, families);
+  store = OpenWithBallast(directory, options);
   if (store.ok() || !absl::IsDataLoss(store.status())) return store;
   options.without_missing_files = true;
-  return OpenWithBallast(directory, options, families);
+  return OpenWithBallast(directory, options);
 }
 
 }  // namespace
@@ -378,6 +384,8 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   }
   bool damaged = false;
   if (has_store) {
+    // Before anything is written: another program's directory stays as it is, whatever its witness says.
+    ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
     absl::Status complete;
     if (!has_witness) {
       complete = DataLossError(directory + "/" + kWitnessFileName + " is missing or damaged");
@@ -402,18 +410,21 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   }
 
   (void)env->CreateDirIfMissing(options.path);
-  std::map<uint64_t, std::shared_ptr<Family>> families;
-  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, damaged ? OpenLastGood(directory, options, &families)
-                                                         : OpenWithBallast(directory, options, &families));
+  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store,
+                          damaged ? OpenLastGood(directory, options) : OpenWithBallast(directory, options));
   if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncDirectory(env, directory));
-  std::vector<std::string> lost_tables;
-  ITEMDB_RETURN_IF_ERROR(LoadCatalog(&families, damaged ? &lost_tables : nullptr, &recovered));
-  if (damaged && !families.empty()) {
-    // Any of them may hold the items of a table whose definition was lost: none may be given to a new one.
-    recovered.next_storage_id = std::max(recovered.next_storage_id, families.rbegin()->first + 1);
+  ITEMDB_RETURN_IF_ERROR(LoadCatalog(damaged, &recovered));
+  if (damaged) {
+    ITEMDB_ASSIGN_OR_RETURN(StoredIds stored, FindStoredIds(recovered));
+    // The catalog may be older than what it does not name: no new table may be given those ids.
+    recovered.next_storage_id = std::max(recovered.next_storage_id, stored.highest + 1);
+    if (stored.unnamed > 0) {
+      options.log->error(
+          "records of tables or indexes that the recovered catalog does not name are kept, and not shown "
+          "count={}",
+          stored.unnamed);
+    }
   }
-  ITEMDB_RETURN_IF_ERROR(ForgetLeftOverCollections(recovered));
-  SortOutFamilies(std::move(families), *options.log, &recovered);
 
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,
                           MeasureChangeLog(*recovered.start.store, recovered.changes_start));
@@ -430,8 +441,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
         "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
         extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.witness.sequence,
         recovered.changes_start);
-    for (const std::string& key : lost_tables) options.log->error("a table was lost catalog_key={}", key);
-    ITEMDB_RETURN_IF_ERROR(RecordLoss(directory, options, lost_tables, &recovered));
+    ITEMDB_RETURN_IF_ERROR(RecordLoss(directory, options, &recovered));
   }
   return recovered;
 }

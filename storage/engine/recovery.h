@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -21,8 +20,7 @@
 
 namespace itemdb {
 
-// Keys of the catalog family; its records go by storage id 0.
-inline constexpr uint64_t kCatalogStorageId = 0;
+// Keys of the catalog.
 inline constexpr char kNextStorageIdKey[] = "next_storage_id";
 inline constexpr char kChangesStartKey[] = "changes_start";
 // Present while indexes and counters must be rebuilt from the items.
@@ -38,8 +36,6 @@ std::string EncodeCatalogTable(const v1::TableDescription& definition);
 struct Recovered {
   PipelineStart start;
   Witness witness;
-  // Families that no table uses, for tables to come.
-  std::map<uint64_t, std::shared_ptr<Family>> spare_families;
   uint64_t next_storage_id = 1;
   // The first change record that readers may ask for.
   uint64_t changes_start = 1;

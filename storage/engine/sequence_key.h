@@ -8,7 +8,9 @@
 
 namespace itemdb {
 
-// The change log is one of the fixed families; in its records' checksums it goes by this id.
+// In the checksums of their records the catalog and the change log go by this id, which no table or index
+// has.
+inline constexpr uint64_t kCatalogStorageId = 0;
 inline constexpr uint64_t kChangesStorageId = 0;
 
 // `number` as 8 bytes, big-endian, so that byte order is numeric order (for changes: commit order).

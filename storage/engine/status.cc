@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/table_changes.h"
 
 namespace itemdb {
@@ -34,6 +35,17 @@ void AddUsage(const Store& store, v1::GetStatusReply* reply) {
   memory->set_table_readers(static_cast<int64_t>(usage.table_readers));
 }
 
+void AddDropped(const Store& store, v1::DiskUsage* disk) {
+  const auto dropped = ReadDropped(store);
+  if (!dropped.ok()) return;  // The reclaimer logs it.
+  disk->set_dropped_count(static_cast<int64_t>(dropped->size()));
+  for (const DroppedKeyspace& one : *dropped) {
+    disk->set_dropped_bytes(disk->dropped_bytes() + one.bytes);
+    if (disk->dropped_since_us() == 0 || one.time_us < disk->dropped_since_us())
+      disk->set_dropped_since_us(one.time_us);
+  }
+}
+
 void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
   for (const auto& pattern : table.patterns->All()) {
     v1::AccessPattern described = pattern->Describe();
@@ -57,6 +69,7 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().tables().size()));
     AddTables(**view, &reply);
     AddUsage(*(*view)->store(), &reply);
+    AddDropped(*(*view)->store(), reply.mutable_disk());
   }
   reply.mutable_disk()->set_free(static_cast<int64_t>(engine.FreeDiskBytes()));
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));

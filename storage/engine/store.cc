@@ -13,25 +13,30 @@
 #include "spdlog/spdlog.h"
 #include "storage/base/check.h"
 #include "storage/keys/key_codec.h"
+#include "storage/keys/storage_id.h"
 
 namespace itemdb {
 namespace {
 
-constexpr char kCatalogFamily[] = "catalog";
-constexpr char kStatsFamily[] = "stats";
-constexpr char kChangesFamily[] = "changes";
-constexpr char kRequestsFamily[] = "requests";
-
-// An item collection's prefix, for the bloom filters: the first key attribute. (An index partitioned by
-// several attributes gets a coarser prefix, so that one extractor serves every family and spare families fit
-// all.)
-class FirstKeyValue : public rocksdb::SliceTransform {
+// The prefix of a stored key that the bloom filters know: the storage id and the first key attribute, which
+// is an item collection. (An index partitioned by several attributes gets a coarser prefix: one extractor
+// serves all.)
+class CollectionPrefix : public rocksdb::SliceTransform {
  public:
-  const char* Name() const override { return "itemdb.FirstKeyValue"; }
+  const char* Name() const override { return "itemdb.CollectionPrefix"; }
   rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
-    return rocksdb::Slice(key.data(), KeyValueLength(ToView(key)).value_or(key.size()));
+    return rocksdb::Slice(key.data(), Length(key).value_or(key.size()));
   }
-  bool InDomain(const rocksdb::Slice& key) const override { return KeyValueLength(ToView(key)).has_value(); }
+  bool InDomain(const rocksdb::Slice& key) const override { return Length(key).has_value(); }
+
+ private:
+  static std::optional<size_t> Length(const rocksdb::Slice& key) {
+    std::string_view rest = ToView(key);
+    if (!ConsumeStorageId(&rest).has_value()) return std::nullopt;
+    const std::optional<size_t> value = KeyValueLength(rest);
+    if (!value.has_value()) return std::nullopt;
+    return key.size() - rest.size() + *value;
+  }
 };
 
 // RocksDB's log lines, into ours. RocksDB keeps no LOG file: its own writer aborts the process on a full
@@ -109,13 +114,6 @@ class ClosedLogSync : public rocksdb::EventListener {
   uint64_t synced_through_ = 0;
 };
 
-std::optional<uint64_t> ParseFamilyName(const std::string& name) {
-  uint64_t storage_id = 0;
-  char rest = 0;
-  if (std::sscanf(name.c_str(), "s%" SCNu64 "%c", &storage_id, &rest) != 1) return std::nullopt;
-  return storage_id;
-}
-
 rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger) {
   rocksdb::Options base;
   base.env = options.env;
@@ -137,8 +135,8 @@ rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<
   base.best_efforts_recovery = options.without_missing_files;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
-  // Hundreds of families share one memory budget and one log: small arenas, and a log bounded so that a start
-  // after a crash stays quick.
+  // All families share one memory budget and one log, which is bounded so that a start after a crash stays
+  // quick.
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -158,28 +156,15 @@ rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<
   // files.
   base.max_file_opening_threads = 4;
   base.max_background_jobs = 3;
-  base.prefix_extractor = std::make_shared<FirstKeyValue>();
   base.compression = rocksdb::kLZ4Compression;
   base.level_compaction_dynamic_level_bytes = true;
   return base;
-}
-
-// The change log's keys are sequences, not key encodings, and are read from a point on: no prefixes.
-rocksdb::ColumnFamilyOptions OptionsFor(const std::string& family, rocksdb::ColumnFamilyOptions options) {
-  if (!ParseFamilyName(family).has_value()) options.prefix_extractor = nullptr;
-  return options;
 }
 
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
 std::string_view ToView(const rocksdb::Slice& slice) { return std::string_view(slice.data(), slice.size()); }
-
-std::string FamilyName(uint64_t storage_id) {
-  char name[32];
-  std::snprintf(name, sizeof(name), "s%06" PRIu64, storage_id);
-  return name;
-}
 
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status) {
   if (status.IsCorruption()) return DataLossError(what + ": " + status.ToString());
@@ -190,46 +175,61 @@ absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status)
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, what + ": " + status.ToString(), 1000);
 }
 
-Family::~Family() { store_->db_->DestroyColumnFamilyHandle(handle_); }
+const char* const Store::kFamilyNames[kFamilies] = {"items", "global_entries", "local_entries", "catalog",
+                                                    "stats", "changes",        "requests"};
 
-namespace {
-
-absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> FamiliesOf(const StoreOptions& options,
-                                                                        const rocksdb::Options& base) {
-  std::vector<std::string> names;
+absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFamilies(
+    const StoreOptions& options, const rocksdb::Options& base) const {
+  ITEMDB_RETURN_IF_ERROR(CheckFamilies(options));
+  std::vector<std::string> there;
   if (options.env->FileExists(options.path + "/CURRENT").ok()) {
-    rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(base, options.path, &names);
-    if (!listed.ok()) return FromRocksDB("cannot read the families of " + options.path, listed);
+    rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(base, options.path, &there);
+    if (!listed.ok()) return FromRocksDB("cannot read the column families of " + options.path, listed);
   }
-  for (const char* fixed : {rocksdb::kDefaultColumnFamilyName.c_str(), kCatalogFamily, kStatsFamily,
-                            kChangesFamily, kRequestsFamily}) {
-    if (base.create_missing_column_families && std::find(names.begin(), names.end(), fixed) == names.end())
-      names.push_back(fixed);
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {{rocksdb::kDefaultColumnFamilyName, base}};
+  for (int i = 0; i < kFamilies; ++i) {
+    if (std::erase(there, kFamilyNames[i]) == 0 && !base.create_missing_column_families) continue;
+    rocksdb::ColumnFamilyOptions family = base;
+    if (i <= kLocalEntries) {
+      family.prefix_extractor = std::make_shared<CollectionPrefix>();
+      family.compaction_filter_factory = dropped_filter_;
+    }
+    descriptors.emplace_back(kFamilyNames[i], family);
   }
-  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (const std::string& name : names) descriptors.emplace_back(name, OptionsFor(name, base));
   return descriptors;
 }
 
-}  // namespace
+absl::Status Store::CheckFamilies(const StoreOptions& options) {
+  rocksdb::DBOptions base;
+  base.env = options.env;
+  std::vector<std::string> there;
+  if (!rocksdb::DB::ListColumnFamilies(base, options.path, &there).ok()) return absl::OkStatus();
+  for (const std::string& name : there) {
+    if (name == rocksdb::kDefaultColumnFamilyName ||
+        std::find(std::begin(kFamilyNames), std::end(kFamilyNames), name) != std::end(kFamilyNames))
+      continue;
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                     options.path + " has a column family that this program does not know, " + name +
+                         ". Open the database with the program that wrote it, or a newer one");
+  }
+  return absl::OkStatus();
+}
 
-absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options,
-                                                   std::map<uint64_t, std::shared_ptr<Family>>* families) {
+absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::shared_ptr<Store> store(new Store());
   store->logger_ = std::make_shared<SpdlogLogger>(options.log);
   rocksdb::Options base = BaseOptions(options, store->logger_);
-  store->family_options_ = base;
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
   store->write_buffer_manager_ = base.write_buffer_manager;
-  ITEMDB_ASSIGN_OR_RETURN(auto descriptors, FamiliesOf(options, base));
+  ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::Open(base, options.path, descriptors, &handles, &db);
   if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
   store->db_.reset(db);
-  store->AdoptHandles(handles, families);
+  store->InstallHandles(handles);
   // Only a store that opened reports its closing: a failed one never held the files.
   store->on_closed_ = options.on_closed;
   if (options.on_opened) options.on_opened();
@@ -242,42 +242,35 @@ absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& o
   rocksdb::Options base = BaseOptions(options, store->logger_);
   base.create_if_missing = false;
   base.create_missing_column_families = false;
-  ITEMDB_ASSIGN_OR_RETURN(auto descriptors, FamiliesOf(options, base));
+  ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::OpenForReadOnly(base, options.path, descriptors, &handles, &db);
   if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
   store->db_.reset(db);
-  store->AdoptHandles(handles, nullptr);
+  store->InstallHandles(handles);
   return store;
 }
 
-void Store::AdoptHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
-                         std::map<uint64_t, std::shared_ptr<Family>>* families) {
+void Store::InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
   for (rocksdb::ColumnFamilyHandle* handle : handles) {
-    const std::string& name = handle->GetName();
-    if (name == rocksdb::kDefaultColumnFamilyName) {
-      default_ = handle;
-    } else if (name == kCatalogFamily) {
-      catalog_ = handle;
-    } else if (name == kStatsFamily) {
-      stats_ = handle;
-    } else if (name == kChangesFamily) {
-      changes_ = handle;
-    } else if (name == kRequestsFamily) {
-      requests_ = handle;
-    } else if (auto storage_id = ParseFamilyName(name); storage_id.has_value() && families != nullptr) {
-      families->emplace(*storage_id, std::make_shared<Family>(shared_from_this(), *storage_id, handle));
-    } else {
-      db_->DestroyColumnFamilyHandle(handle);
-    }
+    const auto name = std::find(std::begin(kFamilyNames), std::end(kFamilyNames), handle->GetName());
+    (name == std::end(kFamilyNames) ? default_ : families_[name - std::begin(kFamilyNames)]) = handle;
   }
+}
+
+std::optional<std::string> Store::MissingFamily() const {
+  for (int i = 0; i < kFamilies; ++i) {
+    if (families_[i] == nullptr) return kFamilyNames[i];
+  }
+  return std::nullopt;
 }
 
 Store::~Store() {
   if (db_ == nullptr) return;
-  for (rocksdb::ColumnFamilyHandle* handle : {default_, catalog_, stats_, changes_, requests_}) {
+  db_->DestroyColumnFamilyHandle(default_);
+  for (rocksdb::ColumnFamilyHandle* handle : families_) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);
   }
   db_->Close();
@@ -311,36 +304,14 @@ void Store::TakeFromCache(int64_t bytes) {
   block_cache_->SetCapacity(static_cast<size_t>(std::max<int64_t>(cache_bytes_, 0)));
 }
 
-absl::Status Store::Ingest(const Family& family, const std::vector<std::string>& paths) {
+absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths) {
   rocksdb::IngestExternalFileOptions options;
   options.move_files = true;
   options.write_global_seqno = false;
-  // The family is empty: a flush, for which writers would have to wait, is never needed.
+  // Nothing has a key in their range: a flush, for which writers would have to wait, is never needed.
   options.allow_blocking_flush = false;
-  rocksdb::Status status = db_->IngestExternalFile(family.handle(), paths, options);
-  if (!status.ok())
-    return FromRocksDB("cannot add files to column family " + FamilyName(family.storage_id()), status);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<std::shared_ptr<Family>>> Store::CreateFamilies(
-    const std::vector<uint64_t>& storage_ids) {
-  std::vector<std::string> names;
-  for (uint64_t storage_id : storage_ids) names.push_back(FamilyName(storage_id));
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::Status status = db_->CreateColumnFamilies(family_options_, names, &handles);
-  std::vector<std::shared_ptr<Family>> families;
-  for (size_t i = 0; i < handles.size(); ++i) {
-    families.push_back(std::make_shared<Family>(shared_from_this(), storage_ids[i], handles[i]));
-  }
-  if (!status.ok()) return FromRocksDB("cannot create column families", status);
-  return families;
-}
-
-absl::Status Store::DropFamily(const Family& family) {
-  rocksdb::Status status = db_->DropColumnFamily(family.handle());
-  if (!status.ok())
-    return FromRocksDB("cannot drop column family " + FamilyName(family.storage_id()), status);
+  rocksdb::Status status = db_->IngestExternalFile(family, paths, options);
+  if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   return absl::OkStatus();
 }
 

@@ -1,13 +1,14 @@
 // RocksDB as we use it: one open instance, its column families and its options.
 //
-// A Store is one opening of the RocksDB directory. It stays open as long as anybody holds it: read views and
-// table descriptors do (through their families), so a reader never outlives what it reads (invariant
-// ViewsDieFirst). After a failed write the engine lets go of it and opens another.
+// A Store is one opening of the RocksDB directory. It stays open as long as a read view holds it, so a reader
+// never outlives what it reads (invariant ViewsDieFirst). After a failed write the engine releases it and
+// opens another.
 #pragma once
 
+#include <array>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,35 +17,13 @@
 #include "rocksdb/write_buffer_manager.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
+#include "storage/engine/dropped_filter.h"
 
 namespace spdlog {
 class logger;
 }
 
 namespace itemdb {
-
-class Store;
-
-// A column family of a table or index. Destroying the last reference to a dropped one frees its files.
-class Family {
- public:
-  Family(std::shared_ptr<Store> store, uint64_t storage_id, rocksdb::ColumnFamilyHandle* handle)
-      : store_(std::move(store)), storage_id_(storage_id), handle_(handle) {}
-  ~Family();
-  Family(const Family&) = delete;
-  Family& operator=(const Family&) = delete;
-
-  uint64_t storage_id() const { return storage_id_; }
-  rocksdb::ColumnFamilyHandle* handle() const { return handle_; }
-
- private:
-  std::shared_ptr<Store> store_;
-  uint64_t storage_id_;
-  rocksdb::ColumnFamilyHandle* handle_;
-};
-
-// "s000123".
-std::string FamilyName(uint64_t storage_id);
 
 struct StoreOptions {
   // RocksDB's own directory.
@@ -67,23 +46,35 @@ struct StoreOptions {
   std::function<void()> on_closed;
 };
 
-class Store : public std::enable_shared_from_this<Store> {
+class Store {
  public:
-  // Opens, creating what is missing, all families included. `*families` receives those of tables and indexes
-  // (and spare ones), known to the catalog or not.
-  static absl::StatusOr<std::shared_ptr<Store>> Open(const StoreOptions& options,
-                                                     std::map<uint64_t, std::shared_ptr<Family>>* families);
-  // Opens without changing a byte; the write-ahead log is replayed in memory.
+  // Opens, creating what is missing. FAILED_PRECONDITION (FORMAT_UNKNOWN): there is a column family that this
+  // program does not know.
+  static absl::StatusOr<std::shared_ptr<Store>> Open(const StoreOptions& options);
+  // Opens without changing a byte; the write-ahead log is replayed in memory. A family that is missing is
+  // null.
   static absl::StatusOr<std::shared_ptr<Store>> OpenReadOnly(const StoreOptions& options);
 
-  // Closes. Every Family and snapshot must be gone.
+  // Whether the column families are ones that this program knows, which are OK too when they cannot be
+  // listed. FAILED_PRECONDITION (FORMAT_UNKNOWN). Changes nothing.
+  static absl::Status CheckFamilies(const StoreOptions& options);
+
+  // Closes. Every snapshot must be gone.
   ~Store();
 
   rocksdb::DB* db() const { return db_.get(); }
-  rocksdb::ColumnFamilyHandle* catalog() const { return catalog_; }
-  rocksdb::ColumnFamilyHandle* stats() const { return stats_; }
-  rocksdb::ColumnFamilyHandle* changes() const { return changes_; }
-  rocksdb::ColumnFamilyHandle* requests() const { return requests_; }
+  // The column families, by what they hold. The first three hold keyspaces (keyspace.h): the items of all
+  // tables, the entries of all global indexes and of those of times to live, the entries of all local
+  // indexes.
+  rocksdb::ColumnFamilyHandle* items() const { return families_[kItems]; }
+  rocksdb::ColumnFamilyHandle* global_entries() const { return families_[kGlobalEntries]; }
+  rocksdb::ColumnFamilyHandle* local_entries() const { return families_[kLocalEntries]; }
+  rocksdb::ColumnFamilyHandle* catalog() const { return families_[kCatalog]; }
+  rocksdb::ColumnFamilyHandle* stats() const { return families_[kStats]; }
+  rocksdb::ColumnFamilyHandle* changes() const { return families_[kChanges]; }
+  rocksdb::ColumnFamilyHandle* requests() const { return families_[kRequests]; }
+  // The name of a family that is missing; nothing when all are there.
+  std::optional<std::string> MissingFamily() const;
 
   // Bytes it holds on disk and in memory.
   struct Usage {
@@ -101,22 +92,30 @@ class Store : public std::enable_shared_from_this<Store> {
   // Takes so many bytes from the block cache for something else, or, when negative, gives them back.
   void TakeFromCache(int64_t bytes);
 
-  // Puts the sorted table files at `paths`, which do not overlap and are on the same file system, into the
-  // empty family `family`; durable on return, and the files are gone from where they were.
-  absl::Status Ingest(const Family& family, const std::vector<std::string>& paths);
+  // Adds the sorted table files at `paths` to `family`. They are on the same file system, do not overlap, and
+  // nothing has a key in their range. Durable on return, and the files are gone from where they were.
+  absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths);
 
-  // Slow (tens of milliseconds): never on a request's or the writer's thread.
-  absl::StatusOr<std::vector<std::shared_ptr<Family>>> CreateFamilies(
-      const std::vector<uint64_t>& storage_ids);
-  // The files go when the last reference to `family` goes.
-  absl::Status DropFamily(const Family& family);
+  // The filter that all families with keyspaces are compacted with.
+  DroppedFilter& dropped_filter() const { return *dropped_filter_; }
 
  private:
-  friend class Family;
+  enum FamilyNumber {
+    kItems,
+    kGlobalEntries,
+    kLocalEntries,
+    kCatalog,
+    kStats,
+    kChanges,
+    kRequests,
+    kFamilies
+  };
+  static const char* const kFamilyNames[kFamilies];
+
   Store() = default;
-  // Keeps the fixed families; those of tables and indexes go to `*families`, or are let go when it is null.
-  void AdoptHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
-                    std::map<uint64_t, std::shared_ptr<Family>>* families);
+  absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> DescribeFamilies(
+      const StoreOptions& options, const rocksdb::Options& base) const;
+  void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   std::shared_ptr<rocksdb::Logger> logger_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
@@ -125,12 +124,9 @@ class Store : public std::enable_shared_from_this<Store> {
   int64_t cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffer_manager_;
   std::unique_ptr<rocksdb::DB> db_;
-  rocksdb::ColumnFamilyOptions family_options_;
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
-  rocksdb::ColumnFamilyHandle* catalog_ = nullptr;
-  rocksdb::ColumnFamilyHandle* stats_ = nullptr;
-  rocksdb::ColumnFamilyHandle* changes_ = nullptr;
-  rocksdb::ColumnFamilyHandle* requests_ = nullptr;
+  std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
+  const std::shared_ptr<DroppedFilter> dropped_filter_ = std::make_shared<DroppedFilter>();
   std::function<void()> on_closed_;
 };
 

@@ -38,11 +38,13 @@ class CatalogUnit : public CommitUnit {
   }
 
   // Blocks until the change is durable or refused.
-  static absl::StatusOr<uint64_t> Commit(Engine& engine, Change change) {
+  static absl::StatusOr<uint64_t> Commit(Engine& engine, Change change,
+                                         WhenDiskIsFull when_full = WhenDiskIsFull::kRefuse) {
     auto unit = std::make_unique<CatalogUnit>(std::move(change));
     std::future<Outcome> future = unit->outcome_.get_future();
     std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-    ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit));
+    ITEMDB_RETURN_IF_ERROR(when_full == WhenDiskIsFull::kCommit ? engine.SubmitFreeing(commit_unit)
+                                                                : engine.Submit(commit_unit));
     Outcome outcome = future.get();
     if (!outcome.status.ok()) return outcome.status;
     return outcome.change_sequence;
@@ -77,67 +79,34 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                                                " tables already, which is the limit"));
     }
   }
-  ITEMDB_ASSIGN_OR_RETURN(auto families, engine.TakeFamilies(1 + definition.global_secondary_indexes_size() +
-                                                             definition.local_secondary_indexes_size()));
   definition.set_table_id(NewTableId());
   definition.set_creation_time_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
                                       std::chrono::system_clock::now().time_since_epoch())
                                       .count());
-  definition.set_storage_id(families[0]->storage_id());
-  uint64_t highest_id = families[0]->storage_id();
-  // In the order of Table::indexes.
-  auto family = families.begin() + 1;
-  auto give_id = [&](auto& index) {
-    index.set_storage_id((*family)->storage_id());
-    highest_id = std::max(highest_id, (*family++)->storage_id());
-  };
-  for (auto& index : *definition.mutable_global_secondary_indexes()) give_id(index);
-  for (auto& index : *definition.mutable_local_secondary_indexes()) give_id(index);
+  definition.set_storage_id(engine.NewStorageId());
+  for (auto& index : *definition.mutable_global_secondary_indexes())
+    index.set_storage_id(engine.NewStorageId());
+  for (auto& index : *definition.mutable_local_secondary_indexes())
+    index.set_storage_id(engine.NewStorageId());
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, nullptr, &definition));
   auto table = std::make_shared<Table>(MakeTable(definition));
-  table->family = families[0];
   table->patterns = engine.NewPatterns();
-  for (size_t i = 0; i < table->indexes.size(); ++i) table->indexes[i].family = families[i + 1];
 
-  absl::StatusOr<uint64_t> change_sequence = CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-    Catalog::Tables tables = group.catalog()->tables();
-    if (!tables.emplace(table->name, table).second) return TableExistsError(table->name);
-    group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
-    // An id that a table ever had is not given out again.
-    group.PutCatalog(kNextStorageIdKey,
-                     EncodeCatalogNumber(kNextStorageIdKey, engine.NextStorageIdAfter(highest_id)));
-    stream.Append(group);
-    group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
-    group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
-    return absl::OkStatus();
-  });
-  if (!change_sequence.ok()) {
-    // Unless the table may be there after all, its families are as good as new.
-    if (!absl::IsUnknown(change_sequence.status())) engine.ReturnFamilies(std::move(families));
-    return change_sequence.status();
-  }
+  ITEMDB_ASSIGN_OR_RETURN(
+      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+        Catalog::Tables tables = group.catalog()->tables();
+        if (!tables.emplace(table->name, table).second) return TableExistsError(table->name);
+        group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+        PutNextStorageId(engine, group);
+        stream.Append(group);
+        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+        return absl::OkStatus();
+      }));
   v1::CreateTableReply reply;
-  reply.set_change_sequence(*change_sequence);
+  reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = std::move(definition);
   return reply;
-}
-
-// Bounded pieces, as a table may have millions of collections. Ids are never reused, so that nobody minds
-// what a crash leaves behind until the next start.
-constexpr size_t kCollectionsForgottenAtOnce = 1'000;
-absl::Status ForgetCollections(Engine& engine, uint64_t storage_id) {
-  for (;;) {
-    std::vector<std::string> keys;
-    {
-      ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-      ITEMDB_ASSIGN_OR_RETURN(keys, CollectionKeys(*view->store(), storage_id, kCollectionsForgottenAtOnce));
-    }
-    if (keys.empty()) return absl::OkStatus();
-    ITEMDB_RETURN_IF_ERROR(CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-                             for (const std::string& key : keys) group.ForgetCollection(key);
-                             return absl::OkStatus();
-                           }).status());
-  }
 }
 
 absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTableRequest& request) {
@@ -168,26 +137,14 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         tables.erase(table->name);
         group.DeleteCatalog(kTableKeyPrefix + table->name);
         for (const std::string& key : segments) group.DeleteCatalog(key);
-        group.ForgetCounters(table->storage_id);
-        for (const Index& index : table->indexes) group.ForgetCounters(index.storage_id);
+        group.DropItems(*table);
+        for (const Index& index : table->indexes) group.DropEntries(index);
         stream.Append(group);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
         group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
         return absl::OkStatus();
       }));
   reply.set_change_sequence(change_sequence);
-
-  std::vector<const Family*> families = {table->family.get()};
-  for (const Index& index : table->indexes) {
-    if (index.family != nullptr) families.push_back(index.family.get());
-  }
-  DropFamilies(engine, table->name, families);
-  if (table->has_local_indexes) {
-    if (absl::Status forgotten = ForgetCollections(engine, table->storage_id); !forgotten.ok()) {
-      engine.options().log->warn("sizes of item collections kept until the next start table={} error=\"{}\"",
-                                 table->name, MessageOf(forgotten));
-    }
-  }
   return reply;
 }
 
@@ -254,7 +211,6 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
   auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
-  table->family = old_table.family;
   table->patterns = old_table.patterns;
   for (const Index& old_index : old_table.indexes) {
     if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
@@ -262,9 +218,7 @@ std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescripti
   }
   for (Index& index : table->indexes) {
     const Index* old_index = old_table.FindIndexByStorageId(index.storage_id);
-    if (old_index == nullptr) continue;
-    index.family = old_index->family;
-    if (index.state != IndexState::kActive) index.state = old_index->state;
+    if (old_index != nullptr && index.state != IndexState::kActive) index.state = old_index->state;
   }
   return table;
 }
@@ -283,27 +237,14 @@ absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Tabl
   });
 }
 
-void DropFamilies(Engine& engine, const std::string& table_name, const std::vector<const Family*>& families) {
-  // Dropping is durable at once: the record must be so before, or a power cut in relaxed mode leaves a table
-  // without its families. What cannot be dropped now is dropped when the database is opened next.
-  absl::Status synced = engine.SyncNow();
-  auto view = engine.View();
-  for (const Family* family : families) {
-    absl::Status dropped = !synced.ok() ? synced
-                           : view.ok()  ? (*view)->store()->DropFamily(*family)
-                                        : view.status();
-    if (!dropped.ok()) {
-      engine.options().log->warn(
-          "column family of a deleted table or index kept until the next start table={} family={} "
-          "error=\"{}\"",
-          table_name, FamilyName(family->storage_id()), MessageOf(dropped));
-    }
-  }
+void PutNextStorageId(const Engine& engine, CommitGroup& group) {
+  group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, engine.next_storage_id()));
 }
 
 absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
-                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change) {
-  return CatalogUnit::Commit(engine, std::move(change));
+                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change,
+                                             WhenDiskIsFull when_full) {
+  return CatalogUnit::Commit(engine, std::move(change), when_full);
 }
 
 std::string SegmentsKey(uint64_t storage_id, int32_t total_segments) {

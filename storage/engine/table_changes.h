@@ -1,9 +1,7 @@
 // Creating, tagging and deleting tables; what all changes of definitions need.
 //
-// Column families are slow to make and drop, so that happens on the definitions thread, outside the pipeline;
-// only the catalog record passes through it. Create: families first, then the record. Delete: the record
-// first, then the families, whose files go when the last reader is gone. A crash in between leaves families
-// that no table names; opening finds them.
+// Each change is one commit in the pipeline, prepared on the definitions thread: definitions change one at a
+// time. What a deletion leaves on disk is the reclaimer's (reclaimer.h).
 #pragma once
 
 #include <memory>
@@ -27,37 +25,41 @@ void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTab
 template <typename Reply, typename Operation>
 void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
   auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
-  IoPool::Task task = [&engine, operation = std::move(operation), shared_done]() mutable {
+  IoPool::Task task = [operation = std::move(operation), shared_done]() mutable {
     auto reply = operation();
     std::move (*shared_done)(std::move(reply));
-    engine.ReplenishFamilies();
   };
   if (engine.SubmitDefinition(task)) return;
   std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                      "too many table changes are waiting; try again later", 1000));
 }
 
-// `old_table` with another definition. Families, and with them items and entries, stay; those of new indexes
-// are left null.
+// `old_table` with another definition.
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition);
 // Puts `table` in the place of the one with its name, with a change record and what `also` appends. Blocks
 // until it is durable; returns the change.
 absl::StatusOr<uint64_t> ReplaceTable(
     Engine& engine, std::shared_ptr<const Table> table,
     absl::FunctionRef<void(CommitGroup&)> also = [](CommitGroup&) {});
-// Drops families that the catalog no longer names. Those for which that fails are logged and dropped at the
-// next start.
-void DropFamilies(Engine& engine, const std::string& table_name, const std::vector<const Family*>& families);
+// Records in the catalog that the engine's storage ids were given out.
+void PutNextStorageId(const Engine& engine, CommitGroup& group);
 // The change record of a table change that is about to be appended to `group`.
 std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
                               const CommitGroup& group);
 
 // ---- for what else is kept in the catalog ----
 
-// Commits what `change` appends to a group, in commit order. Blocks until it is durable; on the definitions
-// thread, or before anything is served. Returns the group's last change.
+// Below the free-space floor.
+enum class WhenDiskIsFull {
+  kRefuse,
+  // For what frees space.
+  kCommit,
+};
+// Commits what `change` appends to a group, in commit order. Blocks until it is durable: never on the
+// pipeline's threads. Returns the group's last change.
 absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
-                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change);
+                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change,
+                                             WhenDiskIsFull when_full = WhenDiskIsFull::kRefuse);
 // The catalog's key for how a table or index is split into so many segments, and all of them.
 std::string SegmentsKey(uint64_t storage_id, int32_t total_segments);
 std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id);

@@ -15,27 +15,15 @@ absl::StatusOr<v1::UpdateTimeToLiveReply> Update(Engine& engine, const v1::Updat
                           DefinitionWithTimeToLive(old_table->definition, request, engine.NowMicros() / 1'000,
                                                    engine.options().time_to_live_wait));
   const Index* deleted = old_table->FindTimeToLiveIndex();
-  std::vector<std::shared_ptr<Family>> families;
-  if (deleted == nullptr) {
-    ITEMDB_ASSIGN_OR_RETURN(families, engine.TakeFamilies(1));
-    definition.mutable_time_to_live()->set_storage_id(families[0]->storage_id());
-  }
+  if (deleted == nullptr) definition.mutable_time_to_live()->set_storage_id(engine.NewStorageId());
   std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));
-  if (!families.empty()) table->indexes.back().family = families[0];
 
-  absl::StatusOr<uint64_t> change_sequence = ReplaceTable(engine, table, [&](CommitGroup& group) {
-    if (deleted != nullptr) return group.ForgetCounters(deleted->storage_id);
-    const uint64_t next = engine.NextStorageIdAfter(families[0]->storage_id());
-    group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, next));
-  });
-  if (!change_sequence.ok()) {
-    if (!absl::IsUnknown(change_sequence.status())) engine.ReturnFamilies(std::move(families));
-    return change_sequence.status();
-  }
-  if (deleted != nullptr && deleted->family != nullptr)
-    DropFamilies(engine, table->name, {deleted->family.get()});
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, ReplaceTable(engine, table, [&](CommitGroup& group) {
+                            if (deleted != nullptr) return group.DropEntries(*deleted);
+                            PutNextStorageId(engine, group);
+                          }));
   v1::UpdateTimeToLiveReply reply;
-  reply.set_change_sequence(*change_sequence);
+  reply.set_change_sequence(change_sequence);
   *reply.mutable_time_to_live_specification() = request.time_to_live_specification();
   return reply;
 }

@@ -6,7 +6,7 @@
 // and at stop, always with a sequence that is durable already.
 //
 //   itemdb database
-//   format 1
+//   format 2
 //   database 7b0c3ad2-...
 //   sequence 1234
 //   recovering                      only while a recovery with losses is under way
@@ -23,7 +23,9 @@
 namespace itemdb {
 
 // The version of everything on disk. An unknown one refuses to open (invariant FormatKnown).
-inline constexpr int kFormatVersion = 1;
+//   1   a column family per table and per index (until 0.1)
+//   2   column families by role, shared by all tables
+inline constexpr int kFormatVersion = 2;
 inline constexpr char kWitnessFileName[] = "WITNESS";
 
 struct Witness {

@@ -18,6 +18,9 @@ constexpr int64_t kRecordsBetweenLooks = 1'024;
 constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
 // Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
+constexpr size_t kFilesIngestedAtOnce = 4;
+constexpr int kMaxLevel0Files = 8;
+constexpr auto kLevel0PollInterval = std::chrono::milliseconds(20);
 constexpr size_t kMaxMendedItems = 64;
 constexpr size_t kMaxMendedBytes = 256 << 10;
 
@@ -72,7 +75,7 @@ class MendUnit : public CommitUnit {
       bool skipped = false;
       if (current.ok()) entry = EntryOf(index, *current, item.key.encoded, &skipped);
       if (item.old_entry_key.has_value() && (!entry.has_value() || entry->key != *item.old_entry_key))
-        group.Delete(index.family->handle(), *item.old_entry_key);
+        group.DeleteEntry(index, *item.old_entry_key);
       if (entry.has_value()) group.PutEntry(index, entry->key, entry->item, entry->item_size);
       group.ForgetReads();
     }
@@ -103,7 +106,7 @@ class Backfill {
            CancellationPtr cancellation, BuildProgress& progress)
       : engine_(engine),
         building_(building),
-        path_prefix_(directory + "/" + FamilyName(building.storage_id) + "-"),
+        path_prefix_(directory + "/" + std::to_string(building.storage_id) + "-"),
         cancellation_(std::move(cancellation)),
         progress_(progress) {}
 
@@ -155,16 +158,15 @@ class Backfill {
     options.total_order_seek = true;
     options.fill_cache = false;
     options.readahead_size = kReadAheadBytes;
-    std::unique_ptr<rocksdb::Iterator> it(
-        view_->store()->db()->NewIterator(options, table_->family->handle()));
+    KeyspaceIterator it(*view_->store(), ItemsOf(*view_->store(), *table_), options);
     int64_t read = 0;
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    for (it.SeekToFirst(); it.Valid(); it.Next()) {
       if (++read % kRecordsBetweenLooks == 0) {
         progress_.Done(read);
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       }
-      const std::string_view key = ToView(it->key());
-      std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, ToView(it->value()));
+      const std::string_view key = it.key();
+      std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, it.value());
       if (!stored.has_value()) {
         engine_.options().log->error("an item without entry in a new index: {}",
                                      MessageOf(DamagedRecordError("table " + table_->name, key)));
@@ -182,15 +184,17 @@ class Backfill {
             EncodeRecord(index_->storage_id, (*entry)->key, (*entry)->item_size, (*entry)->item)));
       }
     }
-    if (!it->status().ok()) return FromRocksDB("cannot read table " + table_->name, it->status());
+    if (!it.status().ok()) return FromRocksDB("cannot read table " + table_->name, it.status());
     return absl::OkStatus();
   }
 
   absl::Status WriteEntries(RecordSorter* entries) {
-    // Without the record that gave the family to the index, it would be taken for a spare one after a crash.
+    // A power cut must not take the commit that gave the index its storage id and leave the entries: the id
+    // would be given out again.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     rocksdb::DB* db = view_->store()->db();
-    rocksdb::ColumnFamilyHandle* family = index_->family->handle();
+    const Keyspace keyspace = EntriesOf(*view_->store(), *index_);
+    rocksdb::ColumnFamilyHandle* family = keyspace.family();
     std::vector<std::string> paths;
     std::unique_ptr<rocksdb::SstFileWriter> file;
     auto wrap = [&paths](const rocksdb::Status& status) {
@@ -213,12 +217,31 @@ class Backfill {
                                                         /*invalidate_page_cache=*/false);
         ITEMDB_RETURN_IF_ERROR(wrap(file->Open(paths.back())));
       }
-      return wrap(file->Put(ToSlice(key), ToSlice(record)));
+      return wrap(file->Put(keyspace.StoredKey(key), ToSlice(record)));
     }));
     if (file == nullptr) return absl::OkStatus();  // No entries at all.
     ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
-    ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-    return view_->store()->Ingest(*index_->family, paths);
+    return IngestFiles(family, paths);
+  }
+
+  // A few at a time. Where a file of the family spans the index's keys, though it has none of them, RocksDB
+  // puts what is ingested into level 0, and too many files there would make it delay writes.
+  absl::Status IngestFiles(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths) {
+    for (size_t begin = 0; begin < paths.size(); begin += kFilesIngestedAtOnce) {
+      for (;;) {
+        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        std::string files;
+        (void)view_->store()->db()->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0",
+                                                &files);
+        if (std::atoi(files.c_str()) < kMaxLevel0Files) break;
+        std::this_thread::sleep_for(kLevel0PollInterval);
+      }
+      const auto first = paths.begin() + static_cast<std::ptrdiff_t>(begin);
+      const size_t count = std::min(kFilesIngestedAtOnce, paths.size() - begin);
+      ITEMDB_RETURN_IF_ERROR(
+          view_->store()->Ingest(family, {first, first + static_cast<std::ptrdiff_t>(count)}));
+    }
+    return absl::OkStatus();
   }
 
   // Step 3.

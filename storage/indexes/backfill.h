@@ -1,7 +1,7 @@
 // Filling an index that is created on a live table, while writes go on.
 //
 //   1. kFilling     of the view S0: read every item, sort the entries, write them into files, put those into
-//                   the index's family
+//                   the family, under the index's storage id
 //   2. MaintainIndex: kCatchingUp. From here on every write replaces the entries of the item it finds by
 //   those
 //                   of the item it leaves, as for any other index
@@ -11,7 +11,7 @@
 //                   that no write comes in between, and says the same however often and late it is done
 //   4. ActivateIndex
 //
-// After 3 the family holds what the items say. An item that did not change up to V has its entry of S0, and
+// After 3 the index holds what the items say. An item that did not change up to V has its entry of S0, and
 // writes after 2 replaced it if it changed later. An item that did: its entry of S0 is gone, unless it is the
 // right one, and the right one was put.
 #pragma once
@@ -21,9 +21,10 @@
 
 namespace itemdb {
 
-// Fills the index and makes it ACTIVE. It must be kFilling with an empty family. Blocks for as long as it
-// takes; temporary files go to `directory`, which exists. NOT_FOUND: it was deleted meanwhile. CANCELLED.
-// Otherwise what the store answers: its family holds anything then, and the next attempt needs another.
+// Fills the index and makes it ACTIVE. It must be kFilling, with nothing under its storage id. Blocks for as
+// long as it takes; temporary files go to `directory`, which exists. NOT_FOUND: it was deleted meanwhile.
+// CANCELLED. Otherwise what the store answers: there may be anything under its storage id then, and the next
+// attempt needs another.
 absl::Status FillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
                        CancellationPtr cancellation, BuildProgress& progress);
 

@@ -17,7 +17,7 @@ constexpr auto kMinRound = std::chrono::seconds(1);
 // Records compared of one state.
 constexpr int64_t kMaxChunk = 1'024;
 
-// The families of `table` in the order in which they are looked through: its own, its active indexes'.
+// The keyspaces of `table` in the order in which they are looked through: its own, its active indexes'.
 struct Part {
   uint64_t storage_id;
   // Null: the table itself.
@@ -78,7 +78,7 @@ void BackgroundCheck::Loop() {
       const auto limit = std::min(kMaxChunk, static_cast<int64_t>(allowed));
       const std::optional<int64_t> compared = CompareSome(limit);
       if (!compared.has_value()) break;
-      // Families with nothing in them count too: there may be many.
+      // Keyspaces with nothing in them count too: there may be many.
       allowed -= static_cast<double>(std::max<int64_t>(*compared, 1));
       done = place_.table_name.empty();
     }
@@ -123,13 +123,13 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   if (part->index == nullptr) {
     auto count_item = [](std::string_view, size_t) {};
     auto count_entry = [](size_t, const IndexEntry&) {};
-    compared = ForSomeRecords(walk, table.family->handle(), limit, &from,
+    compared = ForSomeRecords(walk, ItemsOf(*walk.view.store(), table), limit, &from,
                               [&](std::string_view key, std::string_view record) {
                                 failed.Update(CompareItem(walk, table, nullptr, key, record, differences,
                                                           &checked, {count_item, count_entry}));
                               });
   } else {
-    compared = ForSomeRecords(walk, part->index->family->handle(), limit, &from,
+    compared = ForSomeRecords(walk, EntriesOf(*walk.view.store(), *part->index), limit, &from,
                               [&](std::string_view key, std::string_view record) {
                                 failed.Update(CompareEntry(walk, table, *part->index, key, record,
                                                            differences, &checked, &counted));

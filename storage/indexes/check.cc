@@ -15,8 +15,8 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
   uint64_t expected = start;
   int64_t last_time = 0;
   uint64_t commit_end = 0;
-  ITEMDB_RETURN_IF_ERROR(
-      ForEachRecord(walk, walk.view.store()->changes(), [&](std::string_view key, std::string_view value) {
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+      walk, Keyspace(walk.view.store()->changes()), [&](std::string_view key, std::string_view value) {
         std::optional<uint64_t> sequence = ParseSequenceKey(key);
         if (sequence.has_value() && *sequence < start) return;  // Trimmed, or lost by a recovery.
         ++checked->records;
@@ -57,22 +57,23 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   options.snapshot = walk.view.snapshot();
   Counters counted;
   int64_t expiries = 0;
-  ITEMDB_RETURN_IF_ERROR(ForEachRecord(walk, family, [&](std::string_view key, std::string_view value) {
-    if (key.starts_with('e')) return (void)++expiries;
-    std::string_view token = key.substr(1);
-    ++counted.items;
-    counted.bytes += static_cast<int64_t>(value.size());
-    std::optional<AppliedRequest> request = DecodeRequest(token, value);
-    std::string expiry;
-    if (!request.has_value()) {
-      report("client request tokens: the record under the key " + Hex(key) + " does not decode");
-    } else if (!walk.view.store()
-                    ->db()
-                    ->Get(options, family, RequestExpiryKey(request->time_us, token), &expiry)
-                    .ok()) {
-      report("client request tokens: the token " + Hex(token) + " would never expire");
-    }
-  }));
+  ITEMDB_RETURN_IF_ERROR(
+      ForEachRecord(walk, Keyspace(family), [&](std::string_view key, std::string_view value) {
+        if (key.starts_with('e')) return (void)++expiries;
+        std::string_view token = key.substr(1);
+        ++counted.items;
+        counted.bytes += static_cast<int64_t>(value.size());
+        std::optional<AppliedRequest> request = DecodeRequest(token, value);
+        std::string expiry;
+        if (!request.has_value()) {
+          report("client request tokens: the record under the key " + Hex(key) + " does not decode");
+        } else if (!walk.view.store()
+                        ->db()
+                        ->Get(options, family, RequestExpiryKey(request->time_us, token), &expiry)
+                        .ok()) {
+          report("client request tokens: the token " + Hex(token) + " would never expire");
+        }
+      }));
   if (expiries != counted.items) {
     report("client request tokens: there are " + std::to_string(counted.items) + " tokens, but " +
            std::to_string(expiries) + " expire");

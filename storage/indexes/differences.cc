@@ -12,16 +12,16 @@ namespace {
 // Records visited between two looks at whether to stop.
 constexpr int64_t kVisitsBetweenLooks = 64;
 
-// The stored record under `key` in a family; nothing when there is none or it does not decode.
-absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, const Family& family,
+// The stored record under `key`; nothing when there is none or it does not decode.
+absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, const Keyspace& keyspace,
                                                        std::string_view key) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
-  std::string record;
-  const rocksdb::Status status = view.store()->db()->Get(options, family.handle(), ToSlice(key), &record);
+  rocksdb::PinnableSlice record;
+  const rocksdb::Status status = GetRecord(*view.store(), keyspace, options, key, &record);
   if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read column family " + family.handle()->GetName(), status);
-  std::optional<StoredRecord> stored = DecodeRecord(family.storage_id(), key, record);
+  if (!status.ok()) return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), status);
+  std::optional<StoredRecord> stored = DecodeRecord(keyspace.storage_id(), key, ToView(record));
   if (!stored.has_value()) return std::nullopt;
   return std::string(stored->payload);
 }
@@ -66,21 +66,19 @@ class CollectionCount {
     // A record whose collection has no items would not be met above.
     const std::string prefix = CollectionsPrefix(table_.storage_id);
     options_.total_order_seek = true;
-    std::unique_ptr<rocksdb::Iterator> items(db().NewIterator(options_, table_.family->handle()));
+    KeyspaceIterator items(*walk_.view.store(), ItemsOf(*walk_.view.store(), table_), options_);
     auto visit = [&](std::string_view key, std::string_view) {
       std::string_view partition_key = key.substr(prefix.size());
-      items->Seek(ToSlice(partition_key));
-      bool has_items = items->Valid() && items->key().starts_with(ToSlice(partition_key));
-      if (!has_items && items->status().ok()) differences_.wrong_collection(table_, key, Counters());
+      items.Seek(partition_key);
+      bool has_items = items.Valid() && items.key().starts_with(partition_key);
+      if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, Counters());
     };
-    ITEMDB_RETURN_IF_ERROR(ForEachRecord(walk_, walk_.view.store()->stats(), visit, prefix));
-    if (!items->status().ok()) return FromRocksDB("cannot read table " + table_.name, items->status());
+    ITEMDB_RETURN_IF_ERROR(ForEachRecord(walk_, Keyspace(walk_.view.store()->stats()), visit, prefix));
+    if (!items.status().ok()) return FromRocksDB("cannot read table " + table_.name, items.status());
     return absl::OkStatus();
   }
 
  private:
-  rocksdb::DB& db() const { return *walk_.view.store()->db(); }
-
   void CompareLast() {
     if (key_.empty()) return;
     absl::StatusOr<Counters> stored = ReadCounters(*walk_.view.store(), options_, table_.storage_id, key_);
@@ -119,8 +117,8 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
     ++expected[index].items;
     expected[index].bytes += static_cast<int64_t>(entry.item_size);
   };
-  ITEMDB_RETURN_IF_ERROR(
-      ForEachRecord(walk, table.family->handle(), [&](std::string_view key, std::string_view record) {
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+      walk, ItemsOf(*walk.view.store(), table), [&](std::string_view key, std::string_view record) {
         failed.Update(CompareItem(walk, table, only_index, key, record, differences, checked,
                                   {count_item, count_entry}));
       }));
@@ -138,8 +136,8 @@ absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& i
                             const Differences& differences, Checked* checked) {
   absl::Status failed;
   Counters counted;
-  ITEMDB_RETURN_IF_ERROR(
-      ForEachRecord(walk, index.family->handle(), [&](std::string_view key, std::string_view record) {
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+      walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
         failed.Update(CompareEntry(walk, table, index, key, record, differences, checked, &counted));
       }));
   ITEMDB_RETURN_IF_ERROR(failed);
@@ -161,25 +159,23 @@ std::string Hex(std::string_view key) {
   return absl::BytesToHexString(absl::string_view(key.data(), key.size()));
 }
 
-absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family,
+absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix) {
-  const std::string upper = PrefixSuccessor(prefix);
-  const rocksdb::Slice upper_bound = upper;
   rocksdb::ReadOptions options;
-  if (!upper.empty()) options.iterate_upper_bound = &upper_bound;
   options.snapshot = walk.view.snapshot();
   options.total_order_seek = true;
   options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(walk.view.store()->db()->NewIterator(options, family));
+  KeyspaceIterator it(*walk.view.store(), keyspace, options, {std::string(prefix), PrefixSuccessor(prefix)});
   int64_t visited = 0;
-  for (it->Seek(ToSlice(prefix)); it->Valid(); it->Next()) {
-    visit(ToView(it->key()), ToView(it->value()));
+  for (it.SeekToFirst(); it.Valid(); it.Next()) {
+    visit(it.key(), it.value());
     if (++visited % kVisitsBetweenLooks != 0) continue;
     if (walk.visited != nullptr) *walk.visited += kVisitsBetweenLooks;
     ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read column family " + family->GetName(), it->status());
+  if (!it.status().ok())
+    return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
   return absl::OkStatus();
 }
 
@@ -211,7 +207,7 @@ absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only
     } else if (entry->has_value()) {
       count.entry(i, **entry);
       ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
-                              FindPayload(walk.view, *index.family, (*entry)->key));
+                              FindPayload(walk.view, EntriesOf(*walk.view.store(), index), (*entry)->key));
       if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
     }
   }
@@ -232,7 +228,7 @@ absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& ind
   const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
   std::optional<std::string> item;
   if (base_key.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, *table.family, *base_key));
+    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, ItemsOf(*walk.view.store(), table), *base_key));
   }
   bool is_its_entry = false;
   if (item.has_value()) {
@@ -244,22 +240,23 @@ absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& ind
 }
 
 absl::StatusOr<int64_t> ForSomeRecords(
-    const Walk& walk, rocksdb::ColumnFamilyHandle* family, int64_t limit, std::string* from,
+    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from,
     absl::FunctionRef<void(std::string_view key, std::string_view record)> visit) {
   rocksdb::ReadOptions options;
   options.snapshot = walk.view.snapshot();
   options.total_order_seek = true;
   options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(walk.view.store()->db()->NewIterator(options, family));
+  KeyspaceIterator it(*walk.view.store(), keyspace, options);
   int64_t visited = 0;
-  for (it->Seek(*from); it->Valid() && visited < limit; it->Next()) {
-    visit(ToView(it->key()), ToView(it->value()));
+  for (it.Seek(*from); it.Valid() && visited < limit; it.Next()) {
+    visit(it.key(), it.value());
     if (++visited % kVisitsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
     // The next key there can be.
-    from->assign(it->key().data(), it->key().size());
+    from->assign(it.key());
     from->push_back('\0');
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read column family " + family->GetName(), it->status());
+  if (!it.status().ok())
+    return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
   return visited;
 }
 

@@ -57,16 +57,16 @@ struct Checked {
   int64_t skipped_items = 0;
 };
 
-// Calls `visit` for every record of a family, or those whose keys begin with `prefix`. Errors as
+// Calls `visit` for every record of a keyspace, or those whose keys begin with `prefix`. Errors as
 // Walk::CheckGoesOn, or what the store answers.
-absl::Status ForEachRecord(const Walk& walk, rocksdb::ColumnFamilyHandle* family,
+absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");
 
 // The same for at most `limit` records from the key `*from` on, which is moved behind them. How many there
 // were: fewer than `limit` when none are left.
 absl::StatusOr<int64_t> ForSomeRecords(
-    const Walk& walk, rocksdb::ColumnFamilyHandle* family, int64_t limit, std::string* from,
+    const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from,
     absl::FunctionRef<void(std::string_view key, std::string_view record)> visit);
 
 // What to count while items are compared.

@@ -64,17 +64,14 @@ void IndexBuilds::Loop() {
 
 absl::StatusOr<bool> IndexBuilds::FillNext() {
   std::optional<BuildingIndex> building;
-  bool has_family = false;
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
     building = NextBuildingIndex(view->catalog());
     if (!building.has_value()) return false;
-    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view->catalog(), *building));
-    has_family = found.index->family != nullptr;
   }
   absl::Status status;
-  if (!has_family || building->storage_id == used_storage_id_) {
-    absl::StatusOr<BuildingIndex> renewed = GiveNewFamily(engine_, *building);
+  if (engine_.IsFromBeforeOpening(building->storage_id) || building->storage_id == used_storage_id_) {
+    absl::StatusOr<BuildingIndex> renewed = GiveNewStorageId(engine_, *building);
     status = renewed.status();
     if (renewed.ok()) building = *std::move(renewed);
   }

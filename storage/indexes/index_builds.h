@@ -12,7 +12,7 @@ namespace itemdb {
 
 // What has to be done is what the catalog says: an index that is CREATING is filled, whether it was created
 // just now, before a restart or before the store had to be reopened. An attempt that fails is made again, in
-// another family, until it succeeds or the index is deleted. Thread-safe.
+// another storage id, until it succeeds or the index is deleted. Thread-safe.
 class IndexBuilds {
  public:
   explicit IndexBuilds(Engine& engine);
@@ -39,7 +39,8 @@ class IndexBuilds {
   Engine& engine_;
   const std::string directory_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
-  // The family of the last attempt, which holds anything if it failed. Touched by the thread only.
+  // The storage id of the last attempt, under which there may be anything if it failed. Touched by the thread
+  // only.
   uint64_t used_storage_id_ = 0;
 
   mutable Mutex mutex_;

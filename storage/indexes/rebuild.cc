@@ -13,12 +13,11 @@ constexpr size_t kForgottenAtOnce = 1'000;
 // What a token says was applied may be among what was lost: the request must be taken for new.
 absl::Status ForgetAllRequests(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-  rocksdb::ColumnFamilyHandle* family = view->store()->requests();
   std::vector<std::string> keys;
   auto forget = [&](bool all) {
     return CommitCatalogChange(engine,
                                [&](CommitGroup& group) {
-                                 for (const std::string& key : keys) group.Delete(family, key);
+                                 for (const std::string& key : keys) group.DeleteRequest(key);
                                  if (all) group.SetCounters(kRequestsStorageId, Counters());
                                  keys.clear();
                                  return absl::OkStatus();
@@ -26,11 +25,12 @@ absl::Status ForgetAllRequests(Engine& engine) {
         .status();
   };
   absl::Status status;
-  ITEMDB_RETURN_IF_ERROR(
-      ForEachRecord({engine, *view, nullptr}, family, [&](std::string_view key, std::string_view) {
-        keys.emplace_back(key);
-        if (keys.size() >= kForgottenAtOnce && status.ok()) status = forget(/*all=*/false);
-      }));
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord({engine, *view, nullptr}, Keyspace(view->store()->requests()),
+                                       [&](std::string_view key, std::string_view) {
+                                         keys.emplace_back(key);
+                                         if (keys.size() >= kForgottenAtOnce && status.ok())
+                                           status = forget(/*all=*/false);
+                                       }));
   ITEMDB_RETURN_IF_ERROR(status);
   return forget(/*all=*/true);
 }

@@ -70,7 +70,7 @@ class Repair::Unit : public CommitUnit {
     if (entry.has_value() && entry->key == wrong.key) {
       group.PutEntry(*index, entry->key, entry->item, entry->item_size);
     } else {
-      group.Delete(index->family->handle(), wrong.key);
+      group.DeleteEntry(*index, wrong.key);
     }
   }
 

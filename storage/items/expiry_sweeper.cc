@@ -229,11 +229,11 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
   rocksdb::ReadOptions options;
   options.snapshot = view->snapshot();
   options.total_order_seek = true;
-  std::unique_ptr<rocksdb::Iterator> it(view->store()->db()->NewIterator(options, index->family->handle()));
+  KeyspaceIterator it(*view->store(), EntriesOf(*view->store(), *index), options);
   size_t bytes = 0;
   size_t entries = 0;
-  for (it->Seek(ToSlice(std::max(from, due.lower))); it->Valid(); it->Next()) {
-    const std::string_view entry_key = ToView(it->key());
+  for (it.Seek(std::max(from, due.lower)); it.Valid(); it.Next()) {
+    const std::string_view entry_key = it.key();
     page.full =
         page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce || entries++ >= kEntriesAtOnce;
     if (page.full || entry_key >= due.upper) break;
@@ -252,11 +252,11 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
       page.entry_keys.emplace_back(entry_key);
     }
   }
-  if (!it->status().ok()) {
-    page.failed = FromRocksDB("cannot read the time to live of table " + swept.table_name, it->status());
+  if (!it.status().ok()) {
+    page.failed = FromRocksDB("cannot read the time to live of table " + swept.table_name, it.status());
     page.next = page.entry_keys.empty() ? from : page.entry_keys.back() + '\0';
-  } else if (it->Valid()) {
-    page.next = it->key().ToString();
+  } else if (it.Valid()) {
+    page.next = std::string(it.key());
   }
   return page;
 }

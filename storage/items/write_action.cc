@@ -282,7 +282,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
       --entries;
       bytes -= static_cast<int64_t>(entry.old_entry->item_size);
       bool replaced = entry.new_entry.has_value() && entry.new_entry->key == entry.old_entry->key;
-      if (!replaced) group.Delete(index.family->handle(), entry.old_entry->key);
+      if (!replaced) group.DeleteEntry(index, entry.old_entry->key);
     }
     if (entry.new_entry.has_value()) {
       ++entries;

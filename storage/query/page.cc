@@ -32,41 +32,27 @@ class PageReader {
 
   // Evaluates up to `max_items` items. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the page any more.
   absl::StatusOr<Progress> Run(ReadTier tier, int64_t max_items) {
-    std::string lower = page_.range.lower;
-    std::string upper = page_.range.upper;
-    // The bounds must outlive the iterator, which keeps only pointers to them.
-    rocksdb::Slice lower_bound = lower;
-    rocksdb::Slice upper_bound = upper;
     rocksdb::ReadOptions options;
     options.snapshot = page_.view->snapshot();
     options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
     // Prefix filters only work for a forward seek inside the prefix.
     options.total_order_seek = !page_.one_collection || !page_.forward;
-    if (!lower.empty()) options.iterate_lower_bound = &lower_bound;
-    if (!upper.empty()) options.iterate_upper_bound = &upper_bound;
-    std::unique_ptr<rocksdb::Iterator> it(
-        page_.view->store()->db()->NewIterator(options, page_.family().handle()));
-    if (!page_.forward) {
-      it->SeekToLast();
-    } else if (lower.empty()) {
-      it->SeekToFirst();
-    } else {
-      it->Seek(lower);
-    }
+    KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
+    page_.forward ? it.SeekToFirst() : it.SeekToLast();
 
     size_t look_at = bytes_ + fetched_bytes_;
-    for (int64_t i = 0; it->Valid(); ++i, page_.forward ? it->Next() : it->Prev()) {
+    for (int64_t i = 0; it.Valid(); ++i, page_.forward ? it.Next() : it.Prev()) {
       if (i == max_items) return Progress::kContinue;
       if (i % kItemsBetweenLooks == 0 || bytes_ + fetched_bytes_ >= look_at) {
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
         look_at = bytes_ + fetched_bytes_ + kBytesBetweenLooks;
       }
-      ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(ToView(it->key()), ToView(it->value()), tier));
+      ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(it.key(), it.value(), tier));
       if (step == Step::kPageIsFull) return Progress::kDone;
       if (step == Step::kWouldBlock) return Progress::kContinue;
     }
-    if (it->status().IsIncomplete()) return Progress::kContinue;
-    if (!it->status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it->status());
+    if (it.status().IsIncomplete()) return Progress::kContinue;
+    if (!it.status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it.status());
     return Progress::kDone;
   }
 

@@ -9,6 +9,7 @@
 
 #include "itemdb/wire/data.pb.h"
 #include "storage/catalog/capacity.h"
+#include "storage/engine/keyspace.h"
 #include "storage/engine/read_view.h"
 #include "storage/expressions/condition.h"
 #include "storage/expressions/key_condition.h"
@@ -46,7 +47,9 @@ struct PreparedPage {
   // When asked for: what is known of it before the page is read.
   std::optional<v1::ReadPlan> plan;
 
-  const Family& family() const { return index != nullptr ? *index->family : *table->family; }
+  Keyspace keyspace() const {
+    return index != nullptr ? EntriesOf(*view->store(), *index) : ItemsOf(*view->store(), *table);
+  }
   uint64_t storage_id() const { return index != nullptr ? index->storage_id : table->storage_id; }
   // "table Order", "index OpenOrders of table Order".
   std::string Owner() const;

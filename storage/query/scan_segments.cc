@@ -53,7 +53,7 @@ std::string Middle(std::string_view lower, std::string_view upper) {
   return key;
 }
 
-bool HasFamily(const Catalog& catalog, uint64_t storage_id) {
+bool IsInUse(const Catalog& catalog, uint64_t storage_id) {
   for (const auto& [name, table] : catalog.tables()) {
     if (table->storage_id == storage_id) return true;
     for (const Index& index : table->indexes) {
@@ -64,12 +64,11 @@ bool HasFamily(const Catalog& catalog, uint64_t storage_id) {
 }
 
 // Visits every record.
-absl::StatusOr<SplitPoints> SplitByNumber(rocksdb::Iterator& it, int32_t parts, int64_t records) {
+absl::StatusOr<SplitPoints> SplitByNumber(KeyspaceIterator& it, int32_t parts, int64_t records) {
   SplitPoints points;
   int64_t visited = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next(), ++visited) {
-    if (visited * parts >= records * static_cast<int64_t>(points.size() + 1))
-      points.push_back(it.key().ToString());
+    if (visited * parts >= records * static_cast<int64_t>(points.size() + 1)) points.emplace_back(it.key());
     if (static_cast<int32_t>(points.size()) + 1 == parts) break;
   }
   if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
@@ -77,22 +76,24 @@ absl::StatusOr<SplitPoints> SplitByNumber(rocksdb::Iterator& it, int32_t parts, 
 }
 
 // Searches for the keys below which a half, a quarter, ... of the bytes lie.
-absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Family& family, rocksdb::Iterator& it,
+absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keyspace, KeyspaceIterator& it,
                                         int32_t parts, const CancellationPtr& cancellation) {
   SplitPoints points;
   it.SeekToLast();
   if (!it.Valid()) return points;
-  const std::string last = it.key().ToString();
+  const std::string last(it.key());
   it.SeekToFirst();
   if (!it.Valid()) return points;
-  const std::string first = it.key().ToString();
+  const std::string first(it.key());
   auto size_up_to = [&](const std::string& key) {
-    rocksdb::Range range(first, key);
+    const std::string from = keyspace.StoredKey(first);
+    const std::string to = keyspace.StoredKey(key);
+    rocksdb::Range range(from, to);
     uint64_t size = 0;
     rocksdb::SizeApproximationOptions options;
     options.include_memtables = true;
     options.files_size_error_margin = 0.01;
-    (void)store.db()->GetApproximateSizes(options, family.handle(), &range, 1, &size);
+    (void)store.db()->GetApproximateSizes(options, keyspace.family(), &range, 1, &size);
     return size;
   };
   const uint64_t total = size_up_to(last);
@@ -109,7 +110,7 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Family& family
     // A key that is there; its records belong to the next segment.
     it.Seek(upper);
     if (!it.Valid()) break;
-    std::string point = it.key().ToString();
+    std::string point(it.key());
     if (point > first && (points.empty() || point > points.back())) points.push_back(std::move(point));
   }
   if (!it.status().ok()) return FromRocksDB("cannot read a table to split it", it.status());
@@ -125,16 +126,16 @@ KeyRange SegmentRange(const SplitPoints& points, int32_t segment) {
   return KeyRange{i == 0 ? "" : points[i - 1], i == points.size() ? "" : points[i]};
 }
 
-absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Family& family, int32_t parts,
+absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keyspace& keyspace, int32_t parts,
                                                int64_t records, const CancellationPtr& cancellation) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   options.total_order_seek = true;
   options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, family.handle()));
+  KeyspaceIterator it(*view.store(), keyspace, options);
   parts = std::min(parts, kMaxScanRanges);
-  if (records <= kExactRecords) return SplitByNumber(*it, parts, records);
-  return SplitBySize(*view.store(), family, *it, parts, cancellation);
+  if (records <= kExactRecords) return SplitByNumber(it, parts, records);
+  return SplitBySize(*view.store(), keyspace, it, parts, cancellation);
 }
 
 std::shared_ptr<const SplitPoints> ScanSegments::Use(Id id, bool begins) {
@@ -163,7 +164,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
     known_for_too_long = known_.erase(id) > 0;
     // Of tables that are gone.
     std::erase_if(known_,
-                  [&view](const auto& entry) { return !HasFamily(view->catalog(), entry.first.first); });
+                  [&view](const auto& entry) { return !IsInUse(view->catalog(), entry.first.first); });
   }
   if (!known_for_too_long) {  // By a scan before the last restart, perhaps.
     std::string record;
@@ -185,13 +186,14 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
         "longer known; begin the scan anew");
   }
   ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(*view, id.first));
-  const Family& family = request.index != nullptr ? *request.index->family : *request.table->family;
-  ITEMDB_ASSIGN_OR_RETURN(SplitPoints points,
-                          MeasureSplitPoints(*view, family, id.second, counters.items, request.cancellation));
+  const Keyspace keyspace = request.index != nullptr ? EntriesOf(*view->store(), *request.index)
+                                                     : ItemsOf(*view->store(), *request.table);
+  ITEMDB_ASSIGN_OR_RETURN(SplitPoints points, MeasureSplitPoints(*view, keyspace, id.second, counters.items,
+                                                                 request.cancellation));
   const std::vector<std::string> unused = UsedLongestAgo(*view, id);
   ITEMDB_RETURN_IF_ERROR(CommitCatalogChange(engine_, [&](CommitGroup& group) {
                            // Of a table deleted meanwhile nobody would ever remove them.
-                           if (!HasFamily(*group.catalog(), id.first)) return absl::OkStatus();
+                           if (!IsInUse(*group.catalog(), id.first)) return absl::OkStatus();
                            group.PutCatalog(key, EncodePoints(key, points));
                            for (const std::string& other : unused) group.DeleteCatalog(other);
                            return absl::OkStatus();

@@ -61,9 +61,9 @@ class ScanSegments {
 // The range of one segment.
 KeyRange SegmentRange(const SplitPoints& points, int32_t segment);
 
-// Keys that split the records of `family` in `view` into `parts` of about the same number or size; fewer when
-// there are not as many records. CANCELLED, DEADLINE_EXCEEDED: nobody waits for them any more.
-absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Family& family, int32_t parts,
+// Keys that split the records of `keyspace` in `view` into `parts` of about the same number or size; fewer
+// when there are not as many records. CANCELLED, DEADLINE_EXCEEDED: nobody waits for them any more.
+absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keyspace& keyspace, int32_t parts,
                                                int64_t records,
                                                const CancellationPtr& cancellation = nullptr);
 

@@ -235,6 +235,9 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->mutable_disk()->set_write_ahead_log(9);
     reply->mutable_disk()->set_free(10);
     reply->mutable_disk()->set_free_floor(11);
+    reply->mutable_disk()->set_dropped_count(30);
+    reply->mutable_disk()->set_dropped_bytes(31);
+    reply->mutable_disk()->set_dropped_since_us(32);
     v1::MemoryUsage* memory = reply->mutable_memory();
     memory->set_limit(12);
     memory->set_resident(13);
@@ -288,6 +291,9 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(status->disk.write_ahead_log, 9);
   EXPECT_EQ(status->disk.free, 10);
   EXPECT_EQ(status->disk.free_floor, 11);
+  EXPECT_EQ(status->disk.dropped_count, 30);
+  EXPECT_EQ(status->disk.dropped_bytes, 31);
+  EXPECT_EQ(status->disk.dropped_since, absl::FromUnixMicros(32));
   EXPECT_EQ(status->memory.limit, 12);
   EXPECT_EQ(status->memory.resident, 13);
   EXPECT_EQ(status->memory.block_cache, 14);

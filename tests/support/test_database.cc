@@ -76,6 +76,7 @@ DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
   options.free_space_floor_bytes = 0;
   options.io_threads = 2;
   options.change_retention = options.change_retention.zero();
+  options.reclaim_interval = options.reclaim_interval.zero();
   options.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   return options;
 }

@@ -71,6 +71,9 @@ grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply)
   reply->mutable_disk()->set_write_ahead_log(65'536);
   reply->mutable_disk()->set_free(int64_t{40} << 30);
   reply->mutable_disk()->set_free_floor(int64_t{256} << 20);
+  reply->mutable_disk()->set_dropped_count(6);
+  reply->mutable_disk()->set_dropped_bytes(5'000'000);
+  reply->mutable_disk()->set_dropped_since_us(int64_t{1'760'000'000'000'000});
   v1::MemoryUsage* memory = reply->mutable_memory();
   memory->set_limit(int64_t{1} << 30);
   memory->set_resident(50'000'000);

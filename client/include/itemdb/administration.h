@@ -215,6 +215,11 @@ struct DiskUsage {
   int64_t free = 0;
   // Writes are refused (DISK_FULL) below this much free space.
   int64_t free_floor = 0;
+  // Deleted tables and indexes whose space was not reclaimed yet, their size as items are counted, and since
+  // when the oldest of them waits (the Unix epoch without any). While somebody still reads one, it stays.
+  int64_t dropped_count = 0;
+  int64_t dropped_bytes = 0;
+  absl::Time dropped_since = absl::UnixEpoch();
 };
 
 // Bytes of memory.

@@ -90,6 +90,14 @@ TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
   auto described = database_->DescribeTable(request);
   ASSERT_TRUE(described.ok()) << described.status();
   const uint64_t zebras = described->table().global_secondary_indexes(0).storage_id();
+  // So that the damaged block, the first one, is all of one index.
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(database_
+                    .Put("Things", {{"pk", S(std::to_string(i * 7'919 % 1'000'003))},
+                                    {"sk", S("s")},
+                                    {"status", S("open " + std::to_string(i))}})
+                    .ok());
+  }
   Do([&](Families& families) {
     families.DamageFiles(index_);
     families.Put(zebras, "no key at all", "no record at all");

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/keys/key_codec.h"
+#include "storage/keys/storage_id.h"
 #include "storage/values/stored_record.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/test_database.h"
@@ -42,21 +44,28 @@ class Families {
     for (const auto& [name, handle] : families_) Check(db_->DestroyColumnFamilyHandle(handle));
   }
 
-  // A family of a table or index, in key order.
-  std::map<std::string, std::string> All(uint64_t storage_id) { return All(Name(storage_id)); }
-  std::map<std::string, std::string> All(const std::string& family) {
+  // The records of a table or index, in key order, and those of a whole family.
+  std::map<std::string, std::string> All(uint64_t storage_id) {
+    return All(FamilyOf(storage_id), Prefix(storage_id));
+  }
+  std::map<std::string, std::string> All(const std::string& family, const std::string& prefix = "") {
     std::map<std::string, std::string> all;
     std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions(), families_.at(family)));
-    for (at->SeekToFirst(); at->Valid(); at->Next()) all[at->key().ToString()] = at->value().ToString();
+    for (at->Seek(prefix); at->Valid() && at->key().starts_with(prefix); at->Next())
+      all[at->key().ToString().substr(prefix.size())] = at->value().ToString();
     return all;
   }
-  // The paths of its table files.
+  // The paths of the table files that may hold records of it.
   std::vector<std::string> Files(uint64_t storage_id) {
     rocksdb::ColumnFamilyMetaData files;
-    db_->GetColumnFamilyMetaData(families_.at(Name(storage_id)), &files);
+    db_->GetColumnFamilyMetaData(families_.at(FamilyOf(storage_id)), &files);
+    const std::string prefix = Prefix(storage_id);
     std::vector<std::string> paths;
     for (const auto& level : files.levels) {
-      for (const auto& file : level.files) paths.push_back(file.db_path + file.name);
+      for (const auto& file : level.files) {
+        if (file.smallestkey < PrefixSuccessor(prefix) && file.largestkey >= prefix)
+          paths.push_back(file.db_path + file.name);
+      }
     }
     return paths;
   }
@@ -79,12 +88,14 @@ class Families {
     return files.size;
   }
   void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
-    Put(Name(storage_id), key, value);
+    Put(FamilyOf(storage_id), Prefix(storage_id) + key, value);
   }
   void Put(const std::string& family, const std::string& key, const std::string& value) {
     Check(db_->Put(rocksdb::WriteOptions(), families_.at(family), key, value));
   }
-  void Delete(uint64_t storage_id, const std::string& key) { Delete(Name(storage_id), key); }
+  void Delete(uint64_t storage_id, const std::string& key) {
+    Delete(FamilyOf(storage_id), Prefix(storage_id) + key);
+  }
   void Delete(const std::string& family, const std::string& key) {
     Check(db_->Delete(rocksdb::WriteOptions(), families_.at(family), key));
   }
@@ -92,10 +103,18 @@ class Families {
  private:
   static void Check(const rocksdb::Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
 
-  static std::string Name(uint64_t storage_id) {
-    char name[32];
-    std::snprintf(name, sizeof(name), "s%06llu", static_cast<unsigned long long>(storage_id));
-    return name;
+  static std::string Prefix(uint64_t storage_id) {
+    std::string prefix;
+    AppendStorageId(storage_id, &prefix);
+    return prefix;
+  }
+  // The family that has records of it.
+  std::string FamilyOf(uint64_t storage_id) {
+    for (const char* family : {"items", "global_entries", "local_entries"}) {
+      if (!All(family, Prefix(storage_id)).empty()) return family;
+    }
+    ADD_FAILURE() << "nothing has the storage id " << storage_id;
+    return "items";
   }
 
   std::unique_ptr<rocksdb::DB> db_;

@@ -170,17 +170,17 @@ TEST_F(ScanSegmentsTest, OfLargeTablesAreSplitBySize) {
   ASSERT_TRUE(engine.ok()) << engine.status();
   auto view = *(*engine)->View();
   auto table = *view->catalog().Find("Things");
-  auto points = MeasureSplitPoints(*view, *table->family, 4, /*records=*/1'000'000);
+  auto points = MeasureSplitPoints(*view, ItemsOf(*view->store(), *table), 4, /*records=*/1'000'000);
   ASSERT_TRUE(points.ok()) << points.status();
   ASSERT_EQ(points->size(), 3u);
   EXPECT_TRUE(std::is_sorted(points->begin(), points->end()));
   std::vector<int> sizes(4);
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
-  std::unique_ptr<rocksdb::Iterator> it(view->store()->db()->NewIterator(options, table->family->handle()));
+  KeyspaceIterator it(*view->store(), ItemsOf(*view->store(), *table), options);
   int items = 0;
-  for (it->SeekToFirst(); it->Valid(); it->Next(), ++items) {
-    size_t part = std::upper_bound(points->begin(), points->end(), it->key().ToString()) - points->begin();
+  for (it.SeekToFirst(); it.Valid(); it.Next(), ++items) {
+    size_t part = std::upper_bound(points->begin(), points->end(), std::string(it.key())) - points->begin();
     ++sizes[part];
   }
   EXPECT_EQ(items, 10'000);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/storage/database/requests.h"
+#include "tests/support/await.h"
 
 namespace itemdb::testing {
 
@@ -49,17 +50,6 @@ inline v1::DescribeTimeToLiveReply DescribeTimeToLive(Database& database, const 
   auto reply = database.DescribeTimeToLive(request);
   EXPECT_TRUE(reply.ok()) << reply.status();
   return reply.ok() ? *reply : v1::DescribeTimeToLiveReply();
-}
-
-// Waits for what is to come by itself; false when it does not for minutes.
-template <typename Condition>
-bool Await(Condition condition) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(3);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
 }
 
 inline bool AwaitEnabled(Database& database, const std::string& table) {

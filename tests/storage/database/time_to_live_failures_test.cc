@@ -147,12 +147,11 @@ TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
       ASSERT_TRUE(database.Put(table, {{"pk", S("p")}, {"sk", S(sk)}, {"ttl", At(1)}}).ok());
     ASSERT_TRUE(SetTimeToLive(*database, table, true).ok());
     ASSERT_TRUE(AwaitEnabled(*database, table));
+    database.Reopen();  // Its records, in a table file of their own.
   }
   v1::DescribeTableRequest request;
   request.set_table_name("Things");
   const uint64_t things = database->DescribeTable(request)->table().storage_id();
-  // In files.
-  database.Reopen();
   database.Close();
   const std::vector<std::string> unreadable = Families(options.data_directory).Files(things);
   ASSERT_FALSE(unreadable.empty());

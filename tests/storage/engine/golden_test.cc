@@ -1,8 +1,11 @@
-// The data directory of format version 1, as the first program that wrote it left it
-// (tests/storage/golden_v1): it must stay openable and readable for as long as the version is known
-// (invariant FormatKnown).
+// Data directories as the programs that wrote their format left them. That of format 2
+// (tests/storage/golden_v2) must stay openable and readable for as long as the version is known; that of
+// format 1 (tests/storage/golden_v1) is refused and not touched (invariant FormatKnown).
 #include <filesystem>
+#include <map>
+#include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/storage/engine/golden_contents.h"
 #include "tests/support/files.h"
@@ -18,7 +21,7 @@ namespace fs = std::filesystem;
 class GoldenDirectoryTest : public ::testing::Test {
  protected:
   GoldenDirectoryTest() {
-    fs::copy(fs::path(ITEMDB_GOLDEN_V1) / "data", directory_.path() + "/data", fs::copy_options::recursive);
+    fs::copy(fs::path(ITEMDB_GOLDEN_V2) / "data", directory_.path() + "/data", fs::copy_options::recursive);
     // The copy may be of a read-only checkout.
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path())) {
       fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add);
@@ -29,13 +32,13 @@ class GoldenDirectoryTest : public ::testing::Test {
     options_.file_system = disk;
   }
 
-  static std::string ExpectedContents() { return ReadFile(fs::path(ITEMDB_GOLDEN_V1) / "contents.txt"); }
+  static std::string ExpectedContents() { return ReadFile(fs::path(ITEMDB_GOLDEN_V2) / "contents.txt"); }
 
   TemporaryDirectory directory_;
   DatabaseOptions options_;
 };
 
-TEST_F(GoldenDirectoryTest, OfVersion1HoldsWhatItHeld) {
+TEST_F(GoldenDirectoryTest, OfVersion2HoldsWhatItHeld) {
   TestDatabase database(options_);
   ASSERT_FALSE(HasFatalFailure());
   std::string expected = ExpectedContents();
@@ -48,7 +51,7 @@ TEST_F(GoldenDirectoryTest, OfVersion1HoldsWhatItHeld) {
   EXPECT_EQ(DescribeContents(*database), expected);
 }
 
-TEST_F(GoldenDirectoryTest, OfVersion1IsWrittenOn) {
+TEST_F(GoldenDirectoryTest, OfVersion2IsWrittenOn) {
   TestDatabase database(options_);
   ASSERT_FALSE(HasFatalFailure());
   uint64_t last = database->GetStatus().change_sequence();
@@ -85,6 +88,40 @@ TEST_F(GoldenDirectoryTest, OfVersion1IsWrittenOn) {
   auto page = database.Query(query);
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_EQ(ShowItems(*page).back(), "date=2026-01-01 pk=order-new shard=1 sk=# status=OPEN total=3");
+}
+
+// Everything in a data directory but its lock, by path: a file's bytes.
+std::map<std::string, std::string> Everything(const std::string& directory) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file() && entry.path().filename() != "LOCK")
+      all[entry.path()] = ReadFile(entry.path());
+  }
+  return all;
+}
+
+TEST(GoldenDirectory, OfVersion1IsRefusedAndNotTouched) {
+  TemporaryDirectory directory;
+  const std::string data = directory.path() + "/data";
+  fs::copy(fs::path(ITEMDB_GOLDEN_V1) / "data", data, fs::copy_options::recursive);
+  for (const bool has_witness : {true, false}) {
+    if (!has_witness) fs::remove(data + "/WITNESS");
+    const std::map<std::string, std::string> before = Everything(data);
+    for (const bool recover : {false, true}) {
+      if (!has_witness && !recover) continue;  // Refused for that.
+      DatabaseOptions options = TestDatabase::DefaultOptions(data);
+      options.recover_last_good = recover;
+      const auto opened = Database::Open(options);
+      ASSERT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition) << opened.status();
+      EXPECT_EQ(ReasonOf(opened.status()), kReasonFormatUnknown);
+      if (has_witness) {
+        EXPECT_THAT(
+            std::string(opened.status().message()),
+            ::testing::AllOf(::testing::HasSubstr("format version 1"), ::testing::HasSubstr("version 2")));
+      }
+      EXPECT_TRUE(Everything(data) == before);
+    }
+  }
 }
 
 }  // namespace

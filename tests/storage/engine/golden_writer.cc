@@ -1,10 +1,11 @@
 // golden_writer DIRECTORY: makes DIRECTORY/data, a small data directory with everything the format has, and
 // DIRECTORY/contents.txt, what it holds. Used once for each format version; see
-// tests/storage/golden_v1/README.md.
+// tests/storage/golden_v2/README.md.
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/storage/engine/golden_contents.h"
 #include "tests/support/power_loss_file_system.h"
@@ -156,6 +157,39 @@ void CloseOrder(Database& database, const std::string& id) {
         }).status());
 }
 
+// A local index, with the sizes of item collections, and a time to live.
+void WriteThreads(Database& database) {
+  v1::CreateTableRequest table = TableRequest("Thread");
+  AddLocalIndex(&table, "ByViews", "views:N", v1::PROJECTION_TYPE_INCLUDE, {"title"});
+  Create(database, table);
+  for (int i = 0; i < 6; ++i) {
+    Put(database, "Thread",
+        {{"pk", S("forum-" + std::to_string(i % 2))},
+         {"sk", S("thread-" + std::to_string(i))},
+         {"title", S("title " + std::to_string(i))},
+         {"views", N(std::to_string(100 - i))},
+         {"expires", N("32503680000")}});
+  }
+  v1::UpdateTimeToLiveRequest request;
+  request.set_table_name("Thread");
+  request.mutable_time_to_live_specification()->set_attribute_name("expires");
+  request.mutable_time_to_live_specification()->set_enabled(true);
+  Check(Await<v1::UpdateTimeToLiveReply>([&](auto done) {
+          database.UpdateTimeToLive(request, std::move(done));
+        }).status());
+  v1::DescribeTimeToLiveRequest describe;
+  describe.set_table_name("Thread");
+  while (database.DescribeTimeToLive(describe)->time_to_live_status() != v1::TIME_TO_LIVE_STATUS_ENABLED)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Remembered for ten minutes; what is written is there again whatever the time.
+void PutOnce(Database& database) {
+  wire::WriteItemRequest request = Write("Thread", {{"pk", S("forum-2")}, {"sk", S("once")}});
+  request.set_client_request_token("a token");
+  Check(Await<wire::WriteItemReply>([&](auto done) { database.PutItem(request, std::move(done)); }).status());
+}
+
 void MoveLine(Database& database) {
   wire::TransactWriteItemsRequest request;
   *request.add_transact_items()->mutable_delete_() =
@@ -182,11 +216,14 @@ void Run(const std::string& directory) {
   const std::string data = temporary.path() + "/data";
   DatabaseOptions options = TestDatabase::DefaultOptions(data);
   options.file_system = disk;
+  options.reclaim_interval = std::chrono::hours(1);  // The deleted table is in the directory.
   {
     std::unique_ptr<Database> database = Open(options);
     WriteTypes(*database);
     CreateOrders(*database);
     PutOrders(*database, 0, 6);
+    WriteThreads(*database);
+    PutOnce(*database);
     Create(*database, TableRequest("Gone"));
     Put(*database, "Gone", {{"pk", S("p")}, {"sk", S("s")}});
     v1::DeleteTableRequest gone;

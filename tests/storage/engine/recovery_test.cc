@@ -359,7 +359,8 @@ TEST_F(RecoveryTest, CutOlderLogIsRefused) {
     Cut(Logs(data_)[0], cut);
     ExpectDataLoss(AnyOf(HasSubstr("log"), HasSubstr("WAL")));
     if (HasFailure()) return;
-    EXPECT_LT(ExpectRecovers(), items_);
+    // The items may be in a table file by then, with the rest still in this log.
+    EXPECT_LE(ExpectRecovers(), items_);
     last_sequence_ = last_sequence;
     Restore();
   }
@@ -511,23 +512,31 @@ TEST_F(RecoveryTest, MissingTableFileIsRefused) {
   EXPECT_EQ(tables_lost, 1) << "the catalog cannot";
 }
 
-// Dropping a table's families cannot be lost with the log, the record that says so can.
-TEST_F(RecoveryTest, LostDeletionOfATableDoesNotStandInTheWay) {
+// A deletion is one commit: when the log loses it, the table is as it was before.
+TEST_F(RecoveryTest, LostDeletionOfATableBringsItBackWhole) {
   MakeDatabase();
   {
-    auto opened = Database::Open(Options());
+    DatabaseOptions options = Options();
+    options.reclaim_interval =
+        std::chrono::hours(1);  // That would make the deletion safe from what happens to the log.
+    auto opened = Database::Open(options);
     ASSERT_TRUE(opened.ok()) << opened.status();
     ASSERT_TRUE(Put(**opened, items_ + 1).ok());
     v1::CreateTableRequest other = TableRequest("Other");
     AddIndex(&other, "ByDate", {"date:S"}, 1, v1::PROJECTION_TYPE_ALL);
     ASSERT_TRUE(
         Await<v1::CreateTableReply>([&](auto done) { (*opened)->CreateTable(other, std::move(done)); }).ok());
+    wire::WriteItemRequest put;
+    put.set_table_name("Other");
+    put.set_key_or_item(Encode({{"pk", S("p")}, {"sk", S("s")}, {"date", S("today")}}));
+    ASSERT_TRUE(
+        Await<wire::WriteItemReply>([&](auto done) { (*opened)->PutItem(put, std::move(done)); }).ok());
     v1::DeleteTableRequest request;
     request.set_table_name("Other");
     ASSERT_TRUE(Await<v1::DeleteTableReply>([&](auto done) {
                   (*opened)->DeleteTable(request, std::move(done));
                 }).ok());
-    last_sequence_ += 3;
+    last_sequence_ += 4;
     items_ += 1;
   }
   ASSERT_EQ(Logs(data_).size(), 1u);
@@ -536,7 +545,8 @@ TEST_F(RecoveryTest, LostDeletionOfATableDoesNotStandInTheWay) {
   EXPECT_EQ(ExpectRecovers(), items_);
   auto opened = Database::Open(Options());
   ASSERT_TRUE(opened.ok()) << opened.status();
-  EXPECT_EQ((*opened)->GetStatus().table_count(), 1);
+  ASSERT_EQ((*opened)->GetStatus().table_count(), 2);
+  EXPECT_EQ((*opened)->GetStatus().tables(1).item_count(), 1);
 }
 
 // What a token stands for may be among what is lost, so the request must be taken for a new one.
@@ -609,14 +619,14 @@ TEST_F(RecoveryTest, SecondOpenIsRefusedAndTheFirstGoesOn) {
 
 TEST_F(RecoveryTest, UnknownFormatIsRefusedWhateverIsAsked) {  // FormatKnown
   MakeDatabase();
-  std::string text = "itemdb database\nformat 2\nwhat else it says we cannot know\n";
+  std::string text = "itemdb database\nformat 3\nwhat else it says we cannot know\n";
   char checksum[32];
   std::snprintf(checksum, sizeof(checksum), "checksum %016llx\n",
                 static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
   WriteFile(data_ + "/WITNESS", text + checksum);
   for (bool recover_last_good : {false, true}) {
     ExpectRefused(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                  AllOf(HasSubstr("version 2"), HasSubstr("version 1")), recover_last_good);
+                  AllOf(HasSubstr("version 3"), HasSubstr("version 2")), recover_last_good);
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// Found before protobuf's own header under ThreadSanitizer. That header gives map fields two more members there, which
-// the packaged libprotobuf, built without, does not have: with them, what a message of ours lays out and what the
-// library reads in it would not be the same.
+// Found before protobuf's own header under ThreadSanitizer. That header gives map fields two more members
+// there, which the packaged libprotobuf, built without, does not have: with them, what a message of ours lays
+// out and what the library reads in it would not be the same.
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/descriptor.h>

@@ -1,0 +1,72 @@
+// Gives back the disk space of deleted tables and indexes.
+//
+// A deletion is one commit: it takes the definition out of the catalog and records the storage ids as dropped
+// (dropped_keyspace.h). From then on nobody can begin to read or write their records. A thread does the rest:
+//   1. waits until the last snapshot from before the deletion is gone. RocksDB's deletion of files and its
+//   compaction
+//      filters ignore snapshots, so whoever still reads must have finished;
+//   2. makes the deletion durable and writes the catalog to a table file: a log that is damaged later must
+//   not bring
+//      back a table without its items;
+//   3. tells the compaction filter, writes memtables that hold such records to files, deletes table files
+//   that hold
+//      nothing else, and compacts the range of what is left;
+//   4. deletes the sizes of item collections and the record of the drop.
+// A crash anywhere only repeats steps. Storage ids are never given out again, so nothing can come in between.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "storage/base/mutex.h"
+#include "storage/engine/dropped_keyspace.h"
+
+namespace itemdb {
+
+class Engine;
+
+class Reclaimer {
+ public:
+  explicit Reclaimer(Engine& engine) : engine_(engine) {}
+  // Stops what is under way; the next opening goes on.
+  ~Reclaimer();
+
+  // Begins. Everything that was dropped before is reclaimed too.
+  void Start();
+  // Stops what is under way, so that the store can be closed: at once, or when RocksDB's background job that
+  // it waits for has ended. It is begun anew when the store was reopened.
+  void Interrupt() { interrupted_ = true; }
+
+ private:
+  void Loop();
+  // Reclaims what is ready. UNAVAILABLE: interrupted, or the store is being reopened.
+  absl::Status Reclaim();
+  // Of `dropped`, as of RocksDB's sequence number `now`, what nobody can read any more; empty while it is
+  // worth waiting for more.
+  std::vector<DroppedKeyspace> TakeReady(const Store& store, const std::vector<DroppedKeyspace>& dropped,
+                                         uint64_t now);
+  // Writes what is in the memtables of `families` to table files. UNAVAILABLE: interrupted.
+  absl::Status Flush(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+  absl::Status AwaitWritten(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+  // Steps 3 and 4.
+  absl::Status RemoveRecords(const Store& store, const std::vector<DroppedKeyspace>& ready);
+  absl::Status RemoveCollections(uint64_t storage_id);
+
+  Engine& engine_;
+  std::atomic<bool> interrupted_ = false;
+  // Of the thread, about store_: RocksDB's sequence number when a dropped storage id was first seen.
+  // Snapshots that are not older were taken after the drop.
+  std::map<uint64_t, uint64_t> seen_at_;
+  std::weak_ptr<Store> store_;
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,230 @@
+// The space of deleted tables and indexes comes back, and whoever still reads one gets all of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/storage/database/damage.h"
+#include "tests/support/await.h"
+#include "tests/support/live_index.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+namespace {
+
+class Reclaim : public ::testing::Test {
+ protected:
+  static v1::CreateTableRequest Described(const std::string& name) {
+    v1::CreateTableRequest table = TableRequest(name);
+    AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    AddLocalIndex(&table, "ByRank", "rank:N", v1::PROJECTION_TYPE_KEYS_ONLY);
+    return table;
+  }
+  void Fill(const std::string& table, int items) {
+    for (int i = 0; i < items; ++i) {
+      ASSERT_TRUE(database_
+                      .Put(table, {{"pk", S(std::to_string(i))},
+                                   {"sk", S("s")},
+                                   {"rank", N(std::to_string(i))},
+                                   {"status", S("open")},
+                                   {"padding", S(std::string(2'000, 'a' + i % 26))}})
+                      .ok());
+    }
+  }
+  absl::Status Delete(const std::string& table) {
+    v1::DeleteTableRequest request;
+    request.set_table_name(table);
+    return Await<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(request, std::move(done)); })
+        .status();
+  }
+  bool AwaitReclaimed() {
+    return Await([&] { return database_->GetStatus().disk().dropped_count() == 0; });
+  }
+  // How many records there are that bear each storage id.
+  std::map<uint64_t, int> Stored() {
+    database_.Close();
+    std::map<uint64_t, int> stored;
+    {
+      Families families(database_.options().data_directory);
+      for (const char* family : {"items", "global_entries", "local_entries"}) {
+        for (const auto& [key, value] : families.All(family)) {
+          std::string_view rest = key;
+          ++stored[ConsumeStorageId(&rest).value_or(UINT64_MAX)];
+        }
+      }
+    }
+    database_.Reopen();
+    return stored;
+  }
+  // A page of a held state; appends the keys, and moves the request behind them.
+  static void ReadPage(TestDatabase& database, const HeldState& state, wire::PageRequest* request,
+                       std::multiset<std::string>* keys) {
+    auto page =
+        Await<Page>([&](auto done) { database->ScanState(state, *request, std::move(done), nullptr); });
+    ASSERT_TRUE(page.ok()) << page.status();
+    for (const std::string& item : ShowItems(*page)) keys->insert(item);
+    request->set_exclusive_start_key(page->reply.last_evaluated_key());
+  }
+
+  TestDatabase database_;
+};
+
+TEST_F(Reclaim, RemovesEveryRecordOfADeletedTableAndNoOther) {
+  for (const char* table : {"Before", "Gone", "After"}) {
+    database_.CreateTable(Described(table));
+    Fill(table, 50);
+  }
+  const std::map<uint64_t, int> all = Stored();
+  ASSERT_EQ(all.size(), 9u);
+  Fill("Gone", 60);  // Some of it in memtables.
+  ASSERT_TRUE(Delete("Gone").ok());
+  ASSERT_TRUE(AwaitReclaimed());
+  const std::map<uint64_t, int> left = Stored();
+  EXPECT_EQ(left.size(), 6u);
+  for (const auto& [storage_id, records] : left) EXPECT_EQ(all.at(storage_id), records);
+  database_.CheckIsClean();
+}
+
+TEST_F(Reclaim, RemovesWhatADeletedIndexHad) {
+  database_.CreateTable(Described("Things"));
+  Fill("Things", 50);
+  auto updated = Await<v1::UpdateTableReply>(
+      [&](auto done) { database_->UpdateTable(DeleteIndexRequest("Things", "ByStatus"), std::move(done)); });
+  ASSERT_TRUE(updated.ok()) << updated.status();
+  ASSERT_TRUE(AwaitReclaimed());
+  EXPECT_EQ(Stored().size(), 2u);
+  database_.CheckIsClean();
+}
+
+TEST_F(Reclaim, SpaceComesBackAndStatusTellsWhatIsLeft) {
+  DatabaseOptions options = database_.options();
+  options.reclaim_interval = std::chrono::hours(1);
+  database_.Close();
+  TestDatabase waiting(options);
+  waiting.CreateTable(TableRequest("Large"));
+  std::mt19937_64 random(1);
+  int64_t bytes = 0;
+  for (int i = 0; i < 40; ++i) {
+    std::string noise(300'000, '\0');
+    for (char& byte : noise) byte = static_cast<char>(random());
+    auto put = waiting.Put("Large", {{"pk", S(std::to_string(i))}, {"sk", S("s")}, {"noise", B(noise)}});
+    ASSERT_TRUE(put.ok()) << put.status();
+    bytes += 300'000;
+  }
+  v1::DeleteTableRequest request;
+  request.set_table_name("Large");
+  ASSERT_TRUE(
+      Await<v1::DeleteTableReply>([&](auto done) { waiting->DeleteTable(request, std::move(done)); }).ok());
+  // Too little to be worth it before the hour is over.
+  ASSERT_TRUE(Await([&] { return waiting->GetStatus().disk().dropped_count() == 1; }));
+  v1::DiskUsage disk = waiting->GetStatus().disk();
+  EXPECT_GE(disk.dropped_bytes(), bytes);
+  EXPECT_LT(disk.dropped_bytes(), bytes + 40 * 1'000);
+  EXPECT_GT(disk.dropped_since_us(), int64_t{1'700'000'000'000'000});
+  waiting.Close();
+  database_.Reopen();
+  ASSERT_TRUE(AwaitReclaimed());
+  EXPECT_EQ(database_->GetStatus().disk().dropped_bytes(), 0);
+  // The change log still has the items.
+  database_.Close();
+  EXPECT_LT(Families(options.data_directory).FileBytes("items"), 10'000u);
+}
+
+// Nothing is left to be read, but the deletions take space too.
+TEST_F(Reclaim, OfATableThatWasEmptiedBefore) {
+  database_.CreateTable(TableRequest("Emptied"));
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20; ++i) {
+    std::string noise(300'000, '\0');
+    for (char& byte : noise) byte = static_cast<char>(random());
+    ASSERT_TRUE(
+        database_.Put("Emptied", {{"pk", S("p")}, {"sk", S(std::to_string(i))}, {"noise", B(noise)}}).ok());
+  }
+  database_.Reopen();  // In files.
+  for (int i = 0; i < 20; ++i)
+    ASSERT_TRUE(database_.Delete("Emptied", {{"pk", S("p")}, {"sk", S(std::to_string(i))}}).ok());
+  ASSERT_TRUE(Delete("Emptied").ok());
+  ASSERT_TRUE(AwaitReclaimed());
+  database_.Close();
+  EXPECT_LT(Families(database_.options().data_directory).FileBytes("items"), 10'000u);
+}
+
+// RocksDB's deletion of files and its compaction filters take no notice of snapshots.
+TEST_F(Reclaim, WaitsForWhoeverStillReadsTheTable) {
+  database_.CreateTable(Described("Things"));
+  Fill("Things", 300);
+  database_.Reopen();  // In files.
+  Fill("Things", 100);
+  std::multiset<std::string> keys;
+  wire::PageRequest request;
+  request.set_table_name("Things");
+  request.set_limit(100);
+  request.set_projection_expression("pk");
+  {
+    auto state = database_->HoldState();
+    ASSERT_TRUE(state.ok()) << state.status();
+    ReadPage(database_, **state, &request, &keys);
+    ASSERT_TRUE(Delete("Things").ok());
+    // Others' writes and deletions go on.
+    database_.CreateTable(Described("Others"));
+    Fill("Others", 20);
+    ASSERT_TRUE(Delete("Others").ok());
+    ASSERT_TRUE(Await([&] { return database_->GetStatus().disk().dropped_count() == 6; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!request.exclusive_start_key().empty()) ReadPage(database_, **state, &request, &keys);
+    EXPECT_EQ(keys.size(), 300u);
+    EXPECT_EQ(database_->GetStatus().disk().dropped_count(), 6);
+  }
+  database_.CreateTable(
+      TableRequest("Next"));  // The next view: that of the deletion is the last to hold a snapshot.
+  EXPECT_TRUE(AwaitReclaimed());
+  EXPECT_TRUE(Stored().empty());
+}
+
+// A log that is lost after the space came back must not bring back a table without its items.
+TEST_F(Reclaim, MakesTheDeletionDurableFirst) {
+  database_.CreateTable(Described("Things"));
+  Fill("Things", 50);
+  database_.Reopen();
+  database_.CreateTable(TableRequest("Others"));
+  ASSERT_TRUE(Delete("Things").ok());
+  ASSERT_TRUE(AwaitReclaimed());
+  database_.Close();
+  for (const auto& entry :
+       std::filesystem::directory_iterator(database_.options().data_directory + "/rocksdb")) {
+    if (entry.path().extension() == ".log") std::filesystem::remove(entry.path());
+  }
+  DatabaseOptions options = database_.options();
+  options.recover_last_good = true;
+  auto recovered = Database::Open(options);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  const v1::GetStatusReply status = (*recovered)->GetStatus();
+  ASSERT_EQ(status.tables_size(), 1);
+  EXPECT_EQ(status.tables(0).table_name(), "Others");
+}
+
+TEST_F(Reclaim, OfManyTablesIsDoneAtOnce) {
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = "Table" + std::to_string(i);
+    database_.CreateTable(Described(name));
+    Fill(name, 3);
+  }
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(Delete("Table" + std::to_string(i)).ok());
+  ASSERT_TRUE(AwaitReclaimed());
+  EXPECT_TRUE(Stored().empty());
+  // Ids are not given out again.
+  database_.CreateTable(TableRequest("Later"));
+  v1::DescribeTableRequest request;
+  request.set_table_name("Later");
+  EXPECT_EQ(database_->DescribeTable(request)->table().storage_id(), 181u);
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -5,6 +5,7 @@
 // one seed only.
 #include <atomic>
 #include <cstdlib>
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -83,6 +84,8 @@ class Machine {
     options.durable = durable_;
     options.memtable_bytes = memtable_bytes_;
     options.file_system = disk_;
+    // Reclaiming syncs what is written, which leaves less to lose.
+    if (!durable_ && seed_ % 2 == 0) options.reclaim_interval = std::chrono::hours(1);
     return options;
   }
 
@@ -279,6 +282,7 @@ TEST(PowerLossTest, WithoutSyncsCutsTakeAcknowledgedWritesAndLeaveAConsistentPre
   RunSeeds(1'000, kRelaxedSeeds, /*durable=*/false, &sums);
   if (OneSeedOnly()) return;
   EXPECT_GT(sums.lossy_seeds, static_cast<int64_t>(kRelaxedSeeds) / 4);
+  RecordProperty("lossy_seeds", static_cast<int>(sums.lossy_seeds));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace itemdb::bench {
 
 struct TablesOptions {
-  // Each with two indexes, so three column families a table.
+  // Each with two indexes.
   int tables = 300;
   // Puts before and after the tables are made, whose latencies are compared.
   int puts = 20'000;

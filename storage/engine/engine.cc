@@ -227,6 +227,13 @@ void Engine::Keep() {
     failed_ = true;
     return;
   }
+  // A write would meet this too, but there may be none for a while.
+  if (auto view = View(); view.ok() && (*view)->store()->HasFailed()) {
+    options_.log->error("RocksDB could not write its files; the store will be reopened");
+    MutexLock lock(mutex_);
+    failed_ = true;
+    return;
+  }
   if (absl::Status kept = KeepWitness(); !kept.ok()) {
     options_.log->warn("the witness could not be written error=\"{}\"", MessageOf(kept));
   }

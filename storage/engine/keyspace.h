@@ -1,9 +1,9 @@
 // Keyspaces: the records of one table or index, in a column family that all tables or indexes of a kind
 // share.
 //
-//   stored key   +------------------------------+--------------------+
+//   stored key   +------------------------------+----------------------+
 //                | storage id (keys/storage_id) | key (keys/key_codec) |
-//                +------------------------------+--------------------+
+//                +------------------------------+----------------------+
 //
 // Everything above this file knows keys without the storage id.
 #pragma once

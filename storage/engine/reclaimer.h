@@ -3,16 +3,14 @@
 // A deletion is one commit: it takes the definition out of the catalog and records the storage ids as dropped
 // (dropped_keyspace.h). From then on nobody can begin to read or write their records. A thread does the rest:
 //   1. waits until the last snapshot from before the deletion is gone. RocksDB's deletion of files and its
-//   compaction
-//      filters ignore snapshots, so whoever still reads must have finished;
+//      compaction filters ignore snapshots, so every reader from before must have finished;
 //   2. makes the deletion durable and writes the catalog to a table file: a log that is damaged later must
-//   not bring
-//      back a table without its items;
+//      not bring back a table without its items;
 //   3. tells the compaction filter, writes memtables that hold such records to files, deletes table files
-//   that hold
-//      nothing else, and compacts the range of what is left;
+//      that hold nothing else, and compacts the range of what is left;
 //   4. deletes the sizes of item collections and the record of the drop.
-// A crash anywhere only repeats steps. Storage ids are never given out again, so nothing can come in between.
+// A crash anywhere only repeats steps. What fails is logged and tried again later. Storage ids are never
+// given out again, so nothing can come in between.
 #pragma once
 
 #include <atomic>
@@ -43,13 +41,13 @@ class Reclaimer {
 
  private:
   void Loop();
-  // Reclaims what is ready. UNAVAILABLE: interrupted, or the store is being reopened.
+  // Reclaims what is ready. CANCELLED: interrupted. ABORTED: some of it is left for the next time.
   absl::Status Reclaim();
   // Of `dropped`, as of RocksDB's sequence number `now`, what nobody can read any more; empty while it is
   // worth waiting for more.
   std::vector<DroppedKeyspace> TakeReady(const Store& store, const std::vector<DroppedKeyspace>& dropped,
                                          uint64_t now);
-  // Writes what is in the memtables of `families` to table files. UNAVAILABLE: interrupted.
+  // Writes what is in the memtables of `families` to table files. CANCELLED: interrupted.
   absl::Status Flush(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
   absl::Status AwaitWritten(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
   // Steps 3 and 4.
@@ -63,7 +61,7 @@ class Reclaimer {
   std::map<uint64_t, uint64_t> seen_at_;
   std::weak_ptr<Store> store_;
 
-  mutable Mutex mutex_;
+  Mutex mutex_;
   CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -114,6 +114,19 @@ class ClosedLogSync : public rocksdb::EventListener {
   uint64_t synced_through_ = 0;
 };
 
+// Remembers whether a flush or compaction failed in a way that RocksDB does not get over by itself.
+class FailedJobs : public rocksdb::EventListener {
+ public:
+  explicit FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed) : has_failed_(std::move(has_failed)) {}
+
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
+    if (status->severity() >= rocksdb::Status::kFatalError) *has_failed_ = true;
+  }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> has_failed_;
+};
+
 rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger) {
   rocksdb::Options base;
   base.env = options.env;
@@ -219,6 +232,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   std::shared_ptr<Store> store(new Store());
   store->logger_ = std::make_shared<SpdlogLogger>(options.log);
   rocksdb::Options base = BaseOptions(options, store->logger_);
+  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_));
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
   store->write_buffer_manager_ = base.write_buffer_manager;

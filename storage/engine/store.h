@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -96,6 +97,9 @@ class Store {
   // nothing has a key in their range. Durable on return, and the files are gone from where they were.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths);
 
+  // Whether a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
+  bool HasFailed() const { return *has_failed_; }
+
   // The filter that all families with keyspaces are compacted with.
   DroppedFilter& dropped_filter() const { return *dropped_filter_; }
 
@@ -126,6 +130,7 @@ class Store {
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
+  const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<DroppedFilter> dropped_filter_ = std::make_shared<DroppedFilter>();
   std::function<void()> on_closed_;
 };

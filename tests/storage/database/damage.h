@@ -87,6 +87,10 @@ class Families {
     db_->GetColumnFamilyMetaData(families_.at(family), &files);
     return files.size;
   }
+  void Create(const std::string& family) {
+    Check(db_->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), family, &families_[family]));
+  }
+  void Drop(const std::string& family) { Check(db_->DropColumnFamily(families_.at(family))); }
   void Put(uint64_t storage_id, const std::string& key, const std::string& value) {
     Put(FamilyOf(storage_id), Prefix(storage_id) + key, value);
   }

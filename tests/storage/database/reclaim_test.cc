@@ -8,12 +8,19 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
+#include "spdlog/sinks/ostream_sink.h"
+#include "spdlog/spdlog.h"
+#include "storage/engine/counters.h"
+#include "storage/engine/dropped_keyspace.h"
+#include "storage/engine/recovery.h"
 #include "tests/storage/database/damage.h"
 #include "tests/support/await.h"
 #include "tests/support/live_index.h"
+#include "tests/support/power_loss_file_system.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
@@ -208,6 +215,107 @@ TEST_F(Reclaim, MakesTheDeletionDurableFirst) {
   const v1::GetStatusReply status = (*recovered)->GetStatus();
   ASSERT_EQ(status.tables_size(), 1);
   EXPECT_EQ(status.tables(0).table_name(), "Others");
+}
+
+// A disk that cannot write the files: it is told once, reads and writes of other tables go on, and in the end
+// the space comes back.
+TEST_F(Reclaim, TellsThatItCannotAndTriesAgain) {
+  auto disk = std::make_shared<PowerLossFileSystem>(database_.options().data_directory);
+  DatabaseOptions options = database_.options();
+  options.file_system = disk;
+  std::ostringstream log;
+  options.log =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log));
+  database_.Close();
+  TestDatabase failing(options);
+  for (const char* table : {"Gone", "Others"}) {
+    failing.CreateTable(TableRequest(table));
+    ASSERT_TRUE(failing.Put(table, {{"pk", S("p")}, {"sk", S("s")}}).ok());
+  }
+  failing.Reopen();  // In files.
+  disk->Inject({.operation = InjectedFault::Operation::kRead,
+                .matches = [](const std::string& path) { return path.ends_with(".sst"); },
+                .times = 1'000'000});
+  v1::DeleteTableRequest request;
+  request.set_table_name("Gone");
+  ASSERT_TRUE(
+      Await<v1::DeleteTableReply>([&](auto done) { failing->DeleteTable(request, std::move(done)); }).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(failing->GetStatus().disk().dropped_count(), 1);
+  disk->ClearFaults();
+  // Without anybody writing: the store is opened again by itself. While it is, there is no table.
+  v1::DescribeTableRequest others;
+  others.set_table_name("Others");
+  EXPECT_TRUE(Await([&] {
+    return failing->GetStatus().disk().dropped_count() == 0 && failing->DescribeTable(others).ok();
+  }));
+  EXPECT_EQ(failing.Get("Others", {{"pk", S("p")}, {"sk", S("s")}}), "pk=p sk=s");
+  failing.Close();
+  options.log->flush();
+  const std::string told = "could not be reclaimed yet";
+  const size_t first = log.str().find(told);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(log.str().find(told, first + 1), std::string::npos) << log.str();
+}
+
+// What a damaged log leaves of the catalog may be of different times: neither the ids of tables that it
+// forgot nor those of tables that it knows to be deleted are given out again.
+TEST_F(Reclaim, GivesNoIdOutAgainAfterARecoveryWithLosses) {
+  DatabaseOptions options = database_.options();
+  database_.CreateTable(TableRequest("Things"));
+  database_.Close();
+  {
+    Families families(options.data_directory);
+    families.Put("catalog", kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, 2));
+    families.Put("catalog", DroppedKey(40), EncodeDropped({40, KeyspaceKind::kItems, 1, 1}));
+    const std::string collection = CollectionKey(50, "Sp");
+    families.Put("stats", collection, EncodeCounters(50, collection, {1, 1}));
+    std::string item;
+    AppendStorageId(300, &item);
+    families.Put("global_entries", item + "key", "record");
+  }
+  std::filesystem::remove(options.data_directory + "/WITNESS");
+  options.recover_last_good = true;
+  for (const uint64_t highest : {300, 301}) {
+    TestDatabase recovered(options);
+    const std::string name = "Next" + std::to_string(highest);
+    recovered.CreateTable(TableRequest(name));
+    v1::DescribeTableRequest request;
+    request.set_table_name(name);
+    EXPECT_EQ(recovered->DescribeTable(request)->table().storage_id(), highest + 1);
+    recovered.Close();
+    options.recover_last_good = false;
+  }
+  // What no table is known to own is kept.
+  EXPECT_EQ(Families(options.data_directory).All(300).size(), 1u);
+}
+
+// An id beyond what the catalog gave out would be given out again.
+TEST_F(Reclaim, RefusesACatalogThatGivesIdsOutAgain) {
+  database_.CreateTable(Described("Things"));
+  database_.Close();
+  Families(database_.options().data_directory)
+      .Put("catalog", kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, 3));
+  const auto opened = Database::Open(database_.options());
+  EXPECT_EQ(opened.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(MessageOf(opened.status()),
+              ::testing::AllOf(::testing::HasSubstr("table Things"), ::testing::HasSubstr("storage id 3"),
+                               ::testing::HasSubstr("--recover=last-good")));
+}
+
+TEST_F(Reclaim, NamesAColumnFamilyThatIsMissingOrUnknown) {
+  const std::string directory = database_.options().data_directory;
+  database_.CreateTable(TableRequest("Things"));
+  database_.Close();
+  Families(directory).Create("later");
+  auto opened = Database::Open(database_.options());
+  EXPECT_EQ(ReasonOf(opened.status()), kReasonFormatUnknown);
+  EXPECT_THAT(MessageOf(opened.status()), ::testing::HasSubstr("later"));
+  Families(directory).Drop("later");
+  Families(directory).Drop("local_entries");
+  opened = Database::Open(database_.options());
+  EXPECT_EQ(opened.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(MessageOf(opened.status()), ::testing::HasSubstr("column family local_entries is missing"));
 }
 
 TEST_F(Reclaim, OfManyTablesIsDoneAtOnce) {

@@ -4,8 +4,8 @@
 // the threads interleave it does not decide, so a failing seed may need a few runs. ITEMDB_TEST_SEED=N runs
 // one seed only.
 #include <atomic>
-#include <cstdlib>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <set>

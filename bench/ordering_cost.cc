@@ -110,7 +110,7 @@ absl::StatusOr<std::array<double, kSteps>> MeasureOnce(Session& session, const s
   ITEMDB_ASSIGN_OR_RETURN(Costs costs, PutInGroups(*store, requests, group_size));
   store.reset();
   RemoveAll(directory);
-  double puts = static_cast<double>(requests.operations() / group_size * group_size);
+  double puts = static_cast<double>(requests.operations() - requests.operations() % group_size);
   std::array<double, kSteps> per_put;
   for (int step = 0; step < kSteps; ++step) {
     per_put[step] = std::chrono::duration<double, std::micro>(costs[step]).count() / puts;

@@ -89,5 +89,5 @@ function(itemdb_test name)
     set(cost ${ITEMDB_LONG_TEST_COST})
   endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 120
-                       PROPERTIES LABELS ${label} TIMEOUT 1000 ENVIRONMENT "${ITEMDB_TEST_ENVIRONMENT}" COST ${cost})
+                       PROPERTIES LABELS ${label} TIMEOUT 500 ENVIRONMENT "${ITEMDB_TEST_ENVIRONMENT}" COST ${cost})
 endfunction()

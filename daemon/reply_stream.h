@@ -27,7 +27,7 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
   ReplyStream(Calls& calls, grpc::CallbackServerContext& context, std::string_view method,
               size_t request_bytes)
       : call_(calls, context, method, request_bytes), context_(context) {}
-  virtual ~ReplyStream() = default;
+  ~ReplyStream() override = default;
 
   // True when the stream may go on; otherwise it is over.
   [[nodiscard]] bool Enter();

@@ -1,6 +1,8 @@
 #include "tools/progress.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -17,7 +19,7 @@ constexpr char kClearLine[] = "\r\x1b[K";
 
 // "3 s", "2 min 5 s", "1 h 4 min".
 std::string DurationText(double seconds) {
-  const int64_t whole = static_cast<int64_t>(seconds + 0.5);
+  const int64_t whole = std::llround(seconds);
   if (whole < 60) return absl::StrFormat("%d s", whole);
   if (whole < 3'600) return absl::StrFormat("%d min %d s", whole / 60, whole % 60);
   return absl::StrFormat("%d h %d min", whole / 3'600, whole % 3'600 / 60);

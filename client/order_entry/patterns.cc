@@ -129,7 +129,7 @@ std::vector<AccessPattern> MakePatterns() {
 ItemRange PatternItems(const Client& client, Pattern pattern, const std::vector<std::string>& arguments,
                        CallOptions options) {
   const auto& a = arguments;
-  Client c = client;
+  const Client& c = client;
   switch (pattern) {
     case Pattern::kEmployeeById:
       return OneItem(c, {.table_name = std::string(kEmployeeTable), .key = {{"employee_id", a[0]}}}, options);

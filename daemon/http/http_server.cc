@@ -70,6 +70,7 @@ absl::Status HttpServer::SetCertificates(const TlsContent& content) {
 }
 
 void HttpServer::Start(HttpHandler& handler) {
+  // NOLINTNEXTLINE(modernize-make-unique): it cannot name fields.
   context_.reset(new HttpContext{.handler = handler,
                                  .calls = calls_,
                                  .secrets = *secrets_,

@@ -7,14 +7,15 @@ ROOT is the tree, BUILD a build folder of the preset check: compile commands of 
 headers and unity builds, so that neither hides a missing include.
 
   layout       every file is laid out as clang-format does
-  headers      every header compiles alone
-  clang-tidy   of each source file, clang's thread-safety analysis and warnings included
+  clang-tidy   of the products' sources and headers. Files of one target are read several as one: reading the headers
+               from elsewhere costs most.
+  alone        every header, and every source file, compiles by itself
 
-What was found in order is remembered in DIRECTORY, by the text of the file and of all headers of ours that it
-includes, so a file is read again only when one of those has changed. Of files that were not read since, those whose
-own text changed are always read, and of the others (a header that they include changed, or nothing is remembered) a
-tenth, another one for each commit. With `all` nothing is taken from memory, and clang's static analyzer runs too.
-The summary is in BUILD/summary.txt. Ends with 1 when anything was found.
+What was found in order is remembered in DIRECTORY, by the text of the files and of all headers of ours that they
+include, so that a file is read again only when one of those has changed. Those whose own text changed are always
+read, and of the others (a header that they include changed, or nothing is remembered) a tenth, another one for each
+commit. With `all` nothing is taken from memory, and clang's static analyzer runs too. The summary is in
+BUILD/summary.txt. Ends with 1 when anything was found.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -35,6 +37,9 @@ TIDIED = ("storage", "daemon", "client", "tools", "bench")
 # Where includes that are not spelled from the root are looked for.
 INCLUDE_ROOTS = ("", "client/include", "client/testing/include", "examples", "proto")
 ROTATION = 10
+MAX_READ_AS_ONE = 16
+# Some of its files see the namespaces of client and storage, others would not know which they mean.
+READ_ALONE = "client/testing"
 
 
 class Tree:
@@ -111,6 +116,9 @@ class Stamps:
     def add(self, key):
         (self.directory / key).touch()
 
+    def remove(self, key):
+        (self.directory / key).unlink(missing_ok=True)
+
 
 def run(command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -121,6 +129,46 @@ def run(command, **options):
 def each_in_parallel(jobs, function, items):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         yield from zip(items, pool.map(function, items))
+
+
+class Unit:
+    """Files that are read as one, and by what it is remembered that they are in order."""
+
+    def __init__(self, tree, purpose, files, flags=()):
+        self.files, self.flags = files, flags
+        self.key, self.own_key = (
+            hashlib.sha256("".join(tree.key(purpose, path, alone) for path in files).encode()).hexdigest()[:40]
+            for alone in (False, True))
+
+    def remember(self, stamps, in_order):
+        if in_order:
+            stamps.add(self.key)
+            self.begin_with(stamps)
+        else:
+            stamps.remove("own-" + self.own_key)
+
+    def begin_with(self, stamps):
+        """Its text is not a change."""
+        stamps.add("own-" + self.own_key)
+
+    def is_in_order(self, stamps):
+        return stamps.has(self.key)
+
+    def has_changed(self, stamps):
+        return not stamps.has("own-" + self.own_key)
+
+
+def choose(tree, stamps, everything, units):
+    """Those to be read."""
+    if everything:
+        return units
+    missing = [unit for unit in units if not unit.is_in_order(stamps)]
+    if all(unit.has_changed(stamps) for unit in units):  # Nothing is remembered.
+        for unit in units:
+            unit.begin_with(stamps)
+    changed = [unit for unit in missing if unit.has_changed(stamps)]
+    rest = [unit for unit in missing if unit not in changed]
+    return changed + rest[tree.turn()::ROTATION]
 
 
 def check_layout(tree, jobs):
@@ -134,60 +182,79 @@ def check_layout(tree, jobs):
     return len(tree.files), findings
 
 
-def header_command(build, header):
-    includes = [f"-I{build / 'proto'}"]
-    for folder in INCLUDE_ROOTS[:-1]:
-        includes.append(f"-I{pathlib.Path(folder) if folder else '.'}")
-    return ["clang++", "-std=c++20", "-fsyntax-only", "-x", "c++", "-Wall", "-Wno-pragma-once-outside-header", "-Werror",
-            "-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", "-DFMT_SHARED", "-DSPDLOG_SHARED_LIB",
-            "-DBOOST_ASIO_SEPARATE_COMPILATION", "-DBOOST_BEAST_SEPARATE_COMPILATION", "-DBOOST_ASIO_NO_DEPRECATED",
-            *includes, "-isystem", str(build / "proto"), "-isystem", "/usr/include/editline", header]
+def header_flags(build):
+    includes = [f"-I{pathlib.Path(folder) if folder else '.'}" for folder in INCLUDE_ROOTS[:-1]]
+    return ["-std=c++20", "-Wall", "-Wno-pragma-once-outside-header", "-Werror", "-DSPDLOG_COMPILED_LIB",
+            "-DSPDLOG_FMT_EXTERNAL", "-DFMT_SHARED", "-DSPDLOG_SHARED_LIB", "-DBOOST_ASIO_SEPARATE_COMPILATION",
+            "-DBOOST_BEAST_SEPARATE_COMPILATION", "-DBOOST_ASIO_NO_DEPRECATED", *includes, "-isystem",
+            str(build / "proto"), "-isystem", "/usr/include/editline"]
 
 
-def check_headers(tree, build, stamps, jobs, everything):
-    headers = [path for path in tree.files if path.endswith(".h") and path.startswith(tuple(f + "/" for f in FOLDERS))]
-    keys = {header: tree.key("header", header) for header in headers}
-    chosen = [header for header in headers if everything or not stamps.has(keys[header])]
+def source_flags(tree, build):
+    """The flags of each source file that is built."""
+    with open(build / "compile_commands.json", encoding="utf-8") as file:
+        entries = json.load(file)
+    flags = {}
+    for entry in entries:
+        words = shlex.split(entry["command"])
+        words = words[next(i for i, word in enumerate(words) if word.endswith("clang++")) + 1:]
+        left = [word for i, word in enumerate(words) if word not in ("-c", "-o") and (i == 0 or words[i - 1] not in ("-c", "-o"))]
+        flags.setdefault(os.path.relpath(entry["file"], tree.root), left)
+    return {path: flags[path] for path in tree.files if path in flags}
+
+
+def check_alone(tree, build, stamps, jobs, everything):
+    """Every header, and every source file with the flags it is built with."""
+    flags = source_flags(tree, build)
+    for path in tree.files:
+        if path.endswith(".h") and path.startswith(tuple(folder + "/" for folder in FOLDERS)):
+            flags[path] = header_flags(build)
+    chosen = choose(tree, stamps, everything, [Unit(tree, "alone", [path]) for path in sorted(flags)])
     findings = []
-    for header, (code, output) in each_in_parallel(
-            jobs, lambda header: run(header_command(build, header), cwd=tree.root), chosen):
-        if code == 0:
-            stamps.add(keys[header])
-        else:
-            findings.append(f"{header} does not compile alone:\n{output}")
+
+    def compile_alone(unit):
+        path = unit.files[0]
+        return run(["clang++", "-fsyntax-only", "-x", "c++", *flags[path], path], cwd=tree.root)
+
+    for unit, (code, output) in each_in_parallel(jobs, compile_alone, chosen):
+        unit.remember(stamps, in_order=code == 0)
+        if code != 0:
+            findings.append(f"{unit.files[0]} does not compile alone:\n{output}")
     return len(chosen), findings
 
 
 def check_tidy(tree, build, stamps, jobs, everything):
-    with open(build / "compile_commands.json", encoding="utf-8") as file:
-        known = {os.path.relpath(entry["file"], tree.root) for entry in json.load(file)}
-    sources = [path for path in tree.files if path in known and path.startswith(tuple(f + "/" for f in TIDIED))]
+    groups = {}
+    for path, flags in source_flags(tree, build).items():
+        if path.startswith(tuple(folder + "/" for folder in TIDIED)):
+            groups.setdefault((os.path.dirname(path), *flags), []).append(path)
     purpose = "analyzed" if everything else "tidied"
-    keys = {path: tree.key(purpose, path) for path in sources}
-    own = {path: tree.key(purpose + " itself", path, alone=True) for path in sources}
-    missing = [path for path in sources if everything or not stamps.has(keys[path])]
-    if everything:
-        chosen = missing
-    else:
-        cold = not any(stamps.has(key) for key in own.values())
-        changed = [] if cold else [path for path in missing if not stamps.has(own[path])]
-        rest = [path for path in missing if path not in changed]
-        turn = tree.turn()
-        chosen = changed + rest[turn::ROTATION]
+    units = []
+    for (_, *flags), paths in groups.items():
+        parts = len(paths) if paths[0].startswith(READ_ALONE) else -(-len(paths) // MAX_READ_AS_ONE)
+        for part in range(parts):
+            units.append(Unit(tree, purpose, paths[part::parts], flags))
+    chosen = choose(tree, stamps, everything, units)
+    (build / "tidy").mkdir(exist_ok=True)
     checks = [] if everything else ["--checks=-clang-analyzer-*"]
     findings = []
 
-    def tidy(path):
-        return run(["clang-tidy", "--quiet", f"-p={build}", *checks, path], cwd=tree.root)
+    def tidy(unit):
+        together = build / "tidy" / f"{unit.key}.cc"
+        together.write_text("".join(f'#include "{tree.root / path}"\n' for path in unit.files), encoding="utf-8")
+        # What is included counts, and that is source files too.
+        code, output = run(["clang-tidy", "--quiet", f"--config-file={tree.root}/.clang-tidy", *checks,
+                            f"--header-filter=^{tree.root}/({'|'.join(TIDIED)})/", str(together), "--", *unit.flags],
+                           cwd=tree.root)
+        together.unlink()
+        return code, output
 
-    for path, (code, output) in each_in_parallel(jobs, tidy, chosen):
-        if code == 0:
-            stamps.add(keys[path])
-            stamps.add(own[path])
-        else:
+    for unit, (code, output) in each_in_parallel(jobs, tidy, chosen):
+        unit.remember(stamps, in_order=code == 0)
+        if code != 0:
             lines = [line for line in output.split("\n") if not re.match(r"\d+ warnings? (generated|treated)", line)]
             findings.append("\n".join(lines))
-    return len(chosen), findings
+    return sum(len(unit.files) for unit in chosen), findings
 
 
 def main():
@@ -203,8 +270,8 @@ def main():
     wrong, summary = False, []
     for name, check in (
             ("layout", lambda: check_layout(tree, options.jobs)),
-            ("headers", lambda: check_headers(tree, build, stamps, options.jobs, everything)),
-            ("clang-tidy", lambda: check_tidy(tree, build, stamps, options.jobs, everything))):
+            ("clang-tidy", lambda: check_tidy(tree, build, stamps, options.jobs, everything)),
+            ("alone", lambda: check_alone(tree, build, stamps, options.jobs, everything))):
         began = time.monotonic()
         read, findings = check()
         for finding in findings:

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 // another; 0: none.
 std::chrono::seconds Limit() {
   const char* seconds = std::getenv("ITEMDB_TEST_SECONDS");
-  if (seconds == nullptr) return std::chrono::seconds(900);
+  if (seconds == nullptr) return std::chrono::seconds(420);
   int limit = 0;
   if (absl::SimpleAtoi(seconds, &limit) && limit >= 0) return std::chrono::seconds(limit);
   std::fprintf(stderr, "ITEMDB_TEST_SECONDS is \"%s\"; it must be a number, 0 or more\n", seconds);

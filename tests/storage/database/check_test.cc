@@ -318,6 +318,14 @@ TEST_F(CheckOfAnEngine, RunsAloneOnly) {
 TEST_F(CheckOfAnEngine, IsRefusedWhileTooManyReadsWait) {
   std::promise<void> gate;
   std::shared_future<void> opened = gate.get_future().share();
+  // The pool's thread has taken its task before the queue is filled: later that would make room.
+  std::promise<void> started;
+  IoPool::Task first = [opened, &started] {
+    started.set_value();
+    opened.wait();
+  };
+  ASSERT_TRUE(engine_->io().Submit(first));
+  started.get_future().wait();
   bool taken = true;
   for (int i = 0; taken && i < 1'000'000; ++i) {
     IoPool::Task task = [opened] { opened.wait(); };

@@ -47,6 +47,7 @@ struct Options {
   uint64_t live_orders = 1'000'000;
   int live_writers = 4;
   int tables = 300;
+  int table_indexes = 2;
   int table_puts = 20'000;
   int expiries = 10'000;
   double expiry_seconds = 20;
@@ -82,9 +83,13 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(64, 1'000'000))
       ->type_name("N");
   app.add_option("--tables", options.tables, "Tables that tables makes (default 300)")
-      ->check(CLI::Range(2, 2'500))
+      ->check(CLI::Range(2, 9'900))
       ->type_name("N");
-  app.add_option("--table-puts", options.table_puts, "Puts of each of its two rounds (default 20000)")
+  app.add_option("--table-indexes", options.table_indexes, "Indexes of each of them (default 2)")
+      ->check(CLI::Range(0, 20))
+      ->type_name("N");
+  app.add_option("--table-puts", options.table_puts,
+                 "Puts, and gets, of each of its two rounds (default 20000)")
       ->check(CLI::Range(100, 1'000'000))
       ->type_name("N");
   app.add_option("--expiries", options.expiries, "Items that expire in a second of ttl (default 10000)")
@@ -166,7 +171,8 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                   .orders = options.orders}));
   }
   if (all || command == "tables") {
-    ITEMDB_RETURN_IF_ERROR(RunTables(session, {.tables = options.tables, .puts = options.table_puts}));
+    ITEMDB_RETURN_IF_ERROR(RunTables(
+        session, {.tables = options.tables, .indexes = options.table_indexes, .puts = options.table_puts}));
   }
   if (all || command == "ttl") {
     ITEMDB_RETURN_IF_ERROR(RunTimeToLive(

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/data.grpc.pb.h"
@@ -18,51 +19,70 @@ namespace {
 
 using nlohmann::ordered_json;
 constexpr double kBytesPerMiB = 1 << 20;
-// The goals for 300 tables.
-constexpr double kCreateGoalSeconds = 60;
-constexpr double kRestartGoalSeconds = 5;
-constexpr double kWalGoalMiB = 1024;
-constexpr double kLatencyGoal = 2;
+// The goals, for 10,000 tables.
+constexpr double kDefinitionGoal = 2;
+constexpr double kMemoryGoalKiB = 2;
+constexpr double kRestartGoalSeconds = 0.5;
+constexpr double kLatencyGoal = 1.1;
+// So many tables are made and deleted one after another to time it.
+constexpr int kTimedDefinitions = 100;
 
 std::string TableName(int table) { return "table" + std::to_string(10'000 + table); }
 
-v1::CreateTableRequest TableRequest(int table) {
+std::string IndexAttribute(int index) { return "i" + std::to_string(index); }
+
+v1::CreateTableRequest TableRequest(int table, int indexes) {
   v1::CreateTableRequest request;
   request.set_table_name(TableName(table));
   request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
-  const auto add_key = [](auto* schema, const char* name, v1::KeyType type) {
+  const auto add_key = [](auto* schema, const std::string& name, v1::KeyType type) {
     v1::KeySchemaElement* element = schema->Add();
     element->set_attribute_name(name);
     element->set_key_type(type);
   };
-  for (const char* name : {"pk", "sk", "a", "b"}) {
+  const auto add_attribute = [&request](const std::string& name) {
     v1::AttributeDefinition* attribute = request.add_attribute_definitions();
     attribute->set_attribute_name(name);
     attribute->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);
-  }
+  };
+  add_attribute("pk");
+  add_attribute("sk");
   add_key(request.mutable_key_schema(), "pk", v1::KEY_TYPE_HASH);
   add_key(request.mutable_key_schema(), "sk", v1::KEY_TYPE_RANGE);
-  for (const char* name : {"a", "b"}) {
+  for (int i = 0; i < indexes; ++i) {
+    add_attribute(IndexAttribute(i));
     v1::GlobalSecondaryIndex* index = request.add_global_secondary_indexes();
-    index->set_index_name(std::string("by_") + name);
-    add_key(index->mutable_key_schema(), name, v1::KEY_TYPE_HASH);
+    index->set_index_name("by_" + IndexAttribute(i));
+    add_key(index->mutable_key_schema(), IndexAttribute(i), v1::KEY_TYPE_HASH);
     add_key(index->mutable_key_schema(), "sk", v1::KEY_TYPE_RANGE);
     index->mutable_projection()->set_projection_type(v1::PROJECTION_TYPE_ALL);
   }
   return request;
 }
 
-v1::PutItemRequest PutRequest(int table, int item) {
+void SetText(const std::string& name, const std::string& text, v1::Item* item) {
+  v1::Attribute* attribute = item->add_attributes();
+  attribute->set_name(name);
+  attribute->mutable_value()->set_s(text);
+}
+
+v1::PutItemRequest PutRequest(int table, int item, int indexes) {
   v1::PutItemRequest request;
   request.set_table_name(TableName(table));
-  for (const char* name : {"pk", "sk", "a", "b"}) {
-    v1::Attribute* attribute = request.mutable_item()->add_attributes();
-    attribute->set_name(name);
-    attribute->mutable_value()->set_s(name + std::to_string(item));
-  }
-  v1::Attribute* text = request.mutable_item()->add_attributes();
-  text->set_name("text");
-  text->mutable_value()->set_s(std::string(200, 'x'));
+  v1::Item* values = request.mutable_item();
+  SetText("pk", "pk" + std::to_string(item), values);
+  SetText("sk", "sk" + std::to_string(item), values);
+  for (int i = 0; i < indexes; ++i)
+    SetText(IndexAttribute(i), IndexAttribute(i) + std::to_string(item), values);
+  SetText("text", std::string(200, 'x'), values);
+  return request;
+}
+
+v1::GetItemRequest GetRequest(int table, int item) {
+  v1::GetItemRequest request;
+  request.set_table_name(TableName(table));
+  SetText("pk", "pk" + std::to_string(item), request.mutable_key());
+  SetText("sk", "sk" + std::to_string(item), request.mutable_key());
   return request;
 }
 
@@ -71,16 +91,30 @@ struct Latency {
   double p99_us = 0;
 };
 
-// A daemon with a connection to it.
+// What `call` takes, for each number from 0 to `calls`.
+absl::StatusOr<Latency> Time(int calls, absl::FunctionRef<absl::Status(int)> call) {
+  std::vector<double> latencies;
+  for (int i = 0; i < calls; ++i) {
+    const Clock::time_point begin = Clock::now();
+    ITEMDB_RETURN_IF_ERROR(call(i));
+    latencies.push_back(SecondsSince(begin) * 1e6);
+  }
+  std::sort(latencies.begin(), latencies.end());
+  return Latency{.p50_us = latencies[latencies.size() / 2], .p99_us = latencies[latencies.size() * 99 / 100]};
+}
+
+// A daemon with a connection to it. One call after another.
 struct DaemonOfTables {
+  int indexes = 0;
   ServerProcess server;
   std::unique_ptr<v1::Data::Stub> data;
   std::unique_ptr<v1::Tables::Stub> tables;
 
-  static absl::StatusOr<DaemonOfTables> Start(const std::string& directory) {
+  static absl::StatusOr<DaemonOfTables> Start(const std::string& directory, int indexes) {
     // What the last one wrote must not be read as this one's.
     std::filesystem::remove(directory + ".address");
     DaemonOfTables daemon;
+    daemon.indexes = indexes;
     ITEMDB_ASSIGN_OR_RETURN(daemon.server,
                             StartItemdProcess(directory, /*durable=*/true, /*unix_socket=*/false));
     daemon.data = v1::Data::NewStub(daemon.server.channel);
@@ -91,28 +125,47 @@ struct DaemonOfTables {
   absl::Status Create(int table) {
     grpc::ClientContext context;
     v1::CreateTableReply reply;
-    return ToStatus(tables->CreateTable(&context, TableRequest(table), &reply));
+    return ToStatus(tables->CreateTable(&context, TableRequest(table, indexes), &reply));
+  }
+
+  absl::Status Delete(int table) {
+    grpc::ClientContext context;
+    v1::DeleteTableRequest request;
+    request.set_table_name(TableName(table));
+    v1::DeleteTableReply reply;
+    return ToStatus(tables->DeleteTable(&context, request, &reply));
   }
 
   absl::Status Put(int table, int item) {
     grpc::ClientContext context;
     v1::PutItemReply reply;
-    return ToStatus(data->PutItem(&context, PutRequest(table, item), &reply));
+    return ToStatus(data->PutItem(&context, PutRequest(table, item, indexes), &reply));
   }
 
-  // One after another, over the first `count` tables in turn.
-  absl::StatusOr<Latency> Puts(int tables_written, int puts) {
-    std::vector<double> latencies;
-    for (int i = 0; i < puts; ++i) {
-      const Clock::time_point begin = Clock::now();
-      ITEMDB_RETURN_IF_ERROR(Put(i % tables_written, i));
-      latencies.push_back(SecondsSince(begin) * 1e6);
-    }
-    std::sort(latencies.begin(), latencies.end());
-    return Latency{.p50_us = latencies[latencies.size() / 2],
-                   .p99_us = latencies[latencies.size() * 99 / 100]};
+  absl::Status Get(int table, int item) {
+    grpc::ClientContext context;
+    v1::GetItemReply reply;
+    return ToStatus(data->GetItem(&context, GetRequest(table, item), &reply));
   }
 };
+
+// What calls take beside so many tables, each of which is written to and read in turn.
+struct Latencies {
+  Latency create, drop, put, get;
+};
+
+absl::StatusOr<Latencies> TimeAll(DaemonOfTables& daemon, int tables, int calls) {
+  Latencies latencies;
+  ITEMDB_ASSIGN_OR_RETURN(latencies.put,
+                          Time(calls, [&](int i) { return daemon.Put(i % tables, i / tables); }));
+  ITEMDB_ASSIGN_OR_RETURN(latencies.get,
+                          Time(calls, [&](int i) { return daemon.Get(i % tables, i / tables); }));
+  ITEMDB_ASSIGN_OR_RETURN(latencies.create,
+                          Time(kTimedDefinitions, [&](int i) { return daemon.Create(tables + i); }));
+  ITEMDB_ASSIGN_OR_RETURN(latencies.drop,
+                          Time(kTimedDefinitions, [&](int i) { return daemon.Delete(tables + i); }));
+  return latencies;
+}
 
 double WalMiB(const std::string& directory) {
   uintmax_t bytes = 0;
@@ -127,11 +180,12 @@ double WalMiB(const std::string& directory) {
 
 absl::Status RunTables(Session& session, const TablesOptions& options) {
   const std::string directory = session.scratch.NewPath();
-  session.Progress("tables: puts into one table");
-  ITEMDB_ASSIGN_OR_RETURN(DaemonOfTables daemon, DaemonOfTables::Start(directory));
+  session.Progress("tables: one");
+  ITEMDB_ASSIGN_OR_RETURN(DaemonOfTables daemon, DaemonOfTables::Start(directory, options.indexes));
   ITEMDB_RETURN_IF_ERROR(daemon.Create(0));
-  ITEMDB_RETURN_IF_ERROR(daemon.Puts(1, options.puts / 10 + 1).status());
-  ITEMDB_ASSIGN_OR_RETURN(Latency one, daemon.Puts(1, options.puts));
+  ITEMDB_RETURN_IF_ERROR(TimeAll(daemon, 1, options.puts / 10 + 1).status());
+  ITEMDB_ASSIGN_OR_RETURN(Latencies one, TimeAll(daemon, 1, options.puts));
+  ITEMDB_ASSIGN_OR_RETURN(ChildProcess::Memory memory_of_one, daemon.server.process->ReadMemory());
 
   session.Progress("tables: making " + std::to_string(options.tables));
   Clock::time_point begin = Clock::now();
@@ -140,48 +194,67 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
     ITEMDB_RETURN_IF_ERROR(daemon.Create(table));
   }
   const double create_seconds = SecondsSince(begin);
-  for (int table = 0; table < options.tables; ++table)
-    ITEMDB_RETURN_IF_ERROR(daemon.Put(table, options.puts));
+  for (int table = 0; table < options.tables; ++table) ITEMDB_RETURN_IF_ERROR(daemon.Put(table, 0));
   ITEMDB_ASSIGN_OR_RETURN(ChildProcess::Memory memory, daemon.server.process->ReadMemory());
-  session.Progress("tables: puts into all of them");
-  ITEMDB_ASSIGN_OR_RETURN(Latency all, daemon.Puts(options.tables, options.puts));
+  session.Progress("tables: all of them");
+  ITEMDB_ASSIGN_OR_RETURN(Latencies all, TimeAll(daemon, options.tables, options.puts));
   const double wal_mib = WalMiB(directory);
   daemon.server.process->Kill();
   daemon = DaemonOfTables();
 
   session.Progress("tables: starting again after SIGKILL");
   begin = Clock::now();
-  ITEMDB_ASSIGN_OR_RETURN(daemon, DaemonOfTables::Start(directory));
+  ITEMDB_ASSIGN_OR_RETURN(daemon, DaemonOfTables::Start(directory, options.indexes));
   ITEMDB_RETURN_IF_ERROR(daemon.Put(options.tables - 1, 0));
   const double restart_seconds = SecondsSince(begin);
   daemon = DaemonOfTables();
   session.Progress("");
   RemoveAll(directory);
 
+  const double memory_kib = static_cast<double>(memory.rss_kib - memory_of_one.rss_kib) /
+                            ((options.tables - 1) * (1.0 + options.indexes));
   TextTable table;
-  table.title = std::to_string(options.tables) + " tables with 2 indexes each, each written to";
-  table.columns = {"", "figure", "goal"};
-  const auto add = [&](const std::string& name, double value, const std::string& goal) {
-    table.rows.push_back({name, Figure(value), goal});
+  table.title = std::to_string(options.tables) + " tables with " + std::to_string(options.indexes) +
+                " indexes each, each written to";
+  table.columns = {"", "one table", "all tables", "goal"};
+  const auto add = [&](const std::string& name, double figure_of_one, double figure,
+                       const std::string& goal) {
+    table.rows.push_back({name, Figure(figure_of_one), Figure(figure), goal});
   };
-  add("making them, s", create_seconds, "under " + Figure(kCreateGoalSeconds));
-  add("RSS with all written once, MiB", static_cast<double>(memory.rss_kib) / kKiBPerMiB, "--memory + 200");
-  add("WAL, MiB", wal_mib, "under " + Figure(kWalGoalMiB));
-  add("first put after SIGKILL and start, s", restart_seconds, "under " + Figure(kRestartGoalSeconds));
-  add("put p50, one table, us", one.p50_us, "");
-  add("put p50, all tables, us", all.p50_us, "");
-  add("put p99, one table, us", one.p99_us, "");
-  add("put p99, all tables, us", all.p99_us, "at most " + Figure(kLatencyGoal) + " times that of one");
+  const std::string definition_goal = "at most that of " + Figure(kDefinitionGoal) + " puts";
+  const std::string latency_goal = "at most " + Figure(kLatencyGoal) + " times that of one";
+  add("CreateTable p50, us", one.create.p50_us, all.create.p50_us, definition_goal);
+  add("CreateTable p99, us", one.create.p99_us, all.create.p99_us, "");
+  add("DeleteTable p50, us", one.drop.p50_us, all.drop.p50_us, definition_goal);
+  add("DeleteTable p99, us", one.drop.p99_us, all.drop.p99_us, "");
+  add("PutItem p50, us", one.put.p50_us, all.put.p50_us, latency_goal);
+  add("PutItem p99, us", one.put.p99_us, all.put.p99_us, "");
+  add("GetItem p50, us", one.get.p50_us, all.get.p50_us, latency_goal);
+  add("GetItem p99, us", one.get.p99_us, all.get.p99_us, "");
+  const auto add_once = [&](const std::string& name, double figure, const std::string& goal) {
+    table.rows.push_back({name, "", Figure(figure), goal});
+  };
+  add_once("making them, s", create_seconds, "");
+  add_once("RSS a table or index more, KiB", memory_kib, "at most " + Figure(kMemoryGoalKiB));
+  add_once("WAL, MiB", wal_mib, "");
+  add_once("first put after SIGKILL and start, s", restart_seconds, "at most " + Figure(kRestartGoalSeconds));
+  const auto microseconds = [](const Latencies& latencies) {
+    return ordered_json{
+        {"create_p50_us", latencies.create.p50_us}, {"create_p99_us", latencies.create.p99_us},
+        {"delete_p50_us", latencies.drop.p50_us},   {"delete_p99_us", latencies.drop.p99_us},
+        {"put_p50_us", latencies.put.p50_us},       {"put_p99_us", latencies.put.p99_us},
+        {"get_p50_us", latencies.get.p50_us},       {"get_p99_us", latencies.get.p99_us}};
+  };
   session.report.Add(table, {ordered_json{{"figure", "tables"},
                                           {"tables", options.tables},
+                                          {"indexes", options.indexes},
+                                          {"one", microseconds(one)},
+                                          {"all", microseconds(all)},
                                           {"create_seconds", create_seconds},
                                           {"rss_kib", memory.rss_kib},
+                                          {"rss_kib_of_each", memory_kib},
                                           {"wal_mib", wal_mib},
-                                          {"restart_seconds", restart_seconds},
-                                          {"p50_us_one", one.p50_us},
-                                          {"p50_us_all", all.p50_us},
-                                          {"p99_us_one", one.p99_us},
-                                          {"p99_us_all", all.p99_us}}});
+                                          {"restart_seconds", restart_seconds}}});
   return absl::OkStatus();
 }
 

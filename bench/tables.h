@@ -6,9 +6,10 @@
 namespace itemdb::bench {
 
 struct TablesOptions {
-  // Each with two indexes.
   int tables = 300;
-  // Puts before and after the tables are made, whose latencies are compared.
+  // Of each table.
+  int indexes = 2;
+  // Puts, and gets, before and after the tables are made, whose latencies are compared.
   int puts = 20'000;
 };
 

@@ -129,13 +129,13 @@ absl::StatusOr<v1::ListTablesReply> Database::ListTables(const v1::ListTablesReq
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
   v1::ListTablesReply reply;
   reply.set_change_sequence(view->change_sequence());
-  const Catalog::Tables& tables = view->catalog().tables();
-  for (auto it = tables.upper_bound(request.exclusive_start_table_name()); it != tables.end(); ++it) {
+  const Catalog& catalog = view->catalog();
+  for (auto it = catalog.UpperBound(request.exclusive_start_table_name()); it != catalog.end(); ++it) {
     if (reply.table_names_size() == limit) {
       reply.set_last_evaluated_table_name(reply.table_names(limit - 1));
       break;
     }
-    reply.add_table_names(it->first);
+    reply.add_table_names((*it)->name);
   }
   return reply;
 }

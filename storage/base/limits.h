@@ -65,8 +65,8 @@ inline constexpr int64_t kTableCapacityUnits = 40'000;
 // Items whose time to live came to an end longer ago than this, in seconds, are not deleted for it (SEM-108):
 // five years.
 inline constexpr int64_t kMaxExpiredSeconds = int64_t{5} * 365 * 24 * 60 * 60;
-// Tables of one database (SEM-094's soft limit).
-inline constexpr int kMaxTables = 2'500;
+// Tables of one database: as many as the service gives on request (SEM-094 has the limit without one).
+inline constexpr int kMaxTables = 10'000;
 // Names in one page of ListTables (OP-04).
 inline constexpr int kMaxListTables = 100;
 

@@ -73,9 +73,9 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
   // Whether the table asked for has no changes but those in the log so far.
   bool TableIsGone(const ShownLog& log) const {
     if (request_.table_storage_id() == 0 || log.last_sequence != log.view->change_sequence()) return false;
-    const auto& tables = log.view->catalog().tables();
-    return std::none_of(tables.begin(), tables.end(), [this](const auto& entry) {
-      return entry.second->storage_id == request_.table_storage_id();
+    const Catalog& catalog = log.view->catalog();
+    return std::none_of(catalog.begin(), catalog.end(), [this](const auto& table) {
+      return table->storage_id == request_.table_storage_id();
     });
   }
 

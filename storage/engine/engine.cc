@@ -91,15 +91,15 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
 }
 
 std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
-  Catalog::Tables tables;
-  for (const auto& [name, table] : recovered.tables()) {
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (const auto& table : recovered) {
     auto counted = std::make_shared<Table>(*table);
     auto kept = kept_patterns_.find(table->storage_id);
     counted->patterns = kept != kept_patterns_.end() ? std::move(kept->second) : NewPatterns();
-    tables.emplace(name, std::move(counted));
+    tables.push_back(std::move(counted));
   }
   kept_patterns_.clear();
-  return std::make_shared<const Catalog>(std::move(tables));
+  return std::make_shared<const Catalog>(tables);
 }
 
 void Engine::Adopt(Recovered recovered) {
@@ -263,8 +263,7 @@ absl::Status Engine::KeepWitness() {
 
 void Engine::Reopen() {
   if (auto view = View(); view.ok()) {
-    for (const auto& [name, table] : (*view)->catalog().tables())
-      kept_patterns_.emplace(table->storage_id, table->patterns);
+    for (const auto& table : (*view)->catalog()) kept_patterns_.emplace(table->storage_id, table->patterns);
   }
   pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                             "the database is reopening after a failed write; nothing was written", 100));

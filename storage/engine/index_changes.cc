@@ -99,12 +99,10 @@ absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
                             absl::FunctionRef<void(CommitGroup&)> also) {
   return CommitCatalogChange(engine,
                              [&](CommitGroup& group) {
-                               Catalog::Tables tables = group.catalog()->tables();
-                               tables.insert_or_assign(table->name, table);
                                group.PutCatalog(kTableKeyPrefix + table->name,
                                                 EncodeCatalogTable(table->definition));
                                also(group);
-                               group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+                               group.SetCatalog(group.catalog()->With(table));
                                return absl::OkStatus();
                              })
       .status();
@@ -142,19 +140,18 @@ void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::Update
 }
 
 absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const BuildingIndex& building) {
-  auto table = catalog.tables().find(building.table_name);
-  if (table != catalog.tables().end()) {
-    const Index* index = table->second->FindIndexByStorageId(building.storage_id);
-    if (index != nullptr && index->state != IndexState::kActive) return FoundIndex{table->second, index};
+  if (auto table = catalog.FindByName(building.table_name); table != nullptr) {
+    const Index* index = table->FindIndexByStorageId(building.storage_id);
+    if (index != nullptr && index->state != IndexState::kActive) return FoundIndex{table, index};
   }
   return NotFoundError("index " + building.index_name + " of table " + building.table_name +
                        " was deleted while it was being created");
 }
 
 std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog) {
-  for (const auto& [name, table] : catalog.tables()) {
+  for (const auto& table : catalog) {
     for (const Index& index : table->indexes) {
-      if (index.state != IndexState::kActive) return BuildingIndex{name, index.name, index.storage_id};
+      if (index.state != IndexState::kActive) return BuildingIndex{table->name, index.name, index.storage_id};
     }
   }
   return std::nullopt;

@@ -10,9 +10,9 @@ namespace itemdb {
 namespace {
 
 void AddTables(const ReadView& view, v1::GetStatusReply* reply) {
-  for (const auto& [name, table] : view.catalog().tables()) {
+  for (const auto& table : view.catalog()) {
     v1::TableStatistics* figures = reply->add_tables();
-    figures->set_table_name(name);
+    figures->set_table_name(table->name);
     figures->set_index_count(
         static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
     // A damaged count is for CheckDatabase to report.
@@ -66,7 +66,7 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
   reply.set_durable_sequence(engine.durable_sequence());
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
-    reply.set_table_count(static_cast<int64_t>((*view)->catalog().tables().size()));
+    reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
     AddTables(**view, &reply);
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
@@ -101,7 +101,7 @@ absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engin
     ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
     AddPatterns(*table, &reply);
   } else {
-    for (const auto& [name, table] : view->catalog().tables()) AddPatterns(*table, &reply);
+    for (const auto& table : view->catalog()) AddPatterns(*table, &reply);
   }
   const auto rank = [](const v1::AccessPattern& pattern) {
     return std::make_tuple(-pattern.calls(), std::string_view(pattern.table_name()),

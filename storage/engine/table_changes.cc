@@ -71,9 +71,9 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, DefinitionFromRequest(request));
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-    if (view->catalog().tables().contains(definition.table_name()))
+    if (view->catalog().FindByName(definition.table_name()) != nullptr)
       return TableExistsError(definition.table_name());
-    if (view->catalog().tables().size() >= kMaxTables) {
+    if (view->catalog().size() >= kMaxTables) {
       return WithRule("SEM-094", MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                            "there are " + std::to_string(kMaxTables) +
                                                " tables already, which is the limit"));
@@ -94,13 +94,12 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
 
   ITEMDB_ASSIGN_OR_RETURN(
       uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-        Catalog::Tables tables = group.catalog()->tables();
-        if (!tables.emplace(table->name, table).second) return TableExistsError(table->name);
+        if (group.catalog()->FindByName(table->name) != nullptr) return TableExistsError(table->name);
         group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
         PutNextStorageId(engine, group);
         stream.Append(group);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
-        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+        group.SetCatalog(group.catalog()->With(table));
         return absl::OkStatus();
       }));
   v1::CreateTableReply reply;
@@ -132,16 +131,14 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
   ITEMDB_ASSIGN_OR_RETURN(
       uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-        Catalog::Tables tables = group.catalog()->tables();
-        // Definitions change on this thread only, so the table is still there.
-        tables.erase(table->name);
         group.DeleteCatalog(kTableKeyPrefix + table->name);
         for (const std::string& key : segments) group.DeleteCatalog(key);
         group.DropItems(*table);
         for (const Index& index : table->indexes) group.DropEntries(index);
         stream.Append(group);
         group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
-        group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+        // Definitions change on this thread only, so the table is still there.
+        group.SetCatalog(group.catalog()->Without(table->name));
         return absl::OkStatus();
       }));
   reply.set_change_sequence(change_sequence);
@@ -226,13 +223,11 @@ std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescripti
 absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Table> table,
                                       absl::FunctionRef<void(CommitGroup&)> also) {
   return CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-    Catalog::Tables tables = group.catalog()->tables();
-    // Definitions change on this thread only, so the table is still there.
-    tables.insert_or_assign(table->name, table);
     group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
     also(group);
     group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
-    group.SetCatalog(std::make_shared<const Catalog>(std::move(tables)));
+    // Definitions change on this thread only, so the table is still there.
+    group.SetCatalog(group.catalog()->With(table));
     return absl::OkStatus();
   });
 }

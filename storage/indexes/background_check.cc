@@ -92,13 +92,13 @@ void BackgroundCheck::Loop() {
 std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   const auto view = engine_.View();
   if (!view.ok()) return std::nullopt;
-  const Catalog::Tables& tables = (*view)->catalog().tables();
-  const auto found = tables.lower_bound(place_.table_name);
-  if (found == tables.end()) {
+  const Catalog& catalog = (*view)->catalog();
+  const auto found = catalog.LowerBound(place_.table_name);
+  if (found == catalog.end()) {
     place_ = Place();
     return 0;
   }
-  const Table& table = *found->second;
+  const Table& table = **found;
   const std::vector<Part> parts = PartsOf(table);
   if (table.name != place_.table_name) place_ = {table.name, table.storage_id, ""};
   const auto part = std::find_if(parts.begin(), parts.end(),

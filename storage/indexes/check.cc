@@ -133,7 +133,7 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
   if (subject.table != nullptr) {
     tables.push_back(subject.table);
   } else {
-    for (const auto& [name, table] : walk.view.catalog().tables()) tables.push_back(table);
+    for (const auto& table : walk.view.catalog()) tables.push_back(table);
   }
   int64_t total = 0;
   for (const auto& table : tables) {

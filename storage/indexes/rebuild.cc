@@ -40,7 +40,7 @@ absl::Status ForgetAllRequests(Engine& engine) {
 absl::Status RebuildDerived(Engine& engine) {
   ITEMDB_RETURN_IF_ERROR(ForgetAllRequests(engine));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-  for (const auto& [name, table] : view->catalog().tables()) {
+  for (const auto& table : view->catalog()) {
     int64_t repaired = 0;
     Differences report;
     report.damaged = [&](const std::string& owner, std::string_view key, const std::string& what) {
@@ -56,7 +56,7 @@ absl::Status RebuildDerived(Engine& engine) {
     ITEMDB_RETURN_IF_ERROR(CompareTable({engine, *view, nullptr}, *table, /*only_index=*/nullptr,
                                         Repairing(report, *table, repair), &checked));
     ITEMDB_RETURN_IF_ERROR(repair.Finish());
-    engine.options().log->warn("derived data rebuilt table={} items={} repaired_entries={}", name,
+    engine.options().log->warn("derived data rebuilt table={} items={} repaired_entries={}", table->name,
                                checked.items, repaired);
   }
   return CommitCatalogChange(engine,

@@ -117,7 +117,7 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
   catalog_ = view.shared_catalog();
   const std::vector<Swept> before = std::exchange(tables_, {});
   std::set<uint64_t> storage_ids;
-  for (const auto& [name, table] : view.catalog().tables()) {
+  for (const auto& table : view.catalog()) {
     const Index* index = table->FindTimeToLiveIndex();
     if (index == nullptr || index->state != IndexState::kActive) continue;
     const auto known = std::find_if(before.begin(), before.end(), [index](const Swept& swept) {
@@ -126,8 +126,9 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
     if (known != before.end()) {
       tables_.push_back(*known);
     } else {
-      tables_.push_back(
-          {.table_name = name, .table_storage_id = table->storage_id, .index_storage_id = index->storage_id});
+      tables_.push_back({.table_name = table->name,
+                         .table_storage_id = table->storage_id,
+                         .index_storage_id = index->storage_id});
     }
     storage_ids.insert(index->storage_id);
   }
@@ -221,9 +222,9 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
                                                             const KeyRange& due) {
   Page page;
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-  auto table = view->catalog().tables().find(swept.table_name);
-  if (table == view->catalog().tables().end()) return page;
-  const Index* index = table->second->FindIndexByStorageId(swept.index_storage_id);
+  const auto table = view->catalog().FindByName(swept.table_name);
+  if (table == nullptr) return page;
+  const Index* index = table->FindIndexByStorageId(swept.index_storage_id);
   if (index == nullptr || index->state != IndexState::kActive) return page;
 
   rocksdb::ReadOptions options;
@@ -237,7 +238,7 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
     page.full =
         page.actions.size() >= kExpiredAtOnce || bytes >= kExpiredBytesAtOnce || entries++ >= kEntriesAtOnce;
     if (page.full || entry_key >= due.upper) break;
-    absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table->second, *index, entry_key);
+    absl::StatusOr<std::optional<PreparedAction>> action = ReadItem(*view, table, *index, entry_key);
     if (!action.ok() && !absl::IsDataLoss(action.status())) {
       page.failed = action.status();
       break;

@@ -54,7 +54,7 @@ std::string Middle(std::string_view lower, std::string_view upper) {
 }
 
 bool IsInUse(const Catalog& catalog, uint64_t storage_id) {
-  for (const auto& [name, table] : catalog.tables()) {
+  for (const auto& table : catalog) {
     if (table->storage_id == storage_id) return true;
     for (const Index& index : table->indexes) {
       if (index.storage_id == storage_id) return true;

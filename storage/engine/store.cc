@@ -114,6 +114,9 @@ class ClosedLogSync : public rocksdb::EventListener {
   uint64_t synced_through_ = 0;
 };
 
+// A start reads the log twice, before it changes anything and to write it to files, at about 90 MB/s each.
+constexpr uint64_t kMaxLogBytes = 64 << 20;
+
 // Remembers whether a flush or compaction failed in a way that RocksDB does not get over by itself.
 class FailedJobs : public rocksdb::EventListener {
  public:
@@ -163,7 +166,7 @@ rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<
   base.write_buffer_size = std::max<size_t>(options.memtable_bytes / 4, 1 << 20);
   base.max_write_buffer_number = 2;
   base.arena_block_size = 64 << 10;
-  base.max_total_wal_size = 4 * options.memtable_bytes;
+  base.max_total_wal_size = std::min<uint64_t>(4 * options.memtable_bytes, kMaxLogBytes);
   base.max_open_files = 4096;
   // RocksDB starts so many threads, by default 16, for each family that has a file, whatever the number of
   // files.

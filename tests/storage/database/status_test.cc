@@ -1,6 +1,8 @@
 // GetStatus: the database in figures.
 
 #include "tests/storage/database/requests.h"
+#include "tests/support/await.h"
+#include "tests/support/temporary_directory.h"
 
 namespace itemdb::testing {
 namespace {
@@ -37,6 +39,26 @@ TEST(Status, CountsWhatIsStoredAndWritten) {
             static_cast<int64_t>(database.options().block_cache_bytes));
   EXPECT_EQ(status.memory().write_queue(), 0);
   EXPECT_EQ(status.memory().write_queue_limit(), static_cast<int64_t>(database.options().max_queue_bytes));
+}
+
+// Starting again takes as long as reading the log does.
+TEST(Status, TheWriteAheadLogIsBoundedHoweverMuchMemoryThereIs) {
+  TemporaryDirectory directory;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory.path());
+  options.memtable_bytes = 512 << 20;
+  options.durable = false;
+  TestDatabase database(options);
+  database.CreateTable(TableRequest("Things"));
+  constexpr size_t kItemBytes = 350'000;
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_TRUE(PutItem(database, WriteRequest("Things", {{"pk", S("p")},
+                                                          {"sk", S(std::to_string(i))},
+                                                          {"text", S(std::string(kItemBytes, 'x'))}}))
+                    .ok());
+  }
+  constexpr int64_t kBound = 80 << 20;
+  EXPECT_TRUE(Await([&] { return database->GetStatus().disk().write_ahead_log() < kBound; }))
+      << database->GetStatus().disk().write_ahead_log();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The catalog against a plain map: many random changes, and that a catalog stays what it was when another one is
-// made of it.
+// The catalog against a plain map: many random changes, and that a catalog stays what it was when another one
+// is made of it.
 #include "storage/catalog/catalog.h"
 
 #include <map>

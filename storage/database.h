@@ -102,7 +102,7 @@ struct DatabaseOptions {
   // Tests only: the time, in microseconds since the Unix epoch, that writes and times to live go by. Called
   // by several threads. Default: the real one.
   std::function<int64_t()> clock_us;
-  // Tests only: the file system under RocksDB and WITNESS. Default: the real one.
+  // Tests only: the file system under RocksDB and WATERMARK. Default: the real one.
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };
 

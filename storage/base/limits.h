@@ -131,10 +131,6 @@ inline constexpr int64_t kMaxRequestTokensBytes = int64_t{1} << 30;
 inline constexpr size_t kMaxKeptRejectionsBytes = 4'096;
 // Records in one page of ReadChanges (as SEM-105).
 inline constexpr int kMaxReadChanges = 1'000;
-// Changes, and bytes of their records, looked at for one page of a watch or of GetRecords that asks for one
-// table's: they bound the time that a page takes of an I/O thread.
-inline constexpr int64_t kMaxChangesSeen = 20'000;
-inline constexpr size_t kMaxChangeBytesSeen = 8 << 20;
 // How often a watch is told that there was nothing. Often enough for callers to notice a lost daemon, and
 // seldom enough for thousands of them.
 inline constexpr int kDefaultProgressIntervalMs = 5'000;

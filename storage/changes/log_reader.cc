@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/engine/table_runs.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb {
@@ -14,6 +15,30 @@ absl::Status CheckInLog(const Engine& engine, uint64_t sequence) {
   return sequence < oldest ? ChangesTrimmedError(sequence, oldest) : absl::OkStatus();
 }
 
+// Iterators are made before the log's start is looked at: it moves before files are deleted, and an iterator
+// keeps the files that it began with.
+std::unique_ptr<rocksdb::Iterator> NewIterator(const ReadView& view, rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  return std::unique_ptr<rocksdb::Iterator>(view.store()->db()->NewIterator(options, family));
+}
+
+// Calls `visit` for the change under `log`, which must be `sequence`; what it answers.
+absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, VisitChange visit) {
+  if (!log.status().ok()) return FromRocksDB("cannot read the change log", log.status());
+  const std::optional<uint64_t> found =
+      log.Valid() ? ParseSequenceKey(ToView(log.key())) : std::optional<uint64_t>(UINT64_MAX);
+  if (!found.has_value()) return DamagedRecordError(kTheLog, ToView(log.key()));
+  if (*found != sequence)
+    return DataLossError("change " + std::to_string(sequence) + " is missing from the change log");
+  const std::string_view key = ToView(log.key());
+  const std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(log.value()));
+  const std::optional<ChangeView> change =
+      stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
+  if (!change.has_value()) return DamagedRecordError(kTheLog, key);
+  return visit(*change, stored->payload);
+}
+
 }  // namespace
 
 absl::StatusOr<ShownLog> ShowLog(const Engine& engine) {
@@ -23,30 +48,51 @@ absl::StatusOr<ShownLog> ShowLog(const Engine& engine) {
 }
 
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
-                         uint64_t last_sequence,
-                         absl::FunctionRef<bool(const ChangeView& change, std::string_view record)> visit) {
+                         uint64_t last_sequence, VisitChange visit) {
   if (after_sequence == UINT64_MAX) return absl::OkStatus();
+  const std::unique_ptr<rocksdb::Iterator> log = NewIterator(view, view.store()->changes());
   ITEMDB_RETURN_IF_ERROR(CheckInLog(engine, after_sequence + 1));
   if (after_sequence >= last_sequence) return absl::OkStatus();
-  rocksdb::ReadOptions options;
-  options.snapshot = view.snapshot();
-  std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, view.store()->changes()));
   uint64_t expected = after_sequence + 1;
-  for (it->Seek(SequenceKey(expected)); it->Valid() && expected <= last_sequence; it->Next(), ++expected) {
-    std::string_view key = ToView(it->key());
-    std::optional<uint64_t> sequence = ParseSequenceKey(key);
-    if (!sequence.has_value()) return DamagedRecordError(kTheLog, key);
-    if (*sequence != expected) break;
-    std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
-    std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
-    if (!change.has_value()) return DamagedRecordError(kTheLog, key);
-    if (!visit(*change, stored->payload)) return absl::OkStatus();
+  for (log->Seek(SequenceKey(expected)); expected <= last_sequence; log->Next(), ++expected) {
+    ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, visit));
+    if (!goes_on) break;
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
-  if (expected > last_sequence) return absl::OkStatus();
-  // Trimming takes no notice of snapshots.
-  ITEMDB_RETURN_IF_ERROR(CheckInLog(engine, expected));
-  return DataLossError("change " + std::to_string(expected) + " is missing from the change log");
+  return absl::OkStatus();
+}
+
+absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64_t storage_id,
+                              uint64_t after_sequence, uint64_t last_sequence, VisitChange visit) {
+  if (after_sequence == UINT64_MAX) return absl::OkStatus();
+  const std::unique_ptr<rocksdb::Iterator> log = NewIterator(view, view.store()->changes());
+  const std::unique_ptr<rocksdb::Iterator> records = NewIterator(view, view.store()->table_runs());
+  ITEMDB_RETURN_IF_ERROR(CheckInLog(engine, after_sequence + 1));
+  uint64_t expected = after_sequence + 1;
+  for (uint64_t epoch = EpochOf(expected); expected <= last_sequence && epoch <= EpochOf(last_sequence);
+       ++epoch) {
+    const std::string prefix = TableRunsPrefix(epoch, storage_id);
+    auto is_of_table = [&] { return records->Valid() && records->key().starts_with(prefix); };
+    // The record that begins before `expected` may hold it.
+    records->SeekForPrev(prefix + SequenceKey(expected));
+    if (!is_of_table() && records->status().ok()) records->Seek(prefix);
+    for (; is_of_table(); records->Next()) {
+      const std::string_view key = ToView(records->key());
+      const auto runs = DecodeTableRuns(key, ToView(records->value()));
+      if (!runs.has_value()) return DamagedRecordError(kTheLog, key);
+      for (const TableRun& run : *runs) {
+        if (run.end() <= expected) continue;
+        expected = std::max(expected, run.first);
+        if (expected > last_sequence) return absl::OkStatus();
+        for (log->Seek(SequenceKey(expected)); expected < run.end() && expected <= last_sequence;
+             log->Next(), ++expected) {
+          ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, visit));
+          if (!goes_on) return absl::OkStatus();
+        }
+      }
+    }
+    if (!records->status().ok()) return FromRocksDB("cannot read the change log", records->status());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, std::string* record) {

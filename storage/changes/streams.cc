@@ -150,24 +150,23 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog
   GetRecordsReply reply;
   reply.view_type = stream.stream_view_type();
   size_t bytes = 0;
-  int64_t seen = 0;
-  size_t bytes_seen = 0;
+  bool full = false;
   uint64_t through = position.after_sequence;
   ITEMDB_RETURN_IF_ERROR(
-      WalkChanges(engine, *log.view, position.after_sequence, last,
-                  [&](const ChangeView& change, std::string_view record) {
-                    if (++seen > kMaxChangesSeen || bytes_seen > kMaxChangeBytesSeen) return false;
-                    bytes_seen += record.size();
-                    if (change.table_storage_id == stream.table_storage_id() && IsItemChange(change)) {
-                      const bool full = static_cast<int64_t>(reply.events.size()) >= limit ||
-                                        (!reply.events.empty() && bytes + record.size() > kMaxPageBytes);
-                      if (full) return false;
-                      bytes += record.size();
-                      reply.events.push_back(EventOf(change, engine.database_id()));
-                    }
-                    through = change.change_sequence;
-                    return true;
-                  }));
+      WalkTableChanges(engine, *log.view, stream.table_storage_id(), position.after_sequence, last,
+                       [&](const ChangeView& change, std::string_view record) {
+                         if (IsItemChange(change)) {
+                           full = static_cast<int64_t>(reply.events.size()) >= limit ||
+                                  (!reply.events.empty() && bytes + record.size() > kMaxPageBytes);
+                           if (full) return false;
+                           bytes += record.size();
+                           reply.events.push_back(EventOf(change, engine.database_id()));
+                         }
+                         through = change.change_sequence;
+                         return true;
+                       }));
+  // Changes of other tables are not looked at.
+  if (!full) through = std::max(through, last);
   if (closed && through >= stream.disabled_sequence()) return reply;
   position.trim_horizon = position.trim_horizon && through == position.after_sequence;
   position.after_sequence = through;

@@ -9,6 +9,7 @@
 #include "spdlog/spdlog.h"
 #include "storage/changes/log_reader.h"
 #include "storage/engine/stream_records.h"
+#include "storage/engine/table_runs.h"
 
 namespace itemdb {
 namespace {
@@ -50,12 +51,12 @@ absl::StatusOr<uint64_t> FirstSince(const ReadView& view, uint64_t oldest, uint6
   return oldest;
 }
 
-// Its table files, by the changes they begin with.
-std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store) {
-  rocksdb::ColumnFamilyMetaData family;
-  store.db()->GetColumnFamilyMetaData(store.changes(), &family);
+// The table files of `family`, by the keys they begin with.
+std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store, rocksdb::ColumnFamilyHandle* family) {
+  rocksdb::ColumnFamilyMetaData metadata;
+  store.db()->GetColumnFamilyMetaData(family, &metadata);
   std::vector<rocksdb::SstFileMetaData> files;
-  for (const rocksdb::LevelMetaData& level : family.levels)
+  for (const rocksdb::LevelMetaData& level : metadata.levels)
     files.insert(files.end(), level.files.begin(), level.files.end());
   std::sort(files.begin(), files.end(),
             [](const auto& a, const auto& b) { return a.smallestkey < b.smallestkey; });
@@ -64,7 +65,7 @@ std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store) {
 
 // The first change behind the oldest files that have to go for the rest to have at most `max_bytes`; 0: none.
 uint64_t FirstWithin(const Store& store, uint64_t max_bytes) {
-  const std::vector<rocksdb::SstFileMetaData> files = FilesOf(store);
+  const std::vector<rocksdb::SstFileMetaData> files = FilesOf(store, store.changes());
   uint64_t bytes = 0;
   for (const auto& file : files) bytes += file.size;
   uint64_t first = 0;
@@ -75,32 +76,32 @@ uint64_t FirstWithin(const Store& store, uint64_t max_bytes) {
   return first;
 }
 
-absl::Status DeleteFiles(const Store& store, const rocksdb::Slice& end) {
+absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, const rocksdb::Slice& end) {
   rocksdb::Status status =
-      rocksdb::DeleteFilesInRange(store.db(), store.changes(), nullptr, &end, /*include_end=*/true);
+      rocksdb::DeleteFilesInRange(store.db(), family, nullptr, &end, /*include_end=*/false);
   if (!status.ok()) return FromRocksDB("cannot delete files of the change log", status);
   return absl::OkStatus();
 }
 
-// Deletes the files that hold nothing from `oldest` on.
-absl::Status FreeFiles(const Store& store, uint64_t oldest, std::atomic<bool>* cancel) {
-  const std::string last = SequenceKey(oldest - 1);
-  const rocksdb::Slice end(last);
-  auto is_free = [&last](const rocksdb::SstFileMetaData& file) { return file.largestkey <= last; };
-  std::vector<rocksdb::SstFileMetaData> files = FilesOf(store);
+// Deletes the files of `family` that hold nothing from the key `kept_from` on.
+absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, const std::string& kept_from,
+                       std::atomic<bool>* cancel) {
+  const rocksdb::Slice end(kept_from);
+  auto is_free = [&](const rocksdb::SstFileMetaData& file) { return file.largestkey < kept_from; };
+  std::vector<rocksdb::SstFileMetaData> files = FilesOf(store, family);
   if (std::none_of(files.begin(), files.end(), is_free)) return absl::OkStatus();
-  ITEMDB_RETURN_IF_ERROR(DeleteFiles(store, end));
-  files = FilesOf(store);
+  ITEMDB_RETURN_IF_ERROR(DeleteFiles(store, family, end));
+  files = FilesOf(store, family);
   if (std::none_of(files.begin(), files.end(), is_free)) return absl::OkStatus();
   // Files straight from memory cannot be deleted by their range: they have to be moved down first. While
   // there are writes that happens by itself.
   rocksdb::CompactRangeOptions options;
   options.exclusive_manual_compaction = false;
   options.canceled = cancel;
-  rocksdb::Status status = store.db()->CompactRange(options, store.changes(), nullptr, &end);
+  rocksdb::Status status = store.db()->CompactRange(options, family, nullptr, &end);
   if (status.IsIncomplete()) return absl::OkStatus();  // Cancelled.
   if (!status.ok()) return FromRocksDB("cannot compact the change log", status);
-  return DeleteFiles(store, end);
+  return DeleteFiles(store, family, end);
 }
 
 }  // namespace
@@ -182,7 +183,8 @@ absl::Status ChangeTrimmer::Trim() {
   // A compaction may take long; no snapshot is held meanwhile.
   const std::shared_ptr<Store> store = log.view->store();
   log.view.reset();
-  return FreeFiles(*store, wanted, &cancel_compaction_);
+  ITEMDB_RETURN_IF_ERROR(FreeFiles(*store, store->changes(), SequenceKey(wanted), &cancel_compaction_));
+  return FreeFiles(*store, store->table_runs(), TableRunsPrefix(EpochOf(wanted)), &cancel_compaction_);
 }
 
 }  // namespace itemdb

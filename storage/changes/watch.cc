@@ -49,7 +49,9 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
                                               ", and the last change of this database is " +
                                               std::to_string(log->view->change_sequence())));
     }
-    if (after < log->last_sequence) return Read(*std::move(log));
+    const uint64_t storage_id = request_.table_storage_id();
+    if (after < log->last_sequence && engine_.change_waiters().MayHaveChanged(storage_id, after))
+      return Read(*std::move(log));
     const uint64_t oldest = engine_.changes_start();
     if (after < oldest && after + 1 < oldest) return std::move(done_)(ChangesTrimmedError(after + 1, oldest));
     if (TableIsGone(*log)) {
@@ -57,9 +59,12 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
       page.last = true;
       return Finish(*log, std::move(page));
     }
+    // There are changes of other tables at most.
+    request_.set_after_sequence(std::max(after, log->last_sequence));
     if (ChangeWaiters::Clock::now() >= until_) return Finish(*log, WatchPage());
+    const uint64_t seen = request_.after_sequence();
     log->view.reset();
-    engine_.change_waiters().Await(after, until_, cancellation_,
+    engine_.change_waiters().Await(storage_id, seen, until_, cancellation_,
                                    [self = shared_from_this()] { self->Look(); });
   }
 
@@ -74,9 +79,10 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
   bool TableIsGone(const ShownLog& log) const {
     if (request_.table_storage_id() == 0 || log.last_sequence != log.view->change_sequence()) return false;
     const Catalog& catalog = log.view->catalog();
-    return std::none_of(catalog.begin(), catalog.end(), [this](const auto& table) {
-      return table->storage_id == request_.table_storage_id();
-    });
+    auto is_it = [this](const auto& table) { return table->storage_id == request_.table_storage_id(); };
+    if (request_.table_name().empty()) return std::none_of(catalog.begin(), catalog.end(), is_it);
+    const auto table = catalog.Find(request_.table_name());
+    return !table.ok() || !is_it(*table);
   }
 
   void Read(ShownLog log) {
@@ -91,32 +97,32 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
   void ReadNow(const ShownLog& log) {
     WatchPage page;
     int64_t records = 0;
-    int64_t seen = 0;
-    size_t bytes_seen = 0;
+    bool full = false;
     absl::Status wanted;
     uint64_t commit_end = 0;
     uint64_t through = request_.after_sequence();
-    absl::Status read = WalkChanges(
-        engine_, *log.view, request_.after_sequence(), log.last_sequence,
-        [&](const ChangeView& change, std::string_view encoded) {
-          const bool full = records >= kMaxReadChanges || page.encoded_records.size() >= kMaxPageBytes ||
-                            seen >= kMaxChangesSeen || bytes_seen >= kMaxChangeBytesSeen;
-          if (full && change.change_sequence > commit_end) return false;
-          constexpr int64_t kChangesBetweenLooks = 256;
-          if (++seen % kChangesBetweenLooks == 0) wanted = CheckWanted(cancellation_);
-          if (!wanted.ok()) return false;
-          bytes_seen += encoded.size();
-          through = change.change_sequence;
-          commit_end = change.commit_last_sequence;
-          if (request_.table_storage_id() != 0 && request_.table_storage_id() != change.table_storage_id)
-            return true;
-          ++records;
-          wire::AppendBytesField(v1::WatchReply::kRecordsFieldNumber, encoded, &page.encoded_records);
-          return true;
-        });
+    auto add = [&](const ChangeView& change, std::string_view encoded) {
+      full = (records >= kMaxReadChanges || page.encoded_records.size() >= kMaxPageBytes) &&
+             change.change_sequence > commit_end;
+      if (full) return false;
+      constexpr int64_t kChangesBetweenLooks = 256;
+      if (++records % kChangesBetweenLooks == 0) wanted = CheckWanted(cancellation_);
+      if (!wanted.ok()) return false;
+      through = change.change_sequence;
+      commit_end = change.commit_last_sequence;
+      wire::AppendBytesField(v1::WatchReply::kRecordsFieldNumber, encoded, &page.encoded_records);
+      return true;
+    };
+    const uint64_t storage_id = request_.table_storage_id();
+    absl::Status read =
+        storage_id == 0
+            ? WalkChanges(engine_, *log.view, request_.after_sequence(), log.last_sequence, add)
+            : WalkTableChanges(engine_, *log.view, storage_id, request_.after_sequence(), log.last_sequence,
+                               add);
     read.Update(wanted);
     if (!read.ok()) return std::move(done_)(read);
-    request_.set_after_sequence(through);
+    // Changes of other tables are not looked at.
+    request_.set_after_sequence(full ? std::max(through, commit_end) : log.last_sequence);
     Finish(log, std::move(page));
   }
 

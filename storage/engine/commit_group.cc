@@ -160,13 +160,16 @@ void CommitGroup::PutCollection(const Table& table, const ItemKey& key, const Co
   Count(table.storage_id, 0, 0);
 }
 
-void CommitGroup::AppendChange(std::string_view record) {
+void CommitGroup::AppendChange(uint64_t storage_id, std::string_view record) {
+  changes_.Add(storage_id, next_sequence_);
   std::string key = SequenceKey(next_sequence_++);
   CheckOk(batch_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record)));
 }
 
 rocksdb::WriteBatch& CommitGroup::Finish() {
   ForgetExpiredRequests(tokens_.size() * kForgottenPerToken);
+  for (const TableRunsOfGroup::Record& runs : changes_.Encode())
+    CheckOk(batch_.Put(state_->store->table_runs(), runs.key, runs.value));
   rocksdb::ColumnFamilyHandle* stats = state_->store->stats();
   for (const auto& [storage_id, counters] : counters_) {
     const std::string key = CountersKey(storage_id);

@@ -18,6 +18,7 @@
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/sequence_key.h"
 #include "storage/engine/store.h"
+#include "storage/engine/table_runs.h"
 
 namespace itemdb {
 
@@ -146,8 +147,10 @@ class CommitGroup {
   // Removes the counters of a collection of a table that is no more, by their key.
   void DeleteCollection(std::string_view key);
 
-  // Appends the encoded itemdb.v1.ChangeRecord `record` under next_sequence().
-  void AppendChange(std::string_view record);
+  // Appends the encoded itemdb.v1.ChangeRecord `record`, of the table `storage_id`, under next_sequence().
+  void AppendChange(uint64_t storage_id, std::string_view record);
+  // Which of its changes are of which table.
+  const TableRunsOfGroup& changes() const { return changes_; }
 
   // The entries that were put into indexes of times to live.
   const std::vector<TimeEntry>& time_entries() const { return time_entries_; }
@@ -194,6 +197,7 @@ class CommitGroup {
   absl::flat_hash_map<uint64_t, Counters> counters_;
   // What FindCollection found, with this group's changes, by key.
   absl::flat_hash_map<std::string, Collection> collections_;
+  TableRunsOfGroup changes_;
   std::vector<TimeEntry> time_entries_;
   GroupTokens tokens_;
   // Tokens that FindRequest found expired.

@@ -60,13 +60,14 @@ void CommitPipeline::Start(PipelineStart start) {
   state_.tokens = RequestTokenState();
   // The group that failed may be in the store after all: nothing read before it was reopened can be trusted.
   state_.first_trusted_group = ++state_.next_group;
+  options_.change_waiters->Opened(start.next_sequence - 1);
   Publish(state_.next_group++);
   {
     MutexLock lock(view_mutex_);
     durable_sequence_ = view_->change_sequence();
     synced_groups_ = published_groups_;
   }
-  options_.on_durable();
+  options_.change_waiters->NotifyAll();
   MutexLock lock(mutex_);
   refusing_ = absl::OkStatus();
   role_ = Role::kFree;
@@ -218,7 +219,9 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
     }
     uint64_t number = state_.next_group;
     group.Commit();
+    options_.change_waiters->Ordered(group.changes());
     Publish(number);
+    if (options_.durable) options_.change_waiters->Notify(group.changes());
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     MutexLock lock(mutex_);
     figures_.committed_units += static_cast<int64_t>(answers.units.size());
@@ -238,7 +241,6 @@ void CommitPipeline::Publish(uint64_t group) {
     ++published_groups_;
     if (options_.durable) durable_sequence_ = view_->change_sequence();
   }
-  if (options_.durable) options_.on_durable();
 }
 
 void CommitPipeline::Fail(const absl::Status& status) {
@@ -331,7 +333,7 @@ absl::Status CommitPipeline::SyncNow() {
     durable_sequence_ = std::max(durable_sequence_, view->change_sequence());
     synced_groups_ = std::max(synced_groups_, groups);
   }
-  options_.on_durable();
+  options_.change_waiters->NotifyAll();
   return absl::OkStatus();
 }
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "storage/base/mutex.h"
+#include "storage/engine/change_waiters.h"
 #include "storage/engine/commit_group.h"
 #include "storage/engine/read_view.h"
 
@@ -44,8 +45,8 @@ struct PipelineOptions {
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
   // As OrderingState::clock_us.
   std::function<int64_t()> clock_us;
-  // Called whenever more changes are visible and durable, before their writes are answered. Must not block.
-  std::function<void()> on_durable;
+  // Told of changes that are visible and durable before their writes are answered. Outlives the pipeline.
+  ChangeWaiters* change_waiters = nullptr;
 };
 
 // Where ordering starts from, as recovered from disk.

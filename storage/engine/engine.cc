@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
   engine->needs_rebuild_ = recovered.needs_rebuild;
-  engine->database_id_ = recovered.witness.database_id;
+  engine->database_id_ = recovered.watermark.database_id;
 
   PipelineOptions pipeline;
   pipeline.durable = opts.durable;
@@ -80,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   };
   engine->change_waiters_ = std::make_unique<ChangeWaiters>(
       [engine = engine.get()] { return engine->pipeline_->durable_sequence(); });
-  pipeline.on_durable = [waiters = engine->change_waiters_.get()] { waiters->Notify(); };
+  pipeline.change_waiters = engine->change_waiters_.get();
   engine->pipeline_ = std::make_unique<CommitPipeline>(std::move(pipeline));
   engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
   engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);
@@ -103,7 +103,7 @@ std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
 }
 
 void Engine::Adopt(Recovered recovered) {
-  witness_sequence_ = recovered.witness.sequence;
+  watermark_sequence_ = recovered.watermark.sequence;
   log_start_.Reset(recovered.changes_start);
   recovered.start.catalog = WithPatterns(*recovered.start.catalog);
   {
@@ -131,8 +131,8 @@ Engine::~Engine() {
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
-  if (absl::Status kept = KeepWitness(); !kept.ok()) {
-    options_.log->error("the witness could not be written error=\"{}\"", MessageOf(kept));
+  if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
+    options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   pipeline_.reset();
   MutexLock lock(mutex_);
@@ -234,8 +234,8 @@ void Engine::Keep() {
     failed_ = true;
     return;
   }
-  if (absl::Status kept = KeepWitness(); !kept.ok()) {
-    options_.log->warn("the witness could not be written error=\"{}\"", MessageOf(kept));
+  if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
+    options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   std::unique_ptr<CommitUnit> forget = std::make_unique<ForgetTokens>();
   (void)pipeline_->Submit(forget);  // Refused when there is too much to do: then the next time.
@@ -250,14 +250,14 @@ void Engine::Keep() {
   }
 }
 
-absl::Status Engine::KeepWitness() {
+absl::Status Engine::AdvanceWatermark() {
   uint64_t durable = pipeline_->durable_sequence();
-  if (durable <= witness_sequence_) return absl::OkStatus();
-  Witness next;
+  if (durable <= watermark_sequence_) return absl::OkStatus();
+  DurabilityWatermark next;
   next.database_id = database_id_;
   next.sequence = durable;
-  ITEMDB_RETURN_IF_ERROR(WriteWitness(env_, options_.data_directory, next));
-  witness_sequence_ = durable;
+  ITEMDB_RETURN_IF_ERROR(WriteWatermark(env_, options_.data_directory, next));
+  watermark_sequence_ = durable;
   return absl::OkStatus();
 }
 

@@ -2,14 +2,14 @@
 //
 // Threads, and who they belong to:
 //   writer, publisher   the commit pipeline
-//   keeper              witness, free space, relaxed syncs once a second; reopens the store after a failed
+//   keeper              watermark, free space, relaxed syncs once a second; reopens the store after a failed
 //                       write
 //   definitions         changes of definitions, one at a time
 //   reclaimer           gives back the space of what was deleted
 //   io                  reads that wait for the disk (IoPool)
 //   waiters             calls whoever waits for the next change (ChangeWaiters)
 // Destruction order: io and definitions finish what they have, keeper and reclaimer stop, then the pipeline
-// answers everything, then the last witness is written, then the store closes, then the directory lock goes.
+// answers everything, then the last watermark is written, then the store closes, then the directory lock goes.
 #pragma once
 
 #include <atomic>
@@ -121,7 +121,7 @@ class Engine {
   void KeeperLoop();
   void Keep();
   void Reopen();
-  absl::Status KeepWitness();
+  absl::Status AdvanceWatermark();
 
   DatabaseOptions options_;
   std::unique_ptr<rocksdb::Env> owned_env_;
@@ -145,7 +145,7 @@ class Engine {
   // Constant after Open.
   std::string database_id_;
   // Touched by the keeper only (and before and after its life).
-  uint64_t witness_sequence_ = 0;
+  uint64_t watermark_sequence_ = 0;
   // What was counted before the store was closed, by the storage ids of tables; empty unless it is reopened.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 

@@ -10,6 +10,7 @@
 #include "spdlog/spdlog.h"
 #include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/request_tokens.h"
+#include "storage/engine/table_runs.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 #include "storage/values/stored_record.h"
@@ -118,29 +119,29 @@ absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t st
 
 // Refuses a directory whose committed changes are not all there. Changes nothing.
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
-                                   const Witness& witness) {
+                                   const DurabilityWatermark& watermark) {
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options);
   if (!store.ok()) {
     if (!absl::IsDataLoss(store.status())) return store.status();
     return DataLossError(directory + " is damaged: " + MessageOf(store.status()) +
-                         "; the last change known to be durable is " + std::to_string(witness.sequence) +
+                         "; the last change known to be durable is " + std::to_string(watermark.sequence) +
                          "; " + NextCommand());
   }
   if (std::optional<std::string> missing = (*store)->MissingFamily(); missing.has_value()) {
     // The creation of the database was interrupted.
-    if (witness.sequence == 0) return absl::OkStatus();
+    if (watermark.sequence == 0) return absl::OkStatus();
     return DataLossError("the column family " + *missing + " is missing from " + directory +
-                         "/rocksdb, but changes up to " + std::to_string(witness.sequence) +
+                         "/rocksdb, but changes up to " + std::to_string(watermark.sequence) +
                          " were durable; " + NextCommand());
   }
   ITEMDB_ASSIGN_OR_RETURN(uint64_t start, ReadCatalogNumber(**store, kChangesStartKey, 1));
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start));
   uint64_t last = std::max(extent.last, start - 1);
-  if (last < witness.sequence) {
+  if (last < watermark.sequence) {
     return DataLossError(
         "committed changes are missing from " + directory + ": its log ends at change " +
-        std::to_string(last) + ", but " + directory + "/" + kWitnessFileName + " says that change " +
-        std::to_string(witness.sequence) +
+        std::to_string(last) + ", but " + directory + "/" + kWatermarkFileName + " says that change " +
+        std::to_string(watermark.sequence) +
         " was durable (was a .log file in rocksdb/ deleted, cut or replaced by an older one?); " +
         NextCommand());
   }
@@ -166,9 +167,9 @@ absl::Status RecordLoss(const std::string& directory, const StoreOptions& option
   write.sync = true;
   rocksdb::Status status = store.db()->Write(write, &batch);
   if (!status.ok()) return FromRocksDB("cannot record the recovery", status);
-  recovered->witness.sequence = recovered->changes_start - 1;
-  recovered->witness.recovering = false;
-  return WriteWitness(options.env, directory, recovered->witness);
+  recovered->watermark.sequence = recovered->changes_start - 1;
+  recovered->watermark.recovering = false;
+  return WriteWatermark(options.env, directory, recovered->watermark);
 }
 
 // Whether `message`, or one inside it, holds fields that this program does not know.
@@ -302,6 +303,21 @@ absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   return found;
 }
 
+// The last change that the runs of any table name; 0 for none.
+absl::StatusOr<uint64_t> LastOfTableRuns(const Store& store) {
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.table_runs()));
+  it->SeekToLast();
+  uint64_t last = 0;
+  // All records of the last epoch: they are sorted by table.
+  for (const std::string prefix = it->Valid() ? it->key().ToString().substr(0, TableRunsPrefix(0).size()) : "";
+       it->Valid() && it->key().starts_with(prefix); it->Prev()) {
+    const auto runs = DecodeTableRuns(ToView(it->key()), ToView(it->value()));
+    if (runs.has_value()) last = std::max(last, runs->back().end() - 1);
+  }
+  if (!it->status().ok()) return FromRocksDB("cannot read column family table_runs", it->status());
+  return last;
+}
+
 // Makes the entries of `directory` durable: a file's own sync does not.
 absl::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
   std::unique_ptr<rocksdb::Directory> handle;
@@ -354,17 +370,17 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   bool has_store = env->FileExists(options.path + "/CURRENT").ok();
 
   Recovered recovered;
-  absl::StatusOr<std::optional<Witness>> witness = ReadWitness(env, directory);
-  if (!witness.ok() && !(recover_last_good && absl::IsDataLoss(witness.status()))) return witness.status();
-  bool has_witness = witness.ok() && witness->has_value();
-  if (has_witness) {
-    recovered.witness = **witness;
+  absl::StatusOr<std::optional<DurabilityWatermark>> watermark = ReadWatermark(env, directory);
+  if (!watermark.ok() && !(recover_last_good && absl::IsDataLoss(watermark.status()))) return watermark.status();
+  bool has_watermark = watermark.ok() && watermark->has_value();
+  if (has_watermark) {
+    recovered.watermark = **watermark;
   } else if (!has_store) {
     std::vector<std::string> entries;
     (void)env->GetChildren(directory, &entries);
     for (const std::string& entry : entries) {
       if (entry == "." || entry == ".." || entry == kLockFileName || entry == "lost+found" ||
-          entry == std::string(kWitnessFileName) + ".next") {
+          entry == std::string(kWatermarkFileName) + ".next") {
         continue;
       }
       return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
@@ -372,28 +388,28 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
                            "); give an empty directory or one made by itemd");
     }
   } else if (!recover_last_good) {
-    return DataLossError(directory + "/" + kWitnessFileName +
+    return DataLossError(directory + "/" + kWatermarkFileName +
                          " is missing, so nothing says whether rocksdb/ is complete; restore it or " +
                          NextCommand());
   }
-  if (recovered.witness.database_id.empty()) recovered.witness.database_id = NewUuid();
+  if (recovered.watermark.database_id.empty()) recovered.watermark.database_id = NewUuid();
 
-  if (!has_store && recovered.witness.sequence > 0) {
+  if (!has_store && recovered.watermark.sequence > 0) {
     return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
-                         std::to_string(recovered.witness.sequence) + " were durable; restore a backup");
+                         std::to_string(recovered.watermark.sequence) + " were durable; restore a backup");
   }
   bool damaged = false;
   if (has_store) {
-    // Before anything is written: another program's directory stays as it is, whatever its witness says.
+    // Before anything is written: another program's directory stays as it is, whatever its watermark says.
     ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
     absl::Status complete;
-    if (!has_witness) {
-      complete = DataLossError(directory + "/" + kWitnessFileName + " is missing or damaged");
-    } else if (recovered.witness.recovering) {
+    if (!has_watermark) {
+      complete = DataLossError(directory + "/" + kWatermarkFileName + " is missing or damaged");
+    } else if (recovered.watermark.recovering) {
       complete = DataLossError("a recovery of " + directory + " was begun and not finished (" + directory +
-                               "/" + kWitnessFileName + " says so); " + NextCommand());
+                               "/" + kWatermarkFileName + " says so); " + NextCommand());
     } else {
-      complete = CheckNothingIsMissing(directory, options, recovered.witness);
+      complete = CheckNothingIsMissing(directory, options, recovered.watermark);
     }
     if (!complete.ok() && !(recover_last_good && absl::IsDataLoss(complete))) return complete;
     damaged = !complete.ok();
@@ -401,12 +417,12 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
       options.log->warn("recovering what is readable cause=\"{}\"", MessageOf(complete));
       // Opening for writing removes the traces of what is missing; a power cut before RecordLoss must not
       // hide it.
-      recovered.witness.recovering = true;
-      ITEMDB_RETURN_IF_ERROR(WriteWitness(env, directory, recovered.witness));
+      recovered.watermark.recovering = true;
+      ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
     }
-  } else if (!has_witness) {
+  } else if (!has_watermark) {
     // First of all: a directory with half a database in it must be recognised as one.
-    ITEMDB_RETURN_IF_ERROR(WriteWitness(env, directory, recovered.witness));
+    ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
   }
 
   (void)env->CreateDirIfMissing(options.path);
@@ -434,12 +450,13 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   if (damaged) {
     // Sequences that were given out once are not given out again, and readers of the log are told that it
     // starts anew.
-    recovered.start.next_sequence = std::max(last, recovered.witness.sequence) + 1;
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last_of_runs, LastOfTableRuns(*recovered.start.store));
+    recovered.start.next_sequence = std::max({last, recovered.watermark.sequence, last_of_runs}) + 1;
     recovered.changes_start = recovered.start.next_sequence;
     recovered.needs_rebuild = true;
     options.log->error(
         "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
-        extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.witness.sequence,
+        extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.watermark.sequence,
         recovered.changes_start);
     ITEMDB_RETURN_IF_ERROR(RecordLoss(directory, options, &recovered));
   }

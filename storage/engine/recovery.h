@@ -1,12 +1,12 @@
 // Opening a data directory: what may be opened, what was recovered, what must be refused.
 //
 //   DIRECTORY/LOCK      held while a process has the database open
-//   DIRECTORY/WITNESS   which database this is and how far it was durable (witness.h)
+//   DIRECTORY/WATERMARK   which database this is and how far it was durable (durability_watermark.h)
 //   DIRECTORY/BALLAST   free space to give back when a full disk would keep the database from opening
 //   DIRECTORY/rocksdb/  RocksDB's own files
 //
-// A directory is first read without changing a byte: lock, witness, format version, then a read-only opening
-// of RocksDB that replays its log in memory and compares what it finds with the witness. Only a directory
+// A directory is first read without changing a byte: lock, watermark, format version, then a read-only opening
+// of RocksDB that replays its log in memory and compares what it finds with the watermark. Only a directory
 // that passes is opened for writing; whoever finds one refused can still put the missing file back.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "storage/engine/commit_pipeline.h"
 #include "storage/engine/store.h"
-#include "storage/engine/witness.h"
+#include "storage/engine/durability_watermark.h"
 
 namespace itemdb {
 
@@ -35,7 +35,7 @@ std::string EncodeCatalogTable(const v1::TableDescription& definition);
 // An open database before anything is served from it.
 struct Recovered {
   PipelineStart start;
-  Witness witness;
+  DurabilityWatermark watermark;
   uint64_t next_storage_id = 1;
   // The first change record that readers may ask for.
   uint64_t changes_start = 1;

@@ -191,8 +191,8 @@ absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status)
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, what + ": " + status.ToString(), 1000);
 }
 
-const char* const Store::kFamilyNames[kFamilies] = {"items", "global_entries", "local_entries", "catalog",
-                                                    "stats", "changes",        "requests"};
+const char* const Store::kFamilyNames[kFamilies] = {
+    "items", "global_entries", "local_entries", "catalog", "stats", "changes", "table_runs", "requests"};
 
 absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFamilies(
     const StoreOptions& options, const rocksdb::Options& base) const {

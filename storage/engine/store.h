@@ -73,6 +73,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* catalog() const { return families_[kCatalog]; }
   rocksdb::ColumnFamilyHandle* stats() const { return families_[kStats]; }
   rocksdb::ColumnFamilyHandle* changes() const { return families_[kChanges]; }
+  rocksdb::ColumnFamilyHandle* table_runs() const { return families_[kTableRuns]; }
   rocksdb::ColumnFamilyHandle* requests() const { return families_[kRequests]; }
   // The name of a family that is missing; nothing when all are there.
   std::optional<std::string> MissingFamily() const;
@@ -111,6 +112,7 @@ class Store {
     kCatalog,
     kStats,
     kChanges,
+    kTableRuns,
     kRequests,
     kFamilies
   };

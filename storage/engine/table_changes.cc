@@ -98,7 +98,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
         group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
         PutNextStorageId(engine, group);
         stream.Append(group);
-        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+        group.AppendChange(definition.storage_id(), EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
         group.SetCatalog(group.catalog()->With(table));
         return absl::OkStatus();
       }));
@@ -136,7 +136,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
         group.DropItems(*table);
         for (const Index& index : table->indexes) group.DropEntries(index);
         stream.Append(group);
-        group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
+        group.AppendChange(table->storage_id, EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
         // Definitions change on this thread only, so the table is still there.
         group.SetCatalog(group.catalog()->Without(table->name));
         return absl::OkStatus();
@@ -225,7 +225,7 @@ absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Tabl
   return CatalogUnit::Commit(engine, [&](CommitGroup& group) {
     group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
     also(group);
-    group.AppendChange(EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
+    group.AppendChange(table->storage_id, EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
     // Definitions change on this thread only, so the table is still there.
     group.SetCatalog(group.catalog()->With(table));
     return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include "rocksdb/sst_file_writer.h"
 #include "spdlog/spdlog.h"
+#include "storage/changes/log_reader.h"
 #include "storage/engine/table_changes.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/indexes/record_sorter.h"
@@ -280,35 +281,19 @@ class Backfill {
 
   // The encoded primary keys of the items that changed between view_ and `later`.
   absl::Status ReadChangedKeys(const ReadView& later, RecordSorter* changed) {
-    rocksdb::ReadOptions options;
-    options.snapshot = later.snapshot();
-    options.fill_cache = false;
-    std::unique_ptr<rocksdb::Iterator> it(
-        later.store()->db()->NewIterator(options, later.store()->changes()));
-    uint64_t expected = view_->change_sequence() + 1;
-    for (it->Seek(SequenceKey(expected)); it->Valid() && expected <= later.change_sequence(); it->Next()) {
-      if (expected % kRecordsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-      const std::string_view key = ToView(it->key());
-      if (ParseSequenceKey(key) != expected) break;
-      ++expected;
-      std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
-      if (!stored.has_value()) return DamagedRecordError("the change log", key);
-      uint64_t table = 0;
-      std::string_view item_key;
-      wire::Field field;
-      for (std::string_view rest = stored->payload; !rest.empty();) {
-        if (!wire::ConsumeField(&rest, &field)) return DamagedRecordError("the change log", key);
-        if (field.number == v1::ChangeRecord::kTableStorageIdFieldNumber) table = field.varint;
-        if (field.number == v1::ChangeRecord::kKeyFieldNumber) item_key = field.bytes;
-      }
-      if (table != table_->storage_id || item_key.empty()) continue;
-      ITEMDB_ASSIGN_OR_RETURN(std::string encoded, EncodePrimaryKey(*table_, ItemView(item_key)));
-      ITEMDB_RETURN_IF_ERROR(changed->Add(encoded, ""));
-    }
-    if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
-    if (expected <= later.change_sequence())
-      return DataLossError("change " + std::to_string(expected) + " is missing from the change log");
-    return absl::OkStatus();
+    int64_t seen = 0;
+    absl::Status added;
+    absl::Status walked = WalkTableChanges(
+        engine_, later, table_->storage_id, view_->change_sequence(), later.change_sequence(),
+        [&](const ChangeView& change, std::string_view) {
+          if (++seen % kRecordsBetweenLooks == 0) added = CheckGoesOn();
+          if (!added.ok() || change.key.empty()) return added.ok();
+          absl::StatusOr<std::string> encoded = EncodePrimaryKey(*table_, ItemView(change.key));
+          added = encoded.ok() ? changed->Add(*encoded, "") : encoded.status();
+          return added.ok();
+        });
+    walked.Update(added);
+    return walked;
   }
 
   // What the item under `key` needs, and counts it; nothing when its entry is that of view_.

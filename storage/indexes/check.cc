@@ -1,6 +1,12 @@
 #include "storage/indexes/check.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <map>
+
 #include "storage/engine/table_changes.h"
+#include "storage/engine/table_runs.h"
 #include "storage/indexes/findings.h"
 #include "storage/indexes/repair.h"
 #include "storage/values/stored_record.h"
@@ -10,8 +16,22 @@ namespace {
 
 using Report = std::function<void(std::string finding)>;
 
+// Sets of changes, one of each table, that are equal when their numbers and the sums of their hashes are.
+struct ChangeSum {
+  int64_t changes = 0;
+  uint64_t hashes = 0;
+
+  void Add(uint64_t sequence) {
+    ++changes;
+    hashes += XXH3_64bits(&sequence, sizeof(sequence));
+  }
+  bool operator==(const ChangeSum&) const = default;
+};
+using ChangeSums = std::map<uint64_t, ChangeSum>;
+
 // Dense, every record decodes and agrees with its key, commits are whole, times never decrease.
-absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& report, Checked* checked) {
+absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& report, Checked* checked,
+                            ChangeSums* sums) {
   uint64_t expected = start;
   int64_t last_time = 0;
   uint64_t commit_end = 0;
@@ -30,6 +50,7 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
           report("change log: change " + std::to_string(expected) + " is missing before " +
                  std::to_string(*sequence));
         }
+        (*sums)[record.table_storage_id()].Add(*sequence);
         if (record.change_sequence() != *sequence)
           report("change log: change " + std::to_string(*sequence) + " names another sequence");
         if (record.commit_time_us() < last_time)
@@ -46,6 +67,34 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
   if (walk.view.change_sequence() + 1 != std::max(expected, start)) {
     report("change log: it ends at change " + std::to_string(expected - 1) + ", the database is at " +
            std::to_string(walk.view.change_sequence()));
+  }
+  return absl::OkStatus();
+}
+
+// Every change from `start` on is in the runs of its table, and only there. `sums` are those of the change log.
+absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& sums, const Report& report) {
+  ChangeSums found;
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+      walk, Keyspace(walk.view.store()->table_runs()), [&](std::string_view key, std::string_view value) {
+        const auto runs = DecodeTableRuns(key, value);
+        if (!runs.has_value())
+          return report("change log: the table runs under the key " + Hex(key) + " do not decode");
+        for (const TableRun& run : *runs) {
+          for (uint64_t sequence = std::max(run.first, start); sequence < run.end(); ++sequence)
+            found[run.storage_id].Add(sequence);
+        }
+      }));
+  for (const auto& [storage_id, sum] : sums) {
+    if (found[storage_id] == sum) continue;
+    report("change log: it has " + std::to_string(sum.changes) + " changes of the table with the storage id " +
+           std::to_string(storage_id) + ", the runs of that table name " +
+           std::to_string(found[storage_id].changes) + ", or others");
+  }
+  for (const auto& [storage_id, sum] : found) {
+    if (sum.changes > 0 && !sums.contains(storage_id)) {
+      report("change log: it has no change of the table with the storage id " + std::to_string(storage_id) +
+             ", the runs of that table name " + std::to_string(sum.changes));
+    }
   }
   return absl::OkStatus();
 }
@@ -157,7 +206,9 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
   reply.set_skipped_items(checked.skipped_items);
   if (subject.index == nullptr) {
     Report report = [&findings](std::string finding) { findings.Add(std::move(finding)); };
-    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, changes_start, report, &checked));
+    ChangeSums sums;
+    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, changes_start, report, &checked, &sums));
+    ITEMDB_RETURN_IF_ERROR(CheckTableRuns(walk, changes_start, sums, report));
     ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(walk, report));
   }
   reply.set_items_checked(checked.items);

@@ -1,5 +1,10 @@
 #include "storage/indexes/differences.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+
 #include "absl/strings/escaping.h"
 #include "storage/engine/table_changes.h"
 #include "storage/keys/key_codec.h"
@@ -100,13 +105,110 @@ bool IsChecked(const Index& index, const Index* only_index) {
   return index.state == IndexState::kActive && (only_index == nullptr || only_index == &index);
 }
 
-// From the items to their entries and collections.
-absl::Status CompareItems(const Walk& walk, const Table& table, const Index* only_index,
-                          const Differences& differences, Checked* checked) {
+// The entries that the items of a table should have in one index, less those that are there, by the hashes of
+// their keys: where the sums of a bucket are 0, its entries are those that should be there. So everything is
+// read once and in order; only entries of other buckets have to be looked up.
+class EntrySums {
+ public:
+  void Add(std::string_view key, std::string_view entry) {
+    const uint64_t hash = HashOf(key);
+    buckets_[hash % kBuckets] += HashOf(entry, hash);
+  }
+  void Subtract(std::string_view key, std::string_view entry) {
+    const uint64_t hash = HashOf(key);
+    buckets_[hash % kBuckets] -= HashOf(entry, hash);
+  }
+
+  bool Differ() const {
+    return std::any_of(buckets_.begin(), buckets_.end(), [](uint64_t sum) { return sum != 0; });
+  }
+  bool DifferAt(std::string_view key) const { return buckets_[HashOf(key) % kBuckets] != 0; }
+
+ private:
+  static constexpr size_t kBuckets = 4096;
+
+  static uint64_t HashOf(std::string_view bytes, uint64_t seed = 0) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+  }
+
+  std::vector<uint64_t> buckets_ = std::vector<uint64_t>(kBuckets);
+};
+
+// Tells `differences` when `entry` is not there as it should be.
+absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& entry,
+                       const Differences& differences) {
+  ITEMDB_ASSIGN_OR_RETURN(
+      std::optional<std::string> payload,
+      FindPayload(walk.view, EntriesOf(*walk.view.store(), index), entry.key));
+  if (payload != entry.item) differences.missing(index, entry, payload.has_value());
+  return absl::OkStatus();
+}
+
+// Tells `differences` when no item has the entry of `index` under `key`.
+absl::Status FindOwner(const Walk& walk, const Table& table, const Index& index, std::string_view key,
+                       const Differences& differences) {
+  const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
+  std::optional<std::string> item;
+  if (base_key.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, ItemsOf(*walk.view.store(), table), *base_key));
+  }
+  bool is_its_entry = false;
+  if (item.has_value()) {
+    auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
+    is_its_entry = expected.ok() && expected->has_value() && (*expected)->key == key;
+  }
+  if (!is_its_entry) differences.orphaned(index, key);
+  return absl::OkStatus();
+}
+
+bool HasKey(const Table& table, const ItemView& item, std::string_view key) {
+  const auto own_key = EncodePrimaryKey(table, item);
+  return own_key.ok() && *own_key == key;
+}
+
+// Tells `differences` when the item under `key` is damaged, and counts it and the entries that it should have.
+void VisitItem(const Table& table, const Index* only_index, std::string_view key, std::string_view record,
+               const Differences& differences, Checked* checked, const ItemCount& count) {
+  auto damaged = [&](const std::string& what) { differences.damaged("table " + table.name, key, what); };
+  ++checked->items;
+  std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
+  if (!stored.has_value()) return damaged("the record does not decode");
+  ItemView item(stored->payload);
+  count.item(key, stored->item_size);
+  if (!HasKey(table, item, key)) return damaged("the key is not that of the item");
+  if (ItemSizeBytes(item) != stored->item_size) damaged("the recorded item size is wrong");
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    if (!IsChecked(table.indexes[i], only_index)) continue;
+    auto entry = MakeIndexEntry(table.indexes[i], item, key);
+    if (!entry.ok()) {
+      ++checked->skipped_items;
+    } else if (entry->has_value()) {
+      count.entry(i, **entry);
+    }
+  }
+}
+
+// Counts the entry under `key`; what it holds, nothing when it does not decode, which `differences` is told.
+std::optional<std::string_view> VisitEntry(const Index& index, std::string_view key, std::string_view record,
+                                           const Differences& differences, Checked* checked,
+                                           Counters* counted) {
+  ++checked->entries;
+  const std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
+  if (!stored.has_value()) {
+    differences.damaged_entry(index, key);
+    return std::nullopt;
+  }
+  ++counted->items;
+  counted->bytes += static_cast<int64_t>(stored->item_size);
+  return stored->payload;
+}
+
+// Counts the items, their entries and collections, and adds the entries to `sums`.
+absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_index,
+                      const Differences& differences, Checked* checked, std::vector<EntrySums>* sums) {
   Counters counted;
   std::vector<Counters> expected(table.indexes.size());
   CollectionCount collections(walk, table, differences);
-  absl::Status failed;
   auto count_item = [&](std::string_view key, size_t item_size) {
     ++counted.items;
     counted.bytes += static_cast<int64_t>(item_size);
@@ -114,15 +216,14 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
   };
   auto count_entry = [&](size_t index, const IndexEntry& entry) {
     collections.AddEntry(table.indexes[index], entry);
+    (*sums)[index].Add(entry.key, entry.item);
     ++expected[index].items;
     expected[index].bytes += static_cast<int64_t>(entry.item_size);
   };
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, ItemsOf(*walk.view.store(), table), [&](std::string_view key, std::string_view record) {
-        failed.Update(CompareItem(walk, table, only_index, key, record, differences, checked,
-                                  {count_item, count_entry}));
+        VisitItem(table, only_index, key, record, differences, checked, {count_item, count_entry});
       }));
-  ITEMDB_RETURN_IF_ERROR(failed);
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     if (IsChecked(table.indexes[i], only_index)) differences.expected(table.indexes[i], expected[i]);
   }
@@ -131,18 +232,46 @@ absl::Status CompareItems(const Walk& walk, const Table& table, const Index* onl
   return CompareCounters(walk.view, "table " + table.name, table.storage_id, counted, differences);
 }
 
-// From an index's entries to their items.
-absl::Status CompareEntries(const Walk& walk, const Table& table, const Index& index,
-                            const Differences& differences, Checked* checked) {
-  absl::Status failed;
+// Counts the entries of an index and takes them from `sums`.
+absl::Status SumEntries(const Walk& walk, const Table& table, const Index& index,
+                        const Differences& differences, Checked* checked, EntrySums* sums) {
   Counters counted;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
-        failed.Update(CompareEntry(walk, table, index, key, record, differences, checked, &counted));
+        const auto entry = VisitEntry(index, key, record, differences, checked, &counted);
+        if (entry.has_value()) sums->Subtract(key, *entry);
       }));
-  ITEMDB_RETURN_IF_ERROR(failed);
   return CompareCounters(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
                          counted, differences);
+}
+
+// Looks up what is in buckets that differ, in both directions.
+absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* only_index,
+                            const Differences& differences, const std::vector<EntrySums>& sums) {
+  absl::Status failed;
+  std::vector<const Index*> differing;
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    const Index& index = table.indexes[i];
+    if (!IsChecked(index, only_index) || !sums[i].Differ()) continue;
+    differing.push_back(&index);
+    ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+        walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
+          if (!sums[i].DifferAt(key) || !DecodeRecord(index.storage_id, key, record).has_value()) return;
+          failed.Update(FindOwner(walk, table, index, key, differences));
+        }));
+  }
+  if (differing.empty()) return failed;
+  ITEMDB_RETURN_IF_ERROR(ForEachRecord(
+      walk, ItemsOf(*walk.view.store(), table), [&](std::string_view key, std::string_view record) {
+        const std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
+        if (!stored.has_value() || !HasKey(table, ItemView(stored->payload), key)) return;
+        for (const Index* index : differing) {
+          auto entry = MakeIndexEntry(*index, ItemView(stored->payload), key);
+          if (entry.ok() && entry->has_value() && sums[index - table.indexes.data()].DifferAt((*entry)->key))
+            failed.Update(FindEntry(walk, *index, **entry, differences));
+        }
+      }));
+  return failed;
 }
 
 }  // namespace
@@ -182,61 +311,20 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
 absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
                          std::string_view record, const Differences& differences, Checked* checked,
                          const ItemCount& count) {
-  const std::string owner = "table " + table.name;
-  ++checked->items;
-  std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
-  if (!stored.has_value()) {
-    differences.damaged(owner, key, "the record does not decode");
-    return absl::OkStatus();
-  }
-  ItemView item(stored->payload);
-  count.item(key, stored->item_size);
-  auto own_key = EncodePrimaryKey(table, item);
-  if (!own_key.ok() || *own_key != key) {
-    differences.damaged(owner, key, "the key is not that of the item");
-    return absl::OkStatus();
-  }
-  if (ItemSizeBytes(item) != stored->item_size)
-    differences.damaged(owner, key, "the recorded item size is wrong");
-  for (size_t i = 0; i < table.indexes.size(); ++i) {
-    const Index& index = table.indexes[i];
-    if (!IsChecked(index, only_index)) continue;
-    auto entry = MakeIndexEntry(index, item, key);
-    if (!entry.ok()) {
-      ++checked->skipped_items;
-    } else if (entry->has_value()) {
-      count.entry(i, **entry);
-      ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
-                              FindPayload(walk.view, EntriesOf(*walk.view.store(), index), (*entry)->key));
-      if (payload != (*entry)->item) differences.missing(index, **entry, payload.has_value());
-    }
-  }
-  return absl::OkStatus();
+  absl::Status failed;
+  auto find_entry = [&](size_t index, const IndexEntry& entry) {
+    count.entry(index, entry);
+    failed.Update(FindEntry(walk, table.indexes[index], entry, differences));
+  };
+  VisitItem(table, only_index, key, record, differences, checked, {count.item, find_entry});
+  return failed;
 }
 
 absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& index, std::string_view key,
                           std::string_view record, const Differences& differences, Checked* checked,
                           Counters* counted) {
-  ++checked->entries;
-  std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
-  if (!stored.has_value()) {
-    differences.damaged_entry(index, key);
-    return absl::OkStatus();
-  }
-  ++counted->items;
-  counted->bytes += static_cast<int64_t>(stored->item_size);
-  const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
-  std::optional<std::string> item;
-  if (base_key.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, ItemsOf(*walk.view.store(), table), *base_key));
-  }
-  bool is_its_entry = false;
-  if (item.has_value()) {
-    auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
-    is_its_entry = expected.ok() && expected->has_value() && (*expected)->key == key;
-  }
-  if (!is_its_entry) differences.orphaned(index, key);
-  return absl::OkStatus();
+  if (!VisitEntry(index, key, record, differences, checked, counted).has_value()) return absl::OkStatus();
+  return FindOwner(walk, table, index, key, differences);
 }
 
 absl::StatusOr<int64_t> ForSomeRecords(
@@ -262,11 +350,13 @@ absl::StatusOr<int64_t> ForSomeRecords(
 
 absl::Status CompareTable(const Walk& walk, const Table& table, const Index* only_index,
                           const Differences& differences, Checked* checked) {
-  for (const Index& index : table.indexes) {
-    if (!IsChecked(index, only_index)) continue;
-    ITEMDB_RETURN_IF_ERROR(CompareEntries(walk, table, index, differences, checked));
+  std::vector<EntrySums> sums(table.indexes.size());
+  for (size_t i = 0; i < table.indexes.size(); ++i) {
+    if (!IsChecked(table.indexes[i], only_index)) continue;
+    ITEMDB_RETURN_IF_ERROR(SumEntries(walk, table, table.indexes[i], differences, checked, &sums[i]));
   }
-  return CompareItems(walk, table, only_index, differences, checked);
+  ITEMDB_RETURN_IF_ERROR(SumItems(walk, table, only_index, differences, checked, &sums));
+  return CompareBuckets(walk, table, only_index, differences, sums);
 }
 
 }  // namespace itemdb

@@ -291,7 +291,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
     }
     group.Count(index.storage_id, entries, bytes);
   }
-  group.AppendChange(EncodeItemChange(table, change));
+  group.AppendChange(table.storage_id, EncodeItemChange(table, change));
 }
 
 void AddConsumedCapacity(const PreparedAction& action, const Decision& decision, bool transactional,

@@ -201,7 +201,7 @@ TEST_F(BadStartTest, AnAddressFileThatCannotBeWritten) {
 // is, and told how to go on from. --recover=last-good then opens it and what is left is consistent.
 TEST_F(BadStartTest, DamagedDataDirectories) {
   LoadOrderEntry();
-  // At a stop the witness says what is in the log; while it runs, what was there up to a second ago.
+  // At a stop the watermark says what is in the log; while it runs, what was there up to a second ago.
   ASSERT_EQ(daemon_.Terminate(), 0);
   const std::string good = directory_.path() + "/good";
   fs::copy(data(), good, fs::copy_options::recursive);
@@ -229,15 +229,15 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
        false},
       {"log cut in half",
        [&] { testing::WriteFile(data() + "/" + log, log_bytes.substr(0, log_bytes.size() / 2)); },
-       {"WITNESS", "31", "--recover=last-good"},
+       {"WATERMARK", "31", "--recover=last-good"},
        true},
       {"log flipped in the middle",
        [&] { flip(log, log_bytes.size() / 2); },
        {"31", "--recover=last-good"},
        true},
-      {"witness deleted", [&] { fs::remove(data() + "/WITNESS"); }, {"WITNESS", "missing"}, true},
-      {"witness flipped", [&] { flip("WITNESS", 60); }, {"WITNESS", "damaged"}, true},
-      {"witness empty", [&] { testing::WriteFile(data() + "/WITNESS", ""); }, {"WITNESS", "damaged"}, true},
+      {"watermark deleted", [&] { fs::remove(data() + "/WATERMARK"); }, {"WATERMARK", "missing"}, true},
+      {"watermark flipped", [&] { flip("WATERMARK", 60); }, {"WATERMARK", "damaged"}, true},
+      {"watermark empty", [&] { testing::WriteFile(data() + "/WATERMARK", ""); }, {"WATERMARK", "damaged"}, true},
       {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, false},
       {"CURRENT overwritten",
        [&] { testing::WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); },

@@ -170,24 +170,24 @@ TEST(PowerLossFileSystem, UndoesUnsyncedTruncation) {
 TEST(PowerLossFileSystem, RenameWithoutDirectorySyncLeavesTheOldOrTheNewContent) {
   auto replace = [](bool sync_directory) {
     return [sync_directory](Disk& disk) {
-      disk.Write("WITNESS", "old", /*sync=*/true);
+      disk.Write("WATERMARK", "old", /*sync=*/true);
       disk.SyncDirectory();
-      disk.Write("WITNESS.tmp", "new", /*sync=*/true);
-      disk.Rename("WITNESS.tmp", "WITNESS");
+      disk.Write("WATERMARK.tmp", "new", /*sync=*/true);
+      disk.Rename("WATERMARK.tmp", "WATERMARK");
       if (sync_directory) disk.SyncDirectory();
     };
   };
-  EXPECT_EQ(ContentsAfterCut("WITNESS", replace(false)), (std::set<std::string>{"old", "new"}));
-  EXPECT_EQ(ContentsAfterCut("WITNESS", replace(true)), (std::set<std::string>{"new"}));
+  EXPECT_EQ(ContentsAfterCut("WATERMARK", replace(false)), (std::set<std::string>{"old", "new"}));
+  EXPECT_EQ(ContentsAfterCut("WATERMARK", replace(true)), (std::set<std::string>{"new"}));
 }
 
 // The mistake that a rename makes easy: the name is durable, the bytes are not.
 TEST(PowerLossFileSystem, RenamedFileThatWasNotSyncedCanBeEmpty) {
-  auto contents = ContentsAfterCut("WITNESS", [](Disk& disk) {
-    disk.Write("WITNESS", "old", /*sync=*/true);
+  auto contents = ContentsAfterCut("WATERMARK", [](Disk& disk) {
+    disk.Write("WATERMARK", "old", /*sync=*/true);
     disk.SyncDirectory();
-    disk.Write("WITNESS.tmp", "new", /*sync=*/false);
-    disk.Rename("WITNESS.tmp", "WITNESS");
+    disk.Write("WATERMARK.tmp", "new", /*sync=*/false);
+    disk.Rename("WATERMARK.tmp", "WATERMARK");
     disk.SyncDirectory();
   });
   EXPECT_EQ(contents, (std::set<std::string>{"", "n", "ne", "new"}));

@@ -122,6 +122,12 @@ TEST_F(CheckTest, FindsThatTokensAreMissing) {  // SEM-050
                                                      HasSubstr("recorded are 2 of "))));
 }
 
+TEST_F(CheckTest, FindsThatTheRunsOfATablesChangesAreMissing) {
+  Do([](Families& families) { families.Delete("table_runs", families.All("table_runs").begin()->first); });
+  EXPECT_THAT(Findings(), UnorderedElementsAre(AllOf(HasSubstr("change log: it has "),
+                                            HasSubstr("of the table with the storage id "))));
+}
+
 // SEM-092: one that is wrong, one that does not decode, one of a collection that has no items.
 TEST_F(CheckTest, FindsSizesOfItemCollectionsThatAreWrong) {
   v1::CreateTableRequest local = TableRequest("Local");

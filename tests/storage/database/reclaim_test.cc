@@ -274,7 +274,7 @@ TEST_F(Reclaim, GivesNoIdOutAgainAfterARecoveryWithLosses) {
     AppendStorageId(300, &item);
     families.Put("global_entries", item + "key", "record");
   }
-  std::filesystem::remove(options.data_directory + "/WITNESS");
+  std::filesystem::remove(options.data_directory + "/WATERMARK");
   options.recover_last_good = true;
   for (const uint64_t highest : {300, 301}) {
     TestDatabase recovered(options);

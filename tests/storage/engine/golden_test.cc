@@ -104,17 +104,17 @@ TEST(GoldenDirectory, OfVersion1IsRefusedAndNotTouched) {
   TemporaryDirectory directory;
   const std::string data = directory.path() + "/data";
   fs::copy(fs::path(ITEMDB_GOLDEN_V1) / "data", data, fs::copy_options::recursive);
-  for (const bool has_witness : {true, false}) {
-    if (!has_witness) fs::remove(data + "/WITNESS");
+  for (const bool has_watermark : {true, false}) {
+    if (!has_watermark) fs::remove(data + "/WATERMARK");
     const std::map<std::string, std::string> before = Everything(data);
     for (const bool recover : {false, true}) {
-      if (!has_witness && !recover) continue;  // Refused for that.
+      if (!has_watermark && !recover) continue;  // Refused for that.
       DatabaseOptions options = TestDatabase::DefaultOptions(data);
       options.recover_last_good = recover;
       const auto opened = Database::Open(options);
       ASSERT_EQ(opened.status().code(), absl::StatusCode::kFailedPrecondition) << opened.status();
       EXPECT_EQ(ReasonOf(opened.status()), kReasonFormatUnknown);
-      if (has_witness) {
+      if (has_watermark) {
         EXPECT_THAT(
             std::string(opened.status().message()),
             ::testing::AllOf(::testing::HasSubstr("format version 1"), ::testing::HasSubstr("version 2")));

@@ -80,21 +80,21 @@ TEST_F(IndexBuildFailures, OfTheLogWhileEntriesAreWritten) {
 // The index is there after all once the store has been reopened, and who looked for it before saw nothing.
 TEST_F(IndexBuildFailures, OfTheCommitOfTheirDefinition) {
   database_.reset();
-  auto witness = std::make_shared<GateFileSystem>(
-      disk_, [](const std::string& path) { return path.find("WITNESS") != std::string::npos; });
+  auto watermark = std::make_shared<GateFileSystem>(
+      disk_, [](const std::string& path) { return path.find("WATERMARK") != std::string::npos; });
   DatabaseOptions options = TestDatabase::DefaultOptions(root_ + "/data");
-  options.file_system = witness;
+  options.file_system = watermark;
   database_ = std::make_unique<TestDatabase>(options);
   // Holds up the thread that will reopen the store.
-  witness->Shut();
+  watermark->Shut();
   ASSERT_TRUE(database_->Put("Things", {{"pk", S("q")}, {"sk", S("1")}, {"grp", S("g")}}).ok());
-  witness->AwaitWaiting();
+  watermark->AwaitWaiting();
   disk_->Inject({.operation = InjectedFault::Operation::kSync,
                  .matches = [](const std::string& path) { return path.ends_with(".log"); }});
   auto created = UpdateTable(**database_, CreateIndexRequest("Things", "ByGroup", {"grp:S"}, 1));
   EXPECT_EQ(ReasonOf(created.status()), kReasonWriteOutcomeUnknown) << created.status();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // Time to look in vain.
-  witness->Open();
+  watermark->Open();
   v1::DescribeTableRequest request;
   request.set_table_name("Things");
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);

@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "storage/engine/witness.h"
+#include "storage/engine/durability_watermark.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/files.h"
 #include "tests/support/power_loss_file_system.h"
@@ -139,7 +139,7 @@ class RecoveryTest : public ::testing::Test {
     items_ = kItems;
     database->reset();
     ASSERT_EQ(Logs(data_).size(), 1u);
-    ASSERT_EQ(ReadWitnessFile().sequence, last_sequence_);
+    ASSERT_EQ(ReadWatermarkFile().sequence, last_sequence_);
   }
 
   // The same with at least two logs.
@@ -200,10 +200,10 @@ class RecoveryTest : public ::testing::Test {
     EXPECT_EQ(ReasonOf(CreateTable(database).status()), kReasonResourceInUse);
   }
 
-  Witness ReadWitnessFile() {
-    auto witness = ReadWitness(rocksdb::Env::Default(), data_);
-    EXPECT_TRUE(witness.ok() && witness->has_value());
-    return witness.ok() && witness->has_value() ? **witness : Witness();
+  DurabilityWatermark ReadWatermarkFile() {
+    auto watermark = ReadWatermark(rocksdb::Env::Default(), data_);
+    EXPECT_TRUE(watermark.ok() && watermark->has_value());
+    return watermark.ok() && watermark->has_value() ? **watermark : DurabilityWatermark();
   }
 
   // An ordinary open is refused with `code`, `reason` and a message that fits, and the directory is as
@@ -410,17 +410,17 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
   std::string log_name = Logs(data_)[0].filename();
   // An image of the directory as it was in the middle of the last append: RocksDB's files change no more.
   AwaitDefinitions(**database);
-  Witness witness = ReadWitnessFile();
+  DurabilityWatermark watermark = ReadWatermarkFile();
   fs::create_directory(saved_);
   fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
   database->reset();
 
-  witness.sequence = 1 + kItems;
+  watermark.sequence = 1 + kItems;
   for (uint64_t size :
        {acknowledged, acknowledged + 1, acknowledged + 7, (acknowledged + log.size()) / 2, log.size() - 1}) {
     SCOPED_TRACE("log of " + std::to_string(size) + " bytes, acknowledged " + std::to_string(acknowledged));
     Restore();
-    ASSERT_TRUE(WriteWitness(rocksdb::Env::Default(), data_, witness).ok());
+    ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
     WriteFile(data_ + "/rocksdb/" + log_name, log.substr(0, size));
     auto opened = Database::Open(Options());
     ASSERT_TRUE(opened.ok()) << opened.status();
@@ -440,12 +440,12 @@ TEST_F(RecoveryTest, KilledProcessLosesNothing) {
   ASSERT_TRUE(CreateTable(**database).ok());
   for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
   AwaitDefinitions(**database);
-  Witness witness = ReadWitnessFile();
+  DurabilityWatermark watermark = ReadWatermarkFile();
   fs::create_directory(saved_);
   fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
   database->reset();
   Restore();
-  ASSERT_TRUE(WriteWitness(rocksdb::Env::Default(), data_, witness).ok());
+  ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
   auto opened = Database::Open(Options());
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(kItems));
@@ -615,56 +615,67 @@ TEST_F(RecoveryTest, SecondOpenIsRefusedAndTheFirstGoesOn) {
   EXPECT_TRUE(Database::Open(Options()).ok());
 }
 
-// ---- the witness ----
+// ---- the watermark ----
 
 TEST_F(RecoveryTest, UnknownFormatIsRefusedWhateverIsAsked) {  // FormatKnown
   MakeDatabase();
-  std::string text = "itemdb database\nformat 3\nwhat else it says we cannot know\n";
-  char checksum[32];
-  std::snprintf(checksum, sizeof(checksum), "checksum %016llx\n",
-                static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
-  WriteFile(data_ + "/WITNESS", text + checksum);
-  for (bool recover_last_good : {false, true}) {
-    ExpectRefused(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                  AllOf(HasSubstr("version 3"), HasSubstr("version 2")), recover_last_good);
+  struct Case {
+    std::string format;
+    // 2.1 is of development versions, which called the file by another name.
+    std::string file;
+    std::string named;
+  };
+  for (const Case& unknown : {Case{"3.0", "WATERMARK", "version 3;"}, Case{"2.99", "WATERMARK", "version 2.99;"},
+                              Case{"2", "WITNESS", "version 2.1;"}}) {
+    SCOPED_TRACE(unknown.format);
+    std::string text = "itemdb database\nformat " + unknown.format + "\nwhat else it says we cannot know\n";
+    char checksum[32];
+    std::snprintf(checksum, sizeof(checksum), "checksum %016llx\n",
+                  static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
+    std::filesystem::remove(data_ + "/WATERMARK");
+    WriteFile(data_ + "/" + unknown.file, text + checksum);
+    for (bool recover_last_good : {false, true}) {
+      ExpectRefused(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                    AllOf(HasSubstr(unknown.named), HasSubstr("knows version 2.")), recover_last_good);
+    }
   }
 }
 
-TEST_F(RecoveryTest, MissingWitnessIsRefused) {
+TEST_F(RecoveryTest, MissingWatermarkIsRefused) {
   MakeDatabase();
-  fs::remove(data_ + "/WITNESS");
-  ExpectDataLoss(HasSubstr("WITNESS"));
+  fs::remove(data_ + "/WATERMARK");
+  ExpectDataLoss(HasSubstr("WATERMARK"));
   EXPECT_EQ(ExpectRecovers(), items_);
 }
 
-TEST_F(RecoveryTest, DamagedWitnessIsRefused) {
+TEST_F(RecoveryTest, DamagedWatermarkIsRefused) {
   MakeDatabase();
   Save();
-  const std::string whole = ReadFile(data_ + "/WITNESS");
+  const std::string whole = ReadFile(data_ + "/WATERMARK");
   const uint64_t last_sequence = last_sequence_;
   for (size_t i = 0; i < whole.size(); i += 7) {
     SCOPED_TRACE("byte " + std::to_string(i));
-    Flip(data_ + "/WITNESS", i);
-    ExpectDataLoss(HasSubstr("WITNESS"));
-    WriteFile(data_ + "/WITNESS", whole.substr(0, i));
-    ExpectDataLoss(HasSubstr("WITNESS"));
+    Flip(data_ + "/WATERMARK", i);
+    ExpectDataLoss(HasSubstr("WATERMARK"));
+    WriteFile(data_ + "/WATERMARK", whole.substr(0, i));
+    ExpectDataLoss(HasSubstr("WATERMARK"));
     if (HasFailure()) return;
-    WriteFile(data_ + "/WITNESS", whole);
+    WriteFile(data_ + "/WATERMARK", whole);
   }
   for (const std::string& content :
        {std::string(), std::string(1'000'000, 'x'), whole + whole, std::string(200, '\0')}) {
-    WriteFile(data_ + "/WITNESS", content);
-    ExpectDataLoss(HasSubstr("WITNESS"));
+    WriteFile(data_ + "/WATERMARK", content);
+    ExpectDataLoss(HasSubstr("WATERMARK"));
     EXPECT_EQ(ExpectRecovers(), items_);
     last_sequence_ = last_sequence;
     Restore();
   }
 }
 
-// A power cut leaves the file that was to replace the witness.
-TEST_F(RecoveryTest, HalfWrittenNextWitnessDoesNotMatter) {
+// A power cut leaves the file that was to replace the watermark.
+TEST_F(RecoveryTest, HalfWrittenNextWatermarkDoesNotMatter) {
   MakeDatabase();
-  WriteFile(data_ + "/WITNESS.next", "itemdb data");
+  WriteFile(data_ + "/WATERMARK.next", "itemdb data");
   auto opened = Database::Open(Options());
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(items_));

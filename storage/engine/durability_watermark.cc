@@ -1,4 +1,4 @@
-#include "storage/engine/witness.h"
+#include "storage/engine/durability_watermark.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -8,6 +8,11 @@
 
 namespace itemdb {
 namespace {
+
+// What the file was called until format 2.2.
+constexpr char kFormerFileName[] = "WITNESS";
+
+std::string FormatText() { return std::to_string(kFormatVersion) + "." + std::to_string(kFormatRevision); }
 
 std::string ChecksumLine(const std::string& text) {
   char line[32];
@@ -29,9 +34,13 @@ absl::Status Damaged(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<Witness>> ReadWitness(rocksdb::Env* env, const std::string& directory) {
-  std::string path = directory + "/" + kWitnessFileName;
-  if (env->FileExists(path).IsNotFound()) return std::nullopt;
+absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* env,
+                                                                 const std::string& directory) {
+  std::string path = directory + "/" + kWatermarkFileName;
+  if (env->FileExists(path).IsNotFound()) {
+    path = directory + "/" + kFormerFileName;
+    if (env->FileExists(path).IsNotFound()) return std::nullopt;
+  }
   std::string text;
   if (rocksdb::Status status = rocksdb::ReadFileToString(env, path, &text); !status.ok())
     return Io("cannot read " + path, status);
@@ -39,33 +48,35 @@ absl::StatusOr<std::optional<Witness>> ReadWitness(rocksdb::Env* env, const std:
   size_t checksum = text.rfind("checksum ");
   if (checksum == std::string::npos || text.substr(checksum) != ChecksumLine(text.substr(0, checksum)))
     return Damaged(path);
-  Witness witness;
-  char database_id[64];
-  uint64_t sequence = 0;
-  int matched = std::sscanf(text.c_str(), "itemdb database\nformat %d\n", &witness.format);
-  if (matched != 1) return Damaged(path);
-  if (witness.format != kFormatVersion) {
+  int version = 0;
+  int revision = 1;
+  if (std::sscanf(text.c_str(), "itemdb database\nformat %d.%d\n", &version, &revision) < 1)
+    return Damaged(path);
+  if (version != kFormatVersion || revision != kFormatRevision) {
+    const std::string found = std::to_string(version) + (version == kFormatVersion ? "." + std::to_string(revision) : "");
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                     directory + " has format version " + std::to_string(witness.format) +
-                         "; this program knows version " + std::to_string(kFormatVersion) +
+                     directory + " has format version " + found + "; this program knows version " + FormatText() +
                          ". Open it with the program that wrote it");
   }
-  if (std::sscanf(text.c_str(), "itemdb database\nformat %*d\ndatabase %63s\nsequence %" SCNu64 "\n",
+  DurabilityWatermark watermark;
+  char database_id[64];
+  uint64_t sequence = 0;
+  if (std::sscanf(text.c_str(), "itemdb database\nformat %*d.%*d\ndatabase %63s\nsequence %" SCNu64 "\n",
                   database_id, &sequence) != 2) {
     return Damaged(path);
   }
-  witness.database_id = database_id;
-  witness.sequence = sequence;
-  witness.recovering = text.find("\nrecovering\n") != std::string::npos;
-  return witness;
+  watermark.database_id = database_id;
+  watermark.sequence = sequence;
+  watermark.recovering = text.find("\nrecovering\n") != std::string::npos;
+  return watermark;
 }
 
-absl::Status WriteWitness(rocksdb::Env* env, const std::string& directory, const Witness& witness) {
-  std::string text = "itemdb database\nformat " + std::to_string(witness.format) + "\ndatabase " +
-                     witness.database_id + "\nsequence " + std::to_string(witness.sequence) + "\n" +
-                     (witness.recovering ? "recovering\n" : "");
+absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory, const DurabilityWatermark& watermark) {
+  std::string text = "itemdb database\nformat " + FormatText() + "\ndatabase " +
+                     watermark.database_id + "\nsequence " + std::to_string(watermark.sequence) + "\n" +
+                     (watermark.recovering ? "recovering\n" : "");
   text += ChecksumLine(text);
-  std::string path = directory + "/" + kWitnessFileName;
+  std::string path = directory + "/" + kWatermarkFileName;
   std::string next = path + ".next";
   if (rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
       !status.ok()) {

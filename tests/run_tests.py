@@ -3,10 +3,10 @@
 
     run_tests.py BUILD [--jobs N] [--all-must-run] [CTEST ARGUMENT...]
 
-What fails is run again, alone: a test that then passes REPEATS times is FLAKY, which is told and passes; one that
-hung, or that a sanitizer reported, stays FAILED whatever happens then. With --all-must-run a test whose
-set-up `./dev` owes it (npm's packages) must not be skipped, as in continuous integration. The results are in BUILD/results: tests.xml, summary.txt, and the output of
-each test that failed.
+What fails is run again, alone, and with the seed that it named: a test that then passes REPEATS times is FLAKY, which is
+told and passes; one that hung or crashed, or that a sanitizer reported, stays FAILED whatever happens then. With
+--all-must-run no test may be skipped but those of MAY_BE_SKIPPED, as in continuous integration, where `./dev` has set up
+what they need. The results are in BUILD/results: tests.xml, summary.txt, and the output of each test that failed.
 """
 
 import argparse
@@ -22,7 +22,12 @@ import xml.etree.ElementTree
 REPEATS = 2
 # So many failures are no accident.
 MAX_REPEATED = 20
+# Some kernels and containers allow no mounts.
+MAY_BE_SKIPPED = re.compile(r"may not mount a file system here")
+SEED = re.compile(r"ITEMDB_TEST_SEED=(\d+)")
 SHOWN_LINES = 40
+# A sanitizer's summary stands at the end: ctest must not cut it off.
+MAX_OUTPUT_BYTES = 100_000_000
 SHOWN_STACK_LINES = 120
 RESULT = re.compile(r"^\s*(\d+)/(\d+) Test +#\d+: (\S+) \.*(.*?)\s+([\d.]+) sec$")
 
@@ -43,25 +48,45 @@ class Test:
         self.seconds = float(case.get("time") or 0)
         self.status = case.get("status")
         self.output = (case.findtext("system-out") or "").rstrip()
+        # What ctest printed of it.
+        self.outcome = ""
         skipped = case.find("skipped")
         self.skipped = self.status in ("notrun", "disabled") or skipped is not None
         self.failed = case.find("failure") is not None or self.status == "fail"
 
-    @property
-    def hung(self):
-        return "\nHUNG: " in "\n" + self.output or "Timeout" in (self.status or "")
+    def tell(self, outcome):
+        self.outcome = outcome
+        # Its program is not there, for example.
+        if "Not Run" in outcome and "Disabled" not in outcome:
+            self.skipped, self.failed = False, True
 
     @property
-    def reported(self):
-        """What a sanitizer said of it."""
-        found = re.search(r"^SUMMARY: .*", self.output, re.M)
-        return found.group(0) if found else None
+    def certain(self):
+        """Why it stays failed, whatever it does when it is run again; nothing when it may be flaky."""
+        if "\nHUNG: " in "\n" + self.output or "Timeout" in self.outcome:
+            return "HUNG"
+        if "Not Run" in self.outcome:
+            return "not run"
+        # What a sanitizer said of it.
+        if found := re.search(r"^SUMMARY: .*", self.output, re.M):
+            return found.group(0)
+        # ctest's words for signals.
+        if found := re.search(r"Exception|SegFault|Subprocess", self.outcome):
+            return "crashed: " + self.outcome.strip(" *")
+        return None
+
+    @property
+    def seed(self):
+        found = SEED.search(self.output)
+        return found.group(1) if found else None
 
 
-def run_ctest(build, results, arguments, verbose):
+def run_ctest(build, results, arguments, verbose, **more_environment):
     """All results by name; prints what fails, and now and then how far it is."""
-    command = ["ctest", "--test-dir", str(build), "--output-junit", str(results), *arguments]
-    environment = {**SANITIZERS, **os.environ}
+    command = ["ctest", "--test-dir", str(build), "--output-junit", str(results), "--test-output-size-failed",
+               str(MAX_OUTPUT_BYTES), *arguments]
+    environment = {**SANITIZERS, **os.environ, **more_environment}
+    outcomes = {}
     began = told = time.monotonic()
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -69,9 +94,12 @@ def run_ctest(build, results, arguments, verbose):
         for line in process.stdout:
             lines.append(line)
             match = RESULT.match(line.rstrip())
-            if not match or not verbose:
+            if not match:
                 continue
             number, total, name, outcome, seconds = match.groups()
+            outcomes[name] = outcome
+            if not verbose:
+                continue
             now = time.monotonic()
             if "Passed" not in outcome and "Skipped" not in outcome:
                 print(f"{name}: {outcome.strip(' *')} after {seconds} s", flush=True)
@@ -81,7 +109,13 @@ def run_ctest(build, results, arguments, verbose):
     if not results.exists():
         sys.exit("ctest did not run:\n" + "".join(lines[-20:]))
     cases = xml.etree.ElementTree.parse(results).getroot().iter("testcase")
-    return {test.name: test for test in map(Test, cases)}
+    tests = {test.name: test for test in map(Test, cases)}
+    for name, outcome in outcomes.items():
+        if name in tests:
+            tests[name].tell(outcome)
+    if process.returncode != 0 and not any(test.failed for test in tests.values()):
+        sys.exit(f"ctest ended with {process.returncode}, and no test failed:\n" + "".join(lines[-20:]))
+    return tests
 
 
 def excerpt(test):
@@ -95,10 +129,12 @@ def excerpt(test):
     return "\n".join(line[:200] for line in lines[-SHOWN_LINES:])
 
 
-def run_alone(build, results, name):
-    arguments = ["-R", "^" + re.escape(name) + "$", "-j", "1"]
-    found = run_ctest(build, results, arguments, verbose=False)
-    return name in found and not found[name].failed
+def run_alone(build, results, test):
+    results.unlink(missing_ok=True)
+    arguments = ["-R", "^" + re.escape(test.name) + "$", "-j", "1"]
+    seed = {"ITEMDB_TEST_SEED": test.seed} if test.seed else {}
+    found = run_ctest(build, results, arguments, verbose=False, **seed)
+    return test.name in found and not found[test.name].failed and not found[test.name].skipped
 
 
 def file_name(name):
@@ -119,19 +155,16 @@ def main():
 
     failed = [test for test in tests.values() if test.failed]
     skipped = [test.name for test in tests.values() if test.skipped]
-    # What `./dev` should have set up; other tests skip themselves where a machine cannot run them.
-    missing = [test.name for test in tests.values() if test.skipped and "skipped:" in test.output]
+    missing = [test.name for test in tests.values() if test.skipped and not MAY_BE_SKIPPED.search(test.output)]
     flaky, broken = [], []
     for test in failed:
         (results / file_name(test.name)).write_text(test.output, encoding="utf-8")
-        if test.hung:
-            broken.append((test, "HUNG"))
-        elif test.reported:
-            broken.append((test, test.reported))
+        if test.certain:
+            broken.append((test, test.certain))
         elif len(failed) > MAX_REPEATED:
             broken.append((test, "failed"))
         else:
-            passed = sum(run_alone(options.build, results / "alone.xml", test.name) for _ in range(REPEATS))
+            passed = sum(run_alone(options.build, results / "alone.xml", test) for _ in range(REPEATS))
             if passed == REPEATS:
                 flaky.append(test)
             else:
@@ -158,4 +191,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted: run it again")

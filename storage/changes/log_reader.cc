@@ -33,8 +33,7 @@ absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, Visi
     return DataLossError("change " + std::to_string(sequence) + " is missing from the change log");
   const std::string_view key = ToView(log.key());
   const std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(log.value()));
-  const std::optional<ChangeView> change =
-      stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
+  const std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
   if (!change.has_value()) return DamagedRecordError(kTheLog, key);
   return visit(*change, stored->payload);
 }
@@ -68,6 +67,9 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
   const std::unique_ptr<rocksdb::Iterator> records = NewIterator(view, view.store()->table_runs());
   ITEMDB_RETURN_IF_ERROR(CheckInLog(engine, after_sequence + 1));
   uint64_t expected = after_sequence + 1;
+  auto of_table = [&](const ChangeView& change, std::string_view record) {
+    return change.table_storage_id != storage_id || visit(change, record);
+  };
   for (uint64_t epoch = EpochOf(expected); expected <= last_sequence && epoch <= EpochOf(last_sequence);
        ++epoch) {
     const std::string prefix = TableRunsPrefix(epoch, storage_id);
@@ -76,16 +78,23 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
     records->SeekForPrev(prefix + SequenceKey(expected));
     if (!is_of_table() && records->status().ok()) records->Seek(prefix);
     for (; is_of_table(); records->Next()) {
-      const std::string_view key = ToView(records->key());
-      const auto runs = DecodeTableRuns(key, ToView(records->value()));
-      if (!runs.has_value()) return DamagedRecordError(kTheLog, key);
+      auto runs = DecodeTableRuns(ToView(records->key()), ToView(records->value()));
+      // Then the log itself tells, change by change, up to the next record or the next epoch.
+      if (!runs.has_value()) {
+        const std::string damaged = records->key().ToString();
+        records->Next();
+        const uint64_t end = is_of_table() ? FirstOfTableRuns(ToView(records->key())) : EndOfEpoch(epoch);
+        records->Seek(damaged);
+        if (!is_of_table()) return FromRocksDB("cannot read the change log", records->status());
+        runs.emplace({TableRun{storage_id, expected, end > expected ? end - expected : 0}});
+      }
       for (const TableRun& run : *runs) {
         if (run.end() <= expected) continue;
         expected = std::max(expected, run.first);
         if (expected > last_sequence) return absl::OkStatus();
         for (log->Seek(SequenceKey(expected)); expected < run.end() && expected <= last_sequence;
              log->Next(), ++expected) {
-          ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, visit));
+          ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, of_table));
           if (!goes_on) return absl::OkStatus();
         }
       }

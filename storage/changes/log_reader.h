@@ -26,13 +26,13 @@ using VisitChange = absl::FunctionRef<bool(const ChangeView& change, std::string
 // Calls `visit` for the changes after `after_sequence` up to `last_sequence`, in order, until it says false.
 // Waits for the disk.
 //
-// OUT_OF_RANGE (CHANGES_TRIMMED): the first of them is no longer in the log. DATA_LOSS: one of them is missing
-// or damaged.
+// OUT_OF_RANGE (CHANGES_TRIMMED): the first of them is no longer in the log. DATA_LOSS: one of them is
+// missing or damaged.
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
                          uint64_t last_sequence, VisitChange visit);
 
-// The same of the changes of one table. Costs what they cost, however many changes of other tables are between
-// them, and a search for each 2^20 of those.
+// The same of the changes of one table. Costs what they cost, however many changes of other tables are
+// between them, and a search for each 2^20 of those.
 absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64_t storage_id,
                               uint64_t after_sequence, uint64_t last_sequence, VisitChange visit);
 

@@ -52,8 +52,6 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     const uint64_t storage_id = request_.table_storage_id();
     if (after < log->last_sequence && engine_.change_waiters().MayHaveChanged(storage_id, after))
       return Read(*std::move(log));
-    const uint64_t oldest = engine_.changes_start();
-    if (after < oldest && after + 1 < oldest) return std::move(done_)(ChangesTrimmedError(after + 1, oldest));
     if (TableIsGone(*log)) {
       WatchPage page;
       page.last = true;
@@ -65,7 +63,10 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     const uint64_t seen = request_.after_sequence();
     log->view.reset();
     engine_.change_waiters().Await(storage_id, seen, until_, cancellation_,
-                                   [self = shared_from_this()] { self->Look(); });
+                                   [self = shared_from_this()](uint64_t sequence) {
+                                     self->request_.set_after_sequence(sequence);
+                                     self->Look();
+                                   });
   }
 
   absl::Status FindTable(const ReadView& view) {
@@ -115,14 +116,14 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     };
     const uint64_t storage_id = request_.table_storage_id();
     absl::Status read =
-        storage_id == 0
-            ? WalkChanges(engine_, *log.view, request_.after_sequence(), log.last_sequence, add)
-            : WalkTableChanges(engine_, *log.view, storage_id, request_.after_sequence(), log.last_sequence,
-                               add);
+        storage_id == 0 ? WalkChanges(engine_, *log.view, request_.after_sequence(), log.last_sequence, add)
+                        : WalkTableChanges(engine_, *log.view, storage_id, request_.after_sequence(),
+                                           log.last_sequence, add);
     read.Update(wanted);
     if (!read.ok()) return std::move(done_)(read);
     // Changes of other tables are not looked at.
     request_.set_after_sequence(full ? std::max(through, commit_end) : log.last_sequence);
+    if (records == 0 && ChangeWaiters::Clock::now() < until_) return Look();
     Finish(log, std::move(page));
   }
 

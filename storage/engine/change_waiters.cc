@@ -1,12 +1,14 @@
 #include "storage/engine/change_waiters.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace itemdb {
 namespace {
 
-// How often ends of waits and cancellations are looked for: how long a stopping daemon waits for its watchers.
+// How often ends of waits and cancellations are looked for: how long a stopping daemon waits for its
+// watchers.
 constexpr auto kLook = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -45,7 +47,7 @@ void ChangeWaiters::Await(uint64_t storage_id, uint64_t sequence, Clock::time_po
     }
     if (!waiters_.contains(slot)) slots_[slot].waiting.store(false, std::memory_order_relaxed);
   }
-  std::move(waiter.wake)();
+  std::move(waiter.wake)(waiter.sequence);
 }
 
 void ChangeWaiters::Ordered(const TableRunsOfGroup& changes) {
@@ -78,7 +80,7 @@ void ChangeWaiters::NotifySlot(size_t slot) {
 void ChangeWaiters::Loop() {
   Clock::time_point next_look = Clock::now();
   while (true) {
-    std::vector<Wake> due;
+    std::vector<Waiter> due;
     {
       MutexLock lock(mutex_);
       while (!stopping_ && notified_.empty()) {
@@ -91,6 +93,10 @@ void ChangeWaiters::Loop() {
         }
       }
       if (stopping_) return;
+      if (waiters_.empty()) {  // Nor may the pipeline still be there.
+        notified_.clear();
+        continue;
+      }
       const Clock::time_point now = Clock::now();
       std::vector<size_t> slots = std::exchange(notified_, {});
       if (now >= next_look) {
@@ -103,7 +109,7 @@ void ChangeWaiters::Loop() {
       const uint64_t durable = durable_sequence_();
       for (size_t slot : slots) TakeDue(slot, durable, now, &due);
     }
-    for (Wake& wake : due) std::move(wake)();
+    for (Waiter& waiter : due) std::move(waiter.wake)(waiter.sequence);
   }
 }
 
@@ -112,14 +118,17 @@ bool ChangeWaiters::IsDue(const Waiter& waiter, uint64_t durable, Clock::time_po
          now >= waiter.until || !CheckWanted(waiter.cancellation).ok();
 }
 
-void ChangeWaiters::TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Wake>* due) {
+void ChangeWaiters::TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Waiter>* due) {
   const auto found = waiters_.find(slot);
   if (found == waiters_.end()) return slots_[slot].waiting.store(false, std::memory_order_relaxed);
   std::vector<Waiter>& waiters = found->second;
-  const auto rest = std::partition(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
-    return !IsDue(waiter, durable, now);
-  });
-  for (auto waiter = rest; waiter != waiters.end(); ++waiter) due->push_back(std::move(waiter->wake));
+  const auto rest = std::partition(waiters.begin(), waiters.end(),
+                                   [&](const Waiter& waiter) { return !IsDue(waiter, durable, now); });
+  for (auto waiter = waiters.begin(); waiter != rest; ++waiter) {
+    if (!MayHaveChanged(waiter->storage_id, waiter->sequence))
+      waiter->sequence = std::max(waiter->sequence, durable);
+  }
+  std::move(rest, waiters.end(), std::back_inserter(*due));
   waiters.erase(rest, waiters.end());
   if (!waiters.empty()) return;
   waiters_.erase(found);

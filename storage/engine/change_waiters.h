@@ -26,7 +26,8 @@ namespace itemdb {
 class ChangeWaiters {
  public:
   using Clock = std::chrono::steady_clock;
-  using Wake = absl::AnyInvocable<void() &&>;
+  // Told up to where there is no change that was waited for.
+  using Wake = absl::AnyInvocable<void(uint64_t sequence) &&>;
 
   // `durable_sequence` tells the last change that may be shown; it must not call back.
   explicit ChangeWaiters(std::function<uint64_t()> durable_sequence);
@@ -35,14 +36,14 @@ class ChangeWaiters {
   ChangeWaiters(const ChangeWaiters&) = delete;
   ChangeWaiters& operator=(const ChangeWaiters&) = delete;
 
-  // Calls `wake` once, perhaps before this returns: when there may be a change of the table `storage_id` (0: of
-  // any table) after `sequence`, at `until`, or soon after `cancellation` says that nobody waits any more.
+  // Calls `wake` once, perhaps before this returns: when there may be a change of the table `storage_id` (0:
+  // of any table) after `sequence`, at `until`, or soon after `cancellation` says that nobody waits any more.
   // `wake` must not block.
   void Await(uint64_t storage_id, uint64_t sequence, Clock::time_point until, CancellationPtr cancellation,
              Wake wake);
 
-  // Whether the table `storage_id` (0: any) may have changes after `sequence`, durable or not. Of changes from
-  // before the database was opened nothing is known: then true.
+  // Whether the table `storage_id` (0: any) may have changes after `sequence`, durable or not. Of changes
+  // from before the database was opened nothing is known: then true.
   bool MayHaveChanged(uint64_t storage_id, uint64_t sequence) const;
 
   // ---- for the pipeline ----
@@ -79,8 +80,9 @@ class ChangeWaiters {
   void NotifySlot(size_t slot);
   void Loop();
   bool IsDue(const Waiter& waiter, uint64_t durable, Clock::time_point now) const;
-  // Moves what is due of a slot's waiters to `due`.
-  void TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Wake>* due)
+  // Moves what is due of a slot's waiters to `due`, and the others' sequences up to where nothing was for
+  // them: the log may be trimmed that far.
+  void TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Waiter>* due)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::function<uint64_t()> durable_sequence_;

@@ -53,10 +53,11 @@ absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* e
   if (std::sscanf(text.c_str(), "itemdb database\nformat %d.%d\n", &version, &revision) < 1)
     return Damaged(path);
   if (version != kFormatVersion || revision != kFormatRevision) {
-    const std::string found = std::to_string(version) + (version == kFormatVersion ? "." + std::to_string(revision) : "");
+    const std::string found =
+        std::to_string(version) + (version == kFormatVersion ? "." + std::to_string(revision) : "");
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                     directory + " has format version " + found + "; this program knows version " + FormatText() +
-                         ". Open it with the program that wrote it");
+                     directory + " has format version " + found + "; this program knows version " +
+                         FormatText() + ". Open it with the program that wrote it");
   }
   DurabilityWatermark watermark;
   char database_id[64];
@@ -71,9 +72,10 @@ absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* e
   return watermark;
 }
 
-absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory, const DurabilityWatermark& watermark) {
-  std::string text = "itemdb database\nformat " + FormatText() + "\ndatabase " +
-                     watermark.database_id + "\nsequence " + std::to_string(watermark.sequence) + "\n" +
+absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
+                            const DurabilityWatermark& watermark) {
+  std::string text = "itemdb database\nformat " + FormatText() + "\ndatabase " + watermark.database_id +
+                     "\nsequence " + std::to_string(watermark.sequence) + "\n" +
                      (watermark.recovering ? "recovering\n" : "");
   text += ChecksumLine(text);
   std::string path = directory + "/" + kWatermarkFileName;

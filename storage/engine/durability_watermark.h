@@ -44,9 +44,11 @@ struct DurabilityWatermark {
 
 // Nothing when there is no watermark in `directory`. FAILED_PRECONDITION (FORMAT_UNKNOWN): its format is not
 // ours. DATA_LOSS: it is damaged.
-absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* env, const std::string& directory);
+absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* env,
+                                                                 const std::string& directory);
 
 // Replaces the watermark in `directory`. Durable on return. UNAVAILABLE on I/O errors.
-absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory, const DurabilityWatermark& watermark);
+absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
+                            const DurabilityWatermark& watermark);
 
 }  // namespace itemdb

@@ -9,7 +9,8 @@
 //   io                  reads that wait for the disk (IoPool)
 //   waiters             calls whoever waits for the next change (ChangeWaiters)
 // Destruction order: io and definitions finish what they have, keeper and reclaimer stop, then the pipeline
-// answers everything, then the last watermark is written, then the store closes, then the directory lock goes.
+// answers everything, then the last watermark is written, then the store closes, then the directory lock
+// goes.
 #pragma once
 
 #include <atomic>

@@ -303,19 +303,21 @@ absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   return found;
 }
 
-// The last change that the runs of any table name; 0 for none.
-absl::StatusOr<uint64_t> LastOfTableRuns(const Store& store) {
+// The last change that the runs of any table name, at least; 0 for none. What cannot be read may have named
+// any of its epoch.
+uint64_t LastOfTableRuns(const Store& store) {
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.table_runs()));
   it->SeekToLast();
   uint64_t last = 0;
   // All records of the last epoch: they are sorted by table.
-  for (const std::string prefix = it->Valid() ? it->key().ToString().substr(0, TableRunsPrefix(0).size()) : "";
+  for (const std::string prefix = it->Valid() ? it->key().ToString().substr(0, TableRunsPrefix(0).size())
+                                              : "";
        it->Valid() && it->key().starts_with(prefix); it->Prev()) {
     const auto runs = DecodeTableRuns(ToView(it->key()), ToView(it->value()));
-    if (runs.has_value()) last = std::max(last, runs->back().end() - 1);
+    const uint64_t first = FirstOfTableRuns(ToView(it->key()));
+    last = std::max(last, runs.has_value() ? runs->back().end() - 1 : EndOfEpoch(EpochOf(first)) - 1);
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read column family table_runs", it->status());
-  return last;
+  return it->status().ok() || last == 0 ? last : EndOfEpoch(EpochOf(last)) - 1;
 }
 
 // Makes the entries of `directory` durable: a file's own sync does not.
@@ -371,7 +373,8 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
 
   Recovered recovered;
   absl::StatusOr<std::optional<DurabilityWatermark>> watermark = ReadWatermark(env, directory);
-  if (!watermark.ok() && !(recover_last_good && absl::IsDataLoss(watermark.status()))) return watermark.status();
+  if (!watermark.ok() && !(recover_last_good && absl::IsDataLoss(watermark.status())))
+    return watermark.status();
   bool has_watermark = watermark.ok() && watermark->has_value();
   if (has_watermark) {
     recovered.watermark = **watermark;
@@ -450,8 +453,8 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   if (damaged) {
     // Sequences that were given out once are not given out again, and readers of the log are told that it
     // starts anew.
-    ITEMDB_ASSIGN_OR_RETURN(const uint64_t last_of_runs, LastOfTableRuns(*recovered.start.store));
-    recovered.start.next_sequence = std::max({last, recovered.watermark.sequence, last_of_runs}) + 1;
+    recovered.start.next_sequence =
+        std::max({last, recovered.watermark.sequence, LastOfTableRuns(*recovered.start.store)}) + 1;
     recovered.changes_start = recovered.start.next_sequence;
     recovered.needs_rebuild = true;
     options.log->error(

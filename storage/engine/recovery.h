@@ -5,9 +5,9 @@
 //   DIRECTORY/BALLAST   free space to give back when a full disk would keep the database from opening
 //   DIRECTORY/rocksdb/  RocksDB's own files
 //
-// A directory is first read without changing a byte: lock, watermark, format version, then a read-only opening
-// of RocksDB that replays its log in memory and compares what it finds with the watermark. Only a directory
-// that passes is opened for writing; whoever finds one refused can still put the missing file back.
+// A directory is first read without changing a byte: lock, watermark, format version, then a read-only
+// opening of RocksDB that replays its log in memory and compares what it finds with the watermark. Only a
+// directory that passes is opened for writing; whoever finds one refused can still put the missing file back.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 #include <string>
 
 #include "storage/engine/commit_pipeline.h"
-#include "storage/engine/store.h"
 #include "storage/engine/durability_watermark.h"
+#include "storage/engine/store.h"
 
 namespace itemdb {
 

@@ -114,6 +114,10 @@ class ClosedLogSync : public rocksdb::EventListener {
   uint64_t synced_through_ = 0;
 };
 
+// One memtable, whatever memory there is: its skip list is searched by every read and write. With 50,000
+// orders tables of 16 MiB gave 26 % more PutItem and 34 % more Query of an index than those of 64.
+constexpr size_t kMaxMemtableBytes = 16 << 20;
+
 // A start reads the log twice, before it changes anything and to write it to files, at about 90 MB/s each.
 constexpr uint64_t kMaxLogBytes = 64 << 20;
 
@@ -163,7 +167,7 @@ rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<
   base.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   base.write_buffer_manager =
       std::make_shared<rocksdb::WriteBufferManager>(options.memtable_bytes, table.block_cache);
-  base.write_buffer_size = std::max<size_t>(options.memtable_bytes / 4, 1 << 20);
+  base.write_buffer_size = std::clamp<size_t>(options.memtable_bytes / 4, 1 << 20, kMaxMemtableBytes);
   base.max_write_buffer_number = 2;
   base.arena_block_size = 64 << 10;
   base.max_total_wal_size = std::min<uint64_t>(4 * options.memtable_bytes, kMaxLogBytes);
@@ -191,8 +195,8 @@ absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status)
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, what + ": " + status.ToString(), 1000);
 }
 
-const char* const Store::kFamilyNames[kFamilies] = {
-    "items", "global_entries", "local_entries", "catalog", "stats", "changes", "table_runs", "requests"};
+const char* const Store::kFamilyNames[kFamilies] = {"items", "global_entries", "local_entries", "catalog",
+                                                    "stats", "changes",        "table_runs",    "requests"};
 
 absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFamilies(
     const StoreOptions& options, const rocksdb::Options& base) const {

@@ -92,16 +92,18 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->patterns = engine.NewPatterns();
 
-  ITEMDB_ASSIGN_OR_RETURN(
-      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-        if (group.catalog()->FindByName(table->name) != nullptr) return TableExistsError(table->name);
-        group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
-        PutNextStorageId(engine, group);
-        stream.Append(group);
-        group.AppendChange(definition.storage_id(), EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
-        group.SetCatalog(group.catalog()->With(table));
-        return absl::OkStatus();
-      }));
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+                            if (group.catalog()->FindByName(table->name) != nullptr)
+                              return TableExistsError(table->name);
+                            group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+                            PutNextStorageId(engine, group);
+                            stream.Append(group);
+                            group.AppendChange(
+                                definition.storage_id(),
+                                EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+                            group.SetCatalog(group.catalog()->With(table));
+                            return absl::OkStatus();
+                          }));
   v1::CreateTableReply reply;
   reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = std::move(definition);
@@ -129,18 +131,19 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
             table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
-  ITEMDB_ASSIGN_OR_RETURN(
-      uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
-        group.DeleteCatalog(kTableKeyPrefix + table->name);
-        for (const std::string& key : segments) group.DeleteCatalog(key);
-        group.DropItems(*table);
-        for (const Index& index : table->indexes) group.DropEntries(index);
-        stream.Append(group);
-        group.AppendChange(table->storage_id, EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
-        // Definitions change on this thread only, so the table is still there.
-        group.SetCatalog(group.catalog()->Without(table->name));
-        return absl::OkStatus();
-      }));
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+                            group.DeleteCatalog(kTableKeyPrefix + table->name);
+                            for (const std::string& key : segments) group.DeleteCatalog(key);
+                            group.DropItems(*table);
+                            for (const Index& index : table->indexes) group.DropEntries(index);
+                            stream.Append(group);
+                            group.AppendChange(
+                                table->storage_id,
+                                EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
+                            // Definitions change on this thread only, so the table is still there.
+                            group.SetCatalog(group.catalog()->Without(table->name));
+                            return absl::OkStatus();
+                          }));
   reply.set_change_sequence(change_sequence);
   return reply;
 }
@@ -225,7 +228,8 @@ absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Tabl
   return CatalogUnit::Commit(engine, [&](CommitGroup& group) {
     group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
     also(group);
-    group.AppendChange(table->storage_id, EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
+    group.AppendChange(table->storage_id,
+                       EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
     // Definitions change on this thread only, so the table is still there.
     group.SetCatalog(group.catalog()->With(table));
     return absl::OkStatus();

@@ -21,6 +21,8 @@ void AppendBigEndian(uint64_t number, size_t bytes, std::string* out) {
 
 uint64_t EpochOf(uint64_t sequence) { return sequence >> kEpochBits; }
 
+uint64_t EndOfEpoch(uint64_t epoch) { return (epoch + 1) << kEpochBits; }
+
 std::string TableRunsPrefix(uint64_t epoch) {
   std::string prefix;
   AppendBigEndian(epoch, kEpochBytes, &prefix);
@@ -35,6 +37,11 @@ std::string TableRunsPrefix(uint64_t epoch, uint64_t storage_id) {
 
 std::string TableRunsKey(uint64_t storage_id, uint64_t first) {
   return TableRunsPrefix(EpochOf(first), storage_id) + SequenceKey(first);
+}
+
+uint64_t FirstOfTableRuns(std::string_view key) {
+  if (key.size() < sizeof(uint64_t)) return 0;
+  return ParseSequenceKey(key.substr(key.size() - sizeof(uint64_t))).value_or(0);
 }
 
 void TableRunsOfGroup::Add(uint64_t storage_id, uint64_t sequence) {

@@ -5,8 +5,8 @@
 //   record  of each run of changes: varint changes of other tables since the run before, varint length
 //
 // An epoch is 2^20 changes. A commit group writes one record for each table that it changes, one more when it
-// reaches into the next epoch; the records of a table do not overlap. As keys begin with the epoch, the oldest
-// ones are in files of their own, which are deleted with those of the change log.
+// reaches into the next epoch; the records of a table do not overlap. As keys begin with the epoch, the
+// oldest ones are in files of their own, which are deleted with those of the change log.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,14 @@ struct TableRun {
 };
 
 uint64_t EpochOf(uint64_t sequence);
+// The first change behind it.
+uint64_t EndOfEpoch(uint64_t epoch);
 // What the keys of a table's records begin with; without a table, of those of all.
 std::string TableRunsPrefix(uint64_t epoch);
 std::string TableRunsPrefix(uint64_t epoch, uint64_t storage_id);
 std::string TableRunsKey(uint64_t storage_id, uint64_t first);
+// The first change of the record under `key`; 0 when it is no such key.
+uint64_t FirstOfTableRuns(std::string_view key);
 
 // The runs of one commit group, as its changes are appended.
 class TableRunsOfGroup {

@@ -71,7 +71,8 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
   return absl::OkStatus();
 }
 
-// Every change from `start` on is in the runs of its table, and only there. `sums` are those of the change log.
+// Every change from `start` on is in the runs of its table, and only there. `sums` are those of the change
+// log.
 absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& sums, const Report& report) {
   ChangeSums found;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
@@ -86,9 +87,9 @@ absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& 
       }));
   for (const auto& [storage_id, sum] : sums) {
     if (found[storage_id] == sum) continue;
-    report("change log: it has " + std::to_string(sum.changes) + " changes of the table with the storage id " +
-           std::to_string(storage_id) + ", the runs of that table name " +
-           std::to_string(found[storage_id].changes) + ", or others");
+    report("change log: it has " + std::to_string(sum.changes) +
+           " changes of the table with the storage id " + std::to_string(storage_id) +
+           ", the runs of that table name " + std::to_string(found[storage_id].changes) + ", or others");
   }
   for (const auto& [storage_id, sum] : found) {
     if (sum.changes > 0 && !sums.contains(storage_id)) {

@@ -137,9 +137,8 @@ class EntrySums {
 // Tells `differences` when `entry` is not there as it should be.
 absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& entry,
                        const Differences& differences) {
-  ITEMDB_ASSIGN_OR_RETURN(
-      std::optional<std::string> payload,
-      FindPayload(walk.view, EntriesOf(*walk.view.store(), index), entry.key));
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
+                          FindPayload(walk.view, EntriesOf(*walk.view.store(), index), entry.key));
   if (payload != entry.item) differences.missing(index, entry, payload.has_value());
   return absl::OkStatus();
 }
@@ -166,7 +165,8 @@ bool HasKey(const Table& table, const ItemView& item, std::string_view key) {
   return own_key.ok() && *own_key == key;
 }
 
-// Tells `differences` when the item under `key` is damaged, and counts it and the entries that it should have.
+// Tells `differences` when the item under `key` is damaged, and counts it and the entries that it should
+// have.
 void VisitItem(const Table& table, const Index* only_index, std::string_view key, std::string_view record,
                const Differences& differences, Checked* checked, const ItemCount& count) {
   auto damaged = [&](const std::string& what) { differences.damaged("table " + table.name, key, what); };
@@ -212,10 +212,11 @@ absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_in
   auto count_item = [&](std::string_view key, size_t item_size) {
     ++counted.items;
     counted.bytes += static_cast<int64_t>(item_size);
-    collections.AddItem(key, item_size);
+    // An item collection counts the entries of all local indexes.
+    if (only_index == nullptr) collections.AddItem(key, item_size);
   };
   auto count_entry = [&](size_t index, const IndexEntry& entry) {
-    collections.AddEntry(table.indexes[index], entry);
+    if (only_index == nullptr) collections.AddEntry(table.indexes[index], entry);
     (*sums)[index].Add(entry.key, entry.item);
     ++expected[index].items;
     expected[index].bytes += static_cast<int64_t>(entry.item_size);

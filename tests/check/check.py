@@ -54,7 +54,7 @@ class Tree:
         settings = (root / ".clang-tidy").read_bytes() + (root / ".clang-format").read_bytes()
         protos = b"".join(path.read_bytes() for path in sorted((root / "proto").rglob("*.proto")))
         flags = (root / "CMakePresets.json").read_bytes() + (root / "cmake/compiler.cmake").read_bytes()
-        self.common = hashlib.sha256(versions + settings + protos + flags).digest()
+        self.common = hashlib.sha256(versions + settings + protos + flags + pathlib.Path(__file__).read_bytes()).digest()
 
     def turn(self):
         """Which tenth is read: another one for another tree, the same one for the same."""
@@ -87,7 +87,8 @@ class Tree:
         return sorted(seen)
 
     def key(self, purpose, path, alone=False):
-        digest = hashlib.sha256(self.common + purpose.encode())
+        # By its own text alone a file is known whatever else has changed.
+        digest = hashlib.sha256((b"" if alone else self.common) + purpose.encode())
         for each in [path] if alone else self.closure(path):
             digest.update(each.encode() + b"\0" + self.text(each) + b"\0")
         return digest.hexdigest()[:40]
@@ -101,6 +102,8 @@ class Stamps:
     def __init__(self, directory):
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
+        # As on a new machine.
+        self.were_empty = not any(directory.iterdir())
         now = time.time()
         for stamp in directory.iterdir():
             if now - stamp.stat().st_mtime > self.SECONDS_KEPT:
@@ -137,7 +140,8 @@ class Unit:
     def __init__(self, tree, purpose, files, flags=()):
         self.files, self.flags = files, flags
         self.key, self.own_key = (
-            hashlib.sha256("".join(tree.key(purpose, path, alone) for path in files).encode()).hexdigest()[:40]
+            hashlib.sha256("".join([tree.key(purpose, path, alone) for path in files] +
+                                   ([] if alone else [flag.replace(str(tree.root), "") for flag in flags])).encode()).hexdigest()[:40]
             for alone in (False, True))
 
     def remember(self, stamps, in_order):
@@ -163,7 +167,7 @@ def choose(tree, stamps, everything, units):
     if everything:
         return units
     missing = [unit for unit in units if not unit.is_in_order(stamps)]
-    if all(unit.has_changed(stamps) for unit in units):  # Nothing is remembered.
+    if stamps.were_empty:
         for unit in units:
             unit.begin_with(stamps)
     changed = [unit for unit in missing if unit.has_changed(stamps)]
@@ -209,7 +213,7 @@ def check_alone(tree, build, stamps, jobs, everything):
     for path in tree.files:
         if path.endswith(".h") and path.startswith(tuple(folder + "/" for folder in FOLDERS)):
             flags[path] = header_flags(build)
-    chosen = choose(tree, stamps, everything, [Unit(tree, "alone", [path]) for path in sorted(flags)])
+    chosen = choose(tree, stamps, everything, [Unit(tree, "alone", [path], flags[path]) for path in sorted(flags)])
     findings = []
 
     def compile_alone(unit):

@@ -87,7 +87,8 @@ class ServerTest : public ::testing::Test {
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
     // Channels of one process to one address share a connection otherwise.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    // Otherwise a client that does not read takes as many megabytes of a stream as it believes to be under way.
+    // Otherwise a client that does not read takes as many megabytes of a stream as it believes to be under
+    // way.
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   }

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "storage/engine/durability_watermark.h"
+#include "tests/storage/database/damage.h"
 #include "tests/storage/database/requests.h"
 #include "tests/storage/database/watching.h"
 
@@ -85,10 +86,32 @@ TEST_F(ChangesOfOneTable, AreFoundInTheMiddleOfACommit) {
   const uint64_t before = database_->GetStatus().change_sequence();
   auto done = database_.Transact(request);
   ASSERT_TRUE(done.ok()) << done.status();
-  EXPECT_THAT(KeysAfter(before, "Things"), SizeIs(20));
-  EXPECT_THAT(KeysAfter(before + 30, "Things"), SizeIs(10));
-  EXPECT_THAT(KeysAfter(before + 31, "Things"), SizeIs(9));
+  Put("Things", 60);
+  EXPECT_THAT(KeysAfter(before, "Things"), SizeIs(21));
+  EXPECT_THAT(KeysAfter(before + 30, "Things"), SizeIs(11));
+  EXPECT_THAT(KeysAfter(before + 31, "Things"), SizeIs(10));
   EXPECT_THAT(KeysAfter(before, "Others"), SizeIs(40));
+}
+
+// What the records of runs say is in the log too.
+TEST_F(ChangesOfOneTable, AreAllThereWhenTheirRunsAreDamaged) {
+  for (int i = 0; i < 30; ++i) Put(i % 3 == 0 ? "Things" : "Others", i);
+  const std::vector<std::string> expected = KeysAfter(2, "Things");
+  ASSERT_THAT(expected, SizeIs(10));
+  database_.Close();
+  {
+    Families families(database_.options().data_directory);
+    int i = 0;
+    for (const auto& [key, record] : families.All("table_runs")) {
+      if (++i % 4 == 0 || i > 28) families.Put("table_runs", key, record.substr(0, record.size() - 1));
+    }
+  }
+  database_.Reopen();
+  EXPECT_EQ(KeysAfter(2, "Things"), expected);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const std::vector<std::string> rest(expected.begin() + static_cast<int64_t>(i) + 1, expected.end());
+    EXPECT_EQ(KeysAfter(3 + 3 * i, "Things"), rest);
+  }
 }
 
 // However many changes of others there are, one page passes them.

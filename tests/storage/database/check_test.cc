@@ -125,7 +125,7 @@ TEST_F(CheckTest, FindsThatTokensAreMissing) {  // SEM-050
 TEST_F(CheckTest, FindsThatTheRunsOfATablesChangesAreMissing) {
   Do([](Families& families) { families.Delete("table_runs", families.All("table_runs").begin()->first); });
   EXPECT_THAT(Findings(), UnorderedElementsAre(AllOf(HasSubstr("change log: it has "),
-                                            HasSubstr("of the table with the storage id "))));
+                                                     HasSubstr("of the table with the storage id "))));
 }
 
 // SEM-092: one that is wrong, one that does not decode, one of a collection that has no items.
@@ -256,6 +256,23 @@ TEST_F(RepairTest, OfOneIndexLeavesTheRest) {
 }
 
 // What is derived from nothing is told of and left.
+// An item collection counts the entries of all local indexes, of which only one is looked at.
+TEST_F(RepairTest, OfOneIndexLeavesItemCollections) {  // SEM-092
+  v1::CreateTableRequest table = TableRequest("Collections");
+  AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
+  AddLocalIndex(&table, "ByRate", "rate:N", v1::PROJECTION_TYPE_ALL);
+  database_.CreateTable(table);
+  for (const char* pk : {"a", "b", "c"}) {
+    const auto put =
+        database_.Put("Collections", {{"pk", S(pk)}, {"sk", S("s")}, {"status", S("x")}, {"rate", N("1")}});
+    ASSERT_TRUE(put.ok()) << put.status();
+  }
+  const auto repaired = Repair("Collections", "ByStatus");
+  ASSERT_TRUE(repaired.ok()) << repaired.status();
+  EXPECT_EQ(repaired->finding_count(), 0);
+  database_.CheckIsClean();
+}
+
 TEST_F(RepairTest, LeavesDamagedItemsAndTheirEntries) {
   Do([&](Families& families) { families.Put(table_, families.All(table_).begin()->first, "damaged"); });
   auto repaired = Repair();

@@ -35,7 +35,8 @@ class ChangeWaitersTest : public ::testing::Test {
   // Counts itself in `woken`.
   void Await(uint64_t table, uint64_t sequence, std::atomic<int>* woken,
              Clock::duration at_most = std::chrono::hours(1), CancellationPtr cancellation = nullptr) {
-    waiters_.Await(table, sequence, Clock::now() + at_most, std::move(cancellation), [woken] { ++*woken; });
+    waiters_.Await(table, sequence, Clock::now() + at_most, std::move(cancellation),
+                   [woken](uint64_t) { ++*woken; });
   }
 
   Mutex mutex_;
@@ -90,6 +91,17 @@ TEST_F(ChangeWaitersTest, WakeWhoseTimeHasPassedOrWhoIsNotWantedAnyMore) {
   EXPECT_TRUE(testing::Await([&] { return woken == 2; }));
 }
 
+// The log may be trimmed while a table is quiet: who waits for it has missed nothing.
+TEST_F(ChangeWaitersTest, TellHowFarThereWasNothing) {
+  Commit({5});
+  std::atomic<uint64_t> told = 0;
+  waiters_.Await(5, 1, Clock::now() + std::chrono::milliseconds(100), nullptr,
+                 [&](uint64_t sequence) { told = sequence; });
+  for (int i = 0; i < 10; ++i) Commit({6});
+  ASSERT_TRUE(testing::Await([&] { return told != 0; }));
+  EXPECT_EQ(told, 11u);
+}
+
 // Not durable, not to be shown: a change that a power cut may take again.
 TEST_F(ChangeWaitersTest, WakeNobodyBeforeAChangeIsDurable) {
   std::atomic<int> woken = 0;
@@ -121,7 +133,8 @@ TEST_F(ChangeWaitersTest, MissNoChangeHoweverTheyMeet) {
     followers.emplace_back([this, table] {
       for (uint64_t seen = Durable(); seen < kLast; seen = Durable()) {
         std::binary_semaphore woken(0);
-        waiters_.Await(table, seen, Clock::now() + std::chrono::hours(1), nullptr, [&] { woken.release(); });
+        waiters_.Await(table, seen, Clock::now() + std::chrono::hours(1), nullptr,
+                       [&](uint64_t) { woken.release(); });
         woken.acquire();
       }
     });

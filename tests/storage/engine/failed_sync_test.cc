@@ -177,7 +177,8 @@ INSTANTIATE_TEST_SUITE_P(
                       FailureCase{"SyncOfATableFile", Operation::kSync, ".sst"},
                       FailureCase{"CreationOfATableFileOnAFullDisk", Operation::kCreateFile, ".sst", 2, true},
                       FailureCase{"SyncOfTheManifest", Operation::kSync, "MANIFEST"},
-                      FailureCase{"ReplacementOfTheWatermark", Operation::kRename, "WATERMARK", 1, false, false}),
+                      FailureCase{"ReplacementOfTheWatermark", Operation::kRename, "WATERMARK", 1, false,
+                                  false}),
     [](const auto& info) { return info.param.name; });
 
 using FailedSyncTest = FailingDiskTest;

@@ -625,8 +625,9 @@ TEST_F(RecoveryTest, UnknownFormatIsRefusedWhateverIsAsked) {  // FormatKnown
     std::string file;
     std::string named;
   };
-  for (const Case& unknown : {Case{"3.0", "WATERMARK", "version 3;"}, Case{"2.99", "WATERMARK", "version 2.99;"},
-                              Case{"2", "WITNESS", "version 2.1;"}}) {
+  for (const Case& unknown :
+       {Case{"3.0", "WATERMARK", "version 3;"}, Case{"2.99", "WATERMARK", "version 2.99;"},
+        Case{"2", "WITNESS", "version 2.1;"}}) {
     SCOPED_TRACE(unknown.format);
     std::string text = "itemdb database\nformat " + unknown.format + "\nwhat else it says we cannot know\n";
     char checksum[32];

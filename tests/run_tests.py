@@ -194,4 +194,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit("interrupted: run it again")
+        sys.exit(130)  # `./dev` says what to do.

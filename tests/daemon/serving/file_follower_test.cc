@@ -1,0 +1,100 @@
+// Files that take effect while the daemon runs: looked at by a thread of its own.
+#include "daemon/file_follower.h"
+
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/await.h"
+
+namespace itemdb::testing {
+namespace {
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// What is in a file, by whoever reads it, and what of it is in effect.
+struct File {
+  std::atomic<int> content = 0;
+  std::atomic<int> in_effect = 0;
+  std::atomic<int> looks = 0;
+
+  std::function<absl::StatusOr<bool>()> Follow() {
+    auto follow = FollowWith(
+        0, [this]() -> absl::StatusOr<int> { return content.load(); },
+        [this](int found) -> absl::Status {
+          if (found < 0) return absl::InvalidArgumentError("it is negative");
+          in_effect = found;
+          return absl::OkStatus();
+        });
+    return [this, follow]() mutable {
+      auto changed = follow();
+      ++looks;
+      return changed;
+    };
+  }
+  bool AwaitLooks(int more) {
+    const int before = looks;
+    return Await([&] { return looks >= before + more; });
+  }
+};
+
+class FileFollowerTest : public ::testing::Test {
+ protected:
+  void Start() {
+    follower_ = std::make_unique<FileFollower>(
+        std::vector<Followed>{{"certificates", "tls_cert=a.pem", certificates_.Follow()},
+                              {"access keys", "access_keys=k.toml", keys_.Follow()}},
+        absl::Milliseconds(1), std::make_shared<spdlog::logger>("test", sink_));
+  }
+
+  std::ostringstream log_;
+  const std::shared_ptr<spdlog::sinks::ostream_sink_mt> sink_ =
+      std::make_shared<spdlog::sinks::ostream_sink_mt>(log_);
+  File certificates_;
+  File keys_;
+  std::unique_ptr<FileFollower> follower_;
+};
+
+TEST_F(FileFollowerTest, PutsIntoEffectWhatHasChanged) {
+  Start();
+  certificates_.content = 1;
+  keys_.content = 2;
+  ASSERT_TRUE(Await([&] { return certificates_.in_effect == 1 && keys_.in_effect == 2; }));
+  ASSERT_TRUE(keys_.AwaitLooks(2));
+  follower_.reset();
+  EXPECT_EQ(Count(log_.str(), "certificates reloaded tls_cert=a.pem"), 1u);
+  EXPECT_EQ(Count(log_.str(), "access keys reloaded access_keys=k.toml"), 1u);
+}
+
+TEST_F(FileFollowerTest, KeepsWhatIsInEffectAndComplainsOnce) {
+  Start();
+  keys_.content = 3;
+  ASSERT_TRUE(Await([&] { return keys_.in_effect == 3; }));
+  keys_.content = -1;
+  ASSERT_TRUE(keys_.AwaitLooks(5));
+  EXPECT_EQ(keys_.in_effect, 3);
+  keys_.content = 4;
+  ASSERT_TRUE(Await([&] { return keys_.in_effect == 4; }));
+  keys_.content = -1;
+  ASSERT_TRUE(keys_.AwaitLooks(3));
+  follower_.reset();
+  EXPECT_EQ(Count(log_.str(), "access keys not reloaded, the old ones stay in effect reason=it is negative"),
+            2u)
+      << "once for each time that it became so";
+}
+
+TEST_F(FileFollowerTest, EndsAtOnceHoweverSeldomItLooks) {
+  FileFollower seldom({{"certificates", "", certificates_.Follow()}}, absl::Hours(1),
+                      std::make_shared<spdlog::logger>("test", sink_));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

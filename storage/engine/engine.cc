@@ -102,7 +102,28 @@ std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
   return std::make_shared<const Catalog>(tables);
 }
 
+std::shared_ptr<Store> Engine::ClosedByUs(std::shared_ptr<Store> store) {
+  Store* const raw = store.get();
+  return std::shared_ptr<Store>(raw, [this, store = std::move(store)](Store*) mutable {
+    MutexLock lock(mutex_);
+    released_store_ = std::move(store);
+    changed_.NotifyAll();
+  });
+}
+
+bool Engine::CloseReleasedStore() {
+  std::shared_ptr<Store> released;
+  {
+    MutexLock lock(mutex_);
+    released.swap(released_store_);
+  }
+  released.reset();
+  MutexLock lock(mutex_);
+  return open_stores_ == 0;
+}
+
 void Engine::Adopt(Recovered recovered) {
+  recovered.start.store = ClosedByUs(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
   log_start_.Reset(recovered.changes_start);
   recovered.start.catalog = WithPatterns(*recovered.start.catalog);
@@ -135,8 +156,10 @@ Engine::~Engine() {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   pipeline_.reset();
-  MutexLock lock(mutex_);
-  while (open_stores_ > 0) changed_.Wait(mutex_);
+  while (!CloseReleasedStore()) {
+    MutexLock lock(mutex_);
+    while (open_stores_ > 0 && released_store_ == nullptr) changed_.Wait(mutex_);
+  }
 }
 
 absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
@@ -272,10 +295,10 @@ void Engine::Reopen() {
   // have been held of a view from before the pipeline stopped.
   while (true) {
     held_states_.LetGoOfAll();
+    if (CloseReleasedStore()) break;
     MutexLock lock(mutex_);
     if (stopping_) return;
-    if (open_stores_ == 0) break;
-    changed_.WaitFor(mutex_, kKeeperInterval);
+    if (released_store_ == nullptr) changed_.WaitFor(mutex_, kKeeperInterval);
   }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);

@@ -116,6 +116,11 @@ class Engine {
   explicit Engine(DatabaseOptions options);
   StoreOptions MakeStoreOptions();
   void Adopt(Recovered recovered);
+  // `store`, which is not closed by the thread that lets go of it last, a request's perhaps, but by
+  // CloseReleasedStore: closing waits for what RocksDB is writing.
+  std::shared_ptr<Store> ClosedByUs(std::shared_ptr<Store> store);
+  // True when no store is open any more.
+  bool CloseReleasedStore();
   // `recovered`, of which no table has patterns, with those that it had before a reopening, or new ones.
   std::shared_ptr<const Catalog> WithPatterns(const Catalog& recovered);
 
@@ -157,6 +162,8 @@ class Engine {
   std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
   // Stores open for writing: 1, or 0 while reopening.
   int open_stores_ ABSL_GUARDED_BY(mutex_) = 0;
+  // One that nobody uses any more, to be closed.
+  std::shared_ptr<Store> released_store_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
   // As it was when the store was opened.
   uint64_t opened_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;

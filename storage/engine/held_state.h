@@ -28,7 +28,7 @@ class HeldState {
 
  private:
   friend class HeldStates;
-  // The view, which must die without a lock: the last one closes the store.
+  // The view, which must die without a lock: the last one tells the engine.
   std::shared_ptr<const ReadView> LetGo();
 
   HeldStates& owner_;

@@ -8,6 +8,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "storage/engine/dropped_keyspace.h"
+#include "storage/engine/engine.h"
+#include "storage/engine/table_changes.h"
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/power_loss_file_system.h"
@@ -290,6 +293,42 @@ TEST_F(FailedSyncTest, ReopensAlthoughSpaceIsBeingReclaimed) {
   Poll("a write to be acknowledged", [&] { return Put(*database, "after").ok(); });
   Poll("the space to be reclaimed", [&] { return database->GetStatus().disk().dropped_count() == 0; });
   ReadOrders(*database);
+}
+
+// A request that is the last to let go of a store that failed does not wait for RocksDB to finish its files.
+TEST_F(FailedSyncTest, ClosesTheStoreOnAThreadOfItsOwn) {
+  auto gate =
+      std::make_shared<GateFileSystem>(disk_, [](const std::string& path) { return path.ends_with(".sst"); });
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  auto engine = Engine::Open(options);
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  const auto commit = [&] {
+    return CommitCatalogChange(**engine,
+                               [](CommitGroup& group) {
+                                 group.DeleteCatalog(DroppedKey(1));
+                                 return absl::OkStatus();
+                               })
+        .status();
+  };
+  ASSERT_TRUE(commit().ok());
+  auto view = (*engine)->View();
+  ASSERT_TRUE(view.ok()) << view.status();
+  gate->Shut();
+  rocksdb::FlushOptions without_waiting;
+  without_waiting.wait = false;
+  ASSERT_TRUE((*view)->store()->db()->Flush(without_waiting, (*view)->store()->catalog()).ok());
+  gate->AwaitWaiting();
+  disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
+  EXPECT_FALSE(commit().ok());
+  Poll("everybody else to let go",
+       [&] { return view->use_count() == 1 && (*view)->store().use_count() == 1; });
+
+  std::future<void> let_go = std::async(std::launch::async, [&] { view->reset(); });
+  EXPECT_EQ(let_go.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  gate->Open();
+  Poll("the store to be open again", [&] { return (*engine)->View().ok(); });
+  EXPECT_TRUE(commit().ok());
 }
 
 // ---- a full disk ----

@@ -89,6 +89,11 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   return server;
 }
 
+// Reads that wait for a disk hardly use a core.
+int DefaultIoThreads() {
+  return static_cast<int>(std::clamp(4 * std::thread::hardware_concurrency(), 4u, 64u));
+}
+
 ExitCode Run(const Options& options, const std::string& config_file, StopSignals& signals, const Log& log) {
   log->info("itemd starts version={} data_dir={} durability={} memory={} config={}", Version(),
             options.data_directory, options.durability, FormatSize(options.memory_bytes),
@@ -109,6 +114,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   database_options.max_change_log_bytes = options.max_change_log_bytes;
   database_options.time_to_live_wait = absl::ToChronoMilliseconds(options.time_to_live_wait);
   database_options.background_check_rate = options.background_check_rate;
+  database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
   auto database = Database::Open(std::move(database_options));
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());

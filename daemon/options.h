@@ -43,6 +43,8 @@ struct Options {
   // Zero: connections may stay idle for ever.
   absl::Duration idle_timeout;
 
+  // 0, when not given: four a core, at most 64.
+  int io_threads = 0;
   // 0, when not given: as many as there are cores.
   int http_threads = 0;
   absl::Duration http_request_timeout;

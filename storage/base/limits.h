@@ -164,6 +164,9 @@ inline constexpr size_t kExpiredBytesAtOnce = 1 << 20;
 // Items read for a page on the thread that carries the request; longer pages move to an I/O thread so that
 // one page cannot hold up other requests.
 inline constexpr int kMaxItemsOnRequestThread = 256;
+// Keys of deleted items passed there on the way to the next item; on the way past more the page moves to an
+// I/O thread.
+inline constexpr uint64_t kMaxSkippedOnRequestThread = 2'000;
 // Items evaluated by an I/O thread before the page makes way for other reads: some ten milliseconds' work.
 // Only counts of whole ranges and pages of tiny items are longer.
 inline constexpr int kMaxItemsOnIoThread = 20'000;

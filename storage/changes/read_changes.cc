@@ -46,7 +46,7 @@ void ReadChanges(Engine& engine, const v1::ReadChangesRequest& request, Done<v1:
     if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
     std::move (*shared_done)(Read(engine, log, after, limit));
   };
-  if (!engine.io().Submit(task)) std::move (*shared_done)(IoPoolFullError());
+  if (!engine.io().Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
 }
 
 }  // namespace itemdb

@@ -191,7 +191,7 @@ void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecord
     if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
     std::move (*shared_done)(ReadRecords(engine, log, position, limit));
   };
-  if (!engine.io().Submit(task)) std::move (*shared_done)(IoPoolFullError());
+  if (!engine.io().Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
 }
 
 }  // namespace itemdb

@@ -2,38 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <utility>
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
 #include "storage/changes/log_reader.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/stream_records.h"
 #include "storage/engine/table_runs.h"
 
 namespace itemdb {
 namespace {
-
-// The change that the log is to begin with, and the streams that end before it.
-class MoveStart : public CommitUnit {
- public:
-  MoveStart(uint64_t oldest, std::vector<v1::Stream> forgotten)
-      : oldest_(oldest), forgotten_(std::move(forgotten)) {}
-
-  std::future<absl::Status> answer() { return answer_.get_future(); }
-
-  size_t SizeBytes() const override { return sizeof(*this); }
-  void Order(CommitGroup& group) override {
-    group.PutCatalog(kChangesStartKey, EncodeCatalogNumber(kChangesStartKey, oldest_));
-    for (const v1::Stream& stream : forgotten_) ForgetStream(stream, group);
-  }
-  void Answer(const absl::Status& status, uint64_t) override { answer_.set_value(status); }
-
- private:
-  const uint64_t oldest_;
-  const std::vector<v1::Stream> forgotten_;
-  std::promise<absl::Status> answer_;
-};
 
 // The first change from `oldest` on, up to `last`, that was not committed before `time_us`; `last` when all
 // were. Commit times never decrease.
@@ -106,30 +85,17 @@ absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, 
 
 }  // namespace
 
-ChangeTrimmer::ChangeTrimmer(Engine& engine) : engine_(engine), thread_([this] { Loop(); }) {}
+ChangeTrimmer::ChangeTrimmer(Engine& engine) : engine_(engine) {
+  thread_.Start([this] { Loop(); });
+}
 
 ChangeTrimmer::~ChangeTrimmer() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
   cancel_compaction_ = true;
-  stop_requested_.NotifyAll();
-  thread_.join();
+  thread_.Stop();
 }
 
 void ChangeTrimmer::Loop() {
-  while (true) {
-    const auto next = std::chrono::steady_clock::now() + engine_.options().change_trim_interval;
-    {
-      MutexLock lock(mutex_);
-      while (!stopping_) {
-        const auto left = next - std::chrono::steady_clock::now();
-        if (left <= left.zero()) break;
-        stop_requested_.WaitFor(mutex_, left);
-      }
-      if (stopping_) return;
-    }
+  while (thread_.WaitFor(engine_.options().change_trim_interval)) {
     absl::Status trimmed = Trim();
     // While the store is being reopened there is nothing to say.
     if (!trimmed.ok() && !absl::IsUnavailable(trimmed) && !absl::IsUnknown(trimmed))
@@ -170,11 +136,13 @@ absl::Status ChangeTrimmer::Trim() {
     std::erase_if(streams, [wanted](const v1::Stream& stream) {
       return stream.disabled_sequence() == 0 || stream.disabled_sequence() >= wanted;
     });
-    auto unit = std::make_unique<MoveStart>(wanted, std::move(streams));
-    std::future<absl::Status> answer = unit->answer();
-    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-    ITEMDB_RETURN_IF_ERROR(engine_.SubmitFreeing(commit_unit));
-    ITEMDB_RETURN_IF_ERROR(answer.get());
+    const auto move_start = [&](CommitGroup& group) {
+      group.PutCatalog(kChangesStartKey, EncodeCatalogNumber(kChangesStartKey, wanted));
+      for (const v1::Stream& stream : streams) ForgetStream(stream, group);
+      return absl::OkStatus();
+    };
+    ITEMDB_RETURN_IF_ERROR(
+        CommitAndWait(engine_, move_start, {.when_disk_is_full = WhenDiskIsFull::kCommit}).status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     engine_.log_start().Advance(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
+#include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb {
@@ -30,10 +30,7 @@ class ChangeTrimmer {
 
   Engine& engine_;
   std::atomic<bool> cancel_compaction_ = false;
-  Mutex mutex_;
-  CondVar stop_requested_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace itemdb

@@ -92,7 +92,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
         return std::move(self->done_)(wanted);
       self->ReadNow(log);
     };
-    if (!engine_.io().Submit(task)) std::move(done_)(IoPoolFullError());
+    if (!engine_.io().Submit(task, IoPriority::kLong)) std::move(done_)(IoPoolFullError());
   }
 
   void ReadNow(const ShownLog& log) {

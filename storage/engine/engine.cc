@@ -138,8 +138,8 @@ void Engine::Adopt(Recovered recovered) {
 
 Engine::~Engine() {
   if (pipeline_ == nullptr) return;  // Open failed.
-  definitions_.reset();
-  io_.reset();
+  definitions_->Stop();
+  io_->Stop();
   if (keeper_.joinable()) {
     {
       MutexLock lock(mutex_);
@@ -174,12 +174,24 @@ absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
 absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full) {
   if (disk_full_.load(std::memory_order_relaxed)) {
     ++refused_by_disk_;
-    return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
-                     "nothing was written: the disk has less than " +
-                         std::to_string(options_.free_space_floor_bytes) + " bytes free",
-                     1000);
+    return DiskFullError("nothing was written");
   }
   return pipeline_->Submit(unit, when_full);
+}
+
+absl::Status Engine::DiskFullError(std::string_view what) const {
+  return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
+                   std::string(what) + ": the disk has less than " +
+                       std::to_string(options_.free_space_floor_bytes) + " bytes free",
+                   1000);
+}
+
+absl::Status Engine::CheckFreeSpace() const {
+  uint64_t free_bytes = 0;
+  if (!env_->GetFreeSpace(options_.data_directory, &free_bytes).ok() ||
+      free_bytes >= options_.free_space_floor_bytes)
+    return absl::OkStatus();
+  return DiskFullError("it waits for space");
 }
 
 int64_t Engine::NowMicros() const {

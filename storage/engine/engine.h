@@ -8,7 +8,7 @@
 //   reclaimer           gives back the space of what was deleted
 //   io                  reads that wait for the disk (IoPool)
 //   waiters             calls whoever waits for the next change (ChangeWaiters)
-// Destruction order: io and definitions finish what they have, keeper and reclaimer stop, then the pipeline
+// Destruction order: definitions and io finish what they have, keeper and reclaimer stop, then the pipeline
 // answers everything, then the last watermark is written, then the store closes, then the directory lock
 // goes.
 #pragma once
@@ -44,7 +44,9 @@ class Engine {
   // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
   // The same below the free-space floor too: for what frees space.
-  absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit) { return pipeline_->Submit(unit); }
+  absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse) {
+    return pipeline_->Submit(unit, when_full);
+  }
   ChangeWaiters& change_waiters() { return *change_waiters_; }
   ExpiryMarks& expiry_marks() { return expiry_marks_; }
   // The clock, in microseconds since the Unix epoch.
@@ -63,7 +65,9 @@ class Engine {
   // Since when calls are counted.
   absl::Time opened_at() const { return opened_at_; }
   // Runs `task` on the definitions thread. False when too many wait.
-  [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) { return definitions_->Submit(task); }
+  [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) {
+    return definitions_->Submit(task, IoPriority::kLong);
+  }
 
   // ---- for table changes, on the definitions thread ----
 
@@ -102,6 +106,9 @@ class Engine {
   int64_t refused_by_disk() const { return refused_by_disk_; }
   // Of the file system of the data directory, in bytes; 0 when it cannot be told.
   uint64_t FreeDiskBytes() const;
+  // RESOURCE_EXHAUSTED (DISK_FULL): that is below the free-space floor now. For background work that takes
+  // space.
+  absl::Status CheckFreeSpace() const;
   // The oldest change that may be read, and pins for whoever needs changes for longer.
   uint64_t changes_start() const { return log_start_.oldest(); }
   LogStart& log_start() { return log_start_; }
@@ -124,6 +131,9 @@ class Engine {
   // `recovered`, of which no table has patterns, with those that it had before a reopening, or new ones.
   std::shared_ptr<const Catalog> WithPatterns(const Catalog& recovered);
 
+  // RESOURCE_EXHAUSTED (DISK_FULL), with `what` was not done.
+  absl::Status DiskFullError(std::string_view what) const;
+
   void KeeperLoop();
   void Keep();
   void Reopen();
@@ -138,6 +148,7 @@ class Engine {
   ExpiryMarks expiry_marks_;
   std::unique_ptr<CommitPipeline> pipeline_;
   HeldStates held_states_;
+  // Stopped first, but there until the end: what still runs may submit more.
   std::unique_ptr<IoPool> io_;
   std::unique_ptr<IoPool> definitions_;
   std::unique_ptr<Reclaimer> reclaimer_;

@@ -97,14 +97,14 @@ absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> opera
 // changes for those who use the table.
 absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
                             absl::FunctionRef<void(CommitGroup&)> also) {
-  return CommitCatalogChange(engine,
-                             [&](CommitGroup& group) {
-                               group.PutCatalog(kTableKeyPrefix + table->name,
-                                                EncodeCatalogTable(table->definition));
-                               also(group);
-                               group.SetCatalog(group.catalog()->With(table));
-                               return absl::OkStatus();
-                             })
+  return CommitAndWait(engine,
+                       [&](CommitGroup& group) {
+                         group.PutCatalog(kTableKeyPrefix + table->name,
+                                          EncodeCatalogTable(table->definition));
+                         also(group);
+                         group.SetCatalog(group.catalog()->With(table));
+                         return absl::OkStatus();
+                       })
       .status();
 }
 
@@ -148,13 +148,15 @@ absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const Build
                        " was deleted while it was being created");
 }
 
-std::optional<BuildingIndex> NextBuildingIndex(const Catalog& catalog) {
+std::vector<BuildingIndex> BuildingIndexes(const Catalog& catalog) {
+  std::vector<BuildingIndex> building;
   for (const auto& table : catalog) {
     for (const Index& index : table->indexes) {
-      if (index.state != IndexState::kActive) return BuildingIndex{table->name, index.name, index.storage_id};
+      if (index.state != IndexState::kActive)
+        building.push_back({table->name, table->storage_id, index.name, index.storage_id});
     }
   }
-  return std::nullopt;
+  return building;
 }
 
 absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building) {
@@ -184,10 +186,15 @@ absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building) {
   });
 }
 
-absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Counters& uncounted,
-                           int64_t skipped_items) {
+absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
+                           const Counters& uncounted, int64_t skipped_items) {
   return RunAndWait(engine, [&]() -> absl::Status {
-    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    if (view->store().get() != &store) {
+      return absl::AbortedError("the store was opened again while index " + building.index_name +
+                                " of table " + building.table_name + " was being filled");
+    }
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view->catalog(), building));
     v1::TableDescription definition = found.table->definition;
     SetActive(building.storage_id, skipped_items, &definition);
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));

@@ -1,6 +1,8 @@
 #include "storage/engine/io_pool.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 namespace itemdb {
 namespace {
@@ -15,23 +17,42 @@ IoPool::IoPool(int threads, size_t max_queue) : max_queue_(max_queue) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
 }
 
-IoPool::~IoPool() {
+void IoPool::Stop() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
   work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  MutexLock lock(mutex_);
+  has_stopped_ = true;
 }
 
-bool IoPool::Submit(Task& task) {
+bool IoPool::Submit(Task& task, IoPriority priority) {
   {
     MutexLock lock(mutex_);
-    if (queue_.size() >= max_queue_) return false;
-    queue_.push_back(std::move(task));
+    std::deque<Task>& queue = queues_[static_cast<int>(priority)];
+    if (has_stopped_ || queue.size() >= max_queue_) return false;
+    queue.push_back(std::move(task));
   }
   work_.NotifyOne();
   return true;
+}
+
+bool IoPool::IsEmpty() const {
+  return std::all_of(std::begin(queues_), std::end(queues_), [](const auto& queue) { return queue.empty(); });
+}
+
+IoPool::Task IoPool::Take() {
+  std::deque<Task>& points = queues_[static_cast<int>(IoPriority::kPoint)];
+  std::deque<Task>& longs = queues_[static_cast<int>(IoPriority::kLong)];
+  const bool take_long = points.empty() || (!longs.empty() && points_taken_ >= kPointsBeforeLong);
+  points_taken_ = take_long ? 0 : points_taken_ + 1;
+  std::deque<Task>& queue = take_long ? longs : points;
+  Task task = std::move(queue.front());
+  queue.pop_front();
+  return task;
 }
 
 void IoPool::Run() {
@@ -39,10 +60,9 @@ void IoPool::Run() {
     Task task;
     {
       MutexLock lock(mutex_);
-      while (queue_.empty() && !stopping_) work_.WaitFor(mutex_, kLookInterval);
-      if (queue_.empty()) return;
-      task = std::move(queue_.front());
-      queue_.pop_front();
+      while (IsEmpty() && !stopping_) work_.WaitFor(mutex_, kLookInterval);
+      if (IsEmpty()) return;
+      task = Take();
     }
     std::move(task)();
   }

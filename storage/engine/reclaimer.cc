@@ -222,14 +222,13 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
   }
   for (size_t begin = 0; begin < gone.size(); begin += kDeletedAtOnce) {
     const size_t end = std::min(gone.size(), begin + kDeletedAtOnce);
-    ITEMDB_RETURN_IF_ERROR(CommitCatalogChange(
-                               engine_,
-                               [&](CommitGroup& group) {
-                                 for (size_t i = begin; i < end; ++i)
-                                   group.DeleteCatalog(DroppedKey(gone[i].storage_id));
-                                 return absl::OkStatus();
-                               },
-                               WhenDiskIsFull::kCommit)
+    ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
+                                         [&](CommitGroup& group) {
+                                           for (size_t i = begin; i < end; ++i)
+                                             group.DeleteCatalog(DroppedKey(gone[i].storage_id));
+                                           return absl::OkStatus();
+                                         },
+                                         {.when_disk_is_full = WhenDiskIsFull::kCommit})
                                .status());
   }
   // A compaction of RocksDB's own, begun before the filter knew, may have written some of it again.
@@ -248,13 +247,12 @@ absl::Status Reclaimer::RemoveCollections(uint64_t storage_id) {
     if (keys.empty()) return absl::OkStatus();
     // Not from the beginning each time: that would read all deletions again.
     from = keys.back() + '\0';
-    ITEMDB_RETURN_IF_ERROR(CommitCatalogChange(
-                               engine_,
-                               [&](CommitGroup& group) {
-                                 for (const std::string& key : keys) group.DeleteCollection(key);
-                                 return absl::OkStatus();
-                               },
-                               WhenDiskIsFull::kCommit)
+    ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
+                                         [&](CommitGroup& group) {
+                                           for (const std::string& key : keys) group.DeleteCollection(key);
+                                           return absl::OkStatus();
+                                         },
+                                         {.when_disk_is_full = WhenDiskIsFull::kCommit})
                                .status());
   }
 }

@@ -8,6 +8,7 @@
 
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/memtablerep.h"
 #include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
@@ -122,16 +123,30 @@ constexpr size_t kMaxMemtableBytes = 16 << 20;
 constexpr uint64_t kMaxLogBytes = 64 << 20;
 
 // Remembers whether a flush or compaction failed in a way that RocksDB does not get over by itself.
+//
+// A compaction that meets a damaged file is not such a failure: what can be read is still read, and others
+// are still written. RocksDB tries it again and again; opening the store anew would not help either.
 class FailedJobs : public rocksdb::EventListener {
  public:
-  explicit FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed) : has_failed_(std::move(has_failed)) {}
+  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<spdlog::logger> log)
+      : has_failed_(std::move(has_failed)), log_(std::move(log)) {}
 
-  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction && status->IsCorruption()) {
+      if (const std::string what = status->ToString(); std::exchange(last_damage_, what) != what)
+        log_->error("a damaged file cannot be compacted; what else it holds stays readable error=\"{}\"",
+                    what);
+      *status = rocksdb::Status::OK();
+      return;
+    }
     if (status->severity() >= rocksdb::Status::kFatalError) *has_failed_ = true;
   }
 
  private:
   const std::shared_ptr<std::atomic<bool>> has_failed_;
+  const std::shared_ptr<spdlog::logger> log_;
+  // Called with RocksDB's mutex held.
+  std::string last_damage_;
 };
 
 rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger) {
@@ -239,7 +254,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   std::shared_ptr<Store> store(new Store());
   store->logger_ = std::make_shared<SpdlogLogger>(options.log);
   rocksdb::Options base = BaseOptions(options, store->logger_);
-  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_));
+  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, options.log));
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
   store->write_buffer_manager_ = base.write_buffer_manager;
@@ -263,6 +278,8 @@ absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& o
   rocksdb::Options base = BaseOptions(options, store->logger_);
   base.create_if_missing = false;
   base.create_missing_column_families = false;
+  // What is in the log is appended, and only sorted when it is read: of most of it nothing is asked here.
+  base.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
   rocksdb::DB* db = nullptr;

@@ -19,43 +19,6 @@ std::string NewTableId() {
   return uuid;
 }
 
-// A change of the catalog as a commit unit. `change` decides it in commit order; the definitions thread
-// waits.
-class CatalogUnit : public CommitUnit {
- public:
-  using Change = absl::AnyInvocable<absl::Status(CommitGroup&)>;
-  struct Outcome {
-    absl::Status status;
-    uint64_t change_sequence = 0;
-  };
-
-  explicit CatalogUnit(Change change) : change_(std::move(change)) {}
-
-  size_t SizeBytes() const override { return sizeof(*this); }
-  void Order(CommitGroup& group) override { decided_ = change_(group); }
-  void Answer(const absl::Status& status, uint64_t change_sequence) override {
-    outcome_.set_value({status.ok() ? decided_ : status, change_sequence});
-  }
-
-  // Blocks until the change is durable or refused.
-  static absl::StatusOr<uint64_t> Commit(Engine& engine, Change change,
-                                         WhenDiskIsFull when_full = WhenDiskIsFull::kRefuse) {
-    auto unit = std::make_unique<CatalogUnit>(std::move(change));
-    std::future<Outcome> future = unit->outcome_.get_future();
-    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-    ITEMDB_RETURN_IF_ERROR(when_full == WhenDiskIsFull::kCommit ? engine.SubmitFreeing(commit_unit)
-                                                                : engine.Submit(commit_unit));
-    Outcome outcome = future.get();
-    if (!outcome.status.ok()) return outcome.status;
-    return outcome.change_sequence;
-  }
-
- private:
-  Change change_;
-  absl::Status decided_;
-  std::promise<Outcome> outcome_;
-};
-
 absl::StatusOr<StreamChange> PrepareStream(Engine& engine, const v1::TableDescription* before,
                                            v1::TableDescription* after) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
@@ -92,7 +55,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   auto table = std::make_shared<Table>(MakeTable(definition));
   table->patterns = engine.NewPatterns();
 
-  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CommitAndWait(engine, [&](CommitGroup& group) {
                             if (group.catalog()->FindByName(table->name) != nullptr)
                               return TableExistsError(table->name);
                             group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
@@ -131,7 +94,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
             table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
-  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CommitAndWait(engine, [&](CommitGroup& group) {
                             group.DeleteCatalog(kTableKeyPrefix + table->name);
                             for (const std::string& key : segments) group.DeleteCatalog(key);
                             group.DropItems(*table);
@@ -225,7 +188,7 @@ std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescripti
 
 absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Table> table,
                                       absl::FunctionRef<void(CommitGroup&)> also) {
-  return CatalogUnit::Commit(engine, [&](CommitGroup& group) {
+  return CommitAndWait(engine, [&](CommitGroup& group) {
     group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
     also(group);
     group.AppendChange(table->storage_id,
@@ -238,12 +201,6 @@ absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Tabl
 
 void PutNextStorageId(const Engine& engine, CommitGroup& group) {
   group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, engine.next_storage_id()));
-}
-
-absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
-                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change,
-                                             WhenDiskIsFull when_full) {
-  return CatalogUnit::Commit(engine, std::move(change), when_full);
 }
 
 std::string SegmentsKey(uint64_t storage_id, int32_t total_segments) {

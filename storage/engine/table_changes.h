@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb {
@@ -49,17 +50,6 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 
 // ---- for what else is kept in the catalog ----
 
-// Below the free-space floor.
-enum class WhenDiskIsFull {
-  kRefuse,
-  // For what frees space.
-  kCommit,
-};
-// Commits what `change` appends to a group, in commit order. Blocks until it is durable: never on the
-// pipeline's threads. Returns the group's last change.
-absl::StatusOr<uint64_t> CommitCatalogChange(Engine& engine,
-                                             absl::AnyInvocable<absl::Status(CommitGroup&)> change,
-                                             WhenDiskIsFull when_full = WhenDiskIsFull::kRefuse);
 // The catalog's key for how a table or index is split into so many segments, and all of them.
 std::string SegmentsKey(uint64_t storage_id, int32_t total_segments);
 std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id);

@@ -33,8 +33,6 @@ bool IsPlain(std::string_view name) {
 // Writes a shape in place, as it is looked at with every call and seldom kept.
 class ShapeWriter {
  public:
-  ShapeWriter() {}  // Leaves the text as it is.
-
   // A piece that is too much ends the shape.
   void Add(std::string_view piece) {
     if (cut_) return;
@@ -160,6 +158,7 @@ class ShapeWriter {
     }
   }
 
+  // Not set: most of it is never used.
   std::array<char, kMaxShapeBytes + kCut.size()> text_;
   size_t size_ = 0;
   bool cut_ = false;

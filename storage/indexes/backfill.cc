@@ -1,10 +1,14 @@
 #include "storage/indexes/backfill.h"
 
-#include <future>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstring>
 
 #include "rocksdb/sst_file_writer.h"
 #include "spdlog/spdlog.h"
 #include "storage/changes/log_reader.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/table_changes.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/indexes/record_sorter.h"
@@ -18,6 +22,7 @@ namespace {
 constexpr int64_t kRecordsBetweenLooks = 1'024;
 constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
+constexpr size_t kMinChangedBytes = 4 << 10;
 // Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
 constexpr size_t kFilesIngestedAtOnce = 4;
 constexpr int kMaxLevel0Files = 8;
@@ -43,88 +48,94 @@ struct Mending {
   std::optional<std::string> old_entry_key;
 };
 
-// Gives items the entries they should have, in place of those of the state that the index was filled from.
-class MendUnit : public CommitUnit {
+size_t BytesOf(const Mending& item) {
+  return sizeof(item) + item.key.encoded.size() +
+         (item.carried.item.has_value() ? item.carried.item->size() : 0);
+}
+
+// Gives items the entries they should have, in place of those that were put for them.
+absl::Status Mend(const BuildingIndex& building, const std::vector<Mending>& items, CommitGroup& group) {
+  ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(*group.catalog(), building));
+  const Index& index = *found.index;
+  for (const Mending& item : items) {
+    auto current = group.CurrentItem(*found.table, item.key, item.carried);
+    if (!current.ok() && !absl::IsDataLoss(current.status())) return current.status();
+    std::optional<IndexEntry> entry;
+    bool skipped = false;
+    if (current.ok()) entry = EntryOf(index, *current, item.key.encoded, &skipped);
+    if (item.old_entry_key.has_value() && (!entry.has_value() || entry->key != *item.old_entry_key))
+      group.DeleteEntry(index, *item.old_entry_key);
+    if (entry.has_value()) group.PutEntry(index, entry->key, entry->item, entry->item_size);
+    group.ForgetReads();
+  }
+  return absl::OkStatus();
+}
+
+// Keys of items, or rather a superset of those that were added: as many bits as there is memory for, of which
+// a key has one.
+class KeyFilter {
  public:
-  MendUnit(const BuildingIndex& building, std::vector<Mending> items)
-      : building_(building), items_(std::move(items)) {}
+  explicit KeyFilter(size_t bytes) : bits_(8 * std::max<size_t>(bytes, 64)) {}
 
-  size_t SizeBytes() const override {
-    size_t bytes = sizeof(*this);
-    for (const Mending& item : items_) bytes += BytesOf(item);
-    return bytes;
-  }
-  static size_t BytesOf(const Mending& item) {
-    return sizeof(item) + item.key.encoded.size() +
-           (item.carried.item.has_value() ? item.carried.item->size() : 0);
-  }
-
-  void Order(CommitGroup& group) override {
-    absl::StatusOr<FoundIndex> found = FindBuildingIndex(*group.catalog(), building_);
-    if (!found.ok()) {
-      decided_ = found.status();
-      return;
-    }
-    const Index& index = *found->index;
-    for (const Mending& item : items_) {
-      auto current = group.CurrentItem(*found->table, item.key, item.carried);
-      if (!current.ok() && !absl::IsDataLoss(current.status())) {
-        decided_ = current.status();
-        return;
-      }
-      std::optional<IndexEntry> entry;
-      bool skipped = false;
-      if (current.ok()) entry = EntryOf(index, *current, item.key.encoded, &skipped);
-      if (item.old_entry_key.has_value() && (!entry.has_value() || entry->key != *item.old_entry_key))
-        group.DeleteEntry(index, *item.old_entry_key);
-      if (entry.has_value()) group.PutEntry(index, entry->key, entry->item, entry->item_size);
-      group.ForgetReads();
-    }
-  }
-
-  void Answer(const absl::Status& status, uint64_t) override {
-    done_.set_value(status.ok() ? decided_ : status);
-  }
-
-  static absl::Status Commit(Engine& engine, const BuildingIndex& building, std::vector<Mending> items) {
-    auto unit = std::make_unique<MendUnit>(building, std::move(items));
-    std::future<absl::Status> done = unit->done_.get_future();
-    std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-    ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit, WhenFull::kWait));
-    return done.get();
-  }
+  static uint64_t Hash(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
+  void Add(uint64_t hash) { bits_[hash % bits_.size()] = true; }
+  bool MayContain(uint64_t hash) const { return bits_[hash % bits_.size()]; }
 
  private:
-  const BuildingIndex building_;
-  const std::vector<Mending> items_;
-  absl::Status decided_;
-  std::promise<absl::Status> done_;
+  std::vector<bool> bits_;
+};
+
+// What is sorted in step 1, with the hash of the key of the item: under the key of an entry that entry, or
+// under that of an item that it was left out.
+struct SortedEntry {
+  bool is_skipped = false;
+  uint64_t item_hash = 0;
+  uint64_t item_size = 0;
+  std::string_view item;
+
+  std::string Encode() const {
+    std::string bytes;
+    bytes.reserve(2 + sizeof(item_hash) + wire::VarintSize(item_size) + item.size());
+    bytes.push_back(is_skipped ? 1 : 0);
+    bytes.append(reinterpret_cast<const char*>(&item_hash), sizeof(item_hash));
+    wire::AppendVarint(item_size, &bytes);
+    bytes.append(item);
+    return bytes;
+  }
+  // Of what Encode made; files are known to be as they were written.
+  static SortedEntry Decode(std::string_view bytes) {
+    SortedEntry entry;
+    entry.is_skipped = bytes[0] != 0;
+    std::memcpy(&entry.item_hash, bytes.data() + 1, sizeof(entry.item_hash));
+    bytes.remove_prefix(1 + sizeof(entry.item_hash));
+    (void)wire::ConsumeVarint(&bytes, &entry.item_size);
+    entry.item = bytes;
+    return entry;
+  }
 };
 
 class Backfill {
  public:
   Backfill(Engine& engine, const BuildingIndex& building, const std::string& directory,
-           CancellationPtr cancellation, BuildProgress& progress)
+           CancellationPtr cancellation, BuildProgress& progress, BuildState* state)
       : engine_(engine),
         building_(building),
+        directory_(directory),
         path_prefix_(directory + "/" + std::to_string(building.storage_id) + "-"),
         cancellation_(std::move(cancellation)),
-        progress_(progress) {}
+        progress_(progress),
+        state_(*state),
+        skipped_(state->items_skipped),
+        changed_filter_(engine.options().index_build_bytes / 8),
+        changed_(engine.env(), path_prefix_ + "changed-",
+                 std::max(engine.options().index_build_bytes / 8, kMinChangedBytes)) {}
 
   absl::Status Run() {
-    ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
-    // What is written from now on is needed in the end. The pin comes before the view.
-    ITEMDB_ASSIGN_OR_RETURN(auto pin, engine_.log_start().Keep(now->change_sequence() + 1));
-    now.reset();
-    ITEMDB_ASSIGN_OR_RETURN(view_, engine_.View());
-    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view_->catalog(), building_));
-    table_ = found.table;
-    index_ = found.index;
     ITEMDB_RETURN_IF_ERROR(Fill());
     ITEMDB_RETURN_IF_ERROR(MaintainIndex(engine_, building_));
     ITEMDB_RETURN_IF_ERROR(CatchUp());
-    view_.reset();
-    return ActivateIndex(engine_, building_, counted_, skipped_);
+    // With the view: the store cannot be reopened, and what was put into it lost, before this is decided.
+    return ActivateIndex(engine_, building_, *view_->store(), counted_, skipped_);
   }
 
  private:
@@ -134,6 +145,7 @@ class Backfill {
     ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
     if (engine_.IsFailed())
       return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is reopening");
+    ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
     return FindBuildingIndex(now->catalog(), building_).status();
   }
 
@@ -143,50 +155,93 @@ class Backfill {
     counted_.bytes += sign * static_cast<int64_t>(entry->item_size);
   }
 
-  // Step 1.
+  // Takes the state as it is now.
+  absl::Status TakeView() {
+    ITEMDB_ASSIGN_OR_RETURN(view_, engine_.View());
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view_->catalog(), building_));
+    table_ = found.table;
+    index_ = found.index;
+    return absl::OkStatus();
+  }
+
+  // Steps 1 and 2.
   absl::Status Fill() {
-    RecordSorter entries(engine_.env(), path_prefix_ + "entries-", engine_.options().index_build_bytes);
-    ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
-    progress_.Begin(v1::IndexBuild::PHASE_WRITING, entries.size());
+    RecordSorter entries(engine_.env(), directory_ + "/entries-", engine_.options().index_build_bytes * 3 / 4,
+                         state_.runs, [this](const SortedRuns& runs) { return Note(runs); });
+    // Until the index is ACTIVE, or nobody goes on with it.
+    entries.KeepFiles();
+    while (!state_.all_read) ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
+    ITEMDB_RETURN_IF_ERROR(TakeView());
+    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(state_.changes_from - 1, *view_, &changed_filter_));
+    progress_.Begin(v1::IndexBuild::PHASE_WRITING, entries.size() - skipped_);
     return WriteEntries(&entries);
   }
 
+  // Records that everything read so far is in `runs`.
+  absl::Status Note(const SortedRuns& runs) {
+    // A power cut must not take changes that were seen: others would be given their numbers.
+    ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
+    state_.runs = runs;
+    state_.seen_through = std::max(state_.seen_through, view_->change_sequence());
+    state_.read_through = read_through_;
+    state_.items_read = items_read_;
+    state_.items_skipped = skipped_;
+    noted_ = true;
+    return WriteBuildState(engine_.env(), directory_, state_);
+  }
+
+  // Reads items of the state of now from where this was left up to the next note, or the end of the table.
   absl::Status ReadItems(RecordSorter* entries) {
+    ITEMDB_RETURN_IF_ERROR(TakeView());
     ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view_, table_->storage_id));
-    progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
+    if (items_read_ == 0) {
+      read_through_ = state_.read_through;
+      items_read_ = state_.items_read;
+      progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
+    }
     rocksdb::ReadOptions options;
     options.snapshot = view_->snapshot();
     options.total_order_seek = true;
     options.fill_cache = false;
     options.readahead_size = kReadAheadBytes;
-    KeyspaceIterator it(*view_->store(), ItemsOf(*view_->store(), *table_), options);
-    int64_t read = 0;
-    for (it.SeekToFirst(); it.Valid(); it.Next()) {
-      if (++read % kRecordsBetweenLooks == 0) {
-        progress_.Done(read);
+    KeyRange range;
+    if (!read_through_.empty()) range.lower = read_through_ + '\0';
+    KeyspaceIterator it(*view_->store(), ItemsOf(*view_->store(), *table_), options, range);
+    noted_ = false;
+    for (it.SeekToFirst(); it.Valid() && !noted_; it.Next()) {
+      if (++items_read_ % kRecordsBetweenLooks == 0) {
+        progress_.Done(items_read_);
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       }
-      const std::string_view key = it.key();
-      std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, it.value());
-      if (!stored.has_value()) {
-        engine_.options().log->error("an item without entry in a new index: {}",
-                                     MessageOf(DamagedRecordError("table " + table_->name, key)));
-        progress_.Skipped(++skipped_);
-        continue;
-      }
-      absl::StatusOr<std::optional<IndexEntry>> entry =
-          MakeIndexEntry(*index_, ItemView(stored->payload), key);
-      if (!entry.ok()) {
-        progress_.Skipped(++skipped_);
-      } else if (entry->has_value()) {
-        Count(*entry, 1);
-        ITEMDB_RETURN_IF_ERROR(entries->Add(
-            (*entry)->key,
-            EncodeRecord(index_->storage_id, (*entry)->key, (*entry)->item_size, (*entry)->item)));
-      }
+      ITEMDB_RETURN_IF_ERROR(AddEntry(it.key(), it.value(), entries));
+      read_through_ = it.key();
     }
     if (!it.status().ok()) return FromRocksDB("cannot read table " + table_->name, it.status());
+    state_.all_read = !it.Valid();
     return absl::OkStatus();
+  }
+
+  absl::Status AddEntry(std::string_view key, std::string_view record, RecordSorter* entries) {
+    SortedEntry sorted;
+    sorted.item_hash = KeyFilter::Hash(key);
+    std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, record);
+    absl::StatusOr<std::optional<IndexEntry>> entry = std::nullopt;
+    if (stored.has_value()) {
+      entry = MakeIndexEntry(*index_, ItemView(stored->payload), key);
+    } else {
+      engine_.options().log->error("an item without entry in a new index: {}",
+                                   MessageOf(DamagedRecordError("table " + table_->name, key)));
+    }
+    if (!stored.has_value() || !entry.ok()) {
+      sorted.is_skipped = true;
+      ITEMDB_RETURN_IF_ERROR(entries->Add(key, sorted.Encode()));
+      progress_.Skipped(++skipped_);
+      return absl::OkStatus();
+    }
+    if (!entry->has_value()) return absl::OkStatus();
+    sorted.item_size = (*entry)->item_size;
+    sorted.item = (*entry)->item;
+    return entries->Add((*entry)->key, sorted.Encode());
   }
 
   absl::Status WriteEntries(RecordSorter* entries) {
@@ -201,13 +256,28 @@ class Backfill {
     auto wrap = [&paths](const rocksdb::Status& status) {
       return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + paths.back(), status);
     };
+    int64_t seen = 0;
     int64_t written = 0;
     ITEMDB_RETURN_IF_ERROR(entries->ForEach([&](std::string_view key,
-                                                std::string_view record) -> absl::Status {
-      if (++written % kRecordsBetweenLooks == 0) {
+                                                std::string_view sorted) -> absl::Status {
+      const SortedEntry entry = SortedEntry::Decode(sorted);
+      written += entry.is_skipped ? 0 : 1;
+      if (++seen % kRecordsBetweenLooks == 0) {
         progress_.Done(written);
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       }
+      const bool may_have_changed = changed_filter_.MayContain(entry.item_hash);
+      if (entry.is_skipped) {
+        if (!may_have_changed) return absl::OkStatus();
+        progress_.Skipped(--skipped_);
+        return changed_.Add(key, "");
+      }
+      if (may_have_changed) {
+        ITEMDB_ASSIGN_OR_RETURN(std::string base_key, EncodePrimaryKey(*table_, ItemView(entry.item)));
+        return changed_.Add(base_key, "");
+      }
+      counted_.items += 1;
+      counted_.bytes += static_cast<int64_t>(entry.item_size);
       if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
         ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
         file.reset();
@@ -218,7 +288,8 @@ class Backfill {
                                                         /*invalidate_page_cache=*/false);
         ITEMDB_RETURN_IF_ERROR(wrap(file->Open(paths.back())));
       }
-      return wrap(file->Put(keyspace.StoredKey(key), ToSlice(record)));
+      return wrap(file->Put(keyspace.StoredKey(key),
+                            EncodeRecord(index_->storage_id, key, entry.item_size, entry.item)));
     }));
     if (file == nullptr) return absl::OkStatus();  // No entries at all.
     ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
@@ -245,32 +316,30 @@ class Backfill {
     return absl::OkStatus();
   }
 
-  // Step 3.
+  // Step 4.
   absl::Status CatchUp() {
     ITEMDB_ASSIGN_OR_RETURN(auto later, engine_.View());
     ITEMDB_RETURN_IF_ERROR(FindBuildingIndex(later->catalog(), building_).status());
-    RecordSorter changed(engine_.env(), path_prefix_ + "changed-", engine_.options().index_build_bytes);
-    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(*later, &changed));
-    progress_.Begin(v1::IndexBuild::PHASE_CATCHING_UP, changed.size());
+    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(view_->change_sequence(), *later, nullptr));
+    progress_.Begin(v1::IndexBuild::PHASE_CATCHING_UP, changed_.size());
 
     std::vector<Mending> items;
     size_t bytes = 0;
     int64_t done = 0;
     std::string last_key;
-    ITEMDB_RETURN_IF_ERROR(changed.ForEach([&](std::string_view key, std::string_view) -> absl::Status {
+    ITEMDB_RETURN_IF_ERROR(changed_.ForEach([&](std::string_view key, std::string_view) -> absl::Status {
       progress_.Done(++done);
       if (key == last_key) return absl::OkStatus();
       last_key = key;
       ITEMDB_ASSIGN_OR_RETURN(std::optional<Mending> item, Compare(*later, key));
       if (!item.has_value()) return absl::OkStatus();
-      bytes += MendUnit::BytesOf(*item);
+      bytes += BytesOf(*item);
       items.push_back(*std::move(item));
       if (items.size() < kMaxMendedItems && bytes < kMaxMendedBytes) return absl::OkStatus();
       ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-      bytes = 0;
-      return MendUnit::Commit(engine_, building_, std::exchange(items, {}));
+      return Commit(std::exchange(items, {}), std::exchange(bytes, 0));
     }));
-    if (!items.empty()) ITEMDB_RETURN_IF_ERROR(MendUnit::Commit(engine_, building_, std::move(items)));
+    if (!items.empty()) ITEMDB_RETURN_IF_ERROR(Commit(items, bytes));
 
     // Writes have counted what they did from the change to kCatchingUp on, up to `later` too.
     ITEMDB_ASSIGN_OR_RETURN(Counters counted_by_writes, ReadCounters(*later, index_->storage_id));
@@ -279,26 +348,38 @@ class Backfill {
     return absl::OkStatus();
   }
 
-  // The encoded primary keys of the items that changed between view_ and `later`.
-  absl::Status ReadChangedKeys(const ReadView& later, RecordSorter* changed) {
+  absl::Status Commit(const std::vector<Mending>& items, size_t bytes) {
+    const auto mend = [&](CommitGroup& group) { return Mend(building_, items, group); };
+    return CommitAndWait(engine_, mend, {.size_bytes = bytes, .when_full = WhenFull::kWait}).status();
+  }
+
+  // Adds the encoded primary keys of the items that changed after `after_sequence` up to `later` to changed_,
+  // and to `filter`, if there is one.
+  absl::Status ReadChangedKeys(uint64_t after_sequence, const ReadView& later, KeyFilter* filter) {
     int64_t seen = 0;
     absl::Status added;
     absl::Status walked = WalkTableChanges(
-        engine_, later, table_->storage_id, view_->change_sequence(), later.change_sequence(),
+        engine_, later, table_->storage_id, after_sequence, later.change_sequence(),
         [&](const ChangeView& change, std::string_view) {
           if (++seen % kRecordsBetweenLooks == 0) added = CheckGoesOn();
           if (!added.ok() || change.key.empty()) return added.ok();
           absl::StatusOr<std::string> encoded = EncodePrimaryKey(*table_, ItemView(change.key));
-          added = encoded.ok() ? changed->Add(*encoded, "") : encoded.status();
+          added = encoded.ok() ? changed_.Add(*encoded, "") : encoded.status();
+          if (added.ok() && filter != nullptr) filter->Add(KeyFilter::Hash(*encoded));
           return added.ok();
         });
     walked.Update(added);
     return walked;
   }
 
-  // What the item under `key` needs, and counts it; nothing when its entry is that of view_.
+  // What the item under `key` needs, and counts it; nothing when it has the right entry, which is that of
+  // view_.
   absl::StatusOr<std::optional<Mending>> Compare(const ReadView& later, std::string_view key) {
-    ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> old_item, Read(*view_, key));
+    std::optional<std::string> old_item;
+    // Otherwise nothing was put for it.
+    if (!changed_filter_.MayContain(KeyFilter::Hash(key))) {
+      ITEMDB_ASSIGN_OR_RETURN(old_item, Read(*view_, key));
+    }
     ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> item, Read(later, key));
     bool was_skipped = false;
     bool is_skipped = false;
@@ -327,23 +408,34 @@ class Backfill {
 
   Engine& engine_;
   const BuildingIndex building_;
+  const std::string directory_;
   const std::string path_prefix_;
   const CancellationPtr cancellation_;
   BuildProgress& progress_;
-  // The state that the index is filled from; table and index are of it.
+  BuildState& state_;
+  // What is being read; from step 2 on, the state that the entries put are of. Table and index are of it.
   std::shared_ptr<const ReadView> view_;
   std::shared_ptr<const Table> table_;
   const Index* index_ = nullptr;
+  // How far step 1 has come, of which a note is made from time to time.
+  std::string read_through_;
+  int64_t items_read_ = 0;
+  bool noted_ = false;
+  // Items that cannot be in the index.
+  int64_t skipped_;
+  // Items that changed while others were read, and may have been read before or after that.
+  KeyFilter changed_filter_;
+  // Items to be looked at in step 4.
+  RecordSorter changed_;
   // The entries, less those that writes have counted.
   Counters counted_;
-  int64_t skipped_ = 0;
 };
 
 }  // namespace
 
 absl::Status FillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
-                       CancellationPtr cancellation, BuildProgress& progress) {
-  return Backfill(engine, building, directory, std::move(cancellation), progress).Run();
+                       CancellationPtr cancellation, BuildProgress& progress, BuildState* state) {
+  return Backfill(engine, building, directory, std::move(cancellation), progress, state).Run();
 }
 
 }  // namespace itemdb

@@ -37,32 +37,17 @@ BackgroundCheck::BackgroundCheck(Engine& engine) : engine_(engine) {
   const int64_t rate = engine.options().background_check_rate;
   if (rate == 0) return;
   figures_.set_rate(rate);
-  thread_ = std::thread([this] { Loop(); });
+  thread_.Start([this] { Loop(); });
 }
 
 BackgroundCheck::~BackgroundCheck() {
   cancellation_->Cancel();
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  stop_requested_.NotifyAll();
-  if (thread_.joinable()) thread_.join();
+  thread_.Stop();
 }
 
 void BackgroundCheck::Describe(v1::GetStatusReply* reply) const {
   MutexLock lock(mutex_);
   if (figures_.rate() > 0) *reply->mutable_background_check() = figures_;
-}
-
-bool BackgroundCheck::WaitUntil(Clock::time_point time) {
-  MutexLock lock(mutex_);
-  while (!stopping_) {
-    const auto left = time - Clock::now();
-    if (left <= left.zero()) return true;
-    stop_requested_.WaitFor(mutex_, left);
-  }
-  return false;
 }
 
 void BackgroundCheck::Loop() {
@@ -71,7 +56,7 @@ void BackgroundCheck::Loop() {
   auto round_begin = Clock::now();
   // What may be compared by now; below 0 after a chunk that was larger.
   double allowed = 0;
-  while (WaitUntil(Clock::now() + kTick)) {
+  while (thread_.WaitFor(kTick)) {
     allowed = std::min(allowed + per_tick, std::max(per_tick, 1.0));
     bool done = false;
     while (allowed >= 1 && !done) {
@@ -84,7 +69,7 @@ void BackgroundCheck::Loop() {
     }
     if (!done) continue;
     EndRound();
-    if (!WaitUntil(round_begin + kMinRound)) return;
+    if (!thread_.WaitUntil(round_begin + kMinRound)) return;
     round_begin = Clock::now();
   }
 }

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "itemdb/v1/admin.pb.h"
+#include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 #include "storage/indexes/findings.h"
 
@@ -42,8 +42,6 @@ class BackgroundCheck {
   };
 
   void Loop();
-  // Waits for a tick. False: to stop.
-  bool WaitUntil(std::chrono::steady_clock::time_point time);
   // Compares at most `limit` records from place_ on, and moves it: behind a part that cannot be read, too.
   // How many there were; nothing, and the place stays, when the store is being reopened or this is to stop.
   std::optional<int64_t> CompareSome(int64_t limit);
@@ -51,7 +49,6 @@ class BackgroundCheck {
 
   Engine& engine_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
-  std::thread thread_;
 
   // Of the thread only.
   Place place_;
@@ -60,9 +57,8 @@ class BackgroundCheck {
   std::string error_;
 
   mutable Mutex mutex_;
-  CondVar stop_requested_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   v1::BackgroundCheck figures_ ABSL_GUARDED_BY(mutex_);
+  BackgroundThread thread_;
 };
 
 }  // namespace itemdb

@@ -245,7 +245,7 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
     engine.EndCheck();
     std::move (*shared_done)(std::move(reply));
   };
-  if (engine.io().Submit(task)) return;
+  if (engine.io().Submit(task, IoPriority::kLong)) return;
   engine.EndCheck();
   std::move (*shared_done)(IoPoolFullError());
 }

@@ -1,6 +1,8 @@
 #include "storage/indexes/index_builds.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 #include <vector>
 
 #include "spdlog/spdlog.h"
@@ -9,107 +11,179 @@
 namespace itemdb {
 namespace {
 
-// Before a failed attempt is made again.
-constexpr auto kRetryInterval = std::chrono::milliseconds(500);
+// Before a failed attempt is made again: the first time and at most.
+constexpr auto kFirstRetryInterval = std::chrono::milliseconds(500);
+constexpr auto kMaxRetryInterval = std::chrono::minutes(1);
+
+// Whether what was sorted is kept for the next attempt. On a full disk it goes: it may be what fills it.
+bool MayGoOn(const absl::Status& status) {
+  return !status.ok() && !absl::IsNotFound(status) && !absl::IsDataLoss(status) &&
+         ReasonOf(status) != kReasonDiskFull;
+}
 
 }  // namespace
 
 IndexBuilds::IndexBuilds(Engine& engine)
-    : engine_(engine), directory_(engine.options().data_directory + "/builds") {}
+    : engine_(engine), directory_(engine.options().data_directory + "/builds") {
+  // Before anything trims the log.
+  std::optional<BuildState> state = ReadBuildState(engine.env(), directory_);
+  auto view = engine.View();
+  if (!state.has_value() || !view.ok() || state->database_id != engine.database_id() ||
+      state->seen_through > (*view)->change_sequence())
+    return;
+  auto kept = engine.log_start().Keep(state->changes_from);
+  if (!kept.ok()) return;
+  kept_changes_ = *std::move(kept);
+  state_ = std::move(state);
+}
 
 void IndexBuilds::Start() {
-  thread_ = std::thread([this] { Loop(); });
+  thread_.Start([this] { Loop(); });
 }
 
-void IndexBuilds::LookForWork() {
-  MutexLock lock(mutex_);
-  look_ = true;
-  changed_.NotifyAll();
-}
+void IndexBuilds::LookForWork() { thread_.Wake(); }
 
 void IndexBuilds::Stop() {
-  if (!thread_.joinable()) return;
   cancellation_->Cancel();
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.NotifyAll();
-  thread_.join();
+  thread_.Stop();
+  kept_changes_.reset();
 }
 
 void IndexBuilds::Loop() {
-  RemoveFiles();
-  while (true) {
-    {
-      MutexLock lock(mutex_);
-      while (!look_ && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
-      look_ = false;
-    }
-    absl::StatusOr<bool> filled = FillNext();
-    const bool failed = !filled.ok() && !absl::IsCancelled(filled.status());
-    if (failed)
-      engine_.options().log->warn("an index could not be filled yet error=\"{}\"",
-                                  MessageOf(filled.status()));
-    MutexLock lock(mutex_);
-    progress_ = nullptr;
-    storage_id_ = 0;
-    last_error_ = failed ? MessageOf(filled.status()) : "";
-    if (failed && !stopping_) changed_.WaitFor(mutex_, kRetryInterval);
-    // Again, or another one that waits.
-    if (failed || (filled.ok() && *filled)) look_ = true;
+  Time look_at;  // At once.
+  while (thread_.WaitUntil(look_at)) {
+    look_at = Time::max();
+    std::optional<BuildingIndex> next = Next(&look_at);
+    if (!next.has_value()) continue;
+    Fill(*std::move(next));
+    look_at = Time();  // For the next one.
   }
 }
 
-absl::StatusOr<bool> IndexBuilds::FillNext() {
-  std::optional<BuildingIndex> building;
-  {
-    ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-    building = NextBuildingIndex(view->catalog());
-    if (!building.has_value()) return false;
+std::optional<BuildingIndex> IndexBuilds::Next(Time* look_at) {
+  const Time now = std::chrono::steady_clock::now();
+  std::vector<BuildingIndex> all;
+  if (auto view = engine_.View(); view.ok()) {
+    all = BuildingIndexes((*view)->catalog());
+  } else {
+    *look_at = now + kFirstRetryInterval;  // It is being reopened.
+    return std::nullopt;
   }
-  absl::Status status;
+  const auto is_state_of = [this](const BuildingIndex& one) {
+    return state_->index_storage_id == one.storage_id && state_->table_storage_id == one.table_storage_id;
+  };
+  if (state_.has_value() && std::none_of(all.begin(), all.end(), is_state_of)) ForgetState();
+  if (all.empty()) RemoveFiles();
+
+  MutexLock lock(mutex_);
+  std::erase_if(failures_, [&all](const auto& failure) {
+    return std::none_of(all.begin(), all.end(), [&failure](const BuildingIndex& one) {
+      return std::pair(one.table_name, one.index_name) == failure.first;
+    });
+  });
+  // What was interrupted comes first.
+  if (state_.has_value()) std::stable_partition(all.begin(), all.end(), is_state_of);
+  for (BuildingIndex& one : all) {
+    const auto failed = failures_.find({one.table_name, one.index_name});
+    if (failed == failures_.end() || failed->second.retry_at <= now) return std::move(one);
+    *look_at = std::min(*look_at, failed->second.retry_at);
+  }
+  return std::nullopt;
+}
+
+void IndexBuilds::Fill(BuildingIndex building) {
+  const absl::Status status = TryToFill(&building);
+  if (!MayGoOn(status)) ForgetState();
+  RemoveFiles();
+  SetProgress(nullptr, 0);
+  const std::pair<std::string, std::string> name(building.table_name, building.index_name);
+  if (status.ok())
+    engine_.options().log->info("an index is filled table={} index={}", name.first, name.second);
+  MutexLock lock(mutex_);
+  // Filled, deleted, or to be gone on with after a restart.
+  if (status.ok() || absl::IsNotFound(status) || absl::IsCancelled(status)) {
+    failures_.erase(name);
+    return;
+  }
+  Failure& failure = failures_[name];
+  const auto wait = std::min<std::chrono::milliseconds>(
+      kFirstRetryInterval * (1 << std::min(failure.attempts, 10)), kMaxRetryInterval);
+  ++failure.attempts;
+  failure.error = MessageOf(status);
+  failure.storage_id = building.storage_id;
+  failure.retry_at = std::chrono::steady_clock::now() + wait;
+  engine_.options().log->warn("an index could not be filled yet table={} index={} error=\"{}\"", name.first,
+                              name.second, failure.error);
+}
+
+absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {
+  const auto progress = std::make_shared<BuildProgress>();
+  ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
+  ITEMDB_RETURN_IF_ERROR(BeginOrGoOn(*building));
   if (engine_.IsFromBeforeOpening(building->storage_id) || building->storage_id == used_storage_id_) {
-    absl::StatusOr<BuildingIndex> renewed = GiveNewStorageId(engine_, *building);
-    status = renewed.status();
-    if (renewed.ok()) building = *std::move(renewed);
+    ITEMDB_ASSIGN_OR_RETURN(*building, GiveNewStorageId(engine_, *building));
+    state_->index_storage_id = building->storage_id;
+    if (!state_->runs.runs.empty())
+      ITEMDB_RETURN_IF_ERROR(WriteBuildState(engine_.env(), directory_, *state_));
   }
-  if (status.ok()) {
-    used_storage_id_ = building->storage_id;
-    auto progress = std::make_shared<BuildProgress>();
-    {
-      MutexLock lock(mutex_);
-      progress_ = progress;
-      storage_id_ = building->storage_id;
-    }
-    engine_.options().log->info("filling an index table={} index={}", building->table_name,
-                                building->index_name);
-    (void)engine_.env()->CreateDirIfMissing(directory_);
-    const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);
-    // Weak: the store can only be reopened when nobody holds it.
-    std::weak_ptr<Store> store;
-    if (auto view = engine_.View(); view.ok()) {
-      (*view)->store()->TakeFromCache(bytes);
-      store = (*view)->store();
-    }
-    status = FillIndex(engine_, *building, directory_, cancellation_, *progress);
-    if (auto held = store.lock(); held != nullptr) held->TakeFromCache(-bytes);
-    RemoveFiles();
+  used_storage_id_ = building->storage_id;
+  SetProgress(progress, building->storage_id);
+  (void)engine_.env()->CreateDirIfMissing(directory_);
+  const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);
+  // Weak: the store can only be reopened when nobody holds it.
+  std::weak_ptr<Store> store;
+  if (auto view = engine_.View(); view.ok()) {
+    (*view)->store()->TakeFromCache(bytes);
+    store = (*view)->store();
   }
-  if (absl::IsNotFound(status)) return true;  // It was deleted: on to the next.
-  if (!status.ok()) return status;
-  engine_.options().log->info("an index is filled table={} index={}", building->table_name,
-                              building->index_name);
-  return true;
+  const absl::Status status = FillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
+  if (auto held = store.lock(); held != nullptr) held->TakeFromCache(-bytes);
+  return status;
+}
+
+absl::Status IndexBuilds::BeginOrGoOn(const BuildingIndex& building) {
+  if (state_.has_value() && state_->index_storage_id != building.storage_id) ForgetState();
+  if (state_.has_value()) {
+    engine_.options().log->info("going on with filling an index table={} index={} items_read={}",
+                                building.table_name, building.index_name, state_->items_read);
+    return absl::OkStatus();
+  }
+  RemoveFiles();
+  engine_.options().log->info("filling an index table={} index={}", building.table_name, building.index_name);
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
+  BuildState state;
+  state.database_id = engine_.database_id();
+  state.table_storage_id = building.table_storage_id;
+  state.index_storage_id = building.storage_id;
+  state.changes_from = view->change_sequence() + 1;
+  ITEMDB_ASSIGN_OR_RETURN(kept_changes_, engine_.log_start().Keep(state.changes_from));
+  state_ = std::move(state);
+  return absl::OkStatus();
+}
+
+void IndexBuilds::ForgetState() {
+  state_.reset();
+  kept_changes_.reset();
+}
+
+void IndexBuilds::SetProgress(std::shared_ptr<BuildProgress> progress, uint64_t storage_id) {
+  MutexLock lock(mutex_);
+  progress_ = std::move(progress);
+  storage_id_ = storage_id;
 }
 
 void IndexBuilds::RemoveFiles() {
   std::vector<std::string> names;
   if (!engine_.env()->GetChildren(directory_, &names).ok()) return;
-  for (const std::string& name : names) {
-    if (name != "." && name != "..") (void)engine_.env()->DeleteFile(directory_ + "/" + name);
+  std::set<std::string> kept = {".", ".."};
+  if (state_.has_value() && !state_->runs.runs.empty()) {
+    kept.insert(kBuildStateFileName);
+    for (const SortedRuns::Run& run : state_->runs.runs) kept.insert(FileNameOf(run.path));
   }
+  for (const std::string& name : names) {
+    if (!kept.contains(name)) (void)engine_.env()->DeleteFile(directory_ + "/" + name);
+  }
+  if (kept.size() > 2) return;
   (void)engine_.env()->DeleteDir(directory_);
 }
 
@@ -128,7 +202,9 @@ v1::IndexBuild IndexBuilds::Describe(uint64_t storage_id) const {
   } else {
     build.set_phase(v1::IndexBuild::PHASE_WAITING);
   }
-  build.set_last_error(last_error_);
+  for (const auto& [name, failure] : failures_) {
+    if (failure.storage_id == storage_id) build.set_last_error(failure.error);
+  }
   return build;
 }
 

@@ -1,18 +1,23 @@
 // The thread that fills indexes created on live tables, one after another.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 
+#include "storage/base/background_thread.h"
 #include "storage/engine/index_changes.h"
 #include "storage/indexes/build_progress.h"
+#include "storage/indexes/build_state.h"
 
 namespace itemdb {
 
 // What has to be done is what the catalog says: an index that is CREATING is filled, whether it was created
-// just now, before a restart or before the store had to be reopened. An attempt that fails is made again, in
-// another storage id, until it succeeds or the index is deleted. Thread-safe.
+// just now, before a restart or before the store had to be reopened. After a restart the creation that was
+// under way goes on from what it had sorted (BuildState). An attempt that fails is made again, in another
+// storage id and after those that wait, until it succeeds or the index is deleted. Thread-safe.
 class IndexBuilds {
  public:
   explicit IndexBuilds(Engine& engine);
@@ -31,29 +36,47 @@ class IndexBuilds {
   v1::IndexBuild Describe(uint64_t storage_id) const;
 
  private:
+  using Time = BackgroundThread::Clock::time_point;
+  // Attempts to fill one index that failed, one after another.
+  struct Failure {
+    int attempts = 0;
+    std::string error;
+    // Of the last attempt.
+    uint64_t storage_id = 0;
+    Time retry_at;
+  };
+
   void Loop();
-  // Fills one index, if there is any to fill. False when there is not.
-  absl::StatusOr<bool> FillNext();
+  // The index to be filled now; nothing when there is none before `*look_at`.
+  std::optional<BuildingIndex> Next(Time* look_at);
+  void Fill(BuildingIndex building);
+  absl::Status TryToFill(BuildingIndex* building);
+  // Takes the state of an earlier attempt, or a new one.
+  absl::Status BeginOrGoOn(const BuildingIndex& building);
+  void SetProgress(std::shared_ptr<BuildProgress> progress, uint64_t storage_id);
+  // Nothing goes on from what was sorted.
+  void ForgetState();
+  // All that state_ does not name.
   void RemoveFiles();
 
   Engine& engine_;
   const std::string directory_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
-  // The storage id of the last attempt, under which there may be anything if it failed. Touched by the thread
-  // only.
+  // Touched by the thread only, once it runs. The creation that is under way or was interrupted, and what
+  // keeps the changes that it needs in the log.
+  std::optional<BuildState> state_;
+  std::unique_ptr<LogStart::Pin> kept_changes_;
+  // The storage id of the last attempt, under which there may be anything if it failed.
   uint64_t used_storage_id_ = 0;
 
   mutable Mutex mutex_;
-  CondVar changed_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool look_ ABSL_GUARDED_BY(mutex_) = true;
   // Of the index that is being filled; null when none is.
   std::shared_ptr<BuildProgress> progress_ ABSL_GUARDED_BY(mutex_);
   uint64_t storage_id_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Why the last attempt failed; empty when it did not.
-  std::string last_error_ ABSL_GUARDED_BY(mutex_);
+  // By the names of table and index.
+  std::map<std::pair<std::string, std::string>, Failure> failures_ ABSL_GUARDED_BY(mutex_);
 
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace itemdb

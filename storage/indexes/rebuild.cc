@@ -15,13 +15,13 @@ absl::Status ForgetAllRequests(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   std::vector<std::string> keys;
   auto forget = [&](bool all) {
-    return CommitCatalogChange(engine,
-                               [&](CommitGroup& group) {
-                                 for (const std::string& key : keys) group.DeleteRequest(key);
-                                 if (all) group.SetCounters(kRequestsStorageId, Counters());
-                                 keys.clear();
-                                 return absl::OkStatus();
-                               })
+    return CommitAndWait(engine,
+                         [&](CommitGroup& group) {
+                           for (const std::string& key : keys) group.DeleteRequest(key);
+                           if (all) group.SetCounters(kRequestsStorageId, Counters());
+                           keys.clear();
+                           return absl::OkStatus();
+                         })
         .status();
   };
   absl::Status status;
@@ -59,11 +59,11 @@ absl::Status RebuildDerived(Engine& engine) {
     engine.options().log->warn("derived data rebuilt table={} items={} repaired_entries={}", table->name,
                                checked.items, repaired);
   }
-  return CommitCatalogChange(engine,
-                             [](CommitGroup& group) {
-                               group.DeleteCatalog(kNeedsRebuildKey);
-                               return absl::OkStatus();
-                             })
+  return CommitAndWait(engine,
+                       [](CommitGroup& group) {
+                         group.DeleteCatalog(kNeedsRebuildKey);
+                         return absl::OkStatus();
+                       })
       .status();
 }
 

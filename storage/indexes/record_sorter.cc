@@ -1,5 +1,8 @@
 #include "storage/indexes/record_sorter.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <queue>
 
@@ -18,6 +21,20 @@ constexpr size_t kWriterBytes = 256 << 10;
 absl::Status DamagedRunError(const std::string& path) {
   return DataLossError("the sorted records in " + path + " are not as they were written");
 }
+
+// A checksum of all bytes given to it.
+class Checksum {
+ public:
+  Checksum() : state_(XXH3_createState()) { XXH3_64bits_reset(state_.get()); }
+  void Add(std::string_view bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
+  uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
 
 uint64_t HeadOf(std::string_view key) {
   uint64_t head = 0;
@@ -39,13 +56,16 @@ class RecordSorter::RunWriter {
     buffer_.append(key).append(value);
     return buffer_.size() < kWriterBytes ? absl::OkStatus() : Flush();
   }
-  absl::Status Close() {
+  absl::Status Close(bool durable) {
     ITEMDB_RETURN_IF_ERROR(Flush());
+    if (durable) ITEMDB_RETURN_IF_ERROR(Wrap(file_->Sync()));
     return Wrap(file_->Close());
   }
+  SortedRuns::Run run() const { return {path_, checksum_.value()}; }
 
  private:
   absl::Status Flush() {
+    checksum_.Add(buffer_);
     absl::Status appended = Wrap(file_->Append(buffer_));
     buffer_.clear();
     return appended;
@@ -58,11 +78,13 @@ class RecordSorter::RunWriter {
   const std::string path_;
   std::unique_ptr<rocksdb::WritableFile> file_;
   std::string buffer_;
+  Checksum checksum_;
 };
 
 class RecordSorter::RunReader {
  public:
-  RunReader(std::string path, size_t buffer_bytes) : path_(std::move(path)), buffer_bytes_(buffer_bytes) {}
+  RunReader(const SortedRuns::Run& run, size_t buffer_bytes)
+      : path_(run.path), expected_checksum_(run.checksum), buffer_bytes_(buffer_bytes) {}
 
   absl::Status Open(rocksdb::Env* env) {
     rocksdb::Status status = env->NewSequentialFile(path_, &file_, rocksdb::EnvOptions());
@@ -114,12 +136,16 @@ class RecordSorter::RunReader {
     if (read.data() != buffer_.data() + kept && !read.empty())
       std::copy(read.data(), read.data() + read.size(), buffer_.data() + kept);
     buffer_.resize(kept + read.size());
+    checksum_.Add(std::string_view(buffer_).substr(kept));
     at_end_ = read.empty();
+    if (at_end_ && checksum_.value() != expected_checksum_) return DamagedRunError(path_);
     return absl::OkStatus();
   }
 
   const std::string path_;
+  const uint64_t expected_checksum_;
   const size_t buffer_bytes_;
+  Checksum checksum_;
   std::unique_ptr<rocksdb::SequentialFile> file_;
   std::string buffer_;
   size_t position_ = 0;
@@ -130,10 +156,23 @@ class RecordSorter::RunReader {
 };
 
 RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes)
-    : env_(env), path_prefix_(std::move(path_prefix)), memory_bytes_(memory_bytes) {}
+    : RecordSorter(env, std::move(path_prefix), memory_bytes, {}, nullptr) {}
+
+RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes, SortedRuns runs,
+                           Spilled spilled)
+    : env_(env),
+      path_prefix_(std::move(path_prefix)),
+      memory_bytes_(memory_bytes),
+      files_(std::move(runs)),
+      spilled_(std::move(spilled)),
+      size_(files_.records) {}
 
 RecordSorter::~RecordSorter() {
-  for (const std::string& path : runs_) (void)env_->DeleteFile(path);
+  if (!keep_files_) DeleteFiles(files_.runs);
+}
+
+void RecordSorter::DeleteFiles(const std::vector<SortedRuns::Run>& runs) {
+  for (const SortedRuns::Run& run : runs) (void)env_->DeleteFile(run.path);
 }
 
 absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
@@ -164,34 +203,38 @@ void RecordSorter::SortBuffer() {
 }
 
 absl::Status RecordSorter::Spill() {
-  if (runs_.size() >= kMaxRuns) {
-    const std::string path = path_prefix_ + std::to_string(next_run_++);
-    RunWriter merged(env_, path);
-    std::vector<std::string> runs;
-    runs.swap(runs_);
-    absl::Status status = merged.Open();
-    if (status.ok()) {
-      status = Merge(runs, kMinReaderBytes, [&merged](std::string_view key, std::string_view value) {
-        return merged.Add(key, value);
-      });
-    }
-    if (status.ok()) status = merged.Close();
-    for (const std::string& run : runs) (void)env_->DeleteFile(run);
-    runs_.push_back(path);
-    ITEMDB_RETURN_IF_ERROR(status);
-  }
+  if (files_.runs.size() >= kMaxRuns) ITEMDB_RETURN_IF_ERROR(MergeRuns());
   SortBuffer();
-  runs_.push_back(path_prefix_ + std::to_string(next_run_++));
-  RunWriter run(env_, runs_.back());
-  ITEMDB_RETURN_IF_ERROR(run.Open());
-  for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(run.Add(KeyOf(entry), ValueOf(entry)));
+  RunWriter writer(env_, path_prefix_ + std::to_string(files_.next++));
+  files_.runs.push_back(writer.run());  // To be deleted, whatever comes.
+  ITEMDB_RETURN_IF_ERROR(writer.Open());
+  for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(writer.Add(KeyOf(entry), ValueOf(entry)));
+  ITEMDB_RETURN_IF_ERROR(writer.Close(/*durable=*/spilled_ != nullptr));
+  files_.runs.back() = writer.run();
+  files_.records += static_cast<int64_t>(entries_.size());
   entries_.clear();
   buffer_.clear();
-  return run.Close();
+  return spilled_ != nullptr ? spilled_(files_) : absl::OkStatus();
+}
+
+absl::Status RecordSorter::MergeRuns() {
+  RunWriter merged(env_, path_prefix_ + std::to_string(files_.next++));
+  absl::Status status = merged.Open();
+  if (status.ok()) {
+    status = Merge(files_.runs, kMinReaderBytes, [&merged](std::string_view key, std::string_view value) {
+      return merged.Add(key, value);
+    });
+  }
+  if (status.ok()) status = merged.Close(/*durable=*/spilled_ != nullptr);
+  SortedRuns replaced = std::exchange(files_, {{merged.run()}, files_.next, files_.records});
+  if (status.ok() && spilled_ != nullptr) status = spilled_(files_);
+  if (!status.ok()) std::swap(files_.runs, replaced.runs);
+  DeleteFiles(replaced.runs);
+  return status;
 }
 
 absl::Status RecordSorter::ForEach(const Visit& visit) {
-  if (runs_.empty()) {
+  if (files_.runs.empty()) {
     SortBuffer();
     for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(visit(KeyOf(entry), ValueOf(entry)));
     return absl::OkStatus();
@@ -199,15 +242,16 @@ absl::Status RecordSorter::ForEach(const Visit& visit) {
   if (!entries_.empty()) ITEMDB_RETURN_IF_ERROR(Spill());
   buffer_ = std::string();
   entries_ = std::vector<Entry>();
-  return Merge(runs_, std::clamp(memory_bytes_ / runs_.size(), kMinReaderBytes, kMaxReaderBytes), visit);
+  return Merge(files_.runs, std::clamp(memory_bytes_ / files_.runs.size(), kMinReaderBytes, kMaxReaderBytes),
+               visit);
 }
 
-absl::Status RecordSorter::Merge(const std::vector<std::string>& runs, size_t reader_bytes,
+absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, size_t reader_bytes,
                                  const Visit& visit) {
   std::vector<std::unique_ptr<RunReader>> readers;
   auto greater = [](const RunReader* a, const RunReader* b) { return a->key() > b->key(); };
   std::priority_queue<RunReader*, std::vector<RunReader*>, decltype(greater)> queue(greater);
-  for (const std::string& run : runs) {
+  for (const SortedRuns::Run& run : runs) {
     readers.push_back(std::make_unique<RunReader>(run, reader_bytes));
     ITEMDB_RETURN_IF_ERROR(readers.back()->Open(env_));
     if (readers.back()->valid()) queue.push(readers.back().get());

@@ -1,7 +1,6 @@
 #include "storage/indexes/repair.h"
 
-#include <future>
-
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/table_changes.h"
 #include "storage/keys/key_codec.h"
 
@@ -13,89 +12,59 @@ constexpr size_t kMendedAtOnce = 256;
 
 }  // namespace
 
-class Repair::Unit : public CommitUnit {
- public:
-  explicit Unit(Repair& repair)
-      : table_name_(repair.table_.name),
-        table_storage_id_(repair.table_.storage_id),
-        entries_(std::exchange(repair.entries_, {})),
-        counts_(std::exchange(repair.counts_, {})),
-        collections_(std::exchange(repair.collections_, {})) {}
-
-  size_t SizeBytes() const override { return sizeof(*this); }
-
-  void Order(CommitGroup& group) override {
-    auto table = group.catalog()->Find(table_name_);
-    // Deleted meanwhile: nothing is left to be mended.
-    if (!table.ok() || (*table)->storage_id != table_storage_id_) return;
-    for (const WrongEntry& wrong : entries_) MendEntry(**table, wrong, group);
-    for (const WrongCount& wrong : counts_) {
-      const bool there = wrong.storage_id == table_storage_id_ ||
-                         (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
-      if (!there) continue;
-      group.Count(wrong.storage_id, wrong.change.items, wrong.change.bytes);
-    }
-    for (const WrongCollection& wrong : collections_) MendCollection(**table, wrong, group);
+void Repair::Mend(CommitGroup& group) {
+  auto table = group.catalog()->Find(table_.name);
+  // Deleted meanwhile: nothing is left to be mended.
+  if (!table.ok() || (*table)->storage_id != table_.storage_id) return;
+  for (const WrongEntry& wrong : entries_) MendEntry(**table, wrong, group);
+  for (const WrongCount& wrong : counts_) {
+    const bool there =
+        wrong.storage_id == table_.storage_id || (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
+    if (!there) continue;
+    group.Count(wrong.storage_id, wrong.change.items, wrong.change.bytes);
   }
+  for (const WrongCollection& wrong : collections_) MendCollection(**table, wrong, group);
+}
 
-  void Answer(const absl::Status& status, uint64_t) override {
-    if (status.ok()) {
-      done_.set_value(left_);
-    } else {
-      done_.set_value(status);
-    }
-  }
-  std::future<absl::StatusOr<int64_t>> Done() { return done_.get_future(); }
-
- private:
-  void MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group) {
-    const Index* index = table.FindIndexByStorageId(wrong.index_storage_id);
-    if (index == nullptr) return;
-    std::optional<IndexEntry> entry;
-    if (auto base_key = BaseKeyOf(table, *index, wrong.key); base_key.has_value()) {
-      const ItemKey key(table.storage_id, std::string(*base_key));
-      const CarriedRead nothing_carried;
-      auto item = group.CurrentItem(table, key, nothing_carried);
-      // Without the item nobody can tell; its damage is a finding of its own.
-      if (!item.ok()) {
-        ++left_;
-        return;
-      }
-      if (item->has_value()) {
-        auto made = MakeIndexEntry(*index, ItemView(**item), key.encoded);
-        if (made.ok()) entry = *std::move(made);
-      }
-      group.ForgetReads();
-    }
-    if (entry.has_value() && entry->key == wrong.key) {
-      group.PutEntry(*index, entry->key, entry->item, entry->item_size);
-    } else {
-      group.DeleteEntry(*index, wrong.key);
-    }
-  }
-
-  void MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
-    const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
-    absl::StatusOr<Counters> now = group.FindCollection(table, key);
-    if (now.ok() && wrong.stored.has_value()) {
-      group.CountCollection(
-          table, key, {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
-    } else if (absl::IsDataLoss(now.status())) {
-      // While its record is damaged nothing in the collection can be written: it is as it was counted.
-      group.PutCollection(table, key, wrong.counted);
-    } else {
+void Repair::MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group) {
+  const Index* index = table.FindIndexByStorageId(wrong.index_storage_id);
+  if (index == nullptr) return;
+  std::optional<IndexEntry> entry;
+  if (auto base_key = BaseKeyOf(table, *index, wrong.key); base_key.has_value()) {
+    const ItemKey key(table.storage_id, std::string(*base_key));
+    const CarriedRead nothing_carried;
+    auto item = group.CurrentItem(table, key, nothing_carried);
+    // Without the item nobody can tell; its damage is a finding of its own.
+    if (!item.ok()) {
       ++left_;
+      return;
     }
+    if (item->has_value()) {
+      auto made = MakeIndexEntry(*index, ItemView(**item), key.encoded);
+      if (made.ok()) entry = *std::move(made);
+    }
+    group.ForgetReads();
   }
+  if (entry.has_value() && entry->key == wrong.key) {
+    group.PutEntry(*index, entry->key, entry->item, entry->item_size);
+  } else {
+    group.DeleteEntry(*index, wrong.key);
+  }
+}
 
-  const std::string table_name_;
-  const uint64_t table_storage_id_;
-  const std::vector<WrongEntry> entries_;
-  const std::vector<WrongCount> counts_;
-  const std::vector<WrongCollection> collections_;
-  int64_t left_ = 0;
-  std::promise<absl::StatusOr<int64_t>> done_;
-};
+void Repair::MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
+  const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
+  absl::StatusOr<Counters> now = group.FindCollection(table, key);
+  if (now.ok() && wrong.stored.has_value()) {
+    group.CountCollection(
+        table, key, {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
+  } else if (absl::IsDataLoss(now.status())) {
+    // While its record is damaged nothing in the collection can be written: it is as it was counted.
+    group.PutCollection(table, key, wrong.counted);
+  } else {
+    ++left_;
+  }
+}
 
 void Repair::Entry(const Index& index, std::string_view key) {
   entries_.push_back({index.storage_id, std::string(key)});
@@ -133,13 +102,15 @@ void Repair::CommitSome() {
 absl::Status Repair::Finish() {
   ITEMDB_RETURN_IF_ERROR(status_);
   if (entries_.empty() && counts_.empty() && collections_.empty()) return absl::OkStatus();
-  auto unit = std::make_unique<Unit>(*this);
-  auto done = unit->Done();
-  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  ITEMDB_RETURN_IF_ERROR(engine_.Submit(commit_unit, WhenFull::kWait));
-  ITEMDB_ASSIGN_OR_RETURN(int64_t left, done.get());
-  left_ += left;
-  return absl::OkStatus();
+  const auto mend = [this](CommitGroup& group) {
+    Mend(group);
+    return absl::OkStatus();
+  };
+  const absl::Status mended = CommitAndWait(engine_, mend, {.when_full = WhenFull::kWait}).status();
+  entries_.clear();
+  counts_.clear();
+  collections_.clear();
+  return mended;
 }
 
 Differences Repairing(const Differences& report, const Table& table, Repair& repair) {

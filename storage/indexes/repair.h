@@ -36,7 +36,6 @@ class Repair {
   int64_t left() const { return left_; }
 
  private:
-  class Unit;
   struct WrongEntry {
     uint64_t index_storage_id;
     std::string key;
@@ -54,6 +53,10 @@ class Repair {
 
   void Count(uint64_t storage_id, const Counters& counted);
   void CommitSome();
+  // In commit order.
+  void Mend(CommitGroup& group);
+  void MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group);
+  void MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group);
 
   Engine& engine_;
   const ReadView& view_;

@@ -264,7 +264,7 @@ void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Wait
     self->Ready(chunk, std::move(read));
   };
   // Without an I/O thread it is read at its turn.
-  if (!engine_.io().Submit(task)) Ready(chunk, absl::OkStatus());
+  if (!engine_.io().Submit(task, IoPriority::kPoint)) Ready(chunk, absl::OkStatus());
 }
 
 void BulkWrites::Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read) {

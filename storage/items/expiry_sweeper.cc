@@ -1,12 +1,12 @@
 #include "storage/items/expiry_sweeper.h"
 
 #include <algorithm>
-#include <future>
 #include <set>
 #include <utility>
 
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/items/expiry.h"
 #include "storage/items/item_collections.h"
@@ -23,63 +23,36 @@ constexpr auto kIdleInterval = std::chrono::seconds(1);
 // Entries looked at for one page, when many of them belong to no item.
 constexpr size_t kEntriesAtOnce = 16 * kExpiredAtOnce;
 
-}  // namespace
-
-// Deletes the items of a page that have expired when its turn comes, each as a commit of its own.
-class ExpirySweeper::Unit : public CommitUnit {
- public:
-  struct Outcome {
-    absl::Status status;
-    // One an action, when `status` is OK.
-    struct Result {
-      Decision::Outcome outcome;
-      absl::Status error;
-    };
-    std::vector<Result> results;
-  };
-
-  explicit Unit(std::vector<PreparedAction> actions)
-      : size_bytes_(SizeBytesOf(actions)), actions_(std::move(actions)) {}
-
-  std::future<Outcome> Done() { return done_.get_future(); }
-
-  size_t SizeBytes() const override { return size_bytes_; }
-  void Order(CommitGroup& group) override {
-    for (PreparedAction& action : actions_) {
-      Decision decision = Decide(action, group);
-      CheckCollections({&action, 1}, group, {&decision, 1});
-      outcome_.results.push_back({decision.outcome, decision.error});
-      if (decision.changed) {
-        const uint64_t own = group.next_sequence();
-        Append(action, decision, own, own, group);
-      }
-      action.carried = {};
-      group.ForgetReads();
-    }
-  }
-  void Answer(const absl::Status& status, uint64_t) override {
-    outcome_.status = status;
-    done_.set_value(std::move(outcome_));
-  }
-
- private:
-  const size_t size_bytes_;
-  // The group borrows their keys.
-  std::vector<PreparedAction> actions_;
-  Outcome outcome_;
-  std::promise<Outcome> done_;
+// What became of the deletion of one item.
+struct Expiry {
+  Decision::Outcome outcome;
+  absl::Status error;
 };
 
-ExpirySweeper::ExpirySweeper(Engine& engine) : engine_(engine), thread_([this] { Loop(); }) {}
-
-ExpirySweeper::~ExpirySweeper() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
+// Deletes those items that have expired by now, each as a commit of its own.
+std::vector<Expiry> Expire(std::vector<PreparedAction>& actions, CommitGroup& group) {
+  std::vector<Expiry> expiries;
+  for (PreparedAction& action : actions) {
+    Decision decision = Decide(action, group);
+    CheckCollections({&action, 1}, group, {&decision, 1});
+    expiries.push_back({decision.outcome, decision.error});
+    if (decision.changed) {
+      const uint64_t own = group.next_sequence();
+      Append(action, decision, own, own, group);
+    }
+    action.carried = {};
+    group.ForgetReads();
   }
-  stop_requested_.NotifyAll();
-  thread_.join();
+  return expiries;
 }
+
+}  // namespace
+
+ExpirySweeper::ExpirySweeper(Engine& engine) : engine_(engine) {
+  thread_.Start([this] { Loop(); });
+}
+
+ExpirySweeper::~ExpirySweeper() { thread_.Stop(); }
 
 int64_t ExpirySweeper::Expired(uint64_t table_storage_id) const {
   MutexLock lock(mutex_);
@@ -88,7 +61,8 @@ int64_t ExpirySweeper::Expired(uint64_t table_storage_id) const {
 }
 
 void ExpirySweeper::Loop() {
-  while (true) {
+  std::chrono::milliseconds wait{0};
+  while (thread_.WaitFor(wait)) {
     absl::StatusOr<bool> more = SweepAll();
     // While the store is being reopened there is nothing to say.
     const bool pauses = !more.ok() && !absl::IsUnavailable(more.status()) && !absl::IsUnknown(more.status());
@@ -99,11 +73,8 @@ void ExpirySweeper::Loop() {
       paused_reason_.clear();
       engine_.options().log->info("expired items are deleted again");
     }
-    std::chrono::milliseconds wait = tables_.empty() || pauses ? kIdleInterval : kInterval;
+    wait = tables_.empty() || pauses ? kIdleInterval : kInterval;
     if (more.ok() && *more) wait = wait.zero();
-    MutexLock lock(mutex_);
-    if (!stopping_ && wait > wait.zero()) stop_requested_.WaitFor(mutex_, wait);
-    if (stopping_) return;
   }
 }
 
@@ -183,23 +154,22 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due)
     ITEMDB_RETURN_IF_ERROR(page->failed);
     return page->full;
   }
-  auto unit = std::make_unique<Unit>(std::move(page->actions));
-  std::future<Unit::Outcome> done = unit->Done();
-  std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  absl::Status status = engine_.Submit(commit_unit, WhenFull::kWait);
-  Unit::Outcome outcome;
-  if (status.ok()) {
-    outcome = done.get();
-    status = outcome.status;
-  }
+  std::vector<Expiry> expiries;
+  const auto expire = [&](CommitGroup& group) {
+    expiries = Expire(page->actions, group);
+    return absl::OkStatus();
+  };
+  absl::Status status =
+      CommitAndWait(engine_, expire, {.size_bytes = SizeBytesOf(page->actions), .when_full = WhenFull::kWait})
+          .status();
   if (!status.ok()) {
     marks.PutBack(swept.index_storage_id, *from);
     return status;
   }
   if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
   int64_t expired = 0;
-  for (size_t i = 0; i < outcome.results.size(); ++i) {
-    const auto& [decided, error] = outcome.results[i];
+  for (size_t i = 0; i < expiries.size(); ++i) {
+    const auto& [decided, error] = expiries[i];
     if (decided == Decision::Outcome::kApply) ++expired;
     // Its table may be gone, or it is damaged and stays; anything else passes, as does a clock that was set
     // back.

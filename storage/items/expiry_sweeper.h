@@ -5,9 +5,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 #include "storage/items/write_action.h"
 
@@ -31,7 +31,6 @@ class ExpirySweeper {
   int64_t Expired(uint64_t table_storage_id) const;
 
  private:
-  class Unit;
   using Clock = std::chrono::steady_clock;
   // A table with a time to live that is ENABLED.
   struct Swept {
@@ -82,10 +81,8 @@ class ExpirySweeper {
   std::string paused_reason_;
 
   mutable Mutex mutex_;
-  CondVar stop_requested_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<uint64_t, int64_t> expired_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace itemdb

@@ -80,7 +80,7 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
     const PreparedGet& get = waiting->get;
     waiting->Finish(LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk));
   };
-  if (!engine.io().Submit(task)) waiting->Finish(IoPoolFullError());
+  if (!engine.io().Submit(task, IoPriority::kPoint)) waiting->Finish(IoPoolFullError());
 }
 
 }  // namespace itemdb

@@ -51,7 +51,7 @@ void RunPointReads(Engine& engine, PointReads reads) {
     absl::Status status = Read(*shared, ReadTier::kDisk, &next).status();
     std::move(shared->done)(std::move(status));
   };
-  if (!engine.io().Submit(task)) std::move(shared->done)(IoPoolFullError());
+  if (!engine.io().Submit(task, IoPriority::kPoint)) std::move(shared->done)(IoPoolFullError());
 }
 
 }  // namespace itemdb

@@ -220,7 +220,7 @@ void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::un
     Submit(engine, std::move(unit));
   };
   // A refused task is still ours, and the unit with it.
-  if (!engine.io().Submit(task)) borrowed->Answer(IoPoolFullError(), 0);
+  if (!engine.io().Submit(task, IoPriority::kPoint)) borrowed->Answer(IoPoolFullError(), 0);
 }
 
 }  // namespace itemdb

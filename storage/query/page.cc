@@ -35,6 +35,8 @@ class PageReader {
     rocksdb::ReadOptions options;
     options.snapshot = page_.view->snapshot();
     options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
+    // Deletions are skipped without a look at anything else, and a queue may have left millions of them.
+    if (tier == ReadTier::kCacheOnly) options.max_skippable_internal_keys = kMaxSkippedOnRequestThread;
     // Prefix filters only work for a forward seek inside the prefix.
     options.total_order_seek = !page_.one_collection || !page_.forward;
     KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
@@ -191,7 +193,7 @@ struct Reading {
       if (*progress == PageReader::Progress::kContinue) return Continue(reading);
       std::move(reading->done)(reading->reader->Finish());
     };
-    if (!reading->engine.io().Submit(task))
+    if (!reading->engine.io().Submit(task, IoPriority::kLong))
       std::move(reading->done)(reading->reader->Fail(IoPoolFullError()));
   }
 };

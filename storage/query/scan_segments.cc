@@ -191,7 +191,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
   ITEMDB_ASSIGN_OR_RETURN(SplitPoints points, MeasureSplitPoints(*view, keyspace, id.second, counters.items,
                                                                  request.cancellation));
   const std::vector<std::string> unused = UsedLongestAgo(*view, id);
-  ITEMDB_RETURN_IF_ERROR(CommitCatalogChange(engine_, [&](CommitGroup& group) {
+  ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
                            // Of a table deleted meanwhile nobody would ever remove them.
                            if (!IsInUse(*group.catalog(), id.first)) return absl::OkStatus();
                            group.PutCatalog(key, EncodePoints(key, points));
@@ -232,13 +232,43 @@ void ScanSegments::Find(Request request, Done<std::shared_ptr<const SplitPoints>
   const Id id(request.index != nullptr ? request.index->storage_id : request.table->storage_id,
               std::min(request.total_segments, kMaxScanRanges));
   if (auto points = Use(id, request.begins); points != nullptr) return std::move(found)(std::move(points));
-  auto shared_found = std::make_shared<decltype(found)>(std::move(found));
-  IoPool::Task task = [this, id, request = std::move(request), shared_found]() mutable {
-    auto points = Measure(id, request);
-    request.table.reset();
-    std::move (*shared_found)(std::move(points));
+  {
+    MutexLock lock(mutex_);
+    waiting_.push_back(Waiting{id, std::move(request), std::move(found)});
+    if (measuring_) return;
+    measuring_ = true;
+  }
+  MeasureNext();
+}
+
+void ScanSegments::MeasureNext() {
+  IoPool::Task task = [this] {
+    Waiting next = TakeWaiting();
+    auto points = Measure(next.id, next.request);
+    next.request = {};
+    std::move(next.found)(std::move(points));
+    {
+      MutexLock lock(mutex_);
+      measuring_ = !waiting_.empty();
+      if (!measuring_) return;
+    }
+    MeasureNext();
   };
-  if (!engine_.SubmitDefinition(task)) std::move (*shared_found)(IoPoolFullError());
+  if (engine_.io().Submit(task, IoPriority::kLong)) return;
+  std::deque<Waiting> refused;
+  {
+    MutexLock lock(mutex_);
+    refused.swap(waiting_);
+    measuring_ = false;
+  }
+  for (Waiting& one : refused) std::move(one.found)(IoPoolFullError());
+}
+
+ScanSegments::Waiting ScanSegments::TakeWaiting() {
+  MutexLock lock(mutex_);
+  Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  return next;
 }
 
 }  // namespace itemdb

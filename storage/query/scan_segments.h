@@ -8,6 +8,7 @@
 // measures them anew.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,8 +36,9 @@ class ScanSegments {
     bool begins = true;
     CancellationPtr cancellation;
   };
-  // Gives `found` the split points: at once when they are at hand, otherwise on the definitions thread, which
-  // measures them. Thread-safe. INVALID_ARGUMENT: the scan goes on, and its split points are no longer kept.
+  // Gives `found` the split points: at once when they are at hand, otherwise on an I/O thread, which measures
+  // them, one after the other: all segments of a scan must speak of the same. Thread-safe. INVALID_ARGUMENT:
+  // the scan goes on, and its split points are no longer kept.
   void Find(Request request, Done<std::shared_ptr<const SplitPoints>> found);
 
  private:
@@ -46,6 +48,15 @@ class ScanSegments {
     std::chrono::steady_clock::time_point used;
   };
 
+  struct Waiting {
+    Id id;
+    Request request;
+    Done<std::shared_ptr<const SplitPoints>> found;
+  };
+
+  // Has the first that waits answered by an I/O thread, and those after it.
+  void MeasureNext();
+  Waiting TakeWaiting();
   absl::StatusOr<std::shared_ptr<const SplitPoints>> Measure(Id id, const Request& request);
   // Null when they are not known, or for a scan that begins were not used for too long.
   std::shared_ptr<const SplitPoints> Use(Id id, bool begins);
@@ -56,6 +67,9 @@ class ScanSegments {
   Engine& engine_;
   Mutex mutex_;
   std::map<Id, Known> known_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Whether a task of MeasureNext is there.
+  bool measuring_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // The range of one segment.

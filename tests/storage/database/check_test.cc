@@ -347,12 +347,12 @@ TEST_F(CheckOfAnEngine, IsRefusedWhileTooManyReadsWait) {
     started.set_value();
     opened.wait();
   };
-  ASSERT_TRUE(engine_->io().Submit(first));
+  ASSERT_TRUE(engine_->io().Submit(first, IoPriority::kLong));
   started.get_future().wait();
   bool taken = true;
   for (int i = 0; taken && i < 1'000'000; ++i) {
     IoPool::Task task = [opened] { opened.wait(); };
-    taken = engine_->io().Submit(task);
+    taken = engine_->io().Submit(task, IoPriority::kLong);
   }
   ASSERT_FALSE(taken);
   EXPECT_EQ(ReasonOf(Check().status()), kReasonQueueFull);

@@ -79,7 +79,7 @@ void RunSeed(uint64_t seed) {
   TemporaryDirectory directory;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
   options.durable = random() % 2 == 0;
-  options.index_build_bytes = 512 << random() % 8;
+  options.index_build_bytes = 1'000 << random() % 7;
   if (random() % 2 == 0) options.memtable_bytes = 1 << 20;
   // A build keeps the changes that it needs, whatever the retention is.
   if (random() % 2 == 0) {
@@ -97,13 +97,22 @@ void RunSeed(uint64_t seed) {
 
   std::atomic<bool> stop = false;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kWriters; ++i) {
-    threads.emplace_back([&database, &stop, writer_seed = random()] {
-      RandomWriter writer(database, writer_seed);
-      for (int written = 0; (written < kMinWrites || !stop) && !::testing::Test::HasFailure(); ++written)
-        writer.Write();
-    });
-  }
+  const auto start_writers = [&] {
+    stop = false;
+    for (int i = 0; i < kWriters; ++i) {
+      threads.emplace_back([&database, &stop, writer_seed = random()] {
+        RandomWriter writer(database, writer_seed);
+        for (int written = 0; (written < kMinWrites || !stop) && !::testing::Test::HasFailure(); ++written)
+          writer.Write();
+      });
+    }
+  };
+  const auto stop_writers = [&] {
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  };
+  start_writers();
   // Some are deleted before they are there.
   const uint64_t given_up = random() % 3;
   const auto create = CreateIndexRequest("Things", "After", {"grp:S", "n:N"}, 1);
@@ -115,9 +124,15 @@ void RunSeed(uint64_t seed) {
     auto deleted = UpdateTable(*database, DeleteIndexRequest("Things", "After"));
     EXPECT_TRUE(deleted.ok()) << deleted.status();
   }
+  // Some go on after a restart, or several.
+  for (uint64_t restarts = random() % 3; restarts > 0; --restarts) {
+    stop_writers();
+    database.Reopen();
+    start_writers();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3'000));
+  }
   AwaitIndexes(*database, "Things");
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
+  stop_writers();
   EXPECT_EQ(ScanIndex(database, "After"), ScanIndex(database, "Before"));
   database.CheckIsClean();
   // Writes keep it so, and so does a restart.

@@ -1,5 +1,8 @@
 // Query: pages, limits, start keys, order, filters and projections.
 
+#include <future>
+#include <thread>
+
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {
@@ -315,6 +318,31 @@ TEST_F(Query, MalformedRequestsAreRefused) {
     row.change(&query);
     EXPECT_THAT(database_.Query(query).status(), IsInvalid(row.message));
   }
+}
+
+// A queue leaves deletions behind: going past them must not hold the thread that carries the request.
+TEST_F(Query, PastManyDeletedItemsIsAnsweredByAnIoThread) {
+  Put("short", "one");
+  for (int i = 0; i < 1'500; ++i) {
+    Put("queue", Padded(i));
+    ASSERT_TRUE(database_.Delete("Things", {{"pk", S("queue")}, {"sk", S(Padded(i))}}).ok());
+  }
+  Put("queue", Padded(1'500));
+  Put("queue", "#");
+  const auto answered_by = [&](const std::string& pk, bool forward) {
+    wire::PageRequest request = Collection(pk);
+    request.set_scan_index_forward(forward);
+    std::promise<std::thread::id> promise;
+    database_->Query(request, [&](absl::StatusOr<Page> page) {
+      EXPECT_TRUE(page.ok()) << page.status();
+      EXPECT_THAT(ShowItems(*page), SizeIs(pk == "queue" ? 2 : 1));
+      promise.set_value(std::this_thread::get_id());
+    });
+    return promise.get_future().get();
+  };
+  EXPECT_EQ(answered_by("short", true), std::this_thread::get_id());
+  EXPECT_NE(answered_by("queue", true), std::this_thread::get_id());
+  EXPECT_NE(answered_by("queue", false), std::this_thread::get_id());
 }
 
 }  // namespace

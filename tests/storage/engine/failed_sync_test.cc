@@ -304,11 +304,11 @@ TEST_F(FailedSyncTest, ClosesTheStoreOnAThreadOfItsOwn) {
   auto engine = Engine::Open(options);
   ASSERT_TRUE(engine.ok()) << engine.status();
   const auto commit = [&] {
-    return CommitCatalogChange(**engine,
-                               [](CommitGroup& group) {
-                                 group.DeleteCatalog(DroppedKey(1));
-                                 return absl::OkStatus();
-                               })
+    return CommitAndWait(**engine,
+                         [](CommitGroup& group) {
+                           group.DeleteCatalog(DroppedKey(1));
+                           return absl::OkStatus();
+                         })
         .status();
   };
   ASSERT_TRUE(commit().ok());

@@ -18,6 +18,11 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
                  std::function<bool(const std::string& path)> matches)
       : FileSystemWrapper(std::move(base)), matches_(std::move(matches)) {}
 
+  // Of the files made from now on.
+  void SetMatches(std::function<bool(const std::string& path)> matches) {
+    MutexLock lock(mutex_);
+    matches_ = std::move(matches);
+  }
   void Shut() {
     MutexLock lock(mutex_);
     shut_ = true;
@@ -44,7 +49,7 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
                                     rocksdb::IODebugContext* dbg) override {
     rocksdb::IOStatus status = target()->NewWritableFile(path, options, result, dbg);
-    if (status.ok() && matches_(path)) *result = std::make_unique<File>(std::move(*result), *this);
+    if (status.ok() && Matches(path)) *result = std::make_unique<File>(std::move(*result), *this);
     return status;
   }
 
@@ -66,6 +71,11 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
     GateFileSystem& gate_;
   };
 
+  bool Matches(const std::string& path) const {
+    MutexLock lock(mutex_);
+    return matches_(path);
+  }
+
   void Pass() {
     MutexLock lock(mutex_);
     ++syncs_;
@@ -75,7 +85,7 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
     --waiting_;
   }
 
-  const std::function<bool(const std::string& path)> matches_;
+  std::function<bool(const std::string& path)> matches_ ABSL_GUARDED_BY(mutex_);
   mutable Mutex mutex_;
   CondVar changed_;
   bool shut_ ABSL_GUARDED_BY(mutex_) = false;

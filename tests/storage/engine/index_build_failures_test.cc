@@ -1,9 +1,15 @@
-// Failures of the disk while an index is filled: it is begun anew by itself, and nothing of the attempt is
-// left.
+// Failures and crashes while an index is filled: it is filled all the same, by itself, and nothing of the
+// attempts is left.
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
+#include "gmock/gmock.h"
+#include "spdlog/sinks/ostream_sink.h"
+#include "storage/engine/index_changes.h"
+#include "tests/storage/database/damage.h"
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
@@ -11,14 +17,31 @@
 namespace itemdb::testing {
 namespace {
 
+using ::testing::HasSubstr;
+
 bool IsBuild(const std::string& path) { return path.find("/builds/") != std::string::npos; }
 
 class IndexBuildFailures : public ::testing::Test {
  protected:
+  // Log lines, as they come.
+  class Log {
+   public:
+    std::shared_ptr<spdlog::logger> logger() {
+      return std::make_shared<spdlog::logger>("test",
+                                              std::make_shared<spdlog::sinks::ostream_sink_mt>(lines_, true));
+    }
+    // When nothing is logged any more.
+    std::string text() const { return lines_.str(); }
+
+   private:
+    std::ostringstream lines_;
+  };
+
   IndexBuildFailures() {
     DatabaseOptions options = TestDatabase::DefaultOptions(root_ + "/data");
     options.file_system = gate_;
     options.index_build_bytes = 4'000;
+    options.free_space_floor_bytes = 1 << 20;
     database_ = std::make_unique<TestDatabase>(options);
     database_->CreateTable(TableRequest("Things"));
     for (int i = 0; i < 100; ++i) {
@@ -29,6 +52,37 @@ class IndexBuildFailures : public ::testing::Test {
   void CreateByGroup() {
     auto created = UpdateTable(**database_, CreateIndexRequest("Things", "ByGroup", {"grp:S"}, 1));
     ASSERT_TRUE(created.ok()) << created.status();
+  }
+  v1::IndexBuild DescribeBuild() {
+    v1::DescribeTableRequest request;
+    request.set_table_name("Things");
+    auto described = (*database_)->DescribeTable(request);
+    EXPECT_TRUE(described.ok()) << described.status();
+    return described.ok() ? described->table().global_secondary_indexes(0).build() : v1::IndexBuild();
+  }
+  static std::vector<std::string> ScanByGroup(TestDatabase& database) {
+    wire::PageRequest scan;
+    scan.set_table_name("Things");
+    scan.set_index_name("ByGroup");
+    auto page = database.Scan(scan);
+    EXPECT_TRUE(page.ok()) << page.status();
+    return page.ok() ? ShowItems(*page) : std::vector<std::string>();
+  }
+  // The data directory as it is when all entries are sorted and none is in the index, and items have changed
+  // since they were read.
+  std::string CopyOfAnInterruptedBuild() {
+    gate_->SetMatches([](const std::string& path) { return IsBuild(path) && path.ends_with(".sst"); });
+    gate_->Shut();
+    CreateByGroup();
+    gate_->AwaitWaiting();
+    EXPECT_TRUE(database_->Put("Things", {{"pk", S("p")}, {"sk", S("3")}, {"grp", S("other")}}).ok());
+    EXPECT_TRUE(database_->Put("Things", {{"pk", S("p")}, {"sk", S("4")}}).ok());
+    EXPECT_TRUE(database_->Delete("Things", {{"pk", S("p")}, {"sk", S("5")}}).ok());
+    EXPECT_TRUE(database_->Put("Things", {{"pk", S("p")}, {"sk", S("new")}, {"grp", S("g")}}).ok());
+    const std::string copy = directory_.path() + "/copy";
+    std::filesystem::copy(root_ + "/data", copy, std::filesystem::copy_options::recursive);
+    gate_->Open();
+    return copy;
   }
   void ExpectFilled() {
     AwaitIndexes(**database_, "Things");
@@ -75,6 +129,109 @@ TEST_F(IndexBuildFailures, OfTheLogWhileEntriesAreWritten) {
   // The store cannot be closed before the build has let go of it.
   gate_->Open();
   ExpectFilled();
+}
+
+// As after kill -9. Nothing is read again, and the changes since then are in the index.
+TEST_F(IndexBuildFailures, GoOnFromWhatWasSorted) {
+  const std::string directory = CopyOfAnInterruptedBuild();
+  Log log;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+  options.log = log.logger();
+  // Readers of the log need nothing of it.
+  options.change_retention = std::chrono::milliseconds(1);
+  options.change_trim_interval = std::chrono::milliseconds(1);
+  TestDatabase copy(options);
+  AwaitIndexes(*copy, "Things");
+  EXPECT_EQ(ScanByGroup(copy).size(), 99u);
+  copy.CheckIsClean();
+  EXPECT_TRUE(AwaitNoBuildFiles(directory));
+  copy.Reopen();
+  copy.CheckIsClean();
+  copy.Close();
+  EXPECT_THAT(log.text(),
+              HasSubstr("going on with filling an index table=Things index=ByGroup items_read=100"));
+}
+
+TEST_F(IndexBuildFailures, BeginAnewWhenWhatWasSortedIsDamaged) {
+  const std::string directory = CopyOfAnInterruptedBuild();
+  {
+    std::fstream run(directory + "/builds/entries-0", std::ios::in | std::ios::out | std::ios::binary);
+    ASSERT_TRUE(run.seekp(100));
+    run.put('!');
+  }
+  Log log;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+  options.log = log.logger();
+  TestDatabase copy(options);
+  AwaitIndexes(*copy, "Things");
+  EXPECT_EQ(ScanByGroup(copy).size(), 99u);
+  copy.CheckIsClean();
+  EXPECT_TRUE(AwaitNoBuildFiles(directory));
+  copy.Close();
+  EXPECT_THAT(log.text(), HasSubstr("entries-0 are not as they were written"));
+  EXPECT_THAT(log.text(), HasSubstr("filling an index table=Things index=ByGroup\n"));
+}
+
+// What they have sorted may be what fills the disk.
+TEST_F(IndexBuildFailures, ForWantOfSpaceGiveBackWhatTheyTook) {
+  gate_->Shut();
+  CreateByGroup();
+  gate_->AwaitWaiting();
+  disk_->SetFreeSpace(database_->options().free_space_floor_bytes - 1);
+  gate_->Open();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (DescribeBuild().last_error().empty() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_THAT(DescribeBuild().last_error(), HasSubstr("it waits for space: the disk has less than"));
+  EXPECT_TRUE(AwaitNoBuildFiles(root_ + "/data"));
+  disk_->SetFreeSpace(int64_t{10} << 30);
+  ExpectFilled();
+}
+
+// That of a table that cannot be read does not hold up those of others.
+TEST(IndexBuild, OfADamagedTableLetsOthersGoFirst) {
+  TemporaryDirectory directory;
+  const DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
+  TestDatabase database(options);
+  const auto put = [&database](const std::string& table) {
+    return database.Put(table, {{"pk", S("p")}, {"sk", S("1")}, {"grp", S("g")}}).status();
+  };
+  const auto describe = [&database](const std::string& table) {
+    v1::DescribeTableRequest request;
+    request.set_table_name(table);
+    return database->DescribeTable(request)->table();
+  };
+  database.CreateTable(TableRequest("Broken"));
+  database.CreateTable(TableRequest("Whole"));
+  ASSERT_TRUE(put("Broken").ok());
+  const uint64_t broken = describe("Broken").storage_id();
+  database.Close();
+  Families(options.data_directory).DamageFiles(broken);
+  database.Reopen();
+  ASSERT_TRUE(put("Whole").ok());
+  for (const char* table : {"Broken", "Whole"}) {
+    const auto created = UpdateTable(*database, CreateIndexRequest(table, "ByGroup", {"grp:S"}, 1));
+    ASSERT_TRUE(created.ok()) << created.status();
+  }
+  AwaitIndexes(*database, "Whole");
+  EXPECT_TRUE(put("Whole").ok());
+  const v1::GlobalSecondaryIndexDescription index = describe("Broken").global_secondary_indexes(0);
+  EXPECT_EQ(index.index_status(), v1::TABLE_STATUS_CREATING);
+  EXPECT_THAT(index.build().last_error(), HasSubstr("cannot read table Broken"));
+  // It is given up like any other.
+  EXPECT_TRUE(UpdateTable(*database, DeleteIndexRequest("Broken", "ByGroup")).ok());
+  EXPECT_TRUE(AwaitNoBuildFiles(options.data_directory));
+}
+
+// FilledInOneOpening.
+TEST(IndexBuild, IsNotOverWhenTheStoreIsAnotherOne) {
+  TemporaryDirectory directory;
+  auto engine = Engine::Open(TestDatabase::DefaultOptions(directory.path() + "/data"));
+  auto other = Engine::Open(TestDatabase::DefaultOptions(directory.path() + "/other"));
+  ASSERT_TRUE(engine.ok() && other.ok());
+  const BuildingIndex building{.table_name = "Things", .index_name = "ByGroup"};
+  const absl::Status status = ActivateIndex(**engine, building, *(*(*other)->View())->store(), {}, 0);
+  EXPECT_TRUE(absl::IsAborted(status)) << status;
 }
 
 // The index is there after all once the store has been reopened, and who looked for it before saw nothing.

@@ -1,0 +1,137 @@
+#include "storage/indexes/build_state.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "storage/engine/store.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+constexpr size_t kChecksumBytes = sizeof(XXH64_canonical_t);
+
+// The fields of the file. Numbers of fields that are no longer written are not used again.
+enum Field : uint32_t {
+  kDatabaseId = 1,
+  kTableStorageId,
+  kIndexStorageId,
+  kChangesFrom,
+  kSeenThrough,
+  kReadThrough,
+  kItemsRead,
+  kItemsSkipped,
+  kAllRead,
+  kNextRun,
+  kRecords,
+  // Of each run, the name of its file before its checksum.
+  kRunName,
+  kRunChecksum,
+};
+
+std::string ChecksumOf(std::string_view text) {
+  XXH64_canonical_t checksum;
+  XXH64_canonicalFromHash(&checksum, XXH3_64bits(text.data(), text.size()));
+  return std::string(reinterpret_cast<const char*>(checksum.digest), kChecksumBytes);
+}
+
+bool SetField(const wire::Field& field, BuildState* state) {
+  switch (field.number) {
+    case kDatabaseId:
+      state->database_id = field.bytes;
+      return true;
+    case kTableStorageId:
+      state->table_storage_id = field.varint;
+      return true;
+    case kIndexStorageId:
+      state->index_storage_id = field.varint;
+      return true;
+    case kChangesFrom:
+      state->changes_from = field.varint;
+      return true;
+    case kSeenThrough:
+      state->seen_through = field.varint;
+      return true;
+    case kReadThrough:
+      state->read_through = field.bytes;
+      return true;
+    case kItemsRead:
+      state->items_read = static_cast<int64_t>(field.varint);
+      return true;
+    case kItemsSkipped:
+      state->items_skipped = static_cast<int64_t>(field.varint);
+      return true;
+    case kAllRead:
+      state->all_read = field.varint != 0;
+      return true;
+    case kNextRun:
+      state->runs.next = field.varint;
+      return true;
+    case kRecords:
+      state->runs.records = static_cast<int64_t>(field.varint);
+      return true;
+    case kRunName:
+      state->runs.runs.push_back({std::string(field.bytes), 0});
+      return true;
+    case kRunChecksum:
+      if (state->runs.runs.empty()) return false;
+      state->runs.runs.back().checksum = field.varint;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& directory) {
+  std::string text;
+  if (!rocksdb::ReadFileToString(env, directory + "/" + kBuildStateFileName, &text).ok() ||
+      text.size() < kChecksumBytes)
+    return std::nullopt;
+  std::string_view rest = std::string_view(text).substr(0, text.size() - kChecksumBytes);
+  if (ChecksumOf(rest) != std::string_view(text).substr(rest.size())) return std::nullopt;
+  BuildState state;
+  while (!rest.empty()) {
+    wire::Field field;
+    if (!wire::ConsumeField(&rest, &field) || !SetField(field, &state)) return std::nullopt;
+  }
+  for (SortedRuns::Run& run : state.runs.runs) {
+    run.path.insert(0, directory + "/");
+    if (!env->FileExists(run.path).ok()) return std::nullopt;
+  }
+  return state;
+}
+
+absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, const BuildState& state) {
+  std::string text;
+  wire::AppendBytesField(kDatabaseId, state.database_id, &text);
+  wire::AppendVarintField(kTableStorageId, state.table_storage_id, &text);
+  wire::AppendVarintField(kIndexStorageId, state.index_storage_id, &text);
+  wire::AppendVarintField(kChangesFrom, state.changes_from, &text);
+  wire::AppendVarintField(kSeenThrough, state.seen_through, &text);
+  wire::AppendBytesField(kReadThrough, state.read_through, &text);
+  wire::AppendVarintField(kItemsRead, static_cast<uint64_t>(state.items_read), &text);
+  wire::AppendVarintField(kItemsSkipped, static_cast<uint64_t>(state.items_skipped), &text);
+  wire::AppendVarintField(kAllRead, state.all_read ? 1 : 0, &text);
+  wire::AppendVarintField(kNextRun, state.runs.next, &text);
+  wire::AppendVarintField(kRecords, static_cast<uint64_t>(state.runs.records), &text);
+  for (const SortedRuns::Run& run : state.runs.runs) {
+    // The directory may be another one the next time.
+    wire::AppendBytesField(kRunName, FileNameOf(run.path), &text);
+    wire::AppendVarintField(kRunChecksum, run.checksum, &text);
+  }
+  text += ChecksumOf(text);
+  const std::string path = directory + "/" + kBuildStateFileName;
+  const std::string next = path + ".next";
+  rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
+  if (status.ok()) status = env->RenameFile(next, path);
+  std::unique_ptr<rocksdb::Directory> handle;
+  if (status.ok()) status = env->NewDirectory(directory, &handle);
+  if (status.ok()) status = handle->Fsync();
+  return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path, status);
+}
+
+}  // namespace itemdb

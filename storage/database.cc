@@ -250,16 +250,16 @@ void Database::WatchChanges(const v1::WatchRequest& request, Done<WatchPage> don
   itemdb::WatchChanges(*engine_, request, std::move(done), std::move(cancellation));
 }
 
-absl::StatusOr<ListStreamsReply> Database::ListStreams(const ListStreamsRequest& request) {
-  return itemdb::ListStreams(*engine_, request);
+void Database::ListStreams(const ListStreamsRequest& request, Done<ListStreamsReply> done) {
+  itemdb::ListStreams(*engine_, request, std::move(done));
 }
 
-absl::StatusOr<DescribeStreamReply> Database::DescribeStream(const DescribeStreamRequest& request) {
-  return itemdb::DescribeStream(*engine_, request);
+void Database::DescribeStream(const DescribeStreamRequest& request, Done<DescribeStreamReply> done) {
+  itemdb::DescribeStream(*engine_, request, std::move(done));
 }
 
-absl::StatusOr<std::string> Database::GetShardIterator(const ShardIteratorRequest& request) {
-  return itemdb::GetShardIterator(*engine_, request);
+void Database::GetShardIterator(const ShardIteratorRequest& request, Done<std::string> done) {
+  itemdb::GetShardIterator(*engine_, request, std::move(done));
 }
 
 void Database::GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,

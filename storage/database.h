@@ -239,10 +239,10 @@ class Database {
   // disabled, or whose table was deleted, is there as long as its changes.
   //
   // NOT_FOUND: no such table, stream or shard.
-  absl::StatusOr<ListStreamsReply> ListStreams(const ListStreamsRequest& request);
-  absl::StatusOr<DescribeStreamReply> DescribeStream(const DescribeStreamRequest& request);
+  void ListStreams(const ListStreamsRequest& request, Done<ListStreamsReply> done);
+  void DescribeStream(const DescribeStreamRequest& request, Done<DescribeStreamReply> done);
   // OUT_OF_RANGE (CHANGES_TRIMMED): the change asked for is no longer in the log.
-  absl::StatusOr<std::string> GetShardIterator(const ShardIteratorRequest& request);
+  void GetShardIterator(const ShardIteratorRequest& request, Done<std::string> done);
   // OUT_OF_RANGE: CHANGES_TRIMMED as above; EXPIRED_ITERATOR the iterator is too old.
   void GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,
                   CancellationPtr cancellation = nullptr);

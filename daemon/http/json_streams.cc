@@ -58,30 +58,26 @@ void WriteStream(const v1::Stream& stream, JsonWriter* writer) {
   writer->Name("StreamLabel").String(stream.stream_label());
 }
 
-void AskListStreams(JsonCall call, const ListStreamsRequest& request) {
-  absl::StatusOr<ListStreamsReply> reply = call.database.ListStreams(request);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+std::string WriteStreams(const ListStreamsReply& reply) {
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject().Name("Streams").BeginArray();
-  for (const v1::Stream& stream : reply->streams) {
+  for (const v1::Stream& stream : reply.streams) {
     writer.BeginObject();
     WriteStream(stream, &writer);
     writer.EndObject();
   }
   writer.EndArray();
-  if (reply->more) {
-    const v1::Stream& last = reply->streams.back();
+  if (reply.more) {
+    const v1::Stream& last = reply.streams.back();
     writer.Name("LastEvaluatedStreamArn").String(StreamArn(last.table_name(), last.stream_label()));
   }
   writer.EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+  return body;
 }
 
-void AskDescribeStream(JsonCall call, const DescribeStreamRequest& request) {
-  absl::StatusOr<DescribeStreamReply> reply = call.database.DescribeStream(request);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  const v1::Stream& stream = reply->stream;
+std::string WriteDescription(const DescribeStreamReply& reply) {
+  const v1::Stream& stream = reply.stream;
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject().Name("StreamDescription").BeginObject();
@@ -91,7 +87,7 @@ void AskDescribeStream(JsonCall call, const DescribeStreamRequest& request) {
   writer.Name("CreationRequestDateTime").Time(stream.creation_time_ms());
   WriteKeySchema(stream.key_schema(), &writer);
   writer.Name("Shards").BeginArray();
-  for (const StreamShard& shard : reply->shards) {
+  for (const StreamShard& shard : reply.shards) {
     writer.BeginObject().Name("ShardId").String(shard.shard_id);
     writer.Name("SequenceNumberRange").BeginObject();
     writer.Name("StartingSequenceNumber").String(shard.starting_sequence_number);
@@ -100,15 +96,34 @@ void AskDescribeStream(JsonCall call, const DescribeStreamRequest& request) {
     writer.EndObject().EndObject();
   }
   writer.EndArray().EndObject().EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+  return body;
+}
+
+std::string WriteIterator(const std::string& iterator) {
+  std::string body;
+  JsonWriter(&body).BeginObject().Name("ShardIterator").String(iterator).EndObject();
+  return body;
+}
+
+// Answers a call with what `write` makes of the reply.
+template <typename Reply>
+Done<Reply> AnswerWith(JsonAnswer answer, std::string (*write)(const Reply&)) {
+  return [answer = std::move(answer), write](absl::StatusOr<Reply> reply) mutable {
+    if (!reply.ok()) return std::move(answer).Fail(reply.status());
+    std::move(answer).Succeed(write(*reply));
+  };
+}
+
+void AskListStreams(JsonCall call, const ListStreamsRequest& request) {
+  call.database.ListStreams(request, AnswerWith(std::move(call.answer), WriteStreams));
+}
+
+void AskDescribeStream(JsonCall call, const DescribeStreamRequest& request) {
+  call.database.DescribeStream(request, AnswerWith(std::move(call.answer), WriteDescription));
 }
 
 void AskShardIterator(JsonCall call, const ShardIteratorRequest& request) {
-  absl::StatusOr<std::string> iterator = call.database.GetShardIterator(request);
-  if (!iterator.ok()) return std::move(call.answer).Fail(iterator.status());
-  std::string body;
-  JsonWriter(&body).BeginObject().Name("ShardIterator").String(*iterator).EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+  call.database.GetShardIterator(request, AnswerWith(std::move(call.answer), WriteIterator));
 }
 
 void WriteEvent(const StreamEvent& event, v1::StreamViewType view_type, JsonWriter* writer) {

@@ -40,13 +40,14 @@ void ReadChanges(Engine& engine, const v1::ReadChangesRequest& request, Done<v1:
   }
   auto log = ShowLog(engine);
   if (!log.ok()) return std::move(done)(log.status());
-  auto shared_done = std::make_shared<Done<v1::ReadChangesReply>>(std::move(done));
-  IoPool::Task task = [&engine, log = *std::move(log), after = request.after_sequence(), limit, shared_done,
-                       cancellation = std::move(cancellation)] {
-    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
-    std::move (*shared_done)(Read(engine, log, after, limit));
-  };
-  if (!engine.io().Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
+  RunOnIoThread<v1::ReadChangesReply>(
+      engine, IoPriority::kLong,
+      [&engine, log = *std::move(log), after = request.after_sequence(), limit,
+       cancellation = std::move(cancellation)]() -> absl::StatusOr<v1::ReadChangesReply> {
+        ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+        return Read(engine, log, after, limit);
+      },
+      std::move(done));
 }
 
 }  // namespace itemdb

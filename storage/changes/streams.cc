@@ -37,9 +37,7 @@ absl::Status NoSuchShardError(const std::string& shard_id) {
   return NotFoundError("Requested resource not found: Shard: the stream has no shard " + shard_id);
 }
 
-}  // namespace
-
-absl::StatusOr<ListStreamsReply> ListStreams(Engine& engine, const ListStreamsRequest& request) {
+absl::StatusOr<ListStreamsReply> List(Engine& engine, const ListStreamsRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(int64_t limit, LimitOf(request.limit, kMaxListStreams, "SEM-106"));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   StreamsAsked asked{.table_name = request.table_name, .at_most = static_cast<size_t>(limit) + 1};
@@ -58,7 +56,7 @@ absl::StatusOr<ListStreamsReply> ListStreams(Engine& engine, const ListStreamsRe
   return reply;
 }
 
-absl::StatusOr<DescribeStreamReply> DescribeStream(Engine& engine, const DescribeStreamRequest& request) {
+absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStreamRequest& request) {
   ITEMDB_RETURN_IF_ERROR(LimitOf(request.limit, kMaxListStreams, "SEM-106").status());
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
@@ -77,7 +75,7 @@ absl::StatusOr<DescribeStreamReply> DescribeStream(Engine& engine, const Describ
   return reply;
 }
 
-absl::StatusOr<std::string> GetShardIterator(Engine& engine, const ShardIteratorRequest& request) {
+absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
   ITEMDB_ASSIGN_OR_RETURN(ShownLog log, ShowLog(engine));
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name));
@@ -111,8 +109,6 @@ absl::StatusOr<std::string> GetShardIterator(Engine& engine, const ShardIterator
   }
   return EncodeShardIterator(position, engine.database_id());
 }
-
-namespace {
 
 StreamEvent EventOf(const ChangeView& change, std::string_view database_id) {
   StreamEvent event;
@@ -177,6 +173,22 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog
 
 }  // namespace
 
+void ListStreams(Engine& engine, const ListStreamsRequest& request, Done<ListStreamsReply> done) {
+  RunOnIoThread(
+      engine, IoPriority::kPoint, [&engine, request] { return List(engine, request); }, std::move(done));
+}
+
+void DescribeStream(Engine& engine, const DescribeStreamRequest& request, Done<DescribeStreamReply> done) {
+  RunOnIoThread(
+      engine, IoPriority::kPoint, [&engine, request] { return Describe(engine, request); }, std::move(done));
+}
+
+void GetShardIterator(Engine& engine, const ShardIteratorRequest& request, Done<std::string> done) {
+  RunOnIoThread(
+      engine, IoPriority::kPoint, [&engine, request] { return MakeIterator(engine, request); },
+      std::move(done));
+}
+
 void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecordsReply> done,
                 CancellationPtr cancellation) {
   auto limit = LimitOf(request.limit, kMaxReadChanges, "SEM-105");
@@ -185,13 +197,14 @@ void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecord
   if (!position.ok()) return std::move(done)(position.status());
   auto log = ShowLog(engine);
   if (!log.ok()) return std::move(done)(log.status());
-  auto shared_done = std::make_shared<Done<GetRecordsReply>>(std::move(done));
-  IoPool::Task task = [&engine, log = *std::move(log), position = *std::move(position), limit = *limit,
-                       shared_done, cancellation = std::move(cancellation)] {
-    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return std::move(*shared_done)(wanted);
-    std::move (*shared_done)(ReadRecords(engine, log, position, limit));
-  };
-  if (!engine.io().Submit(task, IoPriority::kLong)) std::move (*shared_done)(IoPoolFullError());
+  RunOnIoThread<GetRecordsReply>(
+      engine, IoPriority::kLong,
+      [&engine, log = *std::move(log), position = *std::move(position), limit = *limit,
+       cancellation = std::move(cancellation)]() -> absl::StatusOr<GetRecordsReply> {
+        ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+        return ReadRecords(engine, log, position, limit);
+      },
+      std::move(done));
 }
 
 }  // namespace itemdb

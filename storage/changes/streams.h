@@ -11,9 +11,9 @@
 namespace itemdb {
 
 // Behind Database's methods of the same names.
-absl::StatusOr<ListStreamsReply> ListStreams(Engine& engine, const ListStreamsRequest& request);
-absl::StatusOr<DescribeStreamReply> DescribeStream(Engine& engine, const DescribeStreamRequest& request);
-absl::StatusOr<std::string> GetShardIterator(Engine& engine, const ShardIteratorRequest& request);
+void ListStreams(Engine& engine, const ListStreamsRequest& request, Done<ListStreamsReply> done);
+void DescribeStream(Engine& engine, const DescribeStreamRequest& request, Done<DescribeStreamReply> done);
+void GetShardIterator(Engine& engine, const ShardIteratorRequest& request, Done<std::string> done);
 void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecordsReply> done,
                 CancellationPtr cancellation);
 

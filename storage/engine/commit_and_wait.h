@@ -20,9 +20,9 @@ struct CommitOptions {
   WhenDiskIsFull when_disk_is_full = WhenDiskIsFull::kRefuse;
 };
 
-// Calls `order` in commit order, as CommitUnit::Order, and blocks until what it appended to the group is durable
-// and visible, or will not be: never on the pipeline's threads. Answers with the last change in the state that
-// it left.
+// Calls `order` in commit order, as CommitUnit::Order, and blocks until what it appended to the group is
+// durable and visible, or will not be: never on the pipeline's threads. Answers with the last change in the
+// state that it left.
 //
 // Errors: that of `order`; of CommitPipeline::Submit, and then `order` is not called; of CommitUnit::Answer.
 absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> order,

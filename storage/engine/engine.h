@@ -185,4 +185,16 @@ class Engine {
   const absl::Time opened_at_ = absl::Now();
 };
 
+// Runs `operation`, which answers absl::StatusOr<Reply>, on an I/O thread and gives `done` its result;
+// RESOURCE_EXHAUSTED when too many wait.
+template <typename Reply, typename Operation>
+void RunOnIoThread(Engine& engine, IoPriority priority, Operation operation, Done<Reply> done) {
+  auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
+  IoPool::Task task = [operation = std::move(operation), shared_done]() mutable {
+    auto reply = operation();
+    std::move (*shared_done)(std::move(reply));
+  };
+  if (!engine.io().Submit(task, priority)) std::move (*shared_done)(IoPoolFullError());
+}
+
 }  // namespace itemdb

@@ -11,6 +11,17 @@
 namespace itemdb::testing {
 namespace {
 
+absl::StatusOr<ListStreamsReply> ListStreams(TestDatabase& database, const ListStreamsRequest& request) {
+  return Await<ListStreamsReply>([&](auto done) { database->ListStreams(request, std::move(done)); });
+}
+absl::StatusOr<DescribeStreamReply> DescribeStream(TestDatabase& database,
+                                                   const DescribeStreamRequest& request) {
+  return Await<DescribeStreamReply>([&](auto done) { database->DescribeStream(request, std::move(done)); });
+}
+absl::StatusOr<std::string> GetShardIterator(TestDatabase& database, const ShardIteratorRequest& request) {
+  return Await<std::string>([&](auto done) { database->GetShardIterator(request, std::move(done)); });
+}
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -52,7 +63,7 @@ class Streams : public ::testing::Test {
     return reply->table();
   }
   std::vector<v1::Stream> List(const std::string& table = "") {
-    auto reply = database_->ListStreams({.table_name = table});
+    auto reply = ListStreams(database_, {.table_name = table});
     EXPECT_TRUE(reply.ok()) << reply.status();
     return reply.ok() ? reply->streams : std::vector<v1::Stream>();
   }
@@ -63,7 +74,7 @@ class Streams : public ::testing::Test {
   }
   absl::StatusOr<std::string> Iterator(const v1::Stream& stream, ShardIteratorType type,
                                        const std::string& sequence_number = "") {
-    return database_->GetShardIterator({.stream_arn = ArnOf(stream),
+    return GetShardIterator(database_, {.stream_arn = ArnOf(stream),
                                         .shard_id = ShardIdOf(stream),
                                         .type = type,
                                         .sequence_number = sequence_number});
@@ -202,7 +213,7 @@ TEST_F(Streams, OutliveTheirTable) {  // SEM-103
   EXPECT_THAT(List("Things"), SizeIs(2));
   EXPECT_THAT(ReadAll(stream), SizeIs(2));
   EXPECT_THAT(ReadAll(Latest("Things")), SizeIs(1));
-  auto described = database_->DescribeStream({.stream_arn = ArnOf(stream)});
+  auto described = DescribeStream(database_, {.stream_arn = ArnOf(stream)});
   ASSERT_TRUE(described.ok()) << described.status();
   EXPECT_NE(described->stream.disabled_sequence(), 0u);
   EXPECT_THAT(described->shards[0].ending_sequence_number, SizeIs(21));
@@ -294,7 +305,7 @@ TEST_F(Streams, AreListedByTableAndLabelInPages) {  // SEM-106
   std::vector<std::string> names;
   ListStreamsRequest request{.limit = 2};
   while (true) {
-    auto reply = database_->ListStreams(request);
+    auto reply = ListStreams(database_, request);
     ASSERT_TRUE(reply.ok()) << reply.status();
     for (const v1::Stream& stream : reply->streams) names.push_back(stream.table_name());
     if (!reply->more) break;
@@ -303,21 +314,21 @@ TEST_F(Streams, AreListedByTableAndLabelInPages) {  // SEM-106
   EXPECT_THAT(names, ElementsAre("Alpha", "Alpha", "Alpha2", "Beta", "Gamma"));
   EXPECT_THAT(List("Alpha"), SizeIs(2));
   auto behind =
-      database_->ListStreams({.table_name = "Alpha", .exclusive_start_stream_arn = ArnOf(List("Alpha")[0])});
+      ListStreams(database_, {.table_name = "Alpha", .exclusive_start_stream_arn = ArnOf(List("Alpha")[0])});
   ASSERT_TRUE(behind.ok());
   EXPECT_THAT(behind->streams, SizeIs(1));
-  EXPECT_THAT(database_->ListStreams({.table_name = "Nothing"}).status(), IsTableNotFound());
-  EXPECT_THAT(database_->ListStreams({.exclusive_start_stream_arn = "arn:x"}).status(),
+  EXPECT_THAT(ListStreams(database_, {.table_name = "Nothing"}).status(), IsTableNotFound());
+  EXPECT_THAT(ListStreams(database_, {.exclusive_start_stream_arn = "arn:x"}).status(),
               IsInvalid("StreamArn"));
   for (int64_t limit : {0, 101})
-    EXPECT_THAT(database_->ListStreams({.limit = limit}).status(), IsInvalid("1 to 100"));
+    EXPECT_THAT(ListStreams(database_, {.limit = limit}).status(), IsInvalid("1 to 100"));
 }
 
 TEST_F(Streams, NamesHaveTheLengthsOfTheService) {  // SEM-106
   CreateWithStream("Things");
   const v1::Stream stream = Latest("Things");
   EXPECT_THAT(stream.stream_label(), SizeIs(23));
-  auto described = database_->DescribeStream({.stream_arn = ArnOf(stream)});
+  auto described = DescribeStream(database_, {.stream_arn = ArnOf(stream)});
   ASSERT_TRUE(described.ok()) << described.status();
   ASSERT_THAT(described->shards, SizeIs(1));
   EXPECT_THAT(described->shards[0].shard_id, SizeIs(37));
@@ -334,16 +345,16 @@ TEST_F(Streams, NamesHaveTheLengthsOfTheService) {  // SEM-106
   for (const DescribeStreamRequest& request :
        {DescribeStreamRequest{.stream_arn = ArnOf(stream), .exclusive_start_shard_id = shard},
         DescribeStreamRequest{.stream_arn = ArnOf(stream), .children_of_shard_id = shard}}) {
-    auto none = database_->DescribeStream(request);
+    auto none = DescribeStream(database_, request);
     ASSERT_TRUE(none.ok()) << none.status();
     EXPECT_THAT(none->shards, IsEmpty());
   }
   EXPECT_TRUE(absl::IsNotFound(
-      database_->DescribeStream({.stream_arn = ArnOf(stream), .exclusive_start_shard_id = "other"})
+      DescribeStream(database_, {.stream_arn = ArnOf(stream), .exclusive_start_shard_id = "other"})
           .status()));
   v1::Stream other = stream;
   other.set_stream_label("2000-01-01T00:00:00.000");
-  EXPECT_TRUE(absl::IsNotFound(database_->DescribeStream({.stream_arn = ArnOf(other)}).status()));
+  EXPECT_TRUE(absl::IsNotFound(DescribeStream(database_, {.stream_arn = ArnOf(other)}).status()));
 }
 
 TEST(ShardIterators, ExpireAndAreBoundToTheirDatabase) {  // SEM-104
@@ -383,9 +394,9 @@ TEST(TrimmedStreams, SayWhatIsGone) {  // SEM-103
   table.set_stream_view_type(v1::STREAM_VIEW_TYPE_KEYS_ONLY);
   database.CreateTable(table);
   for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(database.Put("Things", {{"pk", S(key)}}).ok());
-  const v1::Stream stream = database->ListStreams({.table_name = "Things"})->streams[0];
+  const v1::Stream stream = ListStreams(database, {.table_name = "Things"})->streams[0];
   auto iterator = [&](ShardIteratorType type, const std::string& number) {
-    return database->GetShardIterator({.stream_arn = ArnOf(stream),
+    return GetShardIterator(database, {.stream_arn = ArnOf(stream),
                                        .shard_id = ShardIdOf(stream),
                                        .type = type,
                                        .sequence_number = number});
@@ -429,9 +440,9 @@ TEST(TrimmedStreams, SayWhatIsGone) {  // SEM-103
   ASSERT_TRUE(DeleteTable(database, "Things").ok());
   database.CreateTable(TableRequest("Others", false));
   trim(6);
-  EXPECT_THAT(database->ListStreams({})->streams, IsEmpty());
+  EXPECT_THAT(ListStreams(database, {})->streams, IsEmpty());
   EXPECT_TRUE(absl::IsNotFound(get(*oldest).status()));
-  EXPECT_THAT(database->ListStreams({.table_name = "Things"}).status(), IsTableNotFound());
+  EXPECT_THAT(ListStreams(database, {.table_name = "Things"}).status(), IsTableNotFound());
 }
 
 }  // namespace

@@ -4,15 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
-#include "storage/partiql/statement_access.h"
 
 namespace itemdb {
 namespace {
 
 // PERMISSION_DENIED: `caller` may not execute `statement`, a part of `operation`.
 absl::Status Check(std::string_view statement, std::string_view operation, const Caller& caller) {
-  if (caller.role >= Role::kWrite || IsReadStatement(statement)) return absl::OkStatus();
-  const std::string_view action = StatementAction(statement);
+  if (caller.role >= Role::kWrite || Database::IsReadStatement(statement)) return absl::OkStatus();
+  const std::string_view action = Database::StatementAction(statement);
   std::string what = "dynamodb:";
   what.append(action.empty() ? operation : action);
   return AccessDeniedError(caller, what, Role::kWrite);
@@ -34,7 +33,7 @@ std::optional<absl::StatusOr<wire::BatchExecuteStatementReply>> RefusedStatement
   // PQL-12, PQL-14: what has too many statements, or is not all of one kind, the database refuses before
   // anything of it is done.
   const bool any_reads = std::any_of(statements.begin(), statements.end(), [](const auto& statement) {
-    return IsReadStatement(statement.statement());
+    return Database::IsReadStatement(statement.statement());
   });
   if (any_reads || statements.empty() || statements.size() > kMaxBatchStatements) return std::nullopt;
   wire::BatchExecuteStatementReply reply;

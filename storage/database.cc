@@ -19,6 +19,7 @@
 #include "storage/items/expiry_sweeper.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
+#include "storage/partiql/statement_access.h"
 #include "storage/query/page.h"
 
 namespace itemdb {
@@ -201,6 +202,12 @@ void Database::BatchExecuteStatement(const wire::BatchExecuteStatementRequest& r
 void Database::ExecuteTransaction(const wire::ExecuteTransactionRequest& request,
                                   Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation) {
   itemdb::ExecuteTransaction(*engine_, request, std::move(done), std::move(cancellation));
+}
+
+bool Database::IsReadStatement(std::string_view statement) { return itemdb::IsReadStatement(statement); }
+
+std::string_view Database::StatementAction(std::string_view statement) {
+  return itemdb::StatementAction(statement);
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {

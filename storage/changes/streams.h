@@ -6,6 +6,7 @@
 // it, or that deleted the table; neither is a record of it.
 #pragma once
 
+#include "storage/api/stream_requests.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb {

@@ -21,7 +21,10 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "storage/database.h"
+#include "storage/api/options.h"
+#include "storage/api/replies.h"
+#include "storage/base/cancellation.h"
+#include "storage/base/status.h"
 #include "storage/engine/change_waiters.h"
 #include "storage/engine/commit_pipeline.h"
 #include "storage/engine/expiry_marks.h"

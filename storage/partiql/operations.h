@@ -1,7 +1,8 @@
 // The PartiQL operations behind Database's methods of the same names.
 #pragma once
 
-#include "storage/database.h"
+#include "storage/api/replies.h"
+#include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb {

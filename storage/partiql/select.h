@@ -1,7 +1,8 @@
 // SELECT: from a statement to pages of Query or Scan, or to reads of single items.
 #pragma once
 
-#include "storage/database.h"
+#include "storage/api/replies.h"
+#include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 #include "storage/items/point_reads.h"
 #include "storage/partiql/statement.h"

@@ -1,5 +1,5 @@
-// What a PartiQL statement needs to be allowed, told from its text alone: nothing is executed, no table
-// looked up.
+// What a PartiQL statement needs to be allowed (Database's functions of the same names), told from its text
+// alone: nothing is executed, no table looked up.
 #pragma once
 
 #include <string_view>

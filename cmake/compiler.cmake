@@ -2,7 +2,6 @@
 
 # One set of definitions for every target: a precompiled header is only taken where its definitions hold.
 add_library(itemdb_options INTERFACE)
-target_include_directories(itemdb_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(itemdb_options INTERFACE -Wall -Wextra -Werror=return-type -Wno-unused-parameter -pthread)
 target_compile_definitions(itemdb_options INTERFACE
                            $<TARGET_PROPERTY:spdlog::spdlog,INTERFACE_COMPILE_DEFINITIONS>)

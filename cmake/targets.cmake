@@ -28,11 +28,45 @@ function(itemdb_precompile target name)
   endif()
 endfunction()
 
-# itemdb_library(NAME [PRECOMPILED name] [deps...]): a static library of all .cc files in the current folder.
+# Includes are spelled from the root of the repository, but the root is not an include directory. Each target has a
+# folder with symbolic links to its headers, such as build/PRESET/include/itemdb_keys/storage/keys/key_codec.h. A target
+# has as include directories its own such folder and those of the targets that it links; any other include does not build.
+#
+# A new source folder calls itemdb_library, or itemdb_headers for a target declared by hand. A target that includes its
+# headers links it. A header belongs to one target, so that it has one path.
+set(ITEMDB_HEADERS ${CMAKE_BINARY_DIR}/include)
+file(REMOVE_RECURSE ${ITEMDB_HEADERS})
+
+# itemdb_headers(TARGET PUBLIC|PRIVATE|INTERFACE header...): TARGET may include these headers of the current folder.
+# Unless they are PRIVATE, so may the targets that link TARGET.
+function(itemdb_headers target visibility)
+  set(include ${ITEMDB_HEADERS}/${target})
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  file(MAKE_DIRECTORY ${include}/${folder})
+  foreach(header ${ARGN})
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${header} ${include}/${folder}/${header} SYMBOLIC)
+  endforeach()
+  target_include_directories(${target} ${visibility} ${include})
+endfunction()
+
+# itemdb_internal_headers(TARGET library...): TARGET may also include the PRIVATE headers of these libraries.
+function(itemdb_internal_headers target)
+  list(TRANSFORM ARGN PREPEND ${ITEMDB_HEADERS}/)
+  target_include_directories(${target} PRIVATE ${ARGN})
+endfunction()
+
+# itemdb_library(NAME [INTERNAL] [PRECOMPILED name] [deps...]): a static library of all .cc files in the current folder,
+# with its headers, which are PRIVATE when INTERNAL is given.
 function(itemdb_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "PRECOMPILED" "")
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
-  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  file(GLOB headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.h)
+  set(visibility PUBLIC)
+  if(arg_INTERNAL)
+    set(visibility PRIVATE)
+  elseif(NOT sources)
+    set(visibility INTERFACE)
+  endif()
   if(sources)
     add_library(${name} STATIC ${sources} ${headers})
     target_link_libraries(${name} PUBLIC itemdb_options ${arg_UNPARSED_ARGUMENTS})
@@ -44,6 +78,7 @@ function(itemdb_library name)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE itemdb_options ${arg_UNPARSED_ARGUMENTS})
   endif()
+  itemdb_headers(${name} ${visibility} ${headers})
 endfunction()
 
 # Tests wait for disks and sockets: optimising them takes longer than it saves. Mistakes that UndefinedBehaviorSanitizer

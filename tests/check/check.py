@@ -7,6 +7,7 @@ ROOT is the tree, BUILD a build folder of the preset check: compile commands of 
 headers and unity builds, so that neither hides a missing include.
 
   layout       every file is laid out as clang-format does
+  includes     are spelled from the root: by "../" a file would reach what its target may not include
   clang-tidy   of the products' sources and headers. Files of one target are read several as one: reading the headers
                from elsewhere costs most.
   alone        every header, and every source file, compiles by itself
@@ -34,7 +35,7 @@ import time
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 FOLDERS = ("storage", "daemon", "client", "tools", "bench", "examples", "tests")
 TIDIED = ("storage", "daemon", "client", "tools", "bench")
-# Where includes that are not spelled from the root are looked for.
+# Where the files are that an include names: most are spelled from the root.
 INCLUDE_ROOTS = ("", "client/include", "client/testing/include", "examples", "proto")
 ROTATION = 10
 MAX_READ_AS_ONE = 16
@@ -186,8 +187,22 @@ def check_layout(tree, jobs):
     return len(tree.files), findings
 
 
+def check_includes(tree):
+    findings = []
+    for path in tree.files:
+        # Precompiled headers include each other.
+        if path.startswith("cmake/"):
+            continue
+        for name in INCLUDE.findall(tree.text(path).decode("utf-8", "replace")):
+            if (tree.root / path).parent.joinpath(name).is_file():
+                findings.append(f'{path}: "{name}" is not spelled from the root')
+    return len(tree.files), findings
+
+
 def header_flags(build):
-    includes = [f"-I{pathlib.Path(folder) if folder else '.'}" for folder in INCLUDE_ROOTS[:-1]]
+    # A header by itself may include any other: what its target may include shows where a source file includes it.
+    folders = [*INCLUDE_ROOTS[1:-1], *sorted((build / "include").iterdir())]
+    includes = [f"-I{folder}" for folder in folders]
     return ["-std=c++20", "-Wall", "-Wno-pragma-once-outside-header", "-Werror", "-DSPDLOG_COMPILED_LIB",
             "-DSPDLOG_FMT_EXTERNAL", "-DFMT_SHARED", "-DSPDLOG_SHARED_LIB", "-DBOOST_ASIO_SEPARATE_COMPILATION",
             "-DBOOST_BEAST_SEPARATE_COMPILATION", "-DBOOST_ASIO_NO_DEPRECATED", *includes, "-isystem",
@@ -248,8 +263,8 @@ def check_tidy(tree, build, stamps, jobs, everything):
         together.write_text("".join(f'#include "{tree.root / path}"\n' for path in unit.files), encoding="utf-8")
         # What is included counts, and that is source files too.
         code, output = run(["clang-tidy", "--quiet", f"--config-file={tree.root}/.clang-tidy", *checks,
-                            f"--header-filter=^{tree.root}/({'|'.join(TIDIED)})/", str(together), "--", *unit.flags],
-                           cwd=tree.root)
+                            f"--header-filter=^({tree.root}|{build}/include/[^/]*)/({'|'.join(TIDIED)})/", str(together),
+                            "--", *unit.flags], cwd=tree.root)
         together.unlink()
         return code, output
 
@@ -274,6 +289,7 @@ def main():
     wrong, summary = False, []
     for name, check in (
             ("layout", lambda: check_layout(tree, options.jobs)),
+            ("includes", lambda: check_includes(tree)),
             ("clang-tidy", lambda: check_tidy(tree, build, stamps, options.jobs, everything)),
             ("alone", lambda: check_alone(tree, build, stamps, options.jobs, everything))):
         began = time.monotonic()

@@ -131,10 +131,6 @@ void CommitGroup::Drop(DroppedKeyspace dropped) {
   CheckOk(batch_.Delete(state_->store->stats(), CountersKey(dropped.storage_id)));
 }
 
-void CommitGroup::DeleteCollection(std::string_view key) {
-  CheckOk(batch_.Delete(state_->store->stats(), ToSlice(key)));
-}
-
 absl::StatusOr<Counters> CommitGroup::FindCollection(const Table& table, const ItemKey& key) {
   std::string collection_key = CollectionKey(table.storage_id, key.encoded);
   if (auto known = collections_.find(collection_key); known != collections_.end())

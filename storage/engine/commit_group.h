@@ -144,8 +144,6 @@ class CommitGroup {
   // Their records stay until the space is reclaimed (reclaimer.h).
   void DropItems(const Table& table);
   void DropEntries(const Index& index);
-  // Removes the counters of a collection of a table that is no more, by their key.
-  void DeleteCollection(std::string_view key);
 
   // Appends the encoded itemdb.v1.ChangeRecord `record`, of the table `storage_id`, under next_sequence().
   void AppendChange(uint64_t storage_id, std::string_view record);

@@ -1,7 +1,5 @@
 #include "storage/engine/counters.h"
 
-#include <memory>
-
 #include "storage/engine/sequence_key.h"
 #include "storage/keys/key_codec.h"
 #include "storage/values/stored_record.h"
@@ -46,17 +44,6 @@ absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOpt
   std::optional<Counters> counters = DecodeCounters(storage_id, key, ToView(record));
   if (!counters.has_value()) return DamagedRecordError("the item counts", key);
   return *counters;
-}
-
-absl::StatusOr<std::vector<std::string>> CollectionKeys(const Store& store, uint64_t storage_id,
-                                                        const std::string& from, size_t at_most) {
-  const std::string prefix = CollectionsPrefix(storage_id);
-  std::vector<std::string> keys;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
-  for (it->Seek(from); it->Valid() && it->key().starts_with(prefix) && keys.size() < at_most; it->Next())
-    keys.push_back(it->key().ToString());
-  if (!it->status().ok()) return FromRocksDB("cannot read the sizes of item collections", it->status());
-  return keys;
 }
 
 absl::StatusOr<bool> WarmCollection(const ReadView& view, uint64_t storage_id, std::string_view item_key,

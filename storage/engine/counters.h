@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rocksdb/options.h"
 #include "storage/base/status.h"
@@ -43,10 +42,6 @@ std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view key
 // The counters under `key`; zero when there are none. DATA_LOSS, or what the store answers.
 absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOptions& options,
                                       uint64_t storage_id, std::string_view key);
-
-// The keys of up to `at_most` collections of a table, in order, from the key `from` on.
-absl::StatusOr<std::vector<std::string>> CollectionKeys(const Store& store, uint64_t storage_id,
-                                                        const std::string& from, size_t at_most);
 
 // Brings the record of an item's collection into memory, so that ordering a write to the item need not wait
 // for the disk. False when this would have to.

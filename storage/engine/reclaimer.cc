@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 
 #include "rocksdb/convenience.h"
@@ -28,44 +29,80 @@ constexpr size_t kDeletedAtOnce = 1'000;
 constexpr uint64_t kWorthCompactingBytes = 1 << 20;
 constexpr uint64_t kMaxDeletionsSkipped = 10'000;
 
+// A file that is deleted counts as so much less work than one that is rewritten: some milliseconds each.
+constexpr int64_t kDeletingIsFaster = 16;
+// Writers are slowed down from 20 files in level 0 on, which pile up while a compaction of that level waits.
+constexpr int kHurryLevel0Files = 10;
+
+// What a deleted table or index left in one family.
+struct DroppedRange {
+  uint64_t storage_id = 0;
+  Keyspace keyspace;
+  // Within the keyspace.
+  KeyRange range;
+
+  KeyRange stored() const { return keyspace.StoredRange(range); }
+};
+
+std::vector<DroppedRange> RangesOf(const Store& store, const DroppedKeyspace& dropped) {
+  std::vector<DroppedRange> ranges = {{dropped.storage_id, KeyspaceOf(store, dropped), {}}};
+  if (dropped.kind == KeyspaceKind::kItems) {
+    const std::string collections = CollectionsPrefix(dropped.storage_id);
+    ranges.push_back(
+        {dropped.storage_id, Keyspace(store.stats()), {collections, PrefixSuccessor(collections)}});
+  }
+  return ranges;
+}
+
 // Whether any record is left. Deletions, which this steps over, take their space until they are compacted.
-bool HasRecords(const Store& store, const Keyspace& keyspace) {
+bool HasRecords(const Store& store, const DroppedRange& dropped) {
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
   options.fill_cache = false;
   options.max_skippable_internal_keys = kMaxDeletionsSkipped;
-  KeyspaceIterator it(store, keyspace, options);
+  KeyspaceIterator it(store, dropped.keyspace, options, dropped.range);
   it.SeekToFirst();
   // What cannot be read is not known to be gone.
   return it.Valid() || !it.status().ok();
 }
 
 // Whether there are records, or so many deletions that they are worth a compaction.
-bool TakesSpace(const Store& store, const Keyspace& keyspace) {
-  if (HasRecords(store, keyspace)) return true;
-  const KeyRange range = keyspace.StoredRange({});
+bool TakesSpace(const Store& store, const DroppedRange& dropped) {
+  if (HasRecords(store, dropped)) return true;
+  const KeyRange range = dropped.stored();
   const rocksdb::Range whole(range.lower, range.upper);
   uint64_t bytes = 0;
-  (void)store.db()->GetApproximateSizes(keyspace.family(), &whole, 1, &bytes);
+  (void)store.db()->GetApproximateSizes(dropped.keyspace.family(), &whole, 1, &bytes);
   return bytes >= kWorthCompactingBytes;
 }
 
-std::vector<DroppedKeyspace> WithRecords(const Store& store, const std::vector<DroppedKeyspace>& all) {
-  std::vector<DroppedKeyspace> found;
-  for (const DroppedKeyspace& dropped : all) {
-    if (HasRecords(store, KeyspaceOf(store, dropped))) found.push_back(dropped);
+// Whether writers will have to wait before long.
+bool MustHurry(const Store& store) {
+  for (rocksdb::ColumnFamilyHandle* family :
+       {store.items(), store.global_entries(), store.local_entries(), store.stats()}) {
+    std::string files;
+    (void)store.db()->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
+    if (std::atoi(files.c_str()) >= kHurryLevel0Files) return true;
   }
-  return found;
+  return false;
+}
+
+void SetDropped(const Store& store, const DroppedFilter::StorageIds& storage_ids) {
+  store.dropped_records().Set(storage_ids);
+  store.dropped_collections().Set(storage_ids);
 }
 
 }  // namespace
+
+Reclaimer::Reclaimer(Engine& engine)
+    : engine_(engine), pace_(std::make_shared<ReclaimPace>(engine.options().reclaim_bytes_per_second)) {}
 
 Reclaimer::~Reclaimer() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
-    interrupted_ = true;
   }
+  pace_->Interrupt();
   changed_.NotifyAll();
   if (thread_.joinable()) thread_.join();
 }
@@ -86,7 +123,7 @@ void Reclaimer::Loop() {
       MutexLock lock(mutex_);
       if (!stopping_) changed_.WaitFor(mutex_, wait);
       if (stopping_) return;
-      interrupted_ = false;
+      pace_->Resume();
     }
     // After the reset: the store has been set to failed before it is interrupted for a reopening.
     const absl::Status status = engine_.IsFailed() ? absl::OkStatus() : Reclaim();
@@ -122,9 +159,9 @@ absl::Status Reclaimer::AwaitWritten(const Store& store,
     while (store.db()->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &unwritten) &&
            unwritten > 0) {
       MutexLock lock(mutex_);
-      if (!interrupted_) changed_.WaitFor(mutex_, kFlushPollInterval);
+      if (!pace_->is_interrupted()) changed_.WaitFor(mutex_, kFlushPollInterval);
       if (store.HasFailed()) return absl::UnavailableError("a memtable could not be written to a file");
-      if (interrupted_) return absl::CancelledError("interrupted");
+      if (pace_->is_interrupted()) return absl::CancelledError("interrupted");
     }
   }
   return absl::OkStatus();
@@ -176,49 +213,42 @@ std::vector<DroppedKeyspace> Reclaimer::TakeReady(const Store& store,
 }
 
 absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<DroppedKeyspace>& ready) {
-  std::vector<DroppedKeyspace> left;
+  std::vector<DroppedRange> left;
   for (const DroppedKeyspace& one : ready) {
-    if (interrupted_) return absl::CancelledError("interrupted");
-    if (TakesSpace(store, KeyspaceOf(store, one))) left.push_back(one);
+    if (pace_->is_interrupted()) return absl::CancelledError("interrupted");
+    for (DroppedRange& range : RangesOf(store, one)) {
+      if (TakesSpace(store, range)) left.push_back(std::move(range));
+    }
   }
   if (!left.empty()) {
     DroppedFilter::StorageIds storage_ids;
-    std::set<rocksdb::ColumnFamilyHandle*> families;
-    for (const DroppedKeyspace& one : left) {
+    std::map<rocksdb::ColumnFamilyHandle*, std::vector<KeyRange>> by_family;
+    for (const DroppedRange& one : left) {
       storage_ids.insert(one.storage_id);
-      families.insert(KeyspaceOf(store, one).family());
+      by_family[one.keyspace.family()].push_back(one.stored());
     }
-    store.dropped_filter().Set(std::move(storage_ids));
-    ITEMDB_RETURN_IF_ERROR(Flush(store, {families.begin(), families.end()}));
+    // The filters are gone before the store is.
+    const auto must_hurry = [&store] { return MustHurry(store); };
+    store.dropped_records().SetPace(pace_, must_hurry);
+    store.dropped_collections().SetPace(pace_, must_hurry);
+    SetDropped(store, storage_ids);
+    std::vector<rocksdb::ColumnFamilyHandle*> families;
+    for (const auto& [family, ranges] : by_family) families.push_back(family);
+    ITEMDB_RETURN_IF_ERROR(Flush(store, families));
+    for (auto& [family, ranges] : by_family)
+      ITEMDB_RETURN_IF_ERROR(DeleteFiles(store, family, std::move(ranges)));
   }
-  for (const DroppedKeyspace& one : left) {
-    const Keyspace keyspace = KeyspaceOf(store, one);
-    if (!TakesSpace(store, keyspace)) continue;
-    const KeyRange range = keyspace.StoredRange({});
-    const rocksdb::Slice lower(range.lower), upper(range.upper);
-    const rocksdb::RangePtr whole(&lower, &upper);
-    rocksdb::Status status =
-        rocksdb::DeleteFilesInRanges(store.db(), keyspace.family(), &whole, 1, /*include_end=*/false);
-    if (status.ok()) {
-      rocksdb::CompactRangeOptions options;
-      options.exclusive_manual_compaction = false;
-      options.allow_write_stall = false;
-      options.canceled = &interrupted_;
-      status = store.db()->CompactRange(options, keyspace.family(), &lower, &upper);
-    }
-    if (status.IsIncomplete()) return absl::CancelledError("interrupted");
-    if (!status.ok()) return FromRocksDB("cannot compact what a deleted table or index left", status);
+  for (const DroppedRange& one : left) {
+    if (TakesSpace(store, one)) ITEMDB_RETURN_IF_ERROR(Compact(store, one.keyspace.family(), one.stored()));
   }
-  left = WithRecords(store, left);
 
+  std::set<uint64_t> unfinished;
+  for (const DroppedRange& one : left) {
+    if (HasRecords(store, one)) unfinished.insert(one.storage_id);
+  }
   std::vector<DroppedKeyspace> gone;
   for (const DroppedKeyspace& one : ready) {
-    const bool is_left = std::any_of(left.begin(), left.end(), [&one](const DroppedKeyspace& other) {
-      return other.storage_id == one.storage_id;
-    });
-    if (is_left) continue;
-    if (one.kind == KeyspaceKind::kItems) ITEMDB_RETURN_IF_ERROR(RemoveCollections(one.storage_id));
-    gone.push_back(one);
+    if (!unfinished.contains(one.storage_id)) gone.push_back(one);
   }
   for (size_t begin = 0; begin < gone.size(); begin += kDeletedAtOnce) {
     const size_t end = std::min(gone.size(), begin + kDeletedAtOnce);
@@ -231,30 +261,49 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
                                          {.when_disk_is_full = WhenDiskIsFull::kCommit})
                                .status());
   }
-  // A compaction of RocksDB's own, begun before the filter knew, may have written some of it again.
-  return left.empty() ? absl::OkStatus() : absl::AbortedError("some records are left");
+  // A compaction of RocksDB's own, begun before the filters knew, may have written some of it again.
+  if (!unfinished.empty()) return absl::AbortedError("some records are left");
+  SetDropped(store, {});
+  return absl::OkStatus();
 }
 
-absl::Status Reclaimer::RemoveCollections(uint64_t storage_id) {
-  std::string from = CollectionsPrefix(storage_id);
-  for (;;) {
-    if (interrupted_) return absl::CancelledError("interrupted");
-    std::vector<std::string> keys;
-    {
-      ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-      ITEMDB_ASSIGN_OR_RETURN(keys, CollectionKeys(*view->store(), storage_id, from, kDeletedAtOnce));
+absl::Status Reclaimer::DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family,
+                                    std::vector<KeyRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const KeyRange& a, const KeyRange& b) { return a.lower < b.lower; });
+  rocksdb::ColumnFamilyMetaData files;
+  store.db()->GetColumnFamilyMetaData(family, &files);
+  for (const rocksdb::LevelMetaData& level : files.levels) {
+    // RocksDB deletes no files of level 0 by their range.
+    if (level.level == 0) continue;
+    for (const rocksdb::SstFileMetaData& file : level.files) {
+      const auto behind =
+          std::upper_bound(ranges.begin(), ranges.end(), file.smallestkey,
+                           [](const std::string& key, const KeyRange& range) { return key < range.lower; });
+      if (behind == ranges.begin() || file.largestkey >= std::prev(behind)->upper) continue;
+      const rocksdb::Slice first(file.smallestkey), last(file.largestkey);
+      const rocksdb::RangePtr range(&first, &last);
+      const rocksdb::Status status =
+          rocksdb::DeleteFilesInRanges(store.db(), family, &range, 1, /*include_end=*/true);
+      if (!status.ok()) return FromRocksDB("cannot delete files of a deleted table or index", status);
+      pace_->Spend(static_cast<int64_t>(file.size) / kDeletingIsFaster, [&] { return MustHurry(store); });
+      if (pace_->is_interrupted()) return absl::CancelledError("interrupted");
     }
-    if (keys.empty()) return absl::OkStatus();
-    // Not from the beginning each time: that would read all deletions again.
-    from = keys.back() + '\0';
-    ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_,
-                                         [&](CommitGroup& group) {
-                                           for (const std::string& key : keys) group.DeleteCollection(key);
-                                           return absl::OkStatus();
-                                         },
-                                         {.when_disk_is_full = WhenDiskIsFull::kCommit})
-                               .status());
   }
+  return absl::OkStatus();
+}
+
+absl::Status Reclaimer::Compact(const Store& store, rocksdb::ColumnFamilyHandle* family,
+                                const KeyRange& range) {
+  const rocksdb::Slice lower(range.lower), upper(range.upper);
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.allow_write_stall = false;
+  options.canceled = pace_->interrupted();
+  const rocksdb::Status status = store.db()->CompactRange(options, family, &lower, &upper);
+  if (status.IsIncomplete()) return absl::CancelledError("interrupted");
+  if (!status.ok()) return FromRocksDB("cannot compact what a deleted table or index left", status);
+  return absl::OkStatus();
 }
 
 }  // namespace itemdb

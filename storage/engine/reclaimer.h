@@ -6,14 +6,14 @@
 //      compaction filters ignore snapshots, so every reader from before must have finished;
 //   2. makes the deletion durable and writes the catalog to a table file: a log that is damaged later must
 //      not bring back a table without its items;
-//   3. tells the compaction filter, writes memtables that hold such records to files, deletes table files
-//      that hold nothing else, and compacts the range of what is left;
-//   4. deletes the sizes of item collections and the record of the drop.
+//   3. tells the compaction filters, writes memtables that hold such records, or the sizes of such a table's
+//      item collections, to files, deletes table files that hold nothing else, one after another, and
+//      compacts the range of what is left, at DatabaseOptions::reclaim_bytes_per_second;
+//   4. deletes the record of the drop.
 // A crash anywhere only repeats steps. What fails is logged and tried again later. Storage ids are never
 // given out again, so nothing can come in between.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,6 +22,7 @@
 
 #include "storage/base/mutex.h"
 #include "storage/engine/dropped_keyspace.h"
+#include "storage/engine/reclaim_pace.h"
 
 namespace itemdb {
 
@@ -29,7 +30,7 @@ class Engine;
 
 class Reclaimer {
  public:
-  explicit Reclaimer(Engine& engine) : engine_(engine) {}
+  explicit Reclaimer(Engine& engine);
   // Stops what is under way; the next opening goes on.
   ~Reclaimer();
 
@@ -37,7 +38,7 @@ class Reclaimer {
   void Start();
   // Stops what is under way, so that the store can be closed: at once, or when RocksDB's background job that
   // it waits for has ended. It is begun anew when the store was reopened.
-  void Interrupt() { interrupted_ = true; }
+  void Interrupt() { pace_->Interrupt(); }
 
  private:
   void Loop();
@@ -52,10 +53,16 @@ class Reclaimer {
   absl::Status AwaitWritten(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
   // Steps 3 and 4.
   absl::Status RemoveRecords(const Store& store, const std::vector<DroppedKeyspace>& ready);
-  absl::Status RemoveCollections(uint64_t storage_id);
+  // Deletes the table files of `family` that lie within one of `ranges` of stored keys. CANCELLED:
+  // interrupted.
+  absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family,
+                           std::vector<KeyRange> ranges);
+  // Rewrites the table files that have a part of `range`. CANCELLED: interrupted.
+  absl::Status Compact(const Store& store, rocksdb::ColumnFamilyHandle* family, const KeyRange& range);
 
   Engine& engine_;
-  std::atomic<bool> interrupted_ = false;
+  // RocksDB's threads may have it for longer than we are.
+  const std::shared_ptr<ReclaimPace> pace_;
   // Of the thread, about store_: RocksDB's sequence number when a dropped storage id was first seen.
   // Snapshots that are not older were taken after the drop.
   std::map<uint64_t, uint64_t> seen_at_;

@@ -227,8 +227,9 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
     rocksdb::ColumnFamilyOptions family = base;
     if (i <= kLocalEntries) {
       family.prefix_extractor = std::make_shared<CollectionPrefix>();
-      family.compaction_filter_factory = dropped_filter_;
+      family.compaction_filter_factory = dropped_records_;
     }
+    if (i == kStats) family.compaction_filter_factory = dropped_collections_;
     descriptors.emplace_back(kFamilyNames[i], family);
   }
   return descriptors;

@@ -101,8 +101,9 @@ class Store {
   // Whether a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
 
-  // The filter that all families with keyspaces are compacted with.
-  DroppedFilter& dropped_filter() const { return *dropped_filter_; }
+  // The filters that all families with keyspaces, and item collections, are compacted with.
+  DroppedFilter& dropped_records() const { return *dropped_records_; }
+  DroppedFilter& dropped_collections() const { return *dropped_collections_; }
 
  private:
   enum FamilyNumber {
@@ -133,7 +134,9 @@ class Store {
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
   const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
-  const std::shared_ptr<DroppedFilter> dropped_filter_ = std::make_shared<DroppedFilter>();
+  const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
+  const std::shared_ptr<DroppedFilter> dropped_collections_ =
+      std::make_shared<DroppedFilter>(OwnerOfCollection);
   std::function<void()> on_closed_;
 };
 

@@ -18,6 +18,7 @@
 #include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/recovery.h"
 #include "tests/storage/database/damage.h"
+#include "tests/storage/database/requests.h"
 #include "tests/support/await.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
@@ -45,12 +46,7 @@ class Reclaim : public ::testing::Test {
                       .ok());
     }
   }
-  absl::Status Delete(const std::string& table) {
-    v1::DeleteTableRequest request;
-    request.set_table_name(table);
-    return Await<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(request, std::move(done)); })
-        .status();
-  }
+  absl::Status Delete(const std::string& table) { return DeleteTable(database_, table).status(); }
   bool AwaitReclaimed() {
     return Await([&] { return database_->GetStatus().disk().dropped_count() == 0; });
   }
@@ -96,6 +92,35 @@ TEST_F(Reclaim, RemovesEveryRecordOfADeletedTableAndNoOther) {
   const std::map<uint64_t, int> left = Stored();
   EXPECT_EQ(left.size(), 6u);
   for (const auto& [storage_id, records] : left) EXPECT_EQ(all.at(storage_id), records);
+  database_.CheckIsClean();
+}
+
+// What is left of a table after its files were deleted is rewritten at the rate that is asked for; the end
+// does not wait for it.
+TEST_F(Reclaim, RewritesWhatOthersHaveInTheSameFilesAtItsRate) {
+  DatabaseOptions options = database_.options();
+  options.reclaim_bytes_per_second = 1;
+  database_.Close();
+  {
+    TestDatabase slow(options);
+    std::mt19937_64 random(1);
+    for (const char* table : {"Before", "Gone", "After"}) {
+      slow.CreateTable(TableRequest(table));
+      for (int i = 0; i < 10; ++i) {
+        std::string noise(100'000, '\0');
+        for (char& byte : noise) byte = static_cast<char>(random());
+        auto put = slow.Put(table, {{"pk", S(std::to_string(i))}, {"sk", S("s")}, {"noise", B(noise)}});
+        ASSERT_TRUE(put.ok()) << put.status();
+      }
+    }
+    ASSERT_TRUE(DeleteTable(slow, "Gone").ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_EQ(slow->GetStatus().disk().dropped_count(), 1);
+    EXPECT_TRUE(slow.Put("After", {{"pk", S("p")}, {"sk", S("s")}}).ok());
+  }
+  database_.Reopen();
+  EXPECT_TRUE(AwaitReclaimed());
+  EXPECT_EQ(Stored().size(), 2u);
   database_.CheckIsClean();
 }
 

@@ -1,0 +1,57 @@
+// The pace that space is given back at: it waits, but never for long when somebody waits for it.
+#include "storage/engine/reclaim_pace.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace itemdb {
+namespace {
+
+using PaceClock = std::chrono::steady_clock;
+
+constexpr auto kNoHurry = [] { return false; };
+
+TEST(ReclaimPace, IsItsRate) {
+  constexpr int64_t kPiece = 64 << 10;
+  constexpr int64_t kPieces = 32;
+  ReclaimPace pace(4 << 20);
+  const auto begin = PaceClock::now();
+  for (int64_t i = 0; i < kPieces; ++i) pace.Spend(kPiece, kNoHurry);
+  const std::chrono::duration<double> taken = PaceClock::now() - begin;
+  // Half a second, of which it makes up for a tenth.
+  EXPECT_GE(taken.count(), 0.35);
+}
+
+TEST(ReclaimPace, DoesNotMakeUpForTimeWithoutWork) {
+  ReclaimPace pace(1 << 20);
+  pace.Spend(256 << 10, kNoHurry);
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  const auto begin = PaceClock::now();
+  pace.Spend(256 << 10, kNoHurry);
+  const std::chrono::duration<double> taken = PaceClock::now() - begin;
+  EXPECT_GE(taken.count(), 0.1);
+}
+
+TEST(ReclaimPace, DoesNotWaitWhenOthersWaitForIt) {
+  ReclaimPace pace(/*bytes_per_second=*/1);
+  pace.Spend(1 << 30, [] { return true; });
+  pace.Spend(1 << 30, [] { return true; });
+}
+
+TEST(ReclaimPace, WaitsNoLongerOnceItIsInterrupted) {
+  ReclaimPace pace(/*bytes_per_second=*/1);
+  std::thread worker([&pace] {
+    pace.Spend(1 << 30, kNoHurry);
+    pace.Spend(1 << 30, kNoHurry);
+  });
+  pace.Interrupt();
+  worker.join();
+  EXPECT_TRUE(pace.is_interrupted());
+  pace.Resume();
+  EXPECT_FALSE(pace.is_interrupted());
+}
+
+}  // namespace
+}  // namespace itemdb

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "bench/order_store.h"
 #include "bench/seconds.h"
 #include "bench/server_processes.h"
+#include "bench/writers.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
@@ -27,21 +27,6 @@ constexpr uint64_t kChunkWrites = 1'000;
 constexpr double kBuildGoalItemsPerSecond = 300'000;
 constexpr double kBuildGoalScans = 4;
 constexpr double kWaitGoalMs = 100;
-
-double Percentile(std::vector<double>& values, double share) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<size_t>(static_cast<double>(values.size() - 1) * share);
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
-template <typename Reply, typename Start>
-absl::StatusOr<Reply> Await(Start start) {
-  std::promise<absl::StatusOr<Reply>> promise;
-  auto future = promise.get_future();
-  start([&promise](absl::StatusOr<Reply> reply) { promise.set_value(std::move(reply)); });
-  return future.get();
-}
 
 // The Order table without indexes, and one of them.
 v1::CreateTableRequest BareTable() {
@@ -91,45 +76,10 @@ absl::StatusOr<double> Scan(Database& database, uint64_t orders) {
   return SecondsSince(begin);
 }
 
-// Puts orders that are there already, in threads of its own, and measures how long each takes.
-class Writers {
- public:
-  Writers(Database& database, const LiveOptions& options) : latencies_(options.writers) {
-    for (int writer = 0; writer < options.writers; ++writer) {
-      threads_.emplace_back([this, &database, &options, writer] {
-        for (uint64_t i = static_cast<uint64_t>(writer); !stop_; i += 7'919) {
-          wire::WriteItemRequest put;
-          put.set_table_name(kOrderTable);
-          put.set_key_or_item(OrderItem(i % options.orders));
-          const Clock::time_point begin = Clock::now();
-          auto reply =
-              Await<wire::WriteItemReply>([&](auto done) { database.PutItem(put, std::move(done)); });
-          if (!reply.ok()) failed_ = true;
-          latencies_[writer].push_back(SecondsSince(begin) * 1e3);
-        }
-      });
-    }
-  }
-  ~Writers() { Stop(); }
-  void Stop() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-  bool failed() const { return failed_; }
-  // In milliseconds, once they are stopped.
-  std::vector<double> latencies() const {
-    std::vector<double> all;
-    for (const auto& one : latencies_) all.insert(all.end(), one.begin(), one.end());
-    return all;
-  }
-
- private:
-  std::atomic<bool> stop_ = false;
-  std::atomic<bool> failed_ = false;
-  std::vector<std::vector<double>> latencies_;
-  std::vector<std::thread> threads_;
-};
+// Writers of orders that are there already.
+Writers WriteOrders(Database& database, const LiveOptions& options) {
+  return Writers(database, kOrderTable, options.writers, options.orders, OrderItem);
+}
 
 // Seconds from asking for the index to reading it.
 absl::StatusOr<double> BuildIndex(Session& session, Database& database) {
@@ -214,7 +164,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
     ITEMDB_RETURN_IF_ERROR(DropIndex(*database));
     session.Progress("live: writers alone");
     {
-      Writers writers(*database, options);
+      Writers writers = WriteOrders(*database, options);
       std::this_thread::sleep_for(std::chrono::duration<double>(quiet * 2));
       writers.Stop();
       std::vector<double> latencies = writers.latencies();
@@ -223,7 +173,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
     }
     session.Progress("live: an index beside writers");
     {
-      Writers writers(*database, options);
+      Writers writers = WriteOrders(*database, options);
       ITEMDB_ASSIGN_OR_RETURN(loaded, BuildIndex(session, *database));
       writers.Stop();
       if (writers.failed()) return absl::InternalError("a put failed");

@@ -9,6 +9,7 @@
 #include "bench/http_echo_server.h"
 #include "bench/live.h"
 #include "bench/ordering_cost.h"
+#include "bench/reclaim.h"
 #include "bench/session.h"
 #include "bench/start.h"
 #include "bench/tables.h"
@@ -46,6 +47,9 @@ struct Options {
   double settle_seconds = 2;
   uint64_t live_orders = 1'000'000;
   int live_writers = 4;
+  uint64_t reclaim_items = 1'000'000;
+  uint64_t reclaim_collection_items = 1;
+  int64_t reclaim_mib = 32;
   int tables = 300;
   int table_indexes = 2;
   int table_puts = 20'000;
@@ -105,8 +109,20 @@ void AddOptions(CLI::App& app, Options& options) {
                  "Orders of the table that live makes (default 1000000)")
       ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
-  app.add_option("--live-writers", options.live_writers, "Writers beside it (default 4)")
+  app.add_option("--live-writers", options.live_writers, "Writers beside live and reclaim (default 4)")
       ->check(CLI::Range(1, 256))
+      ->type_name("N");
+  app.add_option("--reclaim-items", options.reclaim_items,
+                 "Items of the table that reclaim deletes (default 1000000)")
+      ->check(CLI::Range(1'000, 100'000'000))
+      ->type_name("N");
+  app.add_option("--reclaim-collection-items", options.reclaim_collection_items,
+                 "Items of each of its item collections (default 1)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--reclaim-mib", options.reclaim_mib,
+                 "MiB a second that reclaim rewrites of files that others share (default 32)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->type_name("N");
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
@@ -184,6 +200,12 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
         session,
         {.orders = options.live_orders, .writers = options.live_writers, .seconds = 5 * options.seconds}));
   }
+  if (all || command == "reclaim") {
+    ITEMDB_RETURN_IF_ERROR(RunReclaim(session, {.items = options.reclaim_items,
+                                                .collection_items = options.reclaim_collection_items,
+                                                .bytes_per_second = options.reclaim_mib << 20,
+                                                .writers = options.live_writers}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -206,6 +228,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("tables", "Many tables: making them, memory, WAL, start after SIGKILL, put latency");
   app.add_subcommand("ttl", "How long after their time items are deleted, and how fast a backlog goes");
   app.add_subcommand("live", "An index of a live table, its check, a watch: speed, and writes beside them");
+  app.add_subcommand("reclaim", "The space of a deleted table: when it is back, and puts meanwhile");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

@@ -1,0 +1,251 @@
+#include "bench/reclaim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "bench/order_store.h"
+#include "bench/seconds.h"
+#include "bench/writers.h"
+#include "storage/database.h"
+
+namespace itemdb::bench {
+namespace {
+
+using nlohmann::ordered_json;
+constexpr uint64_t kReclaimChunkWrites = 1'000;
+constexpr double kBytesPerMB = 1e6;
+constexpr char kGone[] = "gone";
+constexpr char kKept[] = "kept";
+// The goals.
+constexpr double kReclaimGoalSeconds = 300;
+constexpr double kPutGoalMs = 20;
+// No figure is taken of fewer seconds.
+constexpr double kMinSeconds = 1;
+
+v1::CreateTableRequest TableNamed(const std::string& name) {
+  v1::CreateTableRequest request;
+  request.set_table_name(name);
+  request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
+  const auto add_attribute = [&request](const char* attribute, v1::ScalarAttributeType type) {
+    v1::AttributeDefinition* definition = request.add_attribute_definitions();
+    definition->set_attribute_name(attribute);
+    definition->set_attribute_type(type);
+  };
+  const auto add_keys = [](auto* schema, const char* partition, const char* sort) {
+    v1::KeySchemaElement* element = schema->Add();
+    element->set_attribute_name(partition);
+    element->set_key_type(v1::KEY_TYPE_HASH);
+    element = schema->Add();
+    element->set_attribute_name(sort);
+    element->set_key_type(v1::KEY_TYPE_RANGE);
+  };
+  add_attribute("pk", v1::SCALAR_ATTRIBUTE_TYPE_S);
+  add_attribute("sk", v1::SCALAR_ATTRIBUTE_TYPE_S);
+  add_attribute("group", v1::SCALAR_ATTRIBUTE_TYPE_S);
+  add_attribute("rank", v1::SCALAR_ATTRIBUTE_TYPE_N);
+  add_keys(request.mutable_key_schema(), "pk", "sk");
+  v1::GlobalSecondaryIndex* global = request.add_global_secondary_indexes();
+  global->set_index_name("by_group");
+  add_keys(global->mutable_key_schema(), "group", "sk");
+  global->mutable_projection()->set_projection_type(v1::PROJECTION_TYPE_ALL);
+  v1::LocalSecondaryIndex* local = request.add_local_secondary_indexes();
+  local->set_index_name("by_rank");
+  add_keys(local->mutable_key_schema(), "pk", "rank");
+  local->mutable_projection()->set_projection_type(v1::PROJECTION_TYPE_KEYS_ONLY);
+  return request;
+}
+
+// Different for each `number`, and nothing that compresses well.
+uint64_t Mixed(uint64_t number) {
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+  return number ^ (number >> 31);
+}
+
+// About 300 bytes, the keys in no order.
+std::string EncodedItem(uint64_t number, uint64_t collection_items) {
+  v1::Item item;
+  const auto add = [&item](const char* name) {
+    v1::Attribute* attribute = item.add_attributes();
+    attribute->set_name(name);
+    return attribute->mutable_value();
+  };
+  std::string text;
+  for (uint64_t i = 0; i < 14; ++i) text += std::to_string(Mixed(number * 14 + i));
+  add("group")->set_s("group" + std::to_string(Mixed(number) % 10'000));
+  add("pk")->set_s("pk" + std::to_string(Mixed(number / collection_items)));
+  add("rank")->set_n(std::to_string(number % 1'000'000));
+  add("sk")->set_s("sk" + std::to_string(number % collection_items));
+  add("text")->set_s(text);
+  return item.SerializeAsString();
+}
+
+absl::Status LoadItems(Session& session, Database& database, const std::string& table, uint64_t items,
+                       uint64_t collection_items) {
+  session.Progress("reclaim: loading " + std::to_string(items) + " items into " + table);
+  ITEMDB_RETURN_IF_ERROR(Await<v1::CreateTableReply>([&](auto done) {
+                           database.CreateTable(TableNamed(table), std::move(done));
+                         }).status());
+  const std::shared_ptr<BulkWrites> writes = database.BeginBulkWrite();
+  for (uint64_t item = 0; item < items;) {
+    ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+    wire::BulkWriteChunk chunk;
+    chunk.set_chunk_number(item / kReclaimChunkWrites + 1);
+    wire::TableWriteRequests* puts = chunk.add_request_items();
+    puts->set_table_name(table);
+    for (uint64_t i = 0; i < kReclaimChunkWrites && item < items; ++i, ++item)
+      puts->add_write_requests()->mutable_put_request()->set_item(EncodedItem(item, collection_items));
+    ITEMDB_RETURN_IF_ERROR(Await<wire::BulkWriteReply>([&](auto done) {
+                             database.BulkWrite(*writes, chunk, std::move(done));
+                           }).status());
+  }
+  return absl::OkStatus();
+}
+
+// Waits until RocksDB's files have had the same size for a while: nothing is compacted any more.
+absl::Status Settle(Session& session, Database& database) {
+  constexpr double kQuietSeconds = 2;
+  session.Progress("reclaim: waiting until nothing is compacted");
+  int64_t bytes = -1;
+  Clock::time_point since = Clock::now();
+  while (SecondsSince(since) < kQuietSeconds) {
+    ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+    const int64_t now = database.GetStatus().disk().table_files();
+    if (now != bytes) since = Clock::now();
+    bytes = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return absl::OkStatus();
+}
+
+struct Puts {
+  double per_second = 0;
+  double p50_ms = 0;
+  double p99_ms = 0;
+  double longest_ms = 0;
+};
+
+struct Reclaimed {
+  // From the answer of DeleteTable.
+  double seconds = 0;
+  int64_t dropped_bytes = 0;
+  int64_t bytes_before = 0;
+  int64_t bytes_after = 0;
+  Puts puts_meanwhile;
+  Puts puts_alone;
+};
+
+absl::StatusOr<Puts> PutsOf(Writers& writers, double seconds) {
+  writers.Stop();
+  if (writers.failed()) return absl::InternalError("a put failed");
+  std::vector<double> latencies = writers.latencies();
+  return Puts{.per_second = static_cast<double>(latencies.size()) / seconds,
+              .p50_ms = Percentile(latencies, 0.5),
+              .p99_ms = Percentile(latencies, 0.99),
+              .longest_ms = Percentile(latencies, 1)};
+}
+
+absl::StatusOr<Reclaimed> Measure(Session& session, Database& database, const ReclaimOptions& options) {
+  Reclaimed measured;
+  const uint64_t kept_items = std::max<uint64_t>(options.items / 5, 1);
+  ITEMDB_RETURN_IF_ERROR(LoadItems(session, database, kKept, kept_items, options.collection_items));
+  ITEMDB_RETURN_IF_ERROR(LoadItems(session, database, kGone, options.items, options.collection_items));
+  ITEMDB_RETURN_IF_ERROR(Settle(session, database));
+  measured.bytes_before = database.GetStatus().disk().table_files();
+  const auto make_item = [&options](uint64_t item) { return EncodedItem(item, options.collection_items); };
+
+  session.Progress("reclaim: the table is deleted");
+  Clock::time_point begin;
+  {
+    Writers writers(database, kKept, options.writers, kept_items, make_item);
+    v1::DeleteTableRequest request;
+    request.set_table_name(kGone);
+    ITEMDB_RETURN_IF_ERROR(Await<v1::DeleteTableReply>([&](auto done) {
+                             database.DeleteTable(request, std::move(done));
+                           }).status());
+    begin = Clock::now();
+    measured.dropped_bytes = database.GetStatus().disk().dropped_bytes();
+    while (database.GetStatus().disk().dropped_count() > 0) {
+      ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    measured.seconds = SecondsSince(begin);
+    while (SecondsSince(begin) < kMinSeconds) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ITEMDB_ASSIGN_OR_RETURN(measured.puts_meanwhile, PutsOf(writers, SecondsSince(begin)));
+  }
+  ITEMDB_RETURN_IF_ERROR(Settle(session, database));
+  measured.bytes_after = database.GetStatus().disk().table_files();
+
+  session.Progress("reclaim: writers alone");
+  const double seconds = std::max(measured.seconds, kMinSeconds);
+  begin = Clock::now();
+  Writers writers(database, kKept, options.writers, kept_items, make_item);
+  while (SecondsSince(begin) < seconds) {
+    ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(measured.puts_alone, PutsOf(writers, SecondsSince(begin)));
+  return measured;
+}
+
+}  // namespace
+
+absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
+  const std::string directory = session.scratch.NewPath();
+  Reclaimed measured;
+  {
+    DatabaseOptions database_options = OptionsFor(directory, /*durable=*/true);
+    database_options.reclaim_bytes_per_second = options.bytes_per_second;
+    ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(std::move(database_options)));
+    ITEMDB_ASSIGN_OR_RETURN(measured, Measure(session, *database, options));
+  }
+  RemoveAll(directory);
+  session.Progress("");
+
+  const uint64_t collections = (options.items + options.collection_items - 1) / options.collection_items;
+  TextTable table;
+  table.title = "A table of " + std::to_string(options.items) + " items (" + std::to_string(collections) +
+                " item collections) with a global and a local index is deleted beside " +
+                std::to_string(options.writers) + " durable writers of another";
+  table.columns = {"", "meanwhile", "writers alone", "goal"};
+  const auto megabytes = [](int64_t bytes) { return Figure(static_cast<double>(bytes) / kBytesPerMB); };
+  const auto add_once = [&](const std::string& name, const std::string& figure, const std::string& goal) {
+    table.rows.push_back({name, figure, "", goal});
+  };
+  const auto add = [&](const std::string& name, double meanwhile, double alone, const std::string& goal) {
+    table.rows.push_back({name, Figure(meanwhile), Figure(alone), goal});
+  };
+  add_once("until its space is back, s", Figure(measured.seconds), "at most " + Figure(kReclaimGoalSeconds));
+  add_once("items and entries deleted, MB", megabytes(measured.dropped_bytes), "");
+  add_once("table files before, MB", megabytes(measured.bytes_before), "");
+  add_once("table files after, MB", megabytes(measured.bytes_after), "");
+  add("puts/s", measured.puts_meanwhile.per_second, measured.puts_alone.per_second, "");
+  add("put p50, ms", measured.puts_meanwhile.p50_ms, measured.puts_alone.p50_ms, "");
+  add("put p99, ms", measured.puts_meanwhile.p99_ms, measured.puts_alone.p99_ms, "");
+  add("longest put, ms", measured.puts_meanwhile.longest_ms, measured.puts_alone.longest_ms,
+      "under " + Figure(kPutGoalMs));
+  table.notes = {"The writers alone are measured afterwards, for as long.",
+                 "Table files hold the change log too, which keeps the changes of the table."};
+  const auto puts = [](const Puts& one) {
+    return ordered_json{{"per_second", one.per_second},
+                        {"p50_ms", one.p50_ms},
+                        {"p99_ms", one.p99_ms},
+                        {"max_ms", one.longest_ms}};
+  };
+  session.report.Add(table, {ordered_json{{"figure", "reclaim"},
+                                          {"items", options.items},
+                                          {"collections", collections},
+                                          {"writers", options.writers},
+                                          {"bytes_per_second", options.bytes_per_second},
+                                          {"seconds", measured.seconds},
+                                          {"dropped_bytes", measured.dropped_bytes},
+                                          {"table_file_bytes_before", measured.bytes_before},
+                                          {"table_file_bytes_after", measured.bytes_after},
+                                          {"puts_meanwhile", puts(measured.puts_meanwhile)},
+                                          {"puts_alone", puts(measured.puts_alone)}}});
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::bench

@@ -1,0 +1,61 @@
+#include "bench/writers.h"
+
+#include <algorithm>
+
+#include "bench/seconds.h"
+
+namespace itemdb::bench {
+namespace {
+
+// A prime: each thread comes by every item.
+constexpr uint64_t kStride = 7'919;
+
+// To be appended to an encoded item: a put that changes nothing would write nothing.
+std::string EncodedVersion(uint64_t version) {
+  v1::Item item;
+  v1::Attribute* attribute = item.add_attributes();
+  attribute->set_name("version");
+  attribute->mutable_value()->set_n(std::to_string(version));
+  return item.SerializeAsString();
+}
+
+}  // namespace
+
+double Percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<size_t>(static_cast<double>(values.size() - 1) * share);
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+Writers::Writers(Database& database, const std::string& table, int writers, uint64_t items,
+                 MakeItem make_item)
+    : latencies_(writers) {
+  for (int writer = 0; writer < writers; ++writer) {
+    threads_.emplace_back([this, &database, table, make_item, items, writer] {
+      for (uint64_t i = static_cast<uint64_t>(writer); !stop_; i += kStride) {
+        wire::WriteItemRequest put;
+        put.set_table_name(table);
+        put.set_key_or_item(make_item(i % items) + EncodedVersion(i));
+        const Clock::time_point begin = Clock::now();
+        auto reply = Await<wire::WriteItemReply>([&](auto done) { database.PutItem(put, std::move(done)); });
+        if (!reply.ok()) failed_ = true;
+        latencies_[writer].push_back(SecondsSince(begin) * 1e3);
+      }
+    });
+  }
+}
+
+void Writers::Stop() {
+  stop_ = true;
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+std::vector<double> Writers::latencies() const {
+  std::vector<double> all;
+  for (const auto& one : latencies_) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+}  // namespace itemdb::bench

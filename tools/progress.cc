@@ -68,7 +68,7 @@ std::ostream* ProgressStream(Context& context) {
 }
 
 Progress::Progress(std::ostream* terminal, Options options)
-    : terminal_(terminal), options_(std::move(options)), start_(absl::Now()) {
+    : terminal_(terminal), options_(std::move(options)), start_(absl::Now()), total_(options_.total) {
   if (terminal_ != nullptr) drawer_ = std::thread([this] { Draw(); });
 }
 
@@ -81,7 +81,7 @@ void Progress::Draw() {
                << ProgressLine({.doing = options_.doing,
                                 .unit = options_.unit,
                                 .done = done_.load(std::memory_order_relaxed),
-                                .total = options_.total,
+                                .total = total_.load(std::memory_order_relaxed),
                                 .elapsed = absl::Now() - start_})
                << std::flush;
     pause = kRedraw;

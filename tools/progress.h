@@ -56,6 +56,7 @@ class Progress {
   // Thread-safe.
   void Set(int64_t done) { done_.store(done, std::memory_order_relaxed); }
   void Add(int64_t more) { done_.fetch_add(more, std::memory_order_relaxed); }
+  void SetTotal(int64_t total) { total_.store(total, std::memory_order_relaxed); }
 
   // Takes the line away. May be called again.
   void Finish();
@@ -67,6 +68,7 @@ class Progress {
   const Options options_;
   const absl::Time start_;
   std::atomic<int64_t> done_{0};
+  std::atomic<int64_t> total_;
   std::mutex mu_;
   std::condition_variable finished_changed_;
   bool finished_ = false;  // Guarded by mu_.

@@ -75,8 +75,10 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
 
   if (engine.is_checking()) {
-    reply.mutable_check()->set_done(engine.check_figures().done);
-    reply.mutable_check()->set_total(engine.check_figures().total);
+    const int64_t total = engine.check_figures().total;
+    reply.mutable_check()->set_total(total);
+    // Where the counters are wrong, which the check reports, there is more than the total.
+    reply.mutable_check()->set_done(std::min<int64_t>(engine.check_figures().done, total));
   }
   PipelineFigures figures = engine.pipeline_figures();
   reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));

@@ -36,7 +36,8 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
   int64_t last_time = 0;
   uint64_t commit_end = 0;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
-      walk, Keyspace(walk.view.store()->changes()), [&](std::string_view key, std::string_view value) {
+      walk.Uncounted(), Keyspace(walk.view.store()->changes()),
+      [&](std::string_view key, std::string_view value) {
         std::optional<uint64_t> sequence = ParseSequenceKey(key);
         if (sequence.has_value() && *sequence < start) return;  // Trimmed, or lost by a recovery.
         ++checked->records;
@@ -76,7 +77,8 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
 absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& sums, const Report& report) {
   ChangeSums found;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
-      walk, Keyspace(walk.view.store()->table_runs()), [&](std::string_view key, std::string_view value) {
+      walk.Uncounted(), Keyspace(walk.view.store()->table_runs()),
+      [&](std::string_view key, std::string_view value) {
         const auto runs = DecodeTableRuns(key, value);
         if (!runs.has_value())
           return report("change log: the table runs under the key " + Hex(key) + " do not decode");
@@ -108,7 +110,7 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   Counters counted;
   int64_t expiries = 0;
   ITEMDB_RETURN_IF_ERROR(
-      ForEachRecord(walk, Keyspace(family), [&](std::string_view key, std::string_view value) {
+      ForEachRecord(walk.Uncounted(), Keyspace(family), [&](std::string_view key, std::string_view value) {
         if (key.starts_with('e')) return (void)++expiries;
         std::string_view token = key.substr(1);
         ++counted.items;
@@ -237,8 +239,8 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
                        repairs = request.repair(), shared_done,
                        cancellation = std::move(cancellation)]() mutable {
     absl::StatusOr<v1::CheckDatabaseReply> reply =
-        Check(engine, {engine, *view, cancellation, &engine.check_figures().done}, pin->oldest_needed(),
-              subject, repairs);
+        Check(engine, {engine, *view, cancellation, &engine.check_figures()}, pin->oldest_needed(), subject,
+              repairs);
     view.reset();
     pin.reset();
     subject = {};

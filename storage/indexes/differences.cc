@@ -78,7 +78,8 @@ class CollectionCount {
       bool has_items = items.Valid() && items.key().starts_with(partition_key);
       if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, Counters());
     };
-    ITEMDB_RETURN_IF_ERROR(ForEachRecord(walk_, Keyspace(walk_.view.store()->stats()), visit, prefix));
+    ITEMDB_RETURN_IF_ERROR(
+        ForEachRecord(walk_.Uncounted(), Keyspace(walk_.view.store()->stats()), visit, prefix));
     if (!items.status().ok()) return FromRocksDB("cannot read table " + table_.name, items.status());
     return absl::OkStatus();
   }
@@ -246,6 +247,14 @@ absl::Status SumEntries(const Walk& walk, const Table& table, const Index& index
                          counted, differences);
 }
 
+// The records of a table or index are visited once more.
+absl::Status ExpectAgain(const Walk& walk, uint64_t storage_id) {
+  if (walk.figures == nullptr) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(walk.view, storage_id));
+  walk.figures->total += counters.items;
+  return absl::OkStatus();
+}
+
 // Looks up what is in buckets that differ, in both directions.
 absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* only_index,
                             const Differences& differences, const std::vector<EntrySums>& sums) {
@@ -255,6 +264,7 @@ absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* o
     const Index& index = table.indexes[i];
     if (!IsChecked(index, only_index) || !sums[i].Differ()) continue;
     differing.push_back(&index);
+    ITEMDB_RETURN_IF_ERROR(ExpectAgain(walk, index.storage_id));
     ITEMDB_RETURN_IF_ERROR(ForEachRecord(
         walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
           if (!sums[i].DifferAt(key) || !DecodeRecord(index.storage_id, key, record).has_value()) return;
@@ -262,6 +272,7 @@ absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* o
         }));
   }
   if (differing.empty()) return failed;
+  ITEMDB_RETURN_IF_ERROR(ExpectAgain(walk, table.storage_id));
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, ItemsOf(*walk.view.store(), table), [&](std::string_view key, std::string_view record) {
         const std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, key, record);
@@ -301,7 +312,7 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     visit(it.key(), it.value());
     if (++visited % kVisitsBetweenLooks != 0) continue;
-    if (walk.visited != nullptr) *walk.visited += kVisitsBetweenLooks;
+    if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenLooks;
     ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
   }
   if (!it.status().ok())

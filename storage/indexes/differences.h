@@ -2,7 +2,6 @@
 // them. Used by the check, which reports it, and by the rebuild, which puts it right.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,8 +19,11 @@ struct Walk {
   const Engine& engine;
   const ReadView& view;
   CancellationPtr cancellation;
-  // Where to count records that were visited; may be null.
-  std::atomic<int64_t>* visited = nullptr;
+  // Where records of tables and indexes are counted as they are visited; may be null.
+  Engine::CheckFigures* figures = nullptr;
+
+  // The same walk past records that do not count.
+  Walk Uncounted() const { return {engine, view, cancellation}; }
 
   // UNAVAILABLE: the store has to be closed. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the result.
   absl::Status CheckGoesOn() const;

@@ -53,14 +53,11 @@ std::string Middle(std::string_view lower, std::string_view upper) {
   return key;
 }
 
-bool IsInUse(const Catalog& catalog, uint64_t storage_id) {
-  for (const auto& table : catalog) {
-    if (table->storage_id == storage_id) return true;
-    for (const Index& index : table->indexes) {
-      if (index.storage_id == storage_id) return true;
-    }
-  }
-  return false;
+// Whether the table of this name, or an index of it, has the storage id. Tables keep their names.
+bool IsInUse(const Catalog& catalog, const std::string& table_name, uint64_t storage_id) {
+  const std::shared_ptr<const Table> table = catalog.FindByName(table_name);
+  return table != nullptr &&
+         (table->storage_id == storage_id || table->FindIndexByStorageId(storage_id) != nullptr);
 }
 
 // Visits every record.
@@ -148,9 +145,9 @@ std::shared_ptr<const SplitPoints> ScanSegments::Use(Id id, bool begins) {
   return known->second.points;
 }
 
-void ScanSegments::Keep(Id id, std::shared_ptr<const SplitPoints> points) {
+void ScanSegments::Keep(Id id, const Table& table, std::shared_ptr<const SplitPoints> points) {
   MutexLock lock(mutex_);
-  known_[id] = Known{std::move(points), std::chrono::steady_clock::now()};
+  known_[id] = Known{table.name, std::move(points), std::chrono::steady_clock::now()};
 }
 
 absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, const Request& request) {
@@ -163,8 +160,9 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
     MutexLock lock(mutex_);
     known_for_too_long = known_.erase(id) > 0;
     // Of tables that are gone.
-    std::erase_if(known_,
-                  [&view](const auto& entry) { return !IsInUse(view->catalog(), entry.first.first); });
+    std::erase_if(known_, [&view](const auto& entry) {
+      return !IsInUse(view->catalog(), entry.second.table_name, entry.first.first);
+    });
   }
   if (!known_for_too_long) {  // By a scan before the last restart, perhaps.
     std::string record;
@@ -174,7 +172,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
       return FromRocksDB("cannot read the segments of a scan", status);
     if (std::optional<SplitPoints> points; status.ok() && (points = DecodePoints(key, record)).has_value()) {
       auto shared = std::make_shared<const SplitPoints>(*std::move(points));
-      Keep(id, shared);
+      Keep(id, *request.table, shared);
       return shared;
     }
   }
@@ -193,13 +191,14 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
   const std::vector<std::string> unused = UsedLongestAgo(*view, id);
   ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
                            // Of a table deleted meanwhile nobody would ever remove them.
-                           if (!IsInUse(*group.catalog(), id.first)) return absl::OkStatus();
+                           if (!IsInUse(*group.catalog(), request.table->name, id.first))
+                             return absl::OkStatus();
                            group.PutCatalog(key, EncodePoints(key, points));
                            for (const std::string& other : unused) group.DeleteCatalog(other);
                            return absl::OkStatus();
                          }).status());
   auto shared = std::make_shared<const SplitPoints>(std::move(points));
-  Keep(id, shared);
+  Keep(id, *request.table, shared);
   MutexLock lock(mutex_);
   std::erase_if(known_, [&unused](const auto& entry) {
     return std::find(unused.begin(), unused.end(), SegmentsKey(entry.first.first, entry.first.second)) !=

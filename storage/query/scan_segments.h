@@ -44,6 +44,7 @@ class ScanSegments {
  private:
   using Id = std::pair<uint64_t, int32_t>;
   struct Known {
+    std::string table_name;
     std::shared_ptr<const SplitPoints> points;
     std::chrono::steady_clock::time_point used;
   };
@@ -62,7 +63,7 @@ class ScanSegments {
   std::shared_ptr<const SplitPoints> Use(Id id, bool begins);
   // The catalog's keys that have to go so that kMaxSplits are left with `id`'s.
   std::vector<std::string> UsedLongestAgo(const ReadView& view, Id id);
-  void Keep(Id id, std::shared_ptr<const SplitPoints> points);
+  void Keep(Id id, const Table& table, std::shared_ptr<const SplitPoints> points);
 
   Engine& engine_;
   Mutex mutex_;

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "bench/seconds.h"
 #include "bench/server_processes.h"
+#include "itemdb/v1/admin.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
@@ -24,6 +25,7 @@ constexpr double kDefinitionGoal = 2;
 constexpr double kMemoryGoalKiB = 2;
 constexpr double kRestartGoalSeconds = 0.5;
 constexpr double kLatencyGoal = 1.1;
+constexpr double kStatusGoalUs = 5'000;
 // So many tables are made and deleted one after another to time it.
 constexpr int kTimedDefinitions = 100;
 
@@ -109,6 +111,7 @@ struct DaemonOfTables {
   ServerProcess server;
   std::unique_ptr<v1::Data::Stub> data;
   std::unique_ptr<v1::Tables::Stub> tables;
+  std::unique_ptr<v1::Admin::Stub> admin;
 
   static absl::StatusOr<DaemonOfTables> Start(const std::string& directory, int indexes) {
     // What the last one wrote must not be read as this one's.
@@ -119,6 +122,7 @@ struct DaemonOfTables {
                             StartItemdProcess(directory, /*durable=*/true, /*unix_socket=*/false));
     daemon.data = v1::Data::NewStub(daemon.server.channel);
     daemon.tables = v1::Tables::NewStub(daemon.server.channel);
+    daemon.admin = v1::Admin::NewStub(daemon.server.channel);
     return daemon;
   }
 
@@ -147,11 +151,17 @@ struct DaemonOfTables {
     v1::GetItemReply reply;
     return ToStatus(data->GetItem(&context, GetRequest(table, item), &reply));
   }
+
+  absl::Status GetStatus() {
+    grpc::ClientContext context;
+    v1::GetStatusReply reply;
+    return ToStatus(admin->GetStatus(&context, v1::GetStatusRequest(), &reply));
+  }
 };
 
 // What calls take beside so many tables, each of which is written to and read in turn.
 struct Latencies {
-  Latency create, drop, put, get;
+  Latency create, drop, put, get, status;
 };
 
 absl::StatusOr<Latencies> TimeAll(DaemonOfTables& daemon, int tables, int calls) {
@@ -164,6 +174,7 @@ absl::StatusOr<Latencies> TimeAll(DaemonOfTables& daemon, int tables, int calls)
                           Time(kTimedDefinitions, [&](int i) { return daemon.Create(tables + i); }));
   ITEMDB_ASSIGN_OR_RETURN(latencies.drop,
                           Time(kTimedDefinitions, [&](int i) { return daemon.Delete(tables + i); }));
+  ITEMDB_ASSIGN_OR_RETURN(latencies.status, Time(kTimedDefinitions, [&](int) { return daemon.GetStatus(); }));
   return latencies;
 }
 
@@ -231,6 +242,7 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   add("PutItem p99, us", one.put.p99_us, all.put.p99_us, "");
   add("GetItem p50, us", one.get.p50_us, all.get.p50_us, latency_goal);
   add("GetItem p99, us", one.get.p99_us, all.get.p99_us, "");
+  add("GetStatus p50, us", one.status.p50_us, all.status.p50_us, "at most " + Figure(kStatusGoalUs));
   const auto add_once = [&](const std::string& name, double figure, const std::string& goal) {
     table.rows.push_back({name, "", Figure(figure), goal});
   };
@@ -243,7 +255,8 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
         {"create_p50_us", latencies.create.p50_us}, {"create_p99_us", latencies.create.p99_us},
         {"delete_p50_us", latencies.drop.p50_us},   {"delete_p99_us", latencies.drop.p99_us},
         {"put_p50_us", latencies.put.p50_us},       {"put_p99_us", latencies.put.p99_us},
-        {"get_p50_us", latencies.get.p50_us},       {"get_p99_us", latencies.get.p99_us}};
+        {"get_p50_us", latencies.get.p50_us},       {"get_p99_us", latencies.get.p99_us},
+        {"status_p50_us", latencies.status.p50_us}};
   };
   session.report.Add(table, {ordered_json{{"figure", "tables"},
                                           {"tables", options.tables},

@@ -128,6 +128,7 @@ void CommitGroup::Drop(DroppedKeyspace dropped) {
   PutCatalog(DroppedKey(dropped.storage_id), EncodeDropped(dropped));
   counters_.erase(dropped.storage_id);
   state_->counters.erase(dropped.storage_id);
+  state_->table_counters.erase(dropped.storage_id);
   CheckOk(batch_.Delete(state_->store->stats(), CountersKey(dropped.storage_id)));
 }
 
@@ -183,7 +184,11 @@ rocksdb::WriteBatch& CommitGroup::Finish() {
 }
 
 void CommitGroup::Commit() {
-  for (const auto& [storage_id, counters] : counters_) state_->counters[storage_id] = counters;
+  for (const auto& [storage_id, counters] : counters_) {
+    state_->counters[storage_id] = counters;
+    const auto shown = state_->table_counters.find(storage_id);
+    if (shown != state_->table_counters.end()) shown->second->Set(state_->next_group, counters);
+  }
   state_->catalog = catalog_;
   state_->next_sequence = next_sequence_;
   state_->last_commit_time_us = commit_time_us_;

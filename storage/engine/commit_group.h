@@ -78,6 +78,8 @@ struct OrderingState {
   // By key hash: the last group that wrote such a key. A collision only costs a read.
   std::vector<uint64_t> last_write;
   absl::flat_hash_map<uint64_t, Counters> counters;
+  // Those of tables where readers look for them, by storage id.
+  absl::flat_hash_map<uint64_t, std::shared_ptr<TableCounters>> table_counters;
   int64_t max_item_collection_bytes = INT64_MAX;
   RequestTokenState tokens;
   // The clock, in microseconds since the Unix epoch. Default: the real one.
@@ -140,6 +142,8 @@ class CommitGroup {
   // Adds to the counters of a table or index.
   void Count(uint64_t storage_id, int64_t items, int64_t bytes);
   void SetCounters(uint64_t storage_id, const Counters& counters);
+  // Keeps Table::counters of a new table from now on.
+  void CountIn(const Table& table) { state_->table_counters[table.storage_id] = table.counters; }
   // The items of a table that is deleted by this commit, or the entries of an index, with their counters.
   // Their records stay until the space is reclaimed (reclaimer.h).
   void DropItems(const Table& table);

@@ -16,18 +16,11 @@
 
 #include "rocksdb/options.h"
 #include "storage/base/status.h"
+#include "storage/catalog/table_counters.h"
 #include "storage/engine/read_view.h"
 #include "storage/engine/store.h"
 
 namespace itemdb {
-
-struct Counters {
-  int64_t items = 0;
-  // By SEM-002.
-  int64_t bytes = 0;
-
-  bool operator==(const Counters&) const = default;
-};
 
 std::string CountersKey(uint64_t storage_id);
 // What the keys of all collections begin with, and those of one table's.

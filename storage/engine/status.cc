@@ -15,10 +15,11 @@ void AddTables(const ReadView& view, v1::GetStatusReply* reply) {
     figures->set_table_name(table->name);
     figures->set_index_count(
         static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
-    // A damaged count is for CheckDatabase to report.
-    Counters counters = ReadCounters(view, table->storage_id).value_or(Counters());
-    figures->set_item_count(counters.items);
-    figures->set_item_bytes(counters.bytes);
+    std::optional<Counters> counters = table->counters->At(view.group());
+    // Written to since the view, or a damaged count, which is for CheckDatabase to report.
+    if (!counters.has_value()) counters = ReadCounters(view, table->storage_id).value_or(Counters());
+    figures->set_item_count(counters->items);
+    figures->set_item_bytes(counters->bytes);
   }
 }
 

@@ -329,10 +329,12 @@ Store::Usage Store::MeasureUsage() const {
   uint64_t used = block_cache_->GetUsage();
   usage.block_cache = used > charged ? used - charged : 0;
   usage.memtable_budget = write_buffer_manager_->buffer_size();
-  std::vector<rocksdb::Env::FileAttributes> files;
-  (void)db_->GetEnv()->GetChildrenFileAttributes(db_->GetName(), &files);
-  for (const rocksdb::Env::FileAttributes& file : files) {
-    if (file.name.ends_with(".log")) usage.write_ahead_log += file.size_bytes;
+  std::vector<std::string> files;
+  (void)db_->GetEnv()->GetChildren(db_->GetName(), &files);
+  for (const std::string& file : files) {
+    uint64_t bytes = 0;
+    if (file.ends_with(".log") && db_->GetEnv()->GetFileSize(db_->GetName() + "/" + file, &bytes).ok())
+      usage.write_ahead_log += bytes;
   }
   return usage;
 }

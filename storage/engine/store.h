@@ -88,7 +88,8 @@ class Store {
     uint64_t memtable_budget = 0;
     uint64_t table_readers = 0;
   };
-  // Asks every family and lists the directory: milliseconds, for people who look now and then.
+  // Asks every family and lists the names in the directory: a fraction of a millisecond, and as much for
+  // every few thousand files. For people who look now and then.
   Usage MeasureUsage() const;
 
   // Takes so many bytes from the block cache for something else, or, when negative, gives them back.

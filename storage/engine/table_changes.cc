@@ -65,6 +65,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                                 definition.storage_id(),
                                 EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
                             group.SetCatalog(group.catalog()->With(table));
+                            group.CountIn(*table);
                             return absl::OkStatus();
                           }));
   v1::CreateTableReply reply;
@@ -175,6 +176,7 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
   auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
   table->patterns = old_table.patterns;
+  table->counters = old_table.counters;
   for (const Index& old_index : old_table.indexes) {
     if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
       table->patterns = table->patterns->Without(old_index.storage_id);

@@ -1,5 +1,8 @@
 // GetStatus: the database in figures.
 
+#include <atomic>
+#include <thread>
+
 #include "tests/storage/database/requests.h"
 #include "tests/support/await.h"
 #include "tests/support/temporary_directory.h"
@@ -39,6 +42,62 @@ TEST(Status, CountsWhatIsStoredAndWritten) {
             static_cast<int64_t>(database.options().block_cache_bytes));
   EXPECT_EQ(status.memory().write_queue(), 0);
   EXPECT_EQ(status.memory().write_queue_limit(), static_cast<int64_t>(database.options().max_queue_bytes));
+}
+
+v1::TableStatistics FiguresOf(const v1::GetStatusReply& status, const std::string& table) {
+  for (const v1::TableStatistics& figures : status.tables())
+    if (figures.table_name() == table) return figures;
+  return {};
+}
+
+TEST(Status, CountsAcrossDefinitionsDeletionsAndStarts) {
+  TestDatabase database;
+  database.CreateTable(TableRequest("Things"));
+  const auto count = [&] { return FiguresOf(database->GetStatus(), "Things").item_count(); };
+  const auto put = [&](const std::string& sk) {
+    ASSERT_TRUE(PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(sk)}})).ok());
+  };
+  EXPECT_EQ(count(), 0);
+  put("1");
+  put("2");
+  v1::TagTableRequest tag;
+  tag.set_table_name("Things");
+  tag.add_tags()->set_key("key");
+  ASSERT_TRUE(Await<v1::TagTableReply>([&](auto done) { database->TagTable(tag, std::move(done)); }).ok());
+  EXPECT_EQ(count(), 2);
+  put("3");
+  EXPECT_EQ(count(), 3);
+  database.Reopen();
+  EXPECT_EQ(count(), 3);
+  put("4");
+  EXPECT_EQ(count(), 4);
+  ASSERT_TRUE(DeleteTable(database, "Things").ok());
+  database.CreateTable(TableRequest("Things"));
+  EXPECT_EQ(count(), 0);
+  put("5");
+  EXPECT_EQ(count(), 1);
+}
+
+TEST(Status, CountsAreThoseOfItsChangeSequence) {
+  TestDatabase database;
+  for (const char* table : {"Kept", "Things"}) database.CreateTable(TableRequest(table));
+  ASSERT_TRUE(PutItem(database, WriteRequest("Kept", {{"pk", S("p")}, {"sk", S("s")}})).ok());
+  const uint64_t before = database->GetStatus().change_sequence();
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (int i = 0; !stop; ++i) {
+      ASSERT_TRUE(
+          PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S(std::to_string(i))}})).ok());
+    }
+  });
+  for (int i = 0; i < 2'000; ++i) {
+    const v1::GetStatusReply status = database->GetStatus();
+    EXPECT_EQ(FiguresOf(status, "Things").item_count(),
+              static_cast<int64_t>(status.change_sequence() - before));
+    EXPECT_EQ(FiguresOf(status, "Kept").item_count(), 1);
+  }
+  stop = true;
+  writer.join();
 }
 
 // Starting again takes as long as reading the log does.

@@ -100,6 +100,38 @@ TEST_F(Streams, GiveAllPagesInOrder) {  // EXT-01
   EXPECT_THAT(counts, ElementsAre(20, 5));
 }
 
+// With an error when they read states of which some do not have the table.
+TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {  // EXT-01, EXT-02
+  for (bool one_state : {false, true}) {
+    SCOPED_TRACE(one_state);
+    if (one_state) ASSERT_TRUE(CreateTable("orders").ok());
+    // More than gRPC buffers on its own, so that later pages are read after the deletion.
+    Fill(60, 300'000);
+    grpc::ClientContext context;
+    v1::ScanStreamRequest request = ScanOf("orders");
+    request.set_one_state(one_state);
+    auto scan = data_->ScanStream(&context, request);
+    v1::ScanReply page;
+    ASSERT_TRUE(scan->Read(&page));
+    int items = page.items_size();
+    v1::DeleteTableRequest deletion;
+    deletion.set_table_name("orders");
+    v1::DeleteTableReply deleted;
+    grpc::ClientContext delete_context;
+    ASSERT_TRUE(tables_->DeleteTable(&delete_context, deletion, &deleted).ok());
+    while (scan->Read(&page)) items += page.items_size();
+    const grpc::Status status = scan->Finish();
+    if (one_state) {
+      EXPECT_TRUE(status.ok()) << status.error_message();
+      EXPECT_EQ(items, 60);
+    } else {
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+      EXPECT_EQ(DetailOf(status).reason(), "RESOURCE_NOT_FOUND");
+      EXPECT_LT(items, 60);
+    }
+  }
+}
+
 TEST_F(Streams, EndWithTheErrorOfTheirRequest) {  // EXT-01
   grpc::ClientContext missing;
   v1::ScanReply page;

@@ -104,7 +104,9 @@ TEST_F(Streams, GiveAllPagesInOrder) {  // EXT-01
 TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {  // EXT-01, EXT-02
   for (bool one_state : {false, true}) {
     SCOPED_TRACE(one_state);
-    if (one_state) ASSERT_TRUE(CreateTable("orders").ok());
+    if (one_state) {
+      ASSERT_TRUE(CreateTable("orders").ok());
+    }
     // More than gRPC buffers on its own, so that later pages are read after the deletion.
     Fill(60, 300'000);
     grpc::ClientContext context;

@@ -220,7 +220,7 @@ TEST(CheckOfADroppedTable, SeesEveryRecord) {
   engine.FinishStart();
   std::promise<void> gate;
   IoPool::Task first = [future = gate.get_future().share()] { future.wait(); };
-  ASSERT_TRUE(engine.io().Submit(first));
+  ASSERT_TRUE(engine.io().Submit(first, IoPriority::kLong));
 
   std::promise<absl::StatusOr<v1::CheckDatabaseReply>> checked;
   CheckDatabase(

@@ -262,6 +262,7 @@ void Engine::Keep() {
     failed_ = true;
     return;
   }
+  if (auto view = View(); view.ok()) (*view)->store()->KeepTakingWrites();
   // A write would meet this too, but there may be none for a while.
   if (auto view = View(); view.ok() && (*view)->store()->HasFailed()) {
     options_.log->error("RocksDB could not write its files; the store will be reopened");

@@ -13,7 +13,7 @@ constexpr auto kLookInterval = std::chrono::seconds(1);
 
 }  // namespace
 
-IoPool::IoPool(int threads, size_t max_queue) : max_queue_(max_queue) {
+IoPool::IoPool(int threads, size_t max_queue) : max_queue_(max_queue), running_(threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
 }
 
@@ -25,8 +25,6 @@ void IoPool::Stop() {
   work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  MutexLock lock(mutex_);
-  has_stopped_ = true;
 }
 
 bool IoPool::Submit(Task& task, IoPriority priority) {
@@ -61,7 +59,11 @@ void IoPool::Run() {
     {
       MutexLock lock(mutex_);
       while (IsEmpty() && !stopping_) work_.WaitFor(mutex_, kLookInterval);
-      if (IsEmpty()) return;
+      if (IsEmpty()) {
+        // What comes between the end of the last one and the join would never run.
+        has_stopped_ = --running_ == 0;
+        return;
+      }
       task = Take();
     }
     std::move(task)();

@@ -52,6 +52,8 @@ class IoPool {
   // Taken since the last long one.
   int points_taken_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // Threads.
+  int running_ ABSL_GUARDED_BY(mutex_);
   bool has_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -128,11 +128,14 @@ constexpr uint64_t kMaxLogBytes = 64 << 20;
 // are still written. RocksDB tries it again and again; opening the store anew would not help either.
 class FailedJobs : public rocksdb::EventListener {
  public:
-  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<spdlog::logger> log)
-      : has_failed_(std::move(has_failed)), log_(std::move(log)) {}
+  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<std::atomic<bool>> has_damage,
+             std::shared_ptr<spdlog::logger> log)
+      : has_failed_(std::move(has_failed)), has_damage_(std::move(has_damage)), log_(std::move(log)) {}
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
     if (reason == rocksdb::BackgroundErrorReason::kCompaction && status->IsCorruption()) {
+      MutexLock lock(mutex_);
+      *has_damage_ = true;
       if (const std::string what = status->ToString(); std::exchange(last_damage_, what) != what)
         log_->error("a damaged file cannot be compacted; what else it holds stays readable error=\"{}\"",
                     what);
@@ -144,9 +147,10 @@ class FailedJobs : public rocksdb::EventListener {
 
  private:
   const std::shared_ptr<std::atomic<bool>> has_failed_;
+  const std::shared_ptr<std::atomic<bool>> has_damage_;
   const std::shared_ptr<spdlog::logger> log_;
-  // Called with RocksDB's mutex held.
-  std::string last_damage_;
+  Mutex mutex_;
+  std::string last_damage_ ABSL_GUARDED_BY(mutex_);
 };
 
 rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger) {
@@ -255,7 +259,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   std::shared_ptr<Store> store(new Store());
   store->logger_ = std::make_shared<SpdlogLogger>(options.log);
   rocksdb::Options base = BaseOptions(options, store->logger_);
-  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, options.log));
+  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, store->has_damage_, options.log));
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
   store->write_buffer_manager_ = base.write_buffer_manager;
@@ -337,6 +341,15 @@ Store::Usage Store::MeasureUsage() const {
       usage.write_ahead_log += bytes;
   }
   return usage;
+}
+
+void Store::KeepTakingWrites() {
+  if (!*has_damage_ || std::exchange(takes_any_number_of_files_, true)) return;
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    // Unlimited: what cannot be compacted piles up in level 0, where it is only slower to read.
+    (void)db_->SetOptions(
+        family, {{"level0_slowdown_writes_trigger", "1000000"}, {"level0_stop_writes_trigger", "1000000"}});
+  }
 }
 
 void Store::TakeFromCache(int64_t bytes) {

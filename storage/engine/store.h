@@ -99,6 +99,10 @@ class Store {
   // nothing has a key in their range. Durable on return, and the files are gone from where they were.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths);
 
+  // Makes writes go on, when a damaged file cannot be compacted, however many files wait behind it. To be
+  // called now and then, by one thread.
+  void KeepTakingWrites();
+
   // Whether a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
 
@@ -135,6 +139,9 @@ class Store {
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
   const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
+  // Whether a compaction met a damaged file.
+  const std::shared_ptr<std::atomic<bool>> has_damage_ = std::make_shared<std::atomic<bool>>(false);
+  bool takes_any_number_of_files_ = false;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

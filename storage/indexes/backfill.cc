@@ -23,10 +23,12 @@ constexpr int64_t kRecordsBetweenLooks = 1'024;
 constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
 constexpr size_t kMinChangedBytes = 4 << 10;
-// Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
 constexpr size_t kFilesIngestedAtOnce = 4;
 constexpr int kMaxLevel0Files = 8;
 constexpr auto kLevel0PollInterval = std::chrono::milliseconds(20);
+// A damaged file may keep level 0 from ever getting smaller.
+constexpr auto kMaxLevel0Wait = std::chrono::seconds(30);
+// Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
 constexpr size_t kMaxMendedItems = 64;
 constexpr size_t kMaxMendedBytes = 256 << 10;
 
@@ -102,7 +104,7 @@ struct SortedEntry {
     bytes.append(item);
     return bytes;
   }
-  // Of what Encode made; files are known to be as they were written.
+  // Of what Encode made.
   static SortedEntry Decode(std::string_view bytes) {
     SortedEntry entry;
     entry.is_skipped = bytes[0] != 0;
@@ -125,6 +127,9 @@ class Backfill {
         cancellation_(std::move(cancellation)),
         progress_(progress),
         state_(*state),
+        read_through_(state->read_through),
+        items_read_(state->items_read),
+        all_read_(state->all_read),
         skipped_(state->items_skipped),
         changed_filter_(engine.options().index_build_bytes / 8),
         changed_(engine.env(), path_prefix_ + "changed-",
@@ -170,7 +175,7 @@ class Backfill {
                          state_.runs, [this](const SortedRuns& runs) { return Note(runs); });
     // Until the index is ACTIVE, or nobody goes on with it.
     entries.KeepFiles();
-    while (!state_.all_read) ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
+    while (!all_read_) ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
     ITEMDB_RETURN_IF_ERROR(TakeView());
     ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(state_.changes_from - 1, *view_, &changed_filter_));
     progress_.Begin(v1::IndexBuild::PHASE_WRITING, entries.size() - skipped_);
@@ -181,24 +186,25 @@ class Backfill {
   absl::Status Note(const SortedRuns& runs) {
     // A power cut must not take changes that were seen: others would be given their numbers.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
-    state_.runs = runs;
-    state_.seen_through = std::max(state_.seen_through, view_->change_sequence());
-    state_.read_through = read_through_;
-    state_.items_read = items_read_;
-    state_.items_skipped = skipped_;
+    BuildState state = state_;
+    state.runs = runs;
+    state.seen_through = std::max(state_.seen_through, view_->change_sequence());
+    state.read_through = read_through_;
+    state.items_read = items_read_;
+    state.items_skipped = skipped_;
+    state.all_read = all_read_;
+    ITEMDB_RETURN_IF_ERROR(WriteBuildState(engine_.env(), directory_, state));
+    state_ = std::move(state);
     noted_ = true;
-    return WriteBuildState(engine_.env(), directory_, state_);
+    return absl::OkStatus();
   }
 
   // Reads items of the state of now from where this was left up to the next note, or the end of the table.
   absl::Status ReadItems(RecordSorter* entries) {
     ITEMDB_RETURN_IF_ERROR(TakeView());
     ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view_, table_->storage_id));
-    if (items_read_ == 0) {
-      read_through_ = state_.read_through;
-      items_read_ = state_.items_read;
-      progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
-    }
+    if (!began_) progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
+    began_ = true;
     rocksdb::ReadOptions options;
     options.snapshot = view_->snapshot();
     options.total_order_seek = true;
@@ -217,7 +223,7 @@ class Backfill {
       read_through_ = it.key();
     }
     if (!it.status().ok()) return FromRocksDB("cannot read table " + table_->name, it.status());
-    state_.all_read = !it.Valid();
+    all_read_ = !it.Valid();
     return absl::OkStatus();
   }
 
@@ -300,14 +306,15 @@ class Backfill {
   // puts what is ingested into level 0, and too many files there would make it delay writes.
   absl::Status IngestFiles(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths) {
     for (size_t begin = 0; begin < paths.size(); begin += kFilesIngestedAtOnce) {
-      for (;;) {
+      const auto until = std::chrono::steady_clock::now() + kMaxLevel0Wait;
+      do {
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
         std::string files;
         (void)view_->store()->db()->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0",
                                                 &files);
         if (std::atoi(files.c_str()) < kMaxLevel0Files) break;
         std::this_thread::sleep_for(kLevel0PollInterval);
-      }
+      } while (std::chrono::steady_clock::now() < until);
       const auto first = paths.begin() + static_cast<std::ptrdiff_t>(begin);
       const size_t count = std::min(kFilesIngestedAtOnce, paths.size() - begin);
       ITEMDB_RETURN_IF_ERROR(
@@ -419,7 +426,9 @@ class Backfill {
   const Index* index_ = nullptr;
   // How far step 1 has come, of which a note is made from time to time.
   std::string read_through_;
-  int64_t items_read_ = 0;
+  int64_t items_read_;
+  bool all_read_;
+  bool began_ = false;
   bool noted_ = false;
   // Items that cannot be in the index.
   int64_t skipped_;

@@ -24,9 +24,9 @@ enum Field : uint32_t {
   kAllRead,
   kNextRun,
   kRecords,
-  // Of each run, the name of its file before its checksum.
+  // Of each run, the name of its file before its size.
   kRunName,
-  kRunChecksum,
+  kRunBytes,
 };
 
 std::string ChecksumOf(std::string_view text) {
@@ -73,9 +73,9 @@ bool SetField(const wire::Field& field, BuildState* state) {
     case kRunName:
       state->runs.runs.push_back({std::string(field.bytes), 0});
       return true;
-    case kRunChecksum:
+    case kRunBytes:
       if (state->runs.runs.empty()) return false;
-      state->runs.runs.back().checksum = field.varint;
+      state->runs.runs.back().bytes = field.varint;
       return true;
     default:
       return false;
@@ -105,6 +105,24 @@ std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& d
   return state;
 }
 
+namespace {
+
+rocksdb::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
+  std::unique_ptr<rocksdb::Directory> handle;
+  rocksdb::Status status = env->NewDirectory(directory, &handle);
+  return status.ok() ? handle->Fsync() : status;
+}
+
+}  // namespace
+
+absl::Status DeleteBuildState(rocksdb::Env* env, const std::string& directory) {
+  const std::string path = directory + "/" + kBuildStateFileName;
+  if (!env->FileExists(path).ok()) return absl::OkStatus();
+  rocksdb::Status status = env->DeleteFile(path);
+  if (status.ok()) status = SyncDirectory(env, directory);
+  return status.ok() ? absl::OkStatus() : FromRocksDB("cannot delete " + path, status);
+}
+
 absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, const BuildState& state) {
   std::string text;
   wire::AppendBytesField(kDatabaseId, state.database_id, &text);
@@ -121,16 +139,14 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
   for (const SortedRuns::Run& run : state.runs.runs) {
     // The directory may be another one the next time.
     wire::AppendBytesField(kRunName, FileNameOf(run.path), &text);
-    wire::AppendVarintField(kRunChecksum, run.checksum, &text);
+    wire::AppendVarintField(kRunBytes, run.bytes, &text);
   }
   text += ChecksumOf(text);
   const std::string path = directory + "/" + kBuildStateFileName;
   const std::string next = path + ".next";
   rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
   if (status.ok()) status = env->RenameFile(next, path);
-  std::unique_ptr<rocksdb::Directory> handle;
-  if (status.ok()) status = env->NewDirectory(directory, &handle);
-  if (status.ok()) status = handle->Fsync();
+  if (status.ok()) status = SyncDirectory(env, directory);
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path, status);
 }
 

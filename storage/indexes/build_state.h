@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rocksdb/env.h"
+#include "storage/api/options.h"
 #include "storage/base/status.h"
 #include "storage/indexes/record_sorter.h"
 
@@ -29,12 +30,19 @@ struct BuildState {
   SortedRuns runs;
 };
 
+// Where index creations keep their files.
+inline std::string BuildDirectory(const DatabaseOptions& options) {
+  return options.data_directory + "/builds";
+}
+
 // Of the file, in the directory of its runs.
 inline constexpr char kBuildStateFileName[] = "STATE";
 std::string FileNameOf(const std::string& path);
 
 // What WriteBuildState wrote to `directory`; nothing when there is none that is whole, with all its files.
 std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& directory);
+// Nothing goes on from it any more. Durable on return; errors as WriteBuildState.
+absl::Status DeleteBuildState(rocksdb::Env* env, const std::string& directory);
 // Durable on return. UNAVAILABLE, RESOURCE_EXHAUSTED: what the file system answers.
 absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, const BuildState& state);
 

@@ -14,6 +14,8 @@ namespace {
 // Before a failed attempt is made again: the first time and at most.
 constexpr auto kFirstRetryInterval = std::chrono::milliseconds(500);
 constexpr auto kMaxRetryInterval = std::chrono::minutes(1);
+// Before others have their turn.
+constexpr int kAttemptsInARow = 5;
 
 // Whether what was sorted is kept for the next attempt. On a full disk it goes: it may be what fills it.
 bool MayGoOn(const absl::Status& status) {
@@ -23,8 +25,7 @@ bool MayGoOn(const absl::Status& status) {
 
 }  // namespace
 
-IndexBuilds::IndexBuilds(Engine& engine)
-    : engine_(engine), directory_(engine.options().data_directory + "/builds") {
+IndexBuilds::IndexBuilds(Engine& engine) : engine_(engine), directory_(BuildDirectory(engine.options())) {
   // Before anything trims the log.
   std::optional<BuildState> state = ReadBuildState(engine.env(), directory_);
   auto view = engine.View();
@@ -87,13 +88,17 @@ std::optional<BuildingIndex> IndexBuilds::Next(Time* look_at) {
     const auto failed = failures_.find({one.table_name, one.index_name});
     if (failed == failures_.end() || failed->second.retry_at <= now) return std::move(one);
     *look_at = std::min(*look_at, failed->second.retry_at);
+    // Another one's turn would cost it what it has sorted.
+    if (state_.has_value() && is_state_of(one) && failed->second.attempts < kAttemptsInARow)
+      return std::nullopt;
   }
   return std::nullopt;
 }
 
 void IndexBuilds::Fill(BuildingIndex building) {
   const absl::Status status = TryToFill(&building);
-  if (!MayGoOn(status)) ForgetState();
+  // Without files there is nothing to go on from, and the store may be an earlier one after a reopening.
+  if (!MayGoOn(status) || (state_.has_value() && state_->runs.runs.empty())) ForgetState();
   RemoveFiles();
   SetProgress(nullptr, 0);
   const std::pair<std::string, std::string> name(building.table_name, building.index_name);
@@ -120,13 +125,16 @@ absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {
   const auto progress = std::make_shared<BuildProgress>();
   ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
   ITEMDB_RETURN_IF_ERROR(BeginOrGoOn(*building));
-  if (engine_.IsFromBeforeOpening(building->storage_id) || building->storage_id == used_storage_id_) {
+  if (engine_.IsFromBeforeOpening(building->storage_id) || used_storage_ids_.contains(building->storage_id)) {
     ITEMDB_ASSIGN_OR_RETURN(*building, GiveNewStorageId(engine_, *building));
     state_->index_storage_id = building->storage_id;
-    if (!state_->runs.runs.empty())
+    if (!state_->runs.runs.empty()) {
+      // The commit must not go and leave the note: the id would be given to another index.
+      ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
       ITEMDB_RETURN_IF_ERROR(WriteBuildState(engine_.env(), directory_, *state_));
+    }
   }
-  used_storage_id_ = building->storage_id;
+  used_storage_ids_.insert(building->storage_id);
   SetProgress(progress, building->storage_id);
   (void)engine_.env()->CreateDirIfMissing(directory_);
   const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);

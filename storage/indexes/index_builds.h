@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "storage/base/background_thread.h"
@@ -66,8 +67,8 @@ class IndexBuilds {
   // keeps the changes that it needs in the log.
   std::optional<BuildState> state_;
   std::unique_ptr<LogStart::Pin> kept_changes_;
-  // The storage id of the last attempt, under which there may be anything if it failed.
-  uint64_t used_storage_id_ = 0;
+  // The storage ids of attempts, under which there may be anything.
+  std::set<uint64_t> used_storage_ids_;
 
   mutable Mutex mutex_;
   // Of the index that is being filled; null when none is.

@@ -2,6 +2,7 @@
 
 #include "spdlog/spdlog.h"
 #include "storage/engine/table_changes.h"
+#include "storage/indexes/build_state.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/repair.h"
 
@@ -38,6 +39,8 @@ absl::Status ForgetAllRequests(Engine& engine) {
 }  // namespace
 
 absl::Status RebuildDerived(Engine& engine) {
+  // It was sorted from items that may be gone.
+  ITEMDB_RETURN_IF_ERROR(DeleteBuildState(engine.env(), BuildDirectory(engine.options())));
   ITEMDB_RETURN_IF_ERROR(ForgetAllRequests(engine));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   for (const auto& table : view->catalog()) {

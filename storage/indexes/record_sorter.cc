@@ -14,27 +14,20 @@ namespace {
 
 // Files read at once. More are merged into one before.
 constexpr size_t kMaxRuns = 64;
-constexpr size_t kMinReaderBytes = 16 << 10;
-constexpr size_t kMaxReaderBytes = 1 << 20;
-constexpr size_t kWriterBytes = 256 << 10;
 
 absl::Status DamagedRunError(const std::string& path) {
   return DataLossError("the sorted records in " + path + " are not as they were written");
 }
 
-// A checksum of all bytes given to it.
-class Checksum {
- public:
-  Checksum() : state_(XXH3_createState()) { XXH3_64bits_reset(state_.get()); }
-  void Add(std::string_view bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
-  uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
+// Records are written and read in blocks of about this size, each behind a BlockHeader.
+constexpr size_t kBlockBytes = 64 << 10;
 
- private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> state_;
+struct BlockHeader {
+  uint64_t bytes = 0;
+  uint64_t checksum = 0;
 };
+
+uint64_t ChecksumOf(std::string_view block) { return XXH3_64bits(block.data(), block.size()); }
 
 uint64_t HeadOf(std::string_view key) {
   uint64_t head = 0;
@@ -47,44 +40,45 @@ uint64_t HeadOf(std::string_view key) {
 // Writes records one after another: both sizes as varints, key, value.
 class RecordSorter::RunWriter {
  public:
-  RunWriter(rocksdb::Env* env, std::string path) : env_(env), path_(std::move(path)) {}
+  RunWriter(rocksdb::Env* env, std::string path) : env_(env), run_{std::move(path), 0} {}
 
-  absl::Status Open() { return Wrap(env_->NewWritableFile(path_, &file_, rocksdb::EnvOptions())); }
+  absl::Status Open() { return Wrap(env_->NewWritableFile(run_.path, &file_, rocksdb::EnvOptions())); }
   absl::Status Add(std::string_view key, std::string_view value) {
-    wire::AppendVarint(key.size(), &buffer_);
-    wire::AppendVarint(value.size(), &buffer_);
-    buffer_.append(key).append(value);
-    return buffer_.size() < kWriterBytes ? absl::OkStatus() : Flush();
+    wire::AppendVarint(key.size(), &block_);
+    wire::AppendVarint(value.size(), &block_);
+    block_.append(key).append(value);
+    return block_.size() < kBlockBytes ? absl::OkStatus() : WriteBlock();
   }
   absl::Status Close(bool durable) {
-    ITEMDB_RETURN_IF_ERROR(Flush());
+    if (!block_.empty()) ITEMDB_RETURN_IF_ERROR(WriteBlock());
     if (durable) ITEMDB_RETURN_IF_ERROR(Wrap(file_->Sync()));
     return Wrap(file_->Close());
   }
-  SortedRuns::Run run() const { return {path_, checksum_.value()}; }
+  const SortedRuns::Run& run() const { return run_; }
 
  private:
-  absl::Status Flush() {
-    checksum_.Add(buffer_);
-    absl::Status appended = Wrap(file_->Append(buffer_));
-    buffer_.clear();
-    return appended;
+  absl::Status WriteBlock() {
+    const BlockHeader header{block_.size(), ChecksumOf(block_)};
+    const rocksdb::Slice header_bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    ITEMDB_RETURN_IF_ERROR(Wrap(file_->Append(header_bytes)));
+    ITEMDB_RETURN_IF_ERROR(Wrap(file_->Append(block_)));
+    run_.bytes += header_bytes.size() + block_.size();
+    block_.clear();
+    return absl::OkStatus();
   }
   absl::Status Wrap(const rocksdb::Status& status) const {
-    return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path_, status);
+    return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + run_.path, status);
   }
 
   rocksdb::Env* const env_;
-  const std::string path_;
+  SortedRuns::Run run_;
   std::unique_ptr<rocksdb::WritableFile> file_;
-  std::string buffer_;
-  Checksum checksum_;
+  std::string block_;
 };
 
 class RecordSorter::RunReader {
  public:
-  RunReader(const SortedRuns::Run& run, size_t buffer_bytes)
-      : path_(run.path), expected_checksum_(run.checksum), buffer_bytes_(buffer_bytes) {}
+  explicit RunReader(const SortedRuns::Run& run) : path_(run.path), left_(run.bytes) {}
 
   absl::Status Open(rocksdb::Env* env) {
     rocksdb::Status status = env->NewSequentialFile(path_, &file_, rocksdb::EnvOptions());
@@ -93,16 +87,18 @@ class RecordSorter::RunReader {
   }
   // Goes to the next record.
   absl::Status Next() {
-    std::string_view rest = std::string_view(buffer_).substr(position_);
-    std::optional<size_t> taken = Parse(rest);
-    while (!taken.has_value() && !at_end_) {
-      ITEMDB_RETURN_IF_ERROR(Fill());
-      rest = buffer_;
-      taken = Parse(rest);
+    if (rest_.empty()) {
+      valid_ = left_ > 0;
+      if (!valid_) return absl::OkStatus();
+      ITEMDB_RETURN_IF_ERROR(ReadBlock());
     }
-    valid_ = taken.has_value();
-    if (!valid_ && position_ < buffer_.size()) return DamagedRunError(path_);
-    if (valid_) position_ += *taken;
+    uint64_t key_size, value_size;
+    if (!wire::ConsumeVarint(&rest_, &key_size) || !wire::ConsumeVarint(&rest_, &value_size) ||
+        key_size > rest_.size() || value_size > rest_.size() - key_size)
+      return DamagedRunError(path_);
+    key_ = rest_.substr(0, key_size);
+    value_ = rest_.substr(key_size, value_size);
+    rest_.remove_prefix(key_size + value_size);
     return absl::OkStatus();
   }
   bool valid() const { return valid_; }
@@ -110,46 +106,34 @@ class RecordSorter::RunReader {
   std::string_view value() const { return value_; }
 
  private:
-  // Bytes of the record at the front of `rest`; nothing when it is not all there.
-  std::optional<size_t> Parse(std::string_view rest) {
-    const size_t before = rest.size();
-    uint64_t key_size, value_size;
-    if (!wire::ConsumeVarint(&rest, &key_size) || !wire::ConsumeVarint(&rest, &value_size) ||
-        key_size > rest.size() || value_size > rest.size() - key_size) {
-      return std::nullopt;
-    }
-    key_ = rest.substr(0, key_size);
-    value_ = rest.substr(key_size, value_size);
-    return before - rest.size() + key_size + value_size;
+  absl::Status ReadBlock() {
+    BlockHeader header;
+    ITEMDB_RETURN_IF_ERROR(Read(sizeof(header), reinterpret_cast<char*>(&header)));
+    if (header.bytes == 0 || header.bytes > left_) return DamagedRunError(path_);
+    block_.resize(header.bytes);
+    ITEMDB_RETURN_IF_ERROR(Read(block_.size(), block_.data()));
+    if (ChecksumOf(block_) != header.checksum) return DamagedRunError(path_);
+    rest_ = block_;
+    return absl::OkStatus();
   }
-  // Drops what was read and reads more behind the rest.
-  absl::Status Fill() {
-    buffer_.erase(0, position_);
-    position_ = 0;
-    const size_t kept = buffer_.size();
-    // A record longer than the buffer makes it grow.
-    const size_t wanted = std::max(buffer_bytes_, 2 * kept) - kept;
-    buffer_.resize(kept + wanted);
+  absl::Status Read(size_t bytes, char* to) {
+    if (bytes > left_) return DamagedRunError(path_);
     rocksdb::Slice read;
-    rocksdb::Status status = file_->Read(wanted, &read, buffer_.data() + kept);
+    rocksdb::Status status = file_->Read(bytes, &read, to);
     if (!status.ok()) return FromRocksDB("cannot read " + path_, status);
-    if (read.data() != buffer_.data() + kept && !read.empty())
-      std::copy(read.data(), read.data() + read.size(), buffer_.data() + kept);
-    buffer_.resize(kept + read.size());
-    checksum_.Add(std::string_view(buffer_).substr(kept));
-    at_end_ = read.empty();
-    if (at_end_ && checksum_.value() != expected_checksum_) return DamagedRunError(path_);
+    if (read.size() != bytes) return DamagedRunError(path_);
+    if (read.data() != to) std::copy(read.data(), read.data() + bytes, to);
+    left_ -= bytes;
     return absl::OkStatus();
   }
 
   const std::string path_;
-  const uint64_t expected_checksum_;
-  const size_t buffer_bytes_;
-  Checksum checksum_;
+  // Bytes of the file that are still to be read.
+  uint64_t left_;
   std::unique_ptr<rocksdb::SequentialFile> file_;
-  std::string buffer_;
-  size_t position_ = 0;
-  bool at_end_ = false;
+  std::string block_;
+  // Of the block, behind the record.
+  std::string_view rest_;
   bool valid_ = false;
   std::string_view key_;
   std::string_view value_;
@@ -203,7 +187,6 @@ void RecordSorter::SortBuffer() {
 }
 
 absl::Status RecordSorter::Spill() {
-  if (files_.runs.size() >= kMaxRuns) ITEMDB_RETURN_IF_ERROR(MergeRuns());
   SortBuffer();
   RunWriter writer(env_, path_prefix_ + std::to_string(files_.next++));
   files_.runs.push_back(writer.run());  // To be deleted, whatever comes.
@@ -214,6 +197,7 @@ absl::Status RecordSorter::Spill() {
   files_.records += static_cast<int64_t>(entries_.size());
   entries_.clear();
   buffer_.clear();
+  if (files_.runs.size() >= kMaxRuns) return MergeRuns();
   return spilled_ != nullptr ? spilled_(files_) : absl::OkStatus();
 }
 
@@ -221,7 +205,7 @@ absl::Status RecordSorter::MergeRuns() {
   RunWriter merged(env_, path_prefix_ + std::to_string(files_.next++));
   absl::Status status = merged.Open();
   if (status.ok()) {
-    status = Merge(files_.runs, kMinReaderBytes, [&merged](std::string_view key, std::string_view value) {
+    status = Merge(files_.runs, [&merged](std::string_view key, std::string_view value) {
       return merged.Add(key, value);
     });
   }
@@ -242,17 +226,15 @@ absl::Status RecordSorter::ForEach(const Visit& visit) {
   if (!entries_.empty()) ITEMDB_RETURN_IF_ERROR(Spill());
   buffer_ = std::string();
   entries_ = std::vector<Entry>();
-  return Merge(files_.runs, std::clamp(memory_bytes_ / files_.runs.size(), kMinReaderBytes, kMaxReaderBytes),
-               visit);
+  return Merge(files_.runs, visit);
 }
 
-absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, size_t reader_bytes,
-                                 const Visit& visit) {
+absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit) {
   std::vector<std::unique_ptr<RunReader>> readers;
   auto greater = [](const RunReader* a, const RunReader* b) { return a->key() > b->key(); };
   std::priority_queue<RunReader*, std::vector<RunReader*>, decltype(greater)> queue(greater);
   for (const SortedRuns::Run& run : runs) {
-    readers.push_back(std::make_unique<RunReader>(run, reader_bytes));
+    readers.push_back(std::make_unique<RunReader>(run));
     ITEMDB_RETURN_IF_ERROR(readers.back()->Open(env_));
     if (readers.back()->valid()) queue.push(readers.back().get());
   }

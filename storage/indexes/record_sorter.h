@@ -18,7 +18,7 @@ namespace itemdb {
 struct SortedRuns {
   struct Run {
     std::string path;
-    uint64_t checksum = 0;
+    uint64_t bytes = 0;
     friend bool operator==(const Run&, const Run&) = default;
   };
   std::vector<Run> runs;
@@ -80,7 +80,7 @@ class RecordSorter {
   // Makes one file of all.
   absl::Status MergeRuns();
   // Visits the records of `runs` in order.
-  absl::Status Merge(const std::vector<SortedRuns::Run>& runs, size_t reader_bytes, const Visit& visit);
+  absl::Status Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit);
   void DeleteFiles(const std::vector<SortedRuns::Run>& runs);
 
   rocksdb::Env* const env_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "tests/support/temporary_directory.h"
@@ -82,6 +83,89 @@ TEST_F(RecordSorterFiles, NoticesAFileThatWasCut) {
   const absl::Status visited =
       sorter.ForEach([](std::string_view, std::string_view) { return absl::OkStatus(); });
   EXPECT_TRUE(absl::IsDataLoss(visited)) << visited;
+}
+
+TEST_F(RecordSorterFiles, AreGoneOnWithByAnotherSorter) {
+  SortedRuns noted;
+  const auto note = [&noted](const SortedRuns& runs) {
+    noted = runs;
+    return absl::OkStatus();
+  };
+  const std::string prefix = directory_.path() + "/run-";
+  Records records = RandomRecords(200, 30);
+  size_t added = 0;
+  {
+    RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, {}, note);
+    // What is not noted at the end is lost, as in a crash.
+    for (; noted.runs.size() < 3; ++added)
+      ASSERT_TRUE(sorter.Add(records[added].first, records[added].second).ok());
+    sorter.KeepFiles();
+  }
+  RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, noted, note);
+  for (size_t i = static_cast<size_t>(noted.records); i < records.size(); ++i)
+    ASSERT_TRUE(sorter.Add(records[i].first, records[i].second).ok());
+  EXPECT_EQ(sorter.size(), 200);
+  Records sorted;
+  const absl::Status visited = sorter.ForEach([&sorted](std::string_view key, std::string_view value) {
+    sorted.emplace_back(key, value);
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(visited.ok()) << visited;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(records.begin(), records.end());
+  EXPECT_TRUE(sorted == records);
+}
+
+// Also when files are merged because there are too many.
+TEST_F(RecordSorterFiles, HoldWhatWasAddedWhenTheyAreToldOf) {
+  int64_t added = 0;
+  int told = 0;
+  bool merged = false;
+  const auto note = [&](const SortedRuns& runs) {
+    EXPECT_EQ(runs.records, added);
+    merged = merged || (runs.runs.size() == 1 && added > 1);
+    ++told;
+    return absl::OkStatus();
+  };
+  RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 1, {}, note);
+  for (const auto& [key, value] : RandomRecords(200, 30)) {
+    ASSERT_TRUE(sorter.Add(key, value).ok());
+    ++added;
+  }
+  EXPECT_EQ(told, 199);
+  EXPECT_TRUE(merged);
+}
+
+TEST_F(RecordSorterFiles, NoticeEveryByteThatIsNotAsItWasWritten) {
+  SortedRuns noted;
+  const auto note = [&noted](const SortedRuns& runs) {
+    noted = runs;
+    return absl::OkStatus();
+  };
+  const std::string prefix = directory_.path() + "/run-";
+  {
+    RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, {}, note);
+    for (const auto& [key, value] : RandomRecords(30, 20)) ASSERT_TRUE(sorter.Add(key, value).ok());
+    sorter.KeepFiles();
+  }
+  ASSERT_FALSE(noted.runs.empty());
+  const SortedRuns::Run& run = noted.runs.front();
+  const auto flip = [&run](uint64_t at) {
+    std::fstream file(run.path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 0x41));
+  };
+  for (uint64_t at = 0; at < run.bytes; ++at) {
+    flip(at);
+    RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, noted, note);
+    sorter.KeepFiles();
+    const absl::Status visited =
+        sorter.ForEach([](std::string_view, std::string_view) { return absl::OkStatus(); });
+    ASSERT_TRUE(absl::IsDataLoss(visited)) << "byte " << at << ": " << visited;
+    flip(at);
+  }
 }
 
 }  // namespace

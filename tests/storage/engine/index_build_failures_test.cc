@@ -18,6 +18,7 @@ namespace itemdb::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 bool IsBuild(const std::string& path) { return path.find("/builds/") != std::string::npos; }
 
@@ -109,8 +110,27 @@ class IndexBuildFailures : public ::testing::Test {
 
 TEST_F(IndexBuildFailures, OfItsOwnFiles) {
   using Operation = InjectedFault::Operation;
-  for (Operation operation : {Operation::kAppend, Operation::kSync, Operation::kCreateFile}) {
+  for (Operation operation :
+       {Operation::kAppend, Operation::kSync, Operation::kCreateFile, Operation::kRename}) {
     disk_->Inject({.operation = operation, .matches = IsBuild, .times = 2});
+    CreateByGroup();
+    ExpectFilled();
+    EXPECT_EQ(disk_->faults_left(), 0);
+    ASSERT_TRUE(UpdateTable(**database_, DeleteIndexRequest("Things", "ByGroup")).ok());
+  }
+}
+
+// When everything has been read: in files, or in memory, where the next attempt does not find it.
+TEST_F(IndexBuildFailures, OfTheFilesThatEntriesAreWrittenInto) {
+  for (size_t build_bytes : {4'000, 1'000'000}) {
+    SCOPED_TRACE(build_bytes);
+    DatabaseOptions options = database_->options();
+    database_.reset();
+    options.index_build_bytes = build_bytes;
+    database_ = std::make_unique<TestDatabase>(options);
+    disk_->Inject({.operation = InjectedFault::Operation::kAppend,
+                   .matches = [](const std::string& path) { return IsBuild(path) && path.ends_with(".sst"); },
+                   .times = 2});
     CreateByGroup();
     ExpectFilled();
     EXPECT_EQ(disk_->faults_left(), 0);
@@ -170,6 +190,22 @@ TEST_F(IndexBuildFailures, BeginAnewWhenWhatWasSortedIsDamaged) {
   copy.Close();
   EXPECT_THAT(log.text(), HasSubstr("entries-0 are not as they were written"));
   EXPECT_THAT(log.text(), HasSubstr("filling an index table=Things index=ByGroup\n"));
+}
+
+// A recovery with losses may have lost items that the entries are of.
+TEST_F(IndexBuildFailures, BeginAnewAfterARecoveryWithLosses) {
+  const std::string directory = CopyOfAnInterruptedBuild();
+  std::filesystem::remove(directory + "/WATERMARK");
+  Log log;
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+  options.log = log.logger();
+  options.recover_last_good = true;
+  TestDatabase copy(options);
+  AwaitIndexes(*copy, "Things");
+  EXPECT_EQ(ScanByGroup(copy).size(), 99u);
+  copy.CheckIsClean();
+  copy.Close();
+  EXPECT_THAT(log.text(), Not(HasSubstr("going on with filling")));
 }
 
 // What they have sorted may be what fills the disk.

@@ -29,7 +29,7 @@ enum Field : uint32_t {
   kRunBytes,
 };
 
-std::string ChecksumOf(std::string_view text) {
+std::string ChecksumBytes(std::string_view text) {
   XXH64_canonical_t checksum;
   XXH64_canonicalFromHash(&checksum, XXH3_64bits(text.data(), text.size()));
   return std::string(reinterpret_cast<const char*>(checksum.digest), kChecksumBytes);
@@ -92,7 +92,7 @@ std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& d
       text.size() < kChecksumBytes)
     return std::nullopt;
   std::string_view rest = std::string_view(text).substr(0, text.size() - kChecksumBytes);
-  if (ChecksumOf(rest) != std::string_view(text).substr(rest.size())) return std::nullopt;
+  if (ChecksumBytes(rest) != std::string_view(text).substr(rest.size())) return std::nullopt;
   BuildState state;
   while (!rest.empty()) {
     wire::Field field;
@@ -141,7 +141,7 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
     wire::AppendBytesField(kRunName, FileNameOf(run.path), &text);
     wire::AppendVarintField(kRunBytes, run.bytes, &text);
   }
-  text += ChecksumOf(text);
+  text += ChecksumBytes(text);
   const std::string path = directory + "/" + kBuildStateFileName;
   const std::string next = path + ".next";
   rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);

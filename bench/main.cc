@@ -49,7 +49,7 @@ struct Options {
   int live_writers = 4;
   uint64_t reclaim_items = 1'000'000;
   uint64_t reclaim_collection_items = 1;
-  int64_t reclaim_mib = 32;
+  int64_t reclaim_mib = 16;
   int tables = 300;
   int table_indexes = 2;
   int table_puts = 20'000;
@@ -121,7 +121,7 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   app.add_option("--reclaim-mib", options.reclaim_mib,
-                 "MiB a second that reclaim rewrites of files that others share (default 32)")
+                 "MiB a second that reclaim rewrites of files that others share (default 16)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->type_name("N");
   app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")

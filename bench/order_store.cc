@@ -74,7 +74,7 @@ OrderStore::OrderStore(std::unique_ptr<DirectoryLock> lock, Recovered recovered)
   ordering_.catalog = std::move(recovered.start.catalog);
   ordering_.next_sequence = recovered.start.next_sequence;
   ordering_.last_commit_time_us = recovered.start.last_commit_time_us;
-  ordering_.counters = std::move(recovered.start.counters);
+  ordering_.counters.Reset(std::move(recovered.start.counters));
 }
 
 std::shared_ptr<const ReadView> OrderStore::View() const {

@@ -13,7 +13,7 @@ struct ReclaimOptions {
   // That have the same partition key.
   uint64_t collection_items = 1;
   // DatabaseOptions::reclaim_bytes_per_second.
-  int64_t bytes_per_second = 32 << 20;
+  int64_t bytes_per_second = 16 << 20;
   // Threads that put into the other table, one put in flight each.
   int writers = 4;
 };

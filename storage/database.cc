@@ -97,8 +97,7 @@ absl::StatusOr<v1::DescribeTimeToLiveReply> Database::DescribeTimeToLive(
     return reply;
   }
   reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
-  ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view, index->storage_id));
-  reply.set_items_with_time(items.items);
+  reply.set_items_with_time(engine_->counters().Of(index->storage_id).items);
   return reply;
 }
 
@@ -116,7 +115,7 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
   ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
   v1::DescribeTableReply reply;
   reply.set_change_sequence(view->change_sequence());
-  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), itemdb::DescribeTable(*view, *table));
+  *reply.mutable_table() = itemdb::DescribeTable(*engine_, *table);
   builds_->Describe(reply.mutable_table());
   return reply;
 }

@@ -51,7 +51,7 @@ struct DatabaseOptions {
   std::chrono::milliseconds reclaim_interval = std::chrono::minutes(1);
   // How fast what shares table files with deleted tables and indexes is rewritten without them, in bytes a
   // second. More gives space back sooner, less leaves more of the disk to writers.
-  int64_t reclaim_bytes_per_second = 32 << 20;
+  int64_t reclaim_bytes_per_second = 16 << 20;
   // How often the log is looked at for changes to trim.
   std::chrono::milliseconds change_trim_interval = std::chrono::seconds(10);
   // Turning a table's time to live on or off is refused so long after the last time (SEM-111). The service

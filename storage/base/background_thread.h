@@ -23,12 +23,16 @@ class BackgroundThread {
   void Start(std::function<void()> loop) { thread_ = std::thread(std::move(loop)); }
   // Ends the waits and joins; nothing to do when it was not started.
   void Stop() {
+    BeginStop();
+    if (thread_.joinable()) thread_.join();
+  }
+  // The first half of Stop, for an owner that has to end more than waits.
+  void BeginStop() {
     {
       MutexLock lock(mutex_);
       stopping_ = true;
     }
     changed_.NotifyAll();
-    if (thread_.joinable()) thread_.join();
   }
   // Ends the wait that is under way or the next one.
   void Wake() {

@@ -83,7 +83,6 @@ Table MakeTable(v1::TableDescription definition) {
   Table table;
   table.name = definition.table_name();
   table.storage_id = definition.storage_id();
-  table.counters = std::make_shared<TableCounters>();
   SplitKeySchema(definition, definition.key_schema(), &table.partition, &table.sort);
   auto add_index = [&](const auto& description, bool local) {
     Index index;

@@ -11,7 +11,6 @@
 
 #include "itemdb/v1/tables.pb.h"
 #include "storage/base/status.h"
-#include "storage/catalog/table_counters.h"
 #include "storage/keys/key_range.h"
 #include "storage/patterns/table_patterns.h"
 #include "storage/values/value_view.h"
@@ -66,8 +65,6 @@ struct Table {
   bool has_local_indexes = false;
   // How it is read and written. Every descriptor of the table has the same, but for what goes with an index.
   std::shared_ptr<TablePatterns> patterns;
-  // Of its items. Every descriptor of the table has the same.
-  std::shared_ptr<TableCounters> counters;
 
   // Null when there is no such index. By name only those that users have given one.
   const Index* FindIndex(std::string_view index_name) const;
@@ -78,7 +75,7 @@ struct Table {
   bool IsKeyAttribute(std::string_view attribute) const;
 };
 
-// The descriptor of a stored definition; its patterns are left null, its counters are new. An index that is
+// The descriptor of a stored definition; its patterns are left null. An index that is
 // CREATING is kFilling.
 Table MakeTable(v1::TableDescription definition);
 

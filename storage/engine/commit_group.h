@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "rocksdb/write_batch.h"
 #include "storage/catalog/catalog.h"
 #include "storage/engine/counters.h"
 #include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/expiry_marks.h"
+#include "storage/engine/group_counters.h"
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/sequence_key.h"
 #include "storage/engine/store.h"
 #include "storage/engine/table_runs.h"
+#include "storage/engine/write_set.h"
 
 namespace itemdb {
 
@@ -45,16 +46,6 @@ class CommitUnit {
   virtual void Answer(const absl::Status& status, uint64_t change_sequence) = 0;
 };
 
-// The encoded primary key of an item, with what is derived from it once.
-struct ItemKey {
-  ItemKey() = default;
-  ItemKey(uint64_t storage_id, std::string encoded);
-
-  std::string encoded;
-  // Of storage id and key.
-  uint64_t hash = 0;
-};
-
 // The item a write is about to replace, read during preparation on the request's thread and carried along.
 // Ordering uses it unless a later commit group wrote the key.
 struct CarriedRead {
@@ -77,9 +68,8 @@ struct OrderingState {
   uint64_t first_trusted_group = 0;
   // By key hash: the last group that wrote such a key. A collision only costs a read.
   std::vector<uint64_t> last_write;
-  absl::flat_hash_map<uint64_t, Counters> counters;
-  // Those of tables where readers look for them, by storage id.
-  absl::flat_hash_map<uint64_t, std::shared_ptr<TableCounters>> table_counters;
+  // Anybody may read them.
+  CurrentCounters counters;
   int64_t max_item_collection_bytes = INT64_MAX;
   RequestTokenState tokens;
   // The clock, in microseconds since the Unix epoch. Default: the real one.
@@ -110,27 +100,9 @@ class CommitGroup {
   void PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);
   void DeleteItem(const Table& table, const ItemKey& key);
 
-  // ---- item collections of tables with local indexes ----
-
-  // The item collection that the item under `key` is in, as of all units ordered so far. DATA_LOSS, or what
-  // the store answers.
-  absl::StatusOr<Counters> FindCollection(const Table& table, const ItemKey& key);
-  // Adds `change` to a collection that FindCollection has answered for.
-  void CountCollection(const Table& table, const ItemKey& key, const Counters& change);
-  // Replaces what is recorded of a collection for which FindCollection has answered DATA_LOSS.
-  void PutCollection(const Table& table, const ItemKey& key, const Counters& counters);
+  GroupCounters& counters() { return counters_; }
+  GroupTokens& tokens() { return tokens_; }
   int64_t max_item_collection_bytes() const { return state_->max_item_collection_bytes; }
-
-  // ---- client request tokens (request_tokens.h) ----
-
-  // The request applied under `token`, by an earlier group or this one; nothing when there is none or it is
-  // too long ago. DATA_LOSS, or what the store answers.
-  absl::StatusOr<std::optional<AppliedRequest>> FindRequest(std::string_view token);
-  // RESOURCE_EXHAUSTED: as many tokens are remembered as may be.
-  absl::Status CheckRoomForRequest() const;
-  // Records a request, which FindRequest has just not found, as applied.
-  void RememberRequest(std::string_view token, std::string_view fingerprint,
-                       std::optional<std::string> attributes);
 
   // Low-level parts of the same write.
   void PutEntry(const Index& index, std::string_view key, std::string_view item, size_t item_size);
@@ -139,11 +111,6 @@ class CommitGroup {
   void PutCatalog(std::string_view key, std::string_view record);
   void DeleteCatalog(std::string_view key);
   void SetCatalog(std::shared_ptr<const Catalog> catalog) { catalog_ = std::move(catalog); }
-  // Adds to the counters of a table or index.
-  void Count(uint64_t storage_id, int64_t items, int64_t bytes);
-  void SetCounters(uint64_t storage_id, const Counters& counters);
-  // Keeps Table::counters of a new table from now on.
-  void CountIn(const Table& table) { state_->table_counters[table.storage_id] = table.counters; }
   // The items of a table that is deleted by this commit, or the entries of an index, with their counters.
   // Their records stay until the space is reclaimed (reclaimer.h).
   void DropItems(const Table& table);
@@ -158,11 +125,8 @@ class CommitGroup {
   const std::vector<TimeEntry>& time_entries() const { return time_entries_; }
 
   // Whether there is nothing to write.
-  bool empty() const { return batch_.Count() == 0 && counters_.empty(); }
-  size_t SizeBytes() const { return batch_.GetDataSize(); }
-
-  // Deletes up to so many tokens that have expired.
-  void ForgetExpiredRequests(size_t at_most);
+  bool empty() const { return writes_.empty() && counters_.empty(); }
+  size_t SizeBytes() const { return writes_.SizeBytes(); }
 
   // Adds what is written once per group (counters, tokens that expired). Called by the pipeline before the
   // batch is written.
@@ -172,19 +136,7 @@ class CommitGroup {
   void Commit();
 
  private:
-  void Put(const Keyspace& keyspace, std::string_view key, std::string_view record);
-  void Delete(const Keyspace& keyspace, std::string_view key);
   void Drop(DroppedKeyspace dropped);
-
-  struct ExpiredToken {
-    int64_t time_us;
-    int64_t bytes;
-  };
-  struct Collection {
-    uint64_t storage_id = 0;
-    Counters counters;
-    bool changed = false;
-  };
 
   OrderingState* state_;
   std::shared_ptr<const Catalog> catalog_;
@@ -192,18 +144,11 @@ class CommitGroup {
   int64_t wall_time_us_;
   int64_t commit_time_us_;
   uint64_t next_sequence_;
-  rocksdb::WriteBatch batch_;
-  // Every item this group wrote, by storage id and key; what is missing was deleted. Without it most
-  // increments of a hot counter would be lost.
-  absl::flat_hash_map<std::pair<uint64_t, std::string_view>, std::optional<std::string_view>> overlay_;
-  absl::flat_hash_map<uint64_t, Counters> counters_;
-  // What FindCollection found, with this group's changes, by key.
-  absl::flat_hash_map<std::string, Collection> collections_;
+  WriteSet writes_;
+  GroupCounters counters_;
+  GroupTokens tokens_;
   TableRunsOfGroup changes_;
   std::vector<TimeEntry> time_entries_;
-  GroupTokens tokens_;
-  // Tokens that FindRequest found expired.
-  absl::flat_hash_map<std::string, ExpiredToken> expired_tokens_;
   // Items read from RocksDB while ordering, which CurrentItem's views borrow from.
   std::vector<std::unique_ptr<std::string>> reads_;
 };

@@ -56,13 +56,7 @@ void CommitPipeline::Start(PipelineStart start) {
   state_.catalog = std::move(start.catalog);
   state_.next_sequence = start.next_sequence;
   state_.last_commit_time_us = std::max(state_.last_commit_time_us, start.last_commit_time_us);
-  state_.counters = std::move(start.counters);
-  state_.table_counters.clear();
-  for (const auto& table : *state_.catalog) {
-    const auto counters = state_.counters.find(table->storage_id);
-    if (counters != state_.counters.end()) table->counters->Set(0, counters->second);
-    state_.table_counters[table->storage_id] = table->counters;
-  }
+  state_.counters.Reset(std::move(start.counters));
   state_.tokens = RequestTokenState();
   // The group that failed may be in the store after all: nothing read before it was reopened can be trusted.
   state_.first_trusted_group = ++state_.next_group;

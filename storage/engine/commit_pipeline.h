@@ -55,7 +55,7 @@ struct PipelineStart {
   std::shared_ptr<const Catalog> catalog;
   uint64_t next_sequence = 1;
   int64_t last_commit_time_us = 0;
-  absl::flat_hash_map<uint64_t, Counters> counters;
+  CurrentCounters::ByStorageId counters;
 };
 
 // Since the pipeline was made.
@@ -102,6 +102,8 @@ class CommitPipeline {
   // Relaxed mode: makes everything committed so far durable. Blocks. Does nothing in durable mode.
   absl::Status SyncNow();
   PipelineFigures figures() const;
+  // Of all tables and indexes. Thread-safe.
+  const CurrentCounters& counters() const { return state_.counters; }
 
  private:
   using Units = std::vector<std::unique_ptr<CommitUnit>>;
@@ -135,7 +137,7 @@ class CommitPipeline {
 
   const PipelineOptions options_;
 
-  // Touched only by the holder of the role (Start and Stop hold it too).
+  // Touched only by the holder of the role (Start and Stop hold it too), but for its counters.
   OrderingState state_;
   std::chrono::nanoseconds last_write_duration_{0};
   size_t last_group_units_ = 0;

@@ -6,6 +6,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "storage/engine/durable_file.h"
+
 namespace itemdb {
 namespace {
 
@@ -78,18 +80,9 @@ absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
                      "\nsequence " + std::to_string(watermark.sequence) + "\n" +
                      (watermark.recovering ? "recovering\n" : "");
   text += ChecksumLine(text);
-  std::string path = directory + "/" + kWatermarkFileName;
-  std::string next = path + ".next";
-  if (rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
-      !status.ok()) {
-    return Io("cannot write " + next, status);
-  }
-  if (rocksdb::Status status = env->RenameFile(next, path); !status.ok())
-    return Io("cannot replace " + path, status);
-  std::unique_ptr<rocksdb::Directory> handle;
-  rocksdb::Status status = env->NewDirectory(directory, &handle);
-  if (status.ok()) status = handle->Fsync();
-  if (!status.ok()) return Io("cannot sync " + directory, status);
+  const std::string path = directory + "/" + kWatermarkFileName;
+  if (rocksdb::Status status = ReplaceFile(env, path, text); !status.ok())
+    return Io("cannot write " + path, status);
   return absl::OkStatus();
 }
 

@@ -21,7 +21,7 @@ constexpr size_t kMaxDefinitionQueue = 500;
 class ForgetTokens : public CommitUnit {
  public:
   size_t SizeBytes() const override { return sizeof(*this); }
-  void Order(CommitGroup& group) override { group.ForgetExpiredRequests(kTokensForgottenAtOnce); }
+  void Order(CommitGroup& group) override { group.tokens().ForgetExpired(kTokensForgottenAtOnce); }
   void Answer(const absl::Status&, uint64_t) override {}
 };
 
@@ -74,9 +74,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   };
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
-    MutexLock lock(engine->mutex_);
-    engine->failed_ = true;
-    engine->changed_.NotifyAll();
+    engine->Fail();
   };
   engine->change_waiters_ = std::make_unique<ChangeWaiters>(
       [engine = engine.get()] { return engine->pipeline_->durable_sequence(); });
@@ -86,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);
   engine->Adopt(std::move(recovered));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
-  engine->keeper_ = std::thread([engine = engine.get()] { engine->KeeperLoop(); });
+  engine->keeper_.Start([engine = engine.get()] { engine->KeeperLoop(); });
   return engine;
 }
 
@@ -105,9 +103,11 @@ std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
 std::shared_ptr<Store> Engine::ClosedByUs(std::shared_ptr<Store> store) {
   Store* const raw = store.get();
   return std::shared_ptr<Store>(raw, [this, store = std::move(store)](Store*) mutable {
+    // All of it under the lock: once it is released the engine may be gone.
     MutexLock lock(mutex_);
     released_store_ = std::move(store);
     changed_.NotifyAll();
+    keeper_.Wake();
   });
 }
 
@@ -140,14 +140,7 @@ Engine::~Engine() {
   if (pipeline_ == nullptr) return;  // Open failed.
   definitions_->Stop();
   io_->Stop();
-  if (keeper_.joinable()) {
-    {
-      MutexLock lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.NotifyAll();
-    keeper_.join();
-  }
+  keeper_.Stop();
   reclaimer_.reset();  // After the keeper, which interrupts it.
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
@@ -237,15 +230,8 @@ bool Engine::IsFailed() const {
 }
 
 void Engine::KeeperLoop() {
-  while (true) {
-    bool failed;
-    {
-      MutexLock lock(mutex_);
-      if (!failed_ && !stopping_) changed_.WaitFor(mutex_, kKeeperInterval);
-      if (stopping_) return;
-      failed = failed_;
-    }
-    if (failed) {
+  while (keeper_.WaitFor(IsFailed() ? kReopenInterval : kKeeperInterval)) {
+    if (IsFailed()) {
       Reopen();
     } else {
       Keep();
@@ -253,22 +239,30 @@ void Engine::KeeperLoop() {
   }
 }
 
+void Engine::Fail() {
+  {
+    MutexLock lock(mutex_);
+    failed_ = true;
+  }
+  keeper_.Wake();
+}
+
 void Engine::Keep() {
   held_states_.LetGoOfOld();
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",
                         MessageOf(synced));
-    MutexLock lock(mutex_);
-    failed_ = true;
+    Fail();
     return;
   }
-  if (auto view = View(); view.ok()) (*view)->store()->KeepTakingWrites();
-  // A write would meet this too, but there may be none for a while.
-  if (auto view = View(); view.ok() && (*view)->store()->HasFailed()) {
-    options_.log->error("RocksDB could not write its files; the store will be reopened");
-    MutexLock lock(mutex_);
-    failed_ = true;
-    return;
+  if (auto view = View(); view.ok()) {
+    (*view)->store()->KeepTakingWrites();
+    // A write would meet this too, but there may be none for a while.
+    if ((*view)->store()->HasFailed()) {
+      options_.log->error("RocksDB could not write its files; the store will be reopened");
+      Fail();
+      return;
+    }
   }
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
@@ -309,16 +303,12 @@ void Engine::Reopen() {
   while (true) {
     held_states_.LetGoOfAll();
     if (CloseReleasedStore()) break;
-    MutexLock lock(mutex_);
-    if (stopping_) return;
-    if (released_store_ == nullptr) changed_.WaitFor(mutex_, kKeeperInterval);
+    if (!keeper_.WaitFor(kKeeperInterval)) return;
   }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
   if (!recovered.ok()) {
     options_.log->error("the store cannot be reopened yet error=\"{}\"", MessageOf(recovered.status()));
-    MutexLock lock(mutex_);
-    if (!stopping_) changed_.WaitFor(mutex_, kReopenInterval);
     return;  // Tried again: failed_ is still set.
   }
   {

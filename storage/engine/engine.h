@@ -18,11 +18,11 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "absl/time/clock.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
+#include "storage/base/background_thread.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
 #include "storage/engine/change_waiters.h"
@@ -105,6 +105,8 @@ class Engine {
 
   uint64_t durable_sequence() const { return pipeline_->durable_sequence(); }
   PipelineFigures pipeline_figures() const { return pipeline_->figures(); }
+  // Of all tables and indexes, in memory. Thread-safe.
+  const CurrentCounters& counters() const { return pipeline_->counters(); }
   // Writes refused below the free-space floor.
   int64_t refused_by_disk() const { return refused_by_disk_; }
   // Of the file system of the data directory, in bytes; 0 when it cannot be told.
@@ -139,6 +141,8 @@ class Engine {
 
   void KeeperLoop();
   void Keep();
+  // The keeper will close the store and open it again.
+  void Fail();
   void Reopen();
   absl::Status AdvanceWatermark();
 
@@ -171,7 +175,6 @@ class Engine {
 
   mutable Mutex mutex_;
   CondVar changed_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
   // Stores open for writing: 1, or 0 while reopening.
@@ -182,7 +185,7 @@ class Engine {
   // As it was when the store was opened.
   uint64_t opened_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
 
-  std::thread keeper_;
+  BackgroundThread keeper_;
   std::atomic<int> carrying_chunks_ = 0;
   const std::shared_ptr<PatternCount> pattern_count_ = std::make_shared<PatternCount>();
   const absl::Time opened_at_ = absl::Now();

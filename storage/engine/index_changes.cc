@@ -69,13 +69,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
 
   v1::UpdateTableReply reply;
   reply.set_change_sequence(change_sequence);
-  *reply.mutable_table() = table->definition;
-  reply.mutable_table()->clear_time_to_live();
-  // The change is made, whatever becomes of looking at the counters.
-  if (auto view = engine.View(); view.ok()) {
-    if (auto described = DescribeTable(**view, *table); described.ok())
-      *reply.mutable_table() = *std::move(described);
-  }
+  *reply.mutable_table() = DescribeTable(engine, *table);
   if (deleted != nullptr) ShowDeleting(*old_table, *deleted, reply.mutable_table());
   return reply;
 }
@@ -200,7 +194,7 @@ absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const 
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
     return ReplaceTable(engine, table,
                         [&](CommitGroup& group) {
-                          group.Count(building.storage_id, uncounted.items, uncounted.bytes);
+                          group.counters().Add(building.storage_id, uncounted.items, uncounted.bytes);
                         })
         .status();
   });

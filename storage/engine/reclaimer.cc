@@ -98,17 +98,13 @@ Reclaimer::Reclaimer(Engine& engine)
     : engine_(engine), pace_(std::make_shared<ReclaimPace>(engine.options().reclaim_bytes_per_second)) {}
 
 Reclaimer::~Reclaimer() {
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-  }
+  thread_.BeginStop();
   pace_->Interrupt();
-  changed_.NotifyAll();
-  if (thread_.joinable()) thread_.join();
+  thread_.Stop();
 }
 
 void Reclaimer::Start() {
-  thread_ = std::thread([this] { Loop(); });
+  thread_.Start([this] { Loop(); });
 }
 
 void Reclaimer::Loop() {
@@ -118,14 +114,10 @@ void Reclaimer::Loop() {
                                                                      kMinFailedInterval, kMaxFailedInterval);
   std::string last_error;
   std::chrono::milliseconds wait = interval;
-  while (true) {
-    {
-      MutexLock lock(mutex_);
-      if (!stopping_) changed_.WaitFor(mutex_, wait);
-      if (stopping_) return;
-      pace_->Resume();
-    }
-    // After the reset: the store has been set to failed before it is interrupted for a reopening.
+  while (thread_.WaitFor(wait)) {
+    pace_->Resume();
+    // After that: whoever interrupts this has begun to stop it, or has set the store to failed, before.
+    if (thread_.stopping()) return;
     const absl::Status status = engine_.IsFailed() ? absl::OkStatus() : Reclaim();
     wait = interval;
     if (status.ok()) last_error.clear();
@@ -158,8 +150,7 @@ absl::Status Reclaimer::AwaitWritten(const Store& store,
     uint64_t unwritten = 1;
     while (store.db()->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &unwritten) &&
            unwritten > 0) {
-      MutexLock lock(mutex_);
-      if (!pace_->is_interrupted()) changed_.WaitFor(mutex_, kFlushPollInterval);
+      (void)thread_.WaitFor(kFlushPollInterval);
       if (store.HasFailed()) return absl::UnavailableError("a memtable could not be written to a file");
       if (pace_->is_interrupted()) return absl::CancelledError("interrupted");
     }

@@ -17,10 +17,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <thread>
 #include <vector>
 
-#include "storage/base/mutex.h"
+#include "storage/base/background_thread.h"
 #include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/reclaim_pace.h"
 
@@ -68,10 +67,7 @@ class Reclaimer {
   std::map<uint64_t, uint64_t> seen_at_;
   std::weak_ptr<Store> store_;
 
-  Mutex mutex_;
-  CondVar changed_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  BackgroundThread thread_;
 };
 
 }  // namespace itemdb

@@ -9,6 +9,7 @@
 #include "itemdb/v1/changes.pb.h"
 #include "spdlog/spdlog.h"
 #include "storage/engine/dropped_keyspace.h"
+#include "storage/engine/durable_file.h"
 #include "storage/engine/request_tokens.h"
 #include "storage/engine/table_runs.h"
 #include "storage/keys/key_codec.h"
@@ -320,11 +321,8 @@ uint64_t LastOfTableRuns(const Store& store) {
   return it->status().ok() || last == 0 ? last : EndOfEpoch(EpochOf(last)) - 1;
 }
 
-// Makes the entries of `directory` durable: a file's own sync does not.
-absl::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
-  std::unique_ptr<rocksdb::Directory> handle;
-  rocksdb::Status status = env->NewDirectory(directory, &handle);
-  if (status.ok()) status = handle->Fsync();
+absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
+  const rocksdb::Status status = SyncDirectory(env, directory);
   if (!status.ok()) return FromRocksDB("cannot sync " + directory, status);
   return absl::OkStatus();
 }
@@ -431,7 +429,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   (void)env->CreateDirIfMissing(options.path);
   ITEMDB_ASSIGN_OR_RETURN(recovered.start.store,
                           damaged ? OpenLastGood(directory, options) : OpenWithBallast(directory, options));
-  if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncDirectory(env, directory));
+  if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(env, directory));
   ITEMDB_RETURN_IF_ERROR(LoadCatalog(damaged, &recovered));
   if (damaged) {
     ITEMDB_ASSIGN_OR_RETURN(StoredIds stored, FindStoredIds(recovered));
@@ -489,7 +487,7 @@ absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::E
     }
     std::filesystem::path path = std::filesystem::absolute(directory);
     if (!path.has_filename()) path = path.parent_path();  // "data/"
-    ITEMDB_RETURN_IF_ERROR(SyncDirectory(env, path.parent_path()));
+    ITEMDB_RETURN_IF_ERROR(SyncEntries(env, path.parent_path()));
   }
   std::string path = directory + "/" + kLockFileName;
   rocksdb::FileLock* lock = nullptr;

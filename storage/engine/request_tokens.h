@@ -25,6 +25,9 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "storage/base/status.h"
+#include "storage/engine/group_counters.h"
+#include "storage/engine/write_set.h"
 
 namespace itemdb {
 
@@ -48,13 +51,46 @@ struct RequestTokenState {
   int64_t oldest_us = 0;
 };
 
-// The tokens of one commit group.
-using GroupTokens = absl::flat_hash_map<std::string, AppliedRequest>;
-
 std::string RequestKey(std::string_view token);
 std::string RequestExpiryKey(int64_t time_us, std::string_view token);
 std::string EncodeRequest(std::string_view token, const AppliedRequest& request);
 // Nothing when the record is damaged.
 std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_view record);
+
+// The tokens of one commit group.
+class GroupTokens {
+ public:
+  // The group's own, which must outlive this. `now_us` is the clock's time.
+  GroupTokens(const Store& store, int64_t now_us, RequestTokenState& state, GroupCounters& counters,
+              WriteSet& writes)
+      : store_(store), now_us_(now_us), state_(state), counters_(counters), writes_(writes) {}
+
+  // The request applied under `token`, by an earlier group or this one; nothing when there is none or it is
+  // too long ago. DATA_LOSS, or what the store answers.
+  absl::StatusOr<std::optional<AppliedRequest>> Find(std::string_view token);
+  // RESOURCE_EXHAUSTED: as many tokens are remembered as may be.
+  absl::Status CheckRoom() const;
+  // Records a request, which Find has just not found, as applied.
+  void Remember(std::string_view token, std::string_view fingerprint, std::optional<std::string> attributes);
+  // Deletes up to so many tokens that have expired.
+  void ForgetExpired(size_t at_most);
+  // Deletes some that have expired, so that their number falls back after a peak.
+  void ForgetSome();
+
+ private:
+  struct ExpiredToken {
+    int64_t time_us;
+    int64_t bytes;
+  };
+
+  const Store& store_;
+  const int64_t now_us_;
+  RequestTokenState& state_;
+  GroupCounters& counters_;
+  WriteSet& writes_;
+  absl::flat_hash_map<std::string, AppliedRequest> remembered_;
+  // Tokens that Find found expired.
+  absl::flat_hash_map<std::string, ExpiredToken> expired_;
+};
 
 }  // namespace itemdb

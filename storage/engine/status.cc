@@ -9,17 +9,15 @@
 namespace itemdb {
 namespace {
 
-void AddTables(const ReadView& view, v1::GetStatusReply* reply) {
+void AddTables(const ReadView& view, const CurrentCounters& current, v1::GetStatusReply* reply) {
   for (const auto& table : view.catalog()) {
     v1::TableStatistics* figures = reply->add_tables();
     figures->set_table_name(table->name);
     figures->set_index_count(
         static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
-    std::optional<Counters> counters = table->counters->At(view.group());
-    // Written to since the view, or a damaged count, which is for CheckDatabase to report.
-    if (!counters.has_value()) counters = ReadCounters(view, table->storage_id).value_or(Counters());
-    figures->set_item_count(counters->items);
-    figures->set_item_bytes(counters->bytes);
+    const Counters counters = current.Of(table->storage_id);
+    figures->set_item_count(counters.items);
+    figures->set_item_bytes(counters.bytes);
   }
 }
 
@@ -68,7 +66,7 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
-    AddTables(**view, &reply);
+    AddTables(**view, engine.counters(), &reply);
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
   }

@@ -65,7 +65,6 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                                 definition.storage_id(),
                                 EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
                             group.SetCatalog(group.catalog()->With(table));
-                            group.CountIn(*table);
                             return absl::OkStatus();
                           }));
   v1::CreateTableReply reply;
@@ -81,7 +80,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
-    ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(*view, *table));
+    *reply.mutable_table() = DescribeTable(engine, *table);
     segments = SegmentsKeys(*view, table->storage_id);
     for (const Index& index : table->indexes) {
       for (std::string& key : SegmentsKeys(*view, index.storage_id)) segments.push_back(std::move(key));
@@ -176,7 +175,6 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
   auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
   table->patterns = old_table.patterns;
-  table->counters = old_table.counters;
   for (const Index& old_index : old_table.indexes) {
     if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
       table->patterns = table->patterns->Without(old_index.storage_id);
@@ -225,28 +223,25 @@ absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id)
   return ReadCounters(*view.store(), options, storage_id, CountersKey(storage_id));
 }
 
-absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const Table& table) {
+v1::TableDescription DescribeTable(const Engine& engine, const Table& table) {
   v1::TableDescription description = table.definition;
   description.clear_time_to_live();
-  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(view, table.storage_id));
+  const Counters counters = engine.counters().Of(table.storage_id);
   description.set_item_count(counters.items);
   description.set_table_size_bytes(counters.bytes);
   for (const auto& index : table.definition.global_secondary_indexes()) {
     if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
       description.set_table_status(v1::TABLE_STATUS_UPDATING);
   }
-  auto count_entries = [&](auto& index) {
+  const auto count_entries = [&](auto& index) {
     // Of an index that is being created only some have been counted.
-    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return absl::OkStatus();
-    ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id()));
+    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return;
+    const Counters entries = engine.counters().Of(index.storage_id());
     index.set_item_count(entries.items);
     index.set_index_size_bytes(entries.bytes);
-    return absl::OkStatus();
   };
-  for (auto& index : *description.mutable_global_secondary_indexes())
-    ITEMDB_RETURN_IF_ERROR(count_entries(index));
-  for (auto& index : *description.mutable_local_secondary_indexes())
-    ITEMDB_RETURN_IF_ERROR(count_entries(index));
+  for (auto& index : *description.mutable_global_secondary_indexes()) count_entries(index);
+  for (auto& index : *description.mutable_local_secondary_indexes()) count_entries(index);
   return description;
 }
 

@@ -54,8 +54,8 @@ std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& d
 std::string SegmentsKey(uint64_t storage_id, int32_t total_segments);
 std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id);
 
-// The definition of `table` with its counters as of `view`.
-absl::StatusOr<v1::TableDescription> DescribeTable(const ReadView& view, const Table& table);
+// The definition of `table` with its counters of now. Reads no disk.
+v1::TableDescription DescribeTable(const Engine& engine, const Table& table);
 // The counters of a table or index as of `view`; zero when nothing was ever written. DATA_LOSS.
 absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id);
 

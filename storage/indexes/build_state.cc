@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "storage/engine/durable_file.h"
 #include "storage/engine/store.h"
 #include "storage/values/wire.h"
 
@@ -105,16 +106,6 @@ std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& d
   return state;
 }
 
-namespace {
-
-rocksdb::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
-  std::unique_ptr<rocksdb::Directory> handle;
-  rocksdb::Status status = env->NewDirectory(directory, &handle);
-  return status.ok() ? handle->Fsync() : status;
-}
-
-}  // namespace
-
 absl::Status DeleteBuildState(rocksdb::Env* env, const std::string& directory) {
   const std::string path = directory + "/" + kBuildStateFileName;
   if (!env->FileExists(path).ok()) return absl::OkStatus();
@@ -143,10 +134,7 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
   }
   text += ChecksumBytes(text);
   const std::string path = directory + "/" + kBuildStateFileName;
-  const std::string next = path + ".next";
-  rocksdb::Status status = rocksdb::WriteStringToFile(env, text, next, /*should_sync=*/true);
-  if (status.ok()) status = env->RenameFile(next, path);
-  if (status.ok()) status = SyncDirectory(env, directory);
+  const rocksdb::Status status = ReplaceFile(env, path, text);
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path, status);
 }
 

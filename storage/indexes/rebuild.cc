@@ -19,7 +19,7 @@ absl::Status ForgetAllRequests(Engine& engine) {
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            for (const std::string& key : keys) group.DeleteRequest(key);
-                           if (all) group.SetCounters(kRequestsStorageId, Counters());
+                           if (all) group.counters().Set(kRequestsStorageId, Counters());
                            keys.clear();
                            return absl::OkStatus();
                          })

@@ -21,7 +21,7 @@ void Repair::Mend(CommitGroup& group) {
     const bool there =
         wrong.storage_id == table_.storage_id || (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
     if (!there) continue;
-    group.Count(wrong.storage_id, wrong.change.items, wrong.change.bytes);
+    group.counters().Add(wrong.storage_id, wrong.change.items, wrong.change.bytes);
   }
   for (const WrongCollection& wrong : collections_) MendCollection(**table, wrong, group);
 }
@@ -54,13 +54,14 @@ void Repair::MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup&
 
 void Repair::MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
   const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
-  absl::StatusOr<Counters> now = group.FindCollection(table, key);
+  absl::StatusOr<Counters> now = group.counters().FindCollection(table.storage_id, key);
   if (now.ok() && wrong.stored.has_value()) {
-    group.CountCollection(
-        table, key, {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
+    group.counters().AddToCollection(
+        table.storage_id, key,
+        {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
   } else if (absl::IsDataLoss(now.status())) {
     // While its record is damaged nothing in the collection can be written: it is as it was counted.
-    group.PutCollection(table, key, wrong.counted);
+    group.counters().SetCollection(table.storage_id, key, wrong.counted);
   } else {
     ++left_;
   }

@@ -134,7 +134,7 @@ class BulkUnit : public CommitUnit {
   void Apply(CommitGroup& group) {
     if (chunk_.token.has_value()) {
       if (AnswerAgain(group)) return;
-      status_ = group.CheckRoomForRequest();
+      status_ = group.tokens().CheckRoom();
       if (!status_.ok()) return;
     }
     // Later writes look at what earlier ones made: decisions must stay where they are.
@@ -159,7 +159,7 @@ class BulkUnit : public CommitUnit {
     if (!chunk_.token.has_value()) return;
     std::optional<std::string> rejected;
     if (chunk_.reply.rejected_size() > 0) rejected = Kept(chunk_.reply);
-    group.RememberRequest(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
+    group.tokens().Remember(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
   }
 
   // What is remembered of a reply: everything, unless that is much.
@@ -173,7 +173,7 @@ class BulkUnit : public CommitUnit {
 
   // Whether the chunk was applied before: then everything is said, with the writes that were rejected then.
   bool AnswerAgain(CommitGroup& group) {
-    absl::StatusOr<std::optional<AppliedRequest>> applied = group.FindRequest(chunk_.token->text);
+    absl::StatusOr<std::optional<AppliedRequest>> applied = group.tokens().Find(chunk_.token->text);
     if (!applied.ok()) {
       status_ = applied.status();
     } else if (!applied->has_value()) {

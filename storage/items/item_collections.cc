@@ -59,7 +59,8 @@ void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& grou
   for (size_t i = 0; i < actions.size(); ++i) {
     Decision& decision = decisions[i];
     if (!IsInCollection(actions[i], decision)) continue;
-    absl::StatusOr<Counters> before = group.FindCollection(*actions[i].table, actions[i].key);
+    absl::StatusOr<Counters> before =
+        group.counters().FindCollection(actions[i].table->storage_id, actions[i].key);
     if (!before.ok()) {
       decision = Refused(before.status());
       continue;
@@ -87,7 +88,7 @@ absl::Status CollectionMeter::Add(const PreparedAction& action, CommitGroup& gro
   if (!wanted_ || !action.table->has_local_indexes || action.kind == ActionKind::kConditionCheck)
     return absl::OkStatus();
   const Table& table = *action.table;
-  ITEMDB_ASSIGN_OR_RETURN(Counters collection, group.FindCollection(table, action.key));
+  ITEMDB_ASSIGN_OR_RETURN(Counters collection, group.counters().FindCollection(table.storage_id, action.key));
   wire::ItemCollectionMetrics metrics;
   const std::string& name = table.partition[0].name;
   AppendAttribute(name, ItemView(action.key_or_item).Find(name)->encoded(),

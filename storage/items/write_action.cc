@@ -270,9 +270,11 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
   } else {
     group.DeleteItem(table, action.key);
   }
-  group.Count(table.storage_id, int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
-              new_size - old_size);
-  if (table.has_local_indexes) group.CountCollection(table, action.key, CollectionChange(action, decision));
+  group.counters().Add(table.storage_id,
+                       int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
+                       new_size - old_size);
+  if (table.has_local_indexes)
+    group.counters().AddToCollection(table.storage_id, action.key, CollectionChange(action, decision));
 
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     const Index& index = *entry.index;
@@ -289,7 +291,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
       bytes += static_cast<int64_t>(entry.new_entry->item_size);
       group.PutEntry(index, entry.new_entry->key, entry.new_entry->item, entry.new_entry->item_size);
     }
-    group.Count(index.storage_id, entries, bytes);
+    group.counters().Add(index.storage_id, entries, bytes);
   }
   group.AppendChange(table.storage_id, EncodeItemChange(table, change));
 }

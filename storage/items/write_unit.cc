@@ -125,7 +125,7 @@ void WriteUnit::Order(CommitGroup& group) {
   if (!outcome_.status.ok()) return;
   // Before anything is appended: without its token the write must not be there either.
   const bool remember = token_.has_value() && all_applied;
-  if (remember) outcome_.status = group.CheckRoomForRequest();
+  if (remember) outcome_.status = group.tokens().CheckRoom();
   if (!outcome_.status.ok()) return;
 
   uint64_t first = group.next_sequence();
@@ -138,11 +138,11 @@ void WriteUnit::Order(CommitGroup& group) {
     Append(actions_[i], decisions_[i], transaction ? first : own, transaction ? last : own, group);
   }
   MeasureCollections(group);
-  if (remember) group.RememberRequest(token_->text, token_->fingerprint, outcome_.results[0].item);
+  if (remember) group.tokens().Remember(token_->text, token_->fingerprint, outcome_.results[0].item);
 }
 
 bool WriteUnit::AnswerAgain(CommitGroup& group) {
-  absl::StatusOr<std::optional<AppliedRequest>> applied = group.FindRequest(token_->text);
+  absl::StatusOr<std::optional<AppliedRequest>> applied = group.tokens().Find(token_->text);
   if (!applied.ok()) {
     outcome_.status = applied.status();
   } else if (!applied->has_value()) {

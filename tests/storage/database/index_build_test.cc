@@ -10,6 +10,7 @@
 
 #include "tests/storage/database/requests.h"
 #include "tests/support/live_index.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::testing {
 namespace {
@@ -146,7 +147,7 @@ TEST(IndexBuild, UnderWritesGivesTheIndexOfAQuietTable) {
   if (const char* chosen = std::getenv("ITEMDB_TEST_SEED"); chosen != nullptr)
     return RunSeed(std::strtoull(chosen, nullptr, 10));
   const char* given = std::getenv("ITEMDB_INDEX_BUILD_SEEDS");
-  const int seeds = given != nullptr ? std::atoi(given) : 20;
+  const int seeds = given != nullptr ? std::atoi(given) : Repetitions(20);
   for (int seed = 0; seed < seeds && !HasFailure(); ++seed) RunSeed(static_cast<uint64_t>(seed));
 }
 

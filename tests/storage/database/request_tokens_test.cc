@@ -189,12 +189,12 @@ class TokensInTime : public ::testing::Test {
     CommitGroup group(&state_);
     int known = 0;
     for (const std::string& token : tokens) {
-      auto found = group.FindRequest(token);
+      auto found = group.tokens().Find(token);
       EXPECT_TRUE(found.ok()) << found.status();
       if (found->has_value()) {
         ++known;
       } else {
-        group.RememberRequest(token, std::string(16, 'f'), std::nullopt);
+        group.tokens().Remember(token, std::string(16, 'f'), std::nullopt);
       }
     }
     EXPECT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
@@ -207,7 +207,7 @@ class TokensInTime : public ::testing::Test {
     std::unique_ptr<rocksdb::Iterator> it(
         state_.store->db()->NewIterator(rocksdb::ReadOptions(), state_.store->requests()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) ++keys;
-    return {keys, state_.counters[kRequestsStorageId].items};
+    return {keys, state_.counters.Of(kRequestsStorageId).items};
   }
 
   TestDatabase database_;
@@ -250,27 +250,27 @@ TEST_F(TokensInTime, AreForgottenByThemselves) {
   for (int i = 0; i < 100; ++i) Commit(0, {"old" + std::to_string(i)});
   state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
   CommitGroup group(&state_);
-  group.ForgetExpiredRequests(1'000);
+  group.tokens().ForgetExpired(1'000);
   ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
   group.Commit();
   EXPECT_EQ(Stored(), std::make_pair(0, int64_t{0}));
-  EXPECT_EQ(state_.counters[kRequestsStorageId].bytes, 0);
+  EXPECT_EQ(state_.counters.Of(kRequestsStorageId).bytes, 0);
 }
 
 TEST_F(TokensInTime, AreBoundedInBytes) {
-  state_.counters[kRequestsStorageId].bytes = kMaxRequestTokensBytes - 1;
+  state_.counters.Commit({{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
   CommitGroup group(&state_);
-  EXPECT_TRUE(group.CheckRoomForRequest().ok());
-  group.RememberRequest("a", std::string(16, 'f'), std::nullopt);
-  EXPECT_TRUE(absl::IsResourceExhausted(group.CheckRoomForRequest()));
+  EXPECT_TRUE(group.tokens().CheckRoom().ok());
+  group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);
+  EXPECT_TRUE(absl::IsResourceExhausted(group.tokens().CheckRoom()));
 }
 
 TEST_F(TokensInTime, AreBoundedInNumber) {
-  state_.counters[kRequestsStorageId].items = kMaxRequestTokens - 1;
+  state_.counters.Commit({{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
   CommitGroup group(&state_);
-  EXPECT_TRUE(group.CheckRoomForRequest().ok());
-  group.RememberRequest("a", std::string(16, 'f'), std::nullopt);
-  EXPECT_TRUE(absl::IsResourceExhausted(group.CheckRoomForRequest()));
+  EXPECT_TRUE(group.tokens().CheckRoom().ok());
+  group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);
+  EXPECT_TRUE(absl::IsResourceExhausted(group.tokens().CheckRoom()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/time_to_live.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::testing {
 namespace {
@@ -170,7 +171,7 @@ TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
 // Whatever was answered is there when the power comes back, and what was begun is finished.
 TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
   constexpr int kItems = 60;
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(12); ++seed) {
     SCOPED_TRACE(seed);
     TemporaryDirectory directory;
     const std::string root = directory.path() + "/root";

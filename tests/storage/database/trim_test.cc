@@ -7,6 +7,7 @@
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/watching.h"
 #include "tests/support/power_loss_file_system.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::testing {
 namespace {
@@ -222,7 +223,7 @@ TEST_F(Trim, ReadersAreToldOfWhatTheyMissed) {  // SEM-103, SEM-107
 // The start may be behind what readers were told, never before what is on disk: a database that was cut off
 // while it trimmed opens and is whole.
 TEST_F(Trim, SurvivesPowerCuts) {  // SEM-103
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(12); ++seed) {
     SCOPED_TRACE(seed);
     TemporaryDirectory directory;
     const std::string root = directory.path() + "/root";

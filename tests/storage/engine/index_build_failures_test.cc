@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "rocksdb/env.h"
 #include "spdlog/sinks/ostream_sink.h"
+#include "storage/engine/durability_watermark.h"
 #include "storage/engine/index_changes.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/engine/gate_file_system.h"
@@ -197,7 +199,11 @@ TEST_F(IndexBuildFailures, BeginAnewWhenWhatWasSortedIsDamaged) {
 // A recovery with losses may have lost items that the entries are of.
 TEST_F(IndexBuildFailures, BeginAnewAfterARecoveryWithLosses) {
   const std::string directory = CopyOfAnInterruptedBuild(/*with_changes=*/false);
-  std::filesystem::remove(directory + "/WATERMARK");
+  // Such a recovery was begun, and the process died.
+  auto watermark = ReadWatermark(rocksdb::Env::Default(), directory);
+  ASSERT_TRUE(watermark.ok() && watermark->has_value()) << watermark.status();
+  (*watermark)->recovering = true;
+  ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), directory, **watermark).ok());
   Log log;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory);
   options.log = log.logger();

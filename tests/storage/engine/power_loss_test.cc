@@ -15,14 +15,15 @@
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
+#include "tests/support/repetitions.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
 namespace {
 
-constexpr uint64_t kSeeds = 200;
-constexpr uint64_t kRelaxedSeeds = 60;
+constexpr uint64_t kSeeds = Repetitions<uint64_t>(200);
+constexpr uint64_t kRelaxedSeeds = Repetitions<uint64_t>(60);
 constexpr int kMachinesAtOnce = 12;
 constexpr int kWriters = 4;
 constexpr int kStepsPerWriter = 60;

@@ -11,6 +11,7 @@
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/files.h"
 #include "tests/support/power_loss_file_system.h"
+#include "tests/support/repetitions.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
 
@@ -727,7 +728,7 @@ class InterruptedRecoveryTest : public RecoveryTest {
 
  private:
   // Operations of the disk from one interruption to the next.
-  static constexpr uint64_t kStep = 7;
+  static constexpr uint64_t kStep = 7 * kSanitizerShare;
 };
 
 TEST_F(InterruptedRecoveryTest, OfACutLogIsRepeatedOrComplete) {

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "rocksdb/env.h"
-#include "storage/engine/keyspace.h"
-#include "storage/engine/read_view.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/read_view.h"
 
 namespace itemdb::bench {
 namespace {
@@ -74,7 +74,7 @@ OrderStore::OrderStore(std::unique_ptr<DirectoryLock> lock, Recovered recovered)
   ordering_.catalog = std::move(recovered.start.catalog);
   ordering_.next_sequence = recovered.start.next_sequence;
   ordering_.last_commit_time_us = recovered.start.last_commit_time_us;
-  ordering_.counters.Reset(std::move(recovered.start.counters));
+  ordering_.counters.Reset(recovered.start.counters);
 }
 
 std::shared_ptr<const ReadView> OrderStore::View() const {

@@ -7,14 +7,14 @@
 
 #include "bench/contender.h"
 #include "bench/order_store.h"
-#include "storage/engine/read_view.h"
+#include "storage/store/read_view.h"
 
 namespace itemdb::bench {
 namespace {
 
 using nlohmann::ordered_json;
 
-// The steps of a put, as storage/engine/commit_pipeline.h has them.
+// The steps of a put, as storage/commit/commit_pipeline.h has them.
 enum Step { kDecode, kPrepare, kRead, kOrder, kCommit, kPublish, kSteps };
 constexpr const char* kStepNames[kSteps] = {"decode", "prepare", "read", "order", "commit", "publish"};
 constexpr const char* kStepTexts[kSteps] = {

@@ -8,10 +8,6 @@
 #include "storage/changes/trimmer.h"
 #include "storage/changes/watch.h"
 #include "storage/engine/engine.h"
-#include "storage/engine/index_changes.h"
-#include "storage/engine/status.h"
-#include "storage/engine/table_changes.h"
-#include "storage/engine/time_to_live_changes.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/index_builds.h"
@@ -21,6 +17,10 @@
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
 #include "storage/query/page.h"
+#include "storage/schema/index_changes.h"
+#include "storage/schema/table_changes.h"
+#include "storage/schema/time_to_live_changes.h"
+#include "storage/status.h"
 
 namespace itemdb {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/engine/table_runs.h"
+#include "storage/commit/table_runs.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb {

@@ -8,7 +8,7 @@
 #include "storage/changes/log_reader.h"
 #include "storage/changes/shard_iterator.h"
 #include "storage/changes/stream_names.h"
-#include "storage/engine/stream_records.h"
+#include "storage/schema/stream_records.h"
 #include "storage/values/item_size.h"
 
 namespace itemdb {

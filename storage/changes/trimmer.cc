@@ -7,9 +7,10 @@
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
 #include "storage/changes/log_reader.h"
+#include "storage/commit/table_runs.h"
 #include "storage/engine/commit_and_wait.h"
-#include "storage/engine/stream_records.h"
-#include "storage/engine/table_runs.h"
+#include "storage/schema/stream_records.h"
+#include "storage/store/catalog_records.h"
 
 namespace itemdb {
 namespace {

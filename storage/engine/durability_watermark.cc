@@ -6,7 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "storage/engine/durable_file.h"
+#include "storage/store/durable_file.h"
 
 namespace itemdb {
 namespace {

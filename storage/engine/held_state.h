@@ -8,7 +8,7 @@
 
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
-#include "storage/engine/read_view.h"
+#include "storage/store/read_view.h"
 
 namespace itemdb {
 

@@ -7,10 +7,10 @@
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
-#include "storage/engine/counters.h"
+#include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
-#include "storage/engine/table_changes.h"
 #include "storage/keys/key_codec.h"
+#include "storage/store/counters.h"
 
 namespace itemdb {
 namespace {

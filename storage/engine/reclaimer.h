@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "storage/base/background_thread.h"
-#include "storage/engine/dropped_keyspace.h"
-#include "storage/engine/reclaim_pace.h"
+#include "storage/store/dropped_keyspace.h"
+#include "storage/store/reclaim_pace.h"
 
 namespace itemdb {
 

@@ -8,12 +8,13 @@
 #include "google/protobuf/message.h"
 #include "itemdb/v1/changes.pb.h"
 #include "spdlog/spdlog.h"
-#include "storage/engine/dropped_keyspace.h"
-#include "storage/engine/durable_file.h"
-#include "storage/engine/request_tokens.h"
-#include "storage/engine/table_runs.h"
+#include "storage/commit/request_tokens.h"
+#include "storage/commit/table_runs.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
+#include "storage/store/catalog_records.h"
+#include "storage/store/dropped_keyspace.h"
+#include "storage/store/durable_file.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -351,17 +352,6 @@ absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory
 }
 
 }  // namespace
-
-std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
-  std::string payload;
-  wire::AppendVarint(number, &payload);
-  return EncodeRecord(kCatalogStorageId, key, 0, payload);
-}
-
-std::string EncodeCatalogTable(const v1::TableDescription& definition) {
-  return EncodeRecord(kCatalogStorageId, kTableKeyPrefix + definition.table_name(), 0,
-                      definition.SerializeAsString());
-}
 
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good) {

@@ -14,23 +14,11 @@
 #include <memory>
 #include <string>
 
-#include "storage/engine/commit_pipeline.h"
+#include "storage/commit/commit_pipeline.h"
 #include "storage/engine/durability_watermark.h"
-#include "storage/engine/store.h"
+#include "storage/store/store.h"
 
 namespace itemdb {
-
-// Keys of the catalog.
-inline constexpr char kNextStorageIdKey[] = "next_storage_id";
-inline constexpr char kChangesStartKey[] = "changes_start";
-// Present while indexes and counters must be rebuilt from the items.
-inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
-inline constexpr char kTableKeyPrefix[] = "table/";
-// Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
-inline constexpr char kSegmentsKeyPrefix[] = "segments/";
-// A record holding one number, and a table definition.
-std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
-std::string EncodeCatalogTable(const v1::TableDescription& definition);
 
 // An open database before anything is served from it.
 struct Recovered {

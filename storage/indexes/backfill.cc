@@ -9,9 +9,9 @@
 #include "spdlog/spdlog.h"
 #include "storage/changes/log_reader.h"
 #include "storage/engine/commit_and_wait.h"
-#include "storage/engine/table_changes.h"
 #include "storage/indexes/index_entry.h"
 #include "storage/indexes/record_sorter.h"
+#include "storage/schema/table_changes.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 

@@ -19,9 +19,9 @@
 // changed up to W has the right one after 4, and writes after 3 replaced it if it changed later.
 #pragma once
 
-#include "storage/engine/index_changes.h"
 #include "storage/indexes/build_progress.h"
 #include "storage/indexes/build_state.h"
+#include "storage/schema/index_changes.h"
 
 namespace itemdb {
 

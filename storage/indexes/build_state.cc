@@ -3,8 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "storage/engine/durable_file.h"
-#include "storage/engine/store.h"
+#include "storage/store/durable_file.h"
+#include "storage/store/store.h"
 #include "storage/values/wire.h"
 
 namespace itemdb {

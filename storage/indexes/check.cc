@@ -5,10 +5,10 @@
 
 #include <map>
 
-#include "storage/engine/table_changes.h"
-#include "storage/engine/table_runs.h"
+#include "storage/commit/table_runs.h"
 #include "storage/indexes/findings.h"
 #include "storage/indexes/repair.h"
+#include "storage/schema/table_changes.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb {

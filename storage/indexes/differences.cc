@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
-#include "storage/engine/table_changes.h"
 #include "storage/keys/key_codec.h"
+#include "storage/schema/table_changes.h"
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
 

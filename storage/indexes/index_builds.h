@@ -9,9 +9,9 @@
 #include <string>
 
 #include "storage/base/background_thread.h"
-#include "storage/engine/index_changes.h"
 #include "storage/indexes/build_progress.h"
 #include "storage/indexes/build_state.h"
+#include "storage/schema/index_changes.h"
 
 namespace itemdb {
 

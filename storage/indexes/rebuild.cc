@@ -1,10 +1,11 @@
 // RebuildDerived: index entries and counters from the items.
 
 #include "spdlog/spdlog.h"
-#include "storage/engine/table_changes.h"
 #include "storage/indexes/build_state.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/repair.h"
+#include "storage/schema/table_changes.h"
+#include "storage/store/catalog_records.h"
 
 namespace itemdb {
 namespace {

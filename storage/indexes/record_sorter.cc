@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "storage/engine/store.h"
+#include "storage/store/store.h"
 #include "storage/values/wire.h"
 
 namespace itemdb {

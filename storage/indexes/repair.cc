@@ -1,8 +1,8 @@
 #include "storage/indexes/repair.h"
 
 #include "storage/engine/commit_and_wait.h"
-#include "storage/engine/table_changes.h"
 #include "storage/keys/key_codec.h"
+#include "storage/schema/table_changes.h"
 
 namespace itemdb {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Every write operation is made of these: a single write of one, a batch and a transaction of several.
 // Preparing happens on the request's thread, deciding at the write's place in the commit order
-// (storage/engine/commit_pipeline.h).
+// (storage/commit/commit_pipeline.h).
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 #include "itemdb/wire/data.pb.h"
 #include "storage/catalog/capacity.h"
 #include "storage/catalog/catalog.h"
-#include "storage/engine/commit_group.h"
+#include "storage/commit/commit_group.h"
 #include "storage/expressions/condition.h"
 #include "storage/expressions/update.h"
 #include "storage/indexes/index_entry.h"

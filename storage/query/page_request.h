@@ -9,13 +9,13 @@
 
 #include "itemdb/wire/data.pb.h"
 #include "storage/catalog/capacity.h"
-#include "storage/engine/keyspace.h"
-#include "storage/engine/read_view.h"
 #include "storage/expressions/condition.h"
 #include "storage/expressions/key_condition.h"
 #include "storage/expressions/projection.h"
 #include "storage/keys/key_range.h"
 #include "storage/patterns/access_call.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/read_view.h"
 
 namespace itemdb {
 

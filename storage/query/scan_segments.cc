@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "storage/base/limits.h"
-#include "storage/engine/table_changes.h"
+#include "storage/schema/table_changes.h"
+#include "storage/store/catalog_records.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "storage/base/limits.h"
-#include "storage/engine/counters.h"
+#include "storage/commit/request_tokens.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/recovery.h"
-#include "storage/engine/request_tokens.h"
 #include "storage/indexes/check.h"
+#include "storage/store/catalog_records.h"
+#include "storage/store/counters.h"
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
 

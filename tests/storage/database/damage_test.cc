@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "storage/engine/counters.h"
 #include "storage/engine/recovery.h"
+#include "storage/store/catalog_records.h"
+#include "storage/store/counters.h"
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"

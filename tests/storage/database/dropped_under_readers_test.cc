@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "storage/engine/engine.h"
-#include "storage/engine/table_changes.h"
 #include "storage/indexes/check.h"
+#include "storage/schema/table_changes.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/requests.h"
 #include "tests/storage/engine/gate_file_system.h"

@@ -14,9 +14,10 @@
 
 #include "spdlog/sinks/ostream_sink.h"
 #include "spdlog/spdlog.h"
-#include "storage/engine/counters.h"
-#include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/recovery.h"
+#include "storage/store/catalog_records.h"
+#include "storage/store/counters.h"
+#include "storage/store/dropped_keyspace.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/requests.h"
 #include "tests/support/await.h"

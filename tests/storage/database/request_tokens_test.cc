@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "storage/base/limits.h"
+#include "storage/commit/request_tokens.h"
 #include "storage/engine/engine.h"
-#include "storage/engine/request_tokens.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {
@@ -258,7 +258,7 @@ TEST_F(TokensInTime, AreForgottenByThemselves) {
 }
 
 TEST_F(TokensInTime, AreBoundedInBytes) {
-  state_.counters.Commit({{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
+  state_.counters.Commit(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
   group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);
@@ -266,7 +266,7 @@ TEST_F(TokensInTime, AreBoundedInBytes) {
 }
 
 TEST_F(TokensInTime, AreBoundedInNumber) {
-  state_.counters.Commit({{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
+  state_.counters.Commit(0, {{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
   group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);

@@ -5,7 +5,8 @@
 #include <set>
 
 #include "storage/base/limits.h"
-#include "storage/engine/table_changes.h"
+#include "storage/schema/table_changes.h"
+#include "storage/store/catalog_records.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {

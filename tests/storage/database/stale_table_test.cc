@@ -4,8 +4,8 @@
 #include <future>
 
 #include "storage/engine/engine.h"
-#include "storage/engine/table_changes.h"
 #include "storage/items/write_unit.h"
+#include "storage/schema/table_changes.h"
 #include "tests/storage/database/requests.h"
 
 namespace itemdb::testing {

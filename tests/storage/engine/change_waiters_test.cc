@@ -1,5 +1,5 @@
 // Who is woken by which change.
-#include "storage/engine/change_waiters.h"
+#include "storage/commit/change_waiters.h"
 
 #include <semaphore>
 #include <thread>

@@ -8,9 +8,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "storage/engine/dropped_keyspace.h"
 #include "storage/engine/engine.h"
-#include "storage/engine/table_changes.h"
+#include "storage/schema/table_changes.h"
+#include "storage/store/dropped_keyspace.h"
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/power_loss_file_system.h"

@@ -10,7 +10,7 @@
 #include "rocksdb/env.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "storage/engine/durability_watermark.h"
-#include "storage/engine/index_changes.h"
+#include "storage/schema/index_changes.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/support/live_index.h"

@@ -1,5 +1,5 @@
 // The pace that space is given back at: it waits, but never for long when somebody waits for it.
-#include "storage/engine/reclaim_pace.h"
+#include "storage/store/reclaim_pace.h"
 
 #include <gtest/gtest.h>
 

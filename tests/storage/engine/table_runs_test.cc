@@ -1,5 +1,5 @@
 // Which changes are of which table: what a commit group stores, and what is read of it.
-#include "storage/engine/table_runs.h"
+#include "storage/commit/table_runs.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,0 +1,113 @@
+#include "storage/commit/commit_group.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "storage/base/check.h"
+#include "storage/keys/key_codec.h"
+#include "storage/store/read_view.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+int64_t NowMicros() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+CommitGroup::CommitGroup(OrderingState* state)
+    : state_(state),
+      catalog_(state->catalog),
+      wall_time_us_(state->clock_us ? state->clock_us() : NowMicros()),
+      commit_time_us_(std::max(state->last_commit_time_us, wall_time_us_)),
+      next_sequence_(state->next_sequence),
+      counters_(*state->store, state->counters),
+      tokens_(*state->store, wall_time_us_, state->tokens, counters_, writes_) {}
+
+absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const Table& table,
+                                                                         const ItemKey& key,
+                                                                         const CarriedRead& carried) {
+  if (const auto* written = writes_.FindItem(table, key); written != nullptr) return *written;
+  if (state_->last_write[key.hash % state_->last_write.size()] <= carried.group &&
+      carried.group >= state_->first_trusted_group) {
+    return carried.item.has_value() ? std::optional<std::string_view>(*carried.item) : std::nullopt;
+  }
+  rocksdb::PinnableSlice record;
+  rocksdb::Status status =
+      GetRecord(*state_->store, ItemsOf(*state_->store, table), rocksdb::ReadOptions(), key.encoded, &record);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
+  std::optional<StoredRecord> decoded = DecodeRecord(table.storage_id, key.encoded, ToView(record));
+  if (!decoded.has_value()) return DamagedRecordError("table " + table.name, key.encoded);
+  reads_.push_back(std::make_unique<std::string>(decoded->payload));
+  return std::string_view(*reads_.back());
+}
+
+void CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size) {
+  writes_.PutItem(*state_->store, table, key, item, item_size);
+  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+}
+
+void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
+  writes_.DeleteItem(*state_->store, table, key);
+  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+}
+
+void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
+                           size_t item_size) {
+  writes_.Put(EntriesOf(*state_->store, index), key, EncodeRecord(index.storage_id, key, item_size, item));
+  if (index.time_to_live) time_entries_.push_back({index.storage_id, std::string(key)});
+}
+
+void CommitGroup::DeleteEntry(const Index& index, std::string_view key) {
+  writes_.Delete(EntriesOf(*state_->store, index), key);
+}
+
+void CommitGroup::DeleteRequest(std::string_view key) { writes_.Delete(state_->store->requests(), key); }
+
+void CommitGroup::PutCatalog(std::string_view key, std::string_view record) {
+  writes_.Put(state_->store->catalog(), key, record);
+}
+
+void CommitGroup::DeleteCatalog(std::string_view key) { writes_.Delete(state_->store->catalog(), key); }
+
+void CommitGroup::DropItems(const Table& table) { Drop({table.storage_id, KeyspaceKind::kItems}); }
+
+void CommitGroup::DropEntries(const Index& index) {
+  Drop({index.storage_id, index.local ? KeyspaceKind::kLocalEntries : KeyspaceKind::kGlobalEntries});
+}
+
+void CommitGroup::Drop(DroppedKeyspace dropped) {
+  dropped.bytes = std::max<int64_t>(counters_.Drop(dropped.storage_id, &writes_).bytes, 0);
+  dropped.time_us = wall_time_us_;
+  PutCatalog(DroppedKey(dropped.storage_id), EncodeDropped(dropped));
+}
+
+void CommitGroup::AppendChange(uint64_t storage_id, std::string_view record) {
+  changes_.Add(storage_id, next_sequence_);
+  std::string key = SequenceKey(next_sequence_++);
+  writes_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record));
+}
+
+rocksdb::WriteBatch& CommitGroup::Finish() {
+  tokens_.ForgetSome();
+  for (const TableRunsOfGroup::Record& runs : changes_.Encode())
+    writes_.Put(state_->store->table_runs(), runs.key, runs.value);
+  counters_.AppendTo(&writes_);
+  return writes_.batch();
+}
+
+void CommitGroup::Commit() {
+  counters_.Commit(state_->next_group);
+  state_->catalog = catalog_;
+  state_->next_sequence = next_sequence_;
+  state_->last_commit_time_us = commit_time_us_;
+  ++state_->next_group;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,139 @@
+#include "storage/commit/request_tokens.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+#include "storage/store/sequence_key.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+constexpr int64_t kRememberUs = int64_t{kRequestTokenMinutes} * 60 * 1'000'000;
+constexpr size_t kFingerprintBytes = 16;
+// Expired tokens forgotten for each new one.
+constexpr size_t kForgottenPerToken = 2;
+
+bool IsExpired(int64_t time_us, int64_t now_us) {
+  return time_us + kRememberUs <= now_us || time_us >= now_us + kRememberUs;
+}
+
+std::string EncodeLength(std::string_view expiry_key, size_t length) {
+  std::string payload;
+  wire::AppendVarint(length, &payload);
+  return EncodeRecord(kRequestsStorageId, expiry_key, 0, payload);
+}
+
+int64_t DecodeLength(std::string_view expiry_key, std::string_view record) {
+  std::optional<StoredRecord> stored = DecodeRecord(kRequestsStorageId, expiry_key, record);
+  uint64_t length = 0;
+  if (stored.has_value()) (void)wire::ConsumeVarint(&stored->payload, &length);
+  return static_cast<int64_t>(length);
+}
+
+}  // namespace
+
+std::string RequestKey(std::string_view token) { return std::string("t").append(token); }
+
+std::string RequestExpiryKey(int64_t time_us, std::string_view token) {
+  return std::string("e").append(SequenceKey(static_cast<uint64_t>(time_us))).append(token);
+}
+
+std::string EncodeRequest(std::string_view token, const AppliedRequest& request) {
+  std::string payload;
+  wire::AppendVarint(static_cast<uint64_t>(request.time_us), &payload);
+  payload += request.fingerprint;
+  payload.push_back(request.attributes.has_value() ? '\1' : '\0');
+  if (request.attributes.has_value()) payload += *request.attributes;
+  return EncodeRecord(kRequestsStorageId, RequestKey(token), 0, payload);
+}
+
+std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_view record) {
+  std::optional<StoredRecord> stored = DecodeRecord(kRequestsStorageId, RequestKey(token), record);
+  if (!stored.has_value()) return std::nullopt;
+  std::string_view rest = stored->payload;
+  uint64_t time = 0;
+  if (!wire::ConsumeVarint(&rest, &time) || rest.size() < kFingerprintBytes + 1) return std::nullopt;
+  AppliedRequest request;
+  request.time_us = static_cast<int64_t>(time);
+  request.fingerprint = rest.substr(0, kFingerprintBytes);
+  if (rest[kFingerprintBytes] != '\0') request.attributes.emplace(rest.substr(kFingerprintBytes + 1));
+  return request;
+}
+
+absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view token) {
+  auto own = remembered_.find(std::string(token));
+  if (own != remembered_.end()) return own->second;
+  std::string record;
+  rocksdb::Status status =
+      store_.db()->Get(rocksdb::ReadOptions(), store_.requests(), RequestKey(token), &record);
+  if (status.IsNotFound()) return std::nullopt;
+  if (!status.ok()) return FromRocksDB("cannot read a client request token", status);
+  std::optional<AppliedRequest> request = DecodeRequest(token, record);
+  if (!request.has_value()) return DamagedRecordError("the client request tokens", token);
+  if (!IsExpired(request->time_us, now_us_)) return request;
+  expired_.emplace(token, ExpiredToken{request->time_us, static_cast<int64_t>(record.size())});
+  return std::nullopt;
+}
+
+absl::Status GroupTokens::CheckRoom() const {
+  const Counters tokens = counters_.Of(kRequestsStorageId);
+  if (tokens.items < kMaxRequestTokens && tokens.bytes < kMaxRequestTokensBytes) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                   "nothing was written: " + std::to_string(tokens.items) + " client request tokens of " +
+                       std::to_string(tokens.bytes) + " bytes are kept from the last " +
+                       std::to_string(kRequestTokenMinutes) + " minutes; at most " +
+                       std::to_string(kMaxRequestTokens) + " of " + std::to_string(kMaxRequestTokensBytes) +
+                       " bytes are; send the request later or without a token",
+                   1'000);
+}
+
+void GroupTokens::Remember(std::string_view token, std::string_view fingerprint,
+                           std::optional<std::string> attributes) {
+  rocksdb::ColumnFamilyHandle* family = store_.requests();
+  if (auto expired = expired_.find(std::string(token)); expired != expired_.end()) {
+    writes_.Delete(family, RequestExpiryKey(expired->second.time_us, token));
+    counters_.Add(kRequestsStorageId, -1, -expired->second.bytes);
+  }
+  AppliedRequest request{now_us_, std::string(fingerprint), std::move(attributes)};
+  std::string record = EncodeRequest(token, request);
+  std::string expiry_key = RequestExpiryKey(now_us_, token);
+  writes_.Put(family, RequestKey(token), record);
+  writes_.Put(family, expiry_key, EncodeLength(expiry_key, record.size()));
+  counters_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
+  remembered_.insert_or_assign(std::string(token), std::move(request));
+  if (expiry_key < state_.forget_from) {  // The clock went back.
+    state_.forget_from = expiry_key.substr(0, 9);
+    state_.oldest_us = now_us_;
+  }
+}
+
+void GroupTokens::ForgetSome() { ForgetExpired(remembered_.size() * kForgottenPerToken); }
+
+void GroupTokens::ForgetExpired(size_t at_most) {
+  if (at_most == 0 || (state_.oldest_us > 0 && !IsExpired(state_.oldest_us, now_us_))) return;
+  rocksdb::Slice end = "f";
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end;
+  std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, store_.requests()));
+  for (it->Seek(state_.forget_from); it->Valid(); it->Next()) {
+    std::string_view key = ToView(it->key());
+    std::optional<uint64_t> time = ParseSequenceKey(key.substr(1, 8));
+    if (!time.has_value()) continue;  // Damaged: CheckDatabase's to report.
+    state_.oldest_us = static_cast<int64_t>(*time);
+    state_.forget_from = key.substr(0, 9);  // Without the token: another of the same time may come before it.
+    if (!IsExpired(state_.oldest_us, now_us_) || at_most == 0) return;
+    // Used anew in this group, which has replaced its record and removed this key.
+    std::string token(key.substr(9));
+    if (remembered_.contains(token)) continue;
+    --at_most;
+    writes_.Delete(store_.requests(), key);
+    writes_.Delete(store_.requests(), RequestKey(token));
+    counters_.Add(kRequestsStorageId, -1, -DecodeLength(key, ToView(it->value())));
+  }
+  // None is left: the next one is of now.
+  state_.oldest_us = now_us_;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,54 @@
+#include "storage/commit/write_set.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "storage/base/check.h"
+#include "storage/values/stored_record.h"
+
+namespace itemdb {
+
+ItemKey::ItemKey(uint64_t storage_id, std::string key)
+    : encoded(std::move(key)), hash(XXH3_64bits_withSeed(encoded.data(), encoded.size(), storage_id)) {}
+
+void WriteSet::PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
+                       size_t item_size) {
+  Put(ItemsOf(store, table), key.encoded, EncodeRecord(table.storage_id, key.encoded, item_size, item));
+  items_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = item;
+}
+
+void WriteSet::DeleteItem(const Store& store, const Table& table, const ItemKey& key) {
+  Delete(ItemsOf(store, table), key.encoded);
+  items_[std::make_pair(table.storage_id, std::string_view(key.encoded))] = std::nullopt;
+}
+
+const std::optional<std::string_view>* WriteSet::FindItem(const Table& table, const ItemKey& key) const {
+  const auto written = items_.find(std::make_pair(table.storage_id, std::string_view(key.encoded)));
+  return written == items_.end() ? nullptr : &written->second;
+}
+
+void WriteSet::Put(const Keyspace& keyspace, std::string_view key, std::string_view record) {
+  const rocksdb::Slice key_parts[] = {keyspace.prefix(), ToSlice(key)};
+  const rocksdb::Slice value = ToSlice(record);
+  const rocksdb::Status status =
+      batch_.Put(keyspace.family(), rocksdb::SliceParts(key_parts, 2), rocksdb::SliceParts(&value, 1));
+  ITEMDB_CHECK(status.ok());
+}
+
+void WriteSet::Delete(const Keyspace& keyspace, std::string_view key) {
+  const rocksdb::Slice key_parts[] = {keyspace.prefix(), ToSlice(key)};
+  const rocksdb::Status status = batch_.Delete(keyspace.family(), rocksdb::SliceParts(key_parts, 2));
+  ITEMDB_CHECK(status.ok());
+}
+
+void WriteSet::Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record) {
+  const rocksdb::Status status = batch_.Put(family, ToSlice(key), ToSlice(record));
+  ITEMDB_CHECK(status.ok());
+}
+
+void WriteSet::Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
+  const rocksdb::Status status = batch_.Delete(family, ToSlice(key));
+  ITEMDB_CHECK(status.ok());
+}
+
+}  // namespace itemdb

@@ -1,0 +1,204 @@
+#include "storage/schema/index_changes.h"
+
+#include <future>
+
+#include "spdlog/spdlog.h"
+#include "storage/schema/stream_records.h"
+#include "storage/schema/table_changes.h"
+#include "storage/store/catalog_records.h"
+
+namespace itemdb {
+namespace {
+
+// The index of `old_table` that `table` lacks; null when there is none.
+const Index* DeletedIndex(const Table& old_table, const Table& table) {
+  for (const Index& index : old_table.indexes) {
+    if (table.FindIndexByStorageId(index.storage_id) == nullptr) return &index;
+  }
+  return nullptr;
+}
+
+// What `table` looks like right after the change that deleted `deleted` from `old_table`.
+void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescription* table) {
+  for (const auto& index : old_table.definition.global_secondary_indexes()) {
+    if (index.storage_id() != deleted.storage_id) continue;
+    v1::GlobalSecondaryIndexDescription* shown = table->add_global_secondary_indexes();
+    *shown = index;
+    shown->set_index_status(v1::TABLE_STATUS_DELETING);
+    shown->clear_backfilling();
+  }
+  table->set_table_status(v1::TABLE_STATUS_UPDATING);
+}
+
+// Takes what is kept of an index, besides its definition, out of the database.
+void DropIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
+  group.DropEntries(index);
+  for (const std::string& key : segments) group.DeleteCatalog(key);
+}
+
+absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTableRequest& request) {
+  std::shared_ptr<const Table> old_table;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(request.table_name()));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, UpdatedDefinition(old_table->definition, request));
+  StreamChange stream;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(stream, StreamChange::Prepare(*view, &old_table->definition, &definition));
+  }
+  bool has_new_index = false;
+  for (auto& index : *definition.mutable_global_secondary_indexes()) {
+    if (index.storage_id() != 0) continue;
+    index.set_storage_id(engine.NewStorageId());
+    has_new_index = true;
+  }
+  std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));
+  const Index* deleted = DeletedIndex(*old_table, *table);
+  std::vector<std::string> segments;
+  if (deleted != nullptr) {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    segments = SegmentsKeys(*view, deleted->storage_id);
+  }
+
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, ReplaceTable(engine, table, [&](CommitGroup& group) {
+                            stream.Append(group);
+                            if (has_new_index) PutNextStorageId(engine, group);
+                            if (deleted != nullptr) DropIndex(*deleted, segments, group);
+                          }));
+
+  v1::UpdateTableReply reply;
+  reply.set_change_sequence(change_sequence);
+  *reply.mutable_table() = DescribeTable(engine, *table);
+  if (deleted != nullptr) ShowDeleting(*old_table, *deleted, reply.mutable_table());
+  return reply;
+}
+
+absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> operation) {
+  std::promise<absl::Status> promise;
+  std::future<absl::Status> done = promise.get_future();
+  auto run = [operation = std::move(operation)]() mutable -> absl::StatusOr<bool> {
+    ITEMDB_RETURN_IF_ERROR(operation());
+    return true;
+  };
+  RunDefinition<bool>(
+      engine, std::move(run),
+      [promise = std::move(promise)](absl::StatusOr<bool> ran) mutable { promise.set_value(ran.status()); });
+  return done.get();
+}
+
+// Replaces the building index's table by what `change` makes of its definition. No change record: nothing
+// changes for those who use the table.
+absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
+                            absl::FunctionRef<void(CommitGroup&)> also) {
+  return CommitAndWait(engine,
+                       [&](CommitGroup& group) {
+                         group.PutCatalog(kTableKeyPrefix + table->name,
+                                          EncodeCatalogTable(table->definition));
+                         also(group);
+                         group.SetCatalog(group.catalog()->With(table));
+                         return absl::OkStatus();
+                       })
+      .status();
+}
+
+// What `definition` says of an index that is being created.
+void SetStorageId(uint64_t storage_id, uint64_t new_storage_id, v1::TableDescription* definition) {
+  for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (index.storage_id() == storage_id) return index.set_storage_id(new_storage_id);
+  }
+  definition->mutable_time_to_live()->set_storage_id(new_storage_id);
+}
+
+void SetActive(uint64_t storage_id, int64_t skipped_items, v1::TableDescription* definition) {
+  for (auto& index : *definition->mutable_global_secondary_indexes()) {
+    if (index.storage_id() != storage_id) continue;
+    index.set_index_status(v1::TABLE_STATUS_ACTIVE);
+    index.clear_backfilling();
+    if (skipped_items > 0) index.set_skipped_items(skipped_items);
+    return;
+  }
+  definition->mutable_time_to_live()->set_index_status(v1::TABLE_STATUS_ACTIVE);
+}
+
+absl::StatusOr<FoundIndex> FindNow(Engine& engine, const BuildingIndex& building) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  return FindBuildingIndex(view->catalog(), building);
+}
+
+}  // namespace
+
+void UpdateTable(Engine& engine, v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Update(engine, request); }, std::move(done));
+}
+
+absl::StatusOr<FoundIndex> FindBuildingIndex(const Catalog& catalog, const BuildingIndex& building) {
+  if (auto table = catalog.FindByName(building.table_name); table != nullptr) {
+    const Index* index = table->FindIndexByStorageId(building.storage_id);
+    if (index != nullptr && index->state != IndexState::kActive) return FoundIndex{table, index};
+  }
+  return NotFoundError("index " + building.index_name + " of table " + building.table_name +
+                       " was deleted while it was being created");
+}
+
+std::vector<BuildingIndex> BuildingIndexes(const Catalog& catalog) {
+  std::vector<BuildingIndex> building;
+  for (const auto& table : catalog) {
+    for (const Index& index : table->indexes) {
+      if (index.state != IndexState::kActive)
+        building.push_back({table->name, table->storage_id, index.name, index.storage_id});
+    }
+  }
+  return building;
+}
+
+absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building) {
+  BuildingIndex renewed = building;
+  ITEMDB_RETURN_IF_ERROR(RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    renewed.storage_id = engine.NewStorageId();
+    v1::TableDescription definition = found.table->definition;
+    SetStorageId(building.storage_id, renewed.storage_id, &definition);
+    return ReplaceQuietly(engine, WithDefinition(*found.table, std::move(definition)),
+                          [&](CommitGroup& group) {
+                            PutNextStorageId(engine, group);
+                            DropIndex(*found.index, {}, group);
+                          });
+  }));
+  return renewed;
+}
+
+absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building) {
+  return RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
+    std::shared_ptr<Table> table = WithDefinition(*found.table, found.table->definition);
+    for (Index& index : table->indexes) {
+      if (index.storage_id == building.storage_id) index.state = IndexState::kCatchingUp;
+    }
+    return ReplaceQuietly(engine, table, [](CommitGroup&) {});
+  });
+}
+
+absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
+                           const Counters& uncounted, int64_t skipped_items) {
+  return RunAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    if (view->store().get() != &store) {
+      return absl::AbortedError("the store was opened again while index " + building.index_name +
+                                " of table " + building.table_name + " was being filled");
+    }
+    ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view->catalog(), building));
+    v1::TableDescription definition = found.table->definition;
+    SetActive(building.storage_id, skipped_items, &definition);
+    std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
+    return ReplaceTable(engine, table,
+                        [&](CommitGroup& group) {
+                          group.counters().Add(building.storage_id, uncounted.items, uncounted.bytes);
+                        })
+        .status();
+  });
+}
+
+}  // namespace itemdb

@@ -1,0 +1,229 @@
+#include "storage/schema/table_changes.h"
+
+#include <chrono>
+#include <fstream>
+#include <future>
+
+#include "absl/functional/function_ref.h"
+#include "spdlog/spdlog.h"
+#include "storage/base/limits.h"
+#include "storage/schema/stream_records.h"
+#include "storage/store/catalog_records.h"
+
+namespace itemdb {
+namespace {
+
+std::string NewTableId() {
+  std::string uuid;
+  std::ifstream random("/proc/sys/kernel/random/uuid");
+  std::getline(random, uuid);
+  return uuid;
+}
+
+absl::StatusOr<StreamChange> PrepareStream(Engine& engine, const v1::TableDescription* before,
+                                           v1::TableDescription* after) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  return StreamChange::Prepare(*view, before, after);
+}
+
+absl::Status TableExistsError(const std::string& name) {
+  return WithRule("SEM-093", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
+                                       "Table already exists: " + name));
+}
+
+absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTableRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, DefinitionFromRequest(request));
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    if (view->catalog().FindByName(definition.table_name()) != nullptr)
+      return TableExistsError(definition.table_name());
+    if (view->catalog().size() >= kMaxTables) {
+      return WithRule("SEM-094", MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                                           "there are " + std::to_string(kMaxTables) +
+                                               " tables already, which is the limit"));
+    }
+  }
+  definition.set_table_id(NewTableId());
+  definition.set_creation_time_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count());
+  definition.set_storage_id(engine.NewStorageId());
+  for (auto& index : *definition.mutable_global_secondary_indexes())
+    index.set_storage_id(engine.NewStorageId());
+  for (auto& index : *definition.mutable_local_secondary_indexes())
+    index.set_storage_id(engine.NewStorageId());
+  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, nullptr, &definition));
+  auto table = std::make_shared<Table>(MakeTable(definition));
+  table->patterns = engine.NewPatterns();
+
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CommitAndWait(engine, [&](CommitGroup& group) {
+                            if (group.catalog()->FindByName(table->name) != nullptr)
+                              return TableExistsError(table->name);
+                            group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+                            PutNextStorageId(engine, group);
+                            stream.Append(group);
+                            group.AppendChange(
+                                definition.storage_id(),
+                                EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+                            group.SetCatalog(group.catalog()->With(table));
+                            return absl::OkStatus();
+                          }));
+  v1::CreateTableReply reply;
+  reply.set_change_sequence(change_sequence);
+  *reply.mutable_table() = std::move(definition);
+  return reply;
+}
+
+absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTableRequest& request) {
+  v1::DeleteTableReply reply;
+  std::shared_ptr<const Table> table;
+  std::vector<std::string> segments;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
+    *reply.mutable_table() = DescribeTable(engine, *table);
+    segments = SegmentsKeys(*view, table->storage_id);
+    for (const Index& index : table->indexes) {
+      for (std::string& key : SegmentsKeys(*view, index.storage_id)) segments.push_back(std::move(key));
+    }
+  }
+  if (table->definition.deletion_protection_enabled()) {
+    return ValidationError(
+        "SEM-094",
+        "Resource cannot be deleted as it is currently protected against deletion. Disable "
+        "deletion protection first. Table: " +
+            table->name);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CommitAndWait(engine, [&](CommitGroup& group) {
+                            group.DeleteCatalog(kTableKeyPrefix + table->name);
+                            for (const std::string& key : segments) group.DeleteCatalog(key);
+                            group.DropItems(*table);
+                            for (const Index& index : table->indexes) group.DropEntries(index);
+                            stream.Append(group);
+                            group.AppendChange(
+                                table->storage_id,
+                                EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
+                            // Definitions change on this thread only, so the table is still there.
+                            group.SetCatalog(group.catalog()->Without(table->name));
+                            return absl::OkStatus();
+                          }));
+  reply.set_change_sequence(change_sequence);
+  return reply;
+}
+
+// Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one.
+template <typename Reply>
+absl::StatusOr<Reply> Change(
+    Engine& engine, const std::string& name,
+    absl::FunctionRef<absl::StatusOr<v1::TableDescription>(v1::TableDescription)> update) {
+  std::shared_ptr<const Table> old_table;
+  {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(name));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, update(old_table->definition));
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
+                          ReplaceTable(engine, WithDefinition(*old_table, std::move(definition))));
+  Reply reply;
+  reply.set_change_sequence(change_sequence);
+  return reply;
+}
+
+}  // namespace
+
+void CreateTable(Engine& engine, v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Create(engine, request); }, std::move(done));
+}
+
+void DeleteTable(Engine& engine, v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
+  RunDefinition(
+      engine, [&engine, request = std::move(request)] { return Delete(engine, request); }, std::move(done));
+}
+
+void TagTable(Engine& engine, v1::TagTableRequest request, Done<v1::TagTableReply> done) {
+  auto run = [&engine, request = std::move(request)] {
+    return Change<v1::TagTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
+      return TaggedDefinition(std::move(definition), request);
+    });
+  };
+  RunDefinition(engine, std::move(run), std::move(done));
+}
+
+void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTableReply> done) {
+  auto run = [&engine, request = std::move(request)] {
+    return Change<v1::UntagTableReply>(engine, request.table_name(), [&](v1::TableDescription definition) {
+      return UntaggedDefinition(std::move(definition), request);
+    });
+  };
+  RunDefinition(engine, std::move(run), std::move(done));
+}
+
+std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
+                              const CommitGroup& group) {
+  v1::ChangeRecord record;
+  record.set_change_sequence(group.next_sequence());
+  record.set_commit_time_us(group.commit_time_us());
+  record.set_table_storage_id(definition.storage_id());
+  record.set_kind(kind);
+  record.set_commit_first_sequence(group.next_sequence());
+  record.set_commit_last_sequence(group.next_sequence());
+  *record.mutable_table() = definition;
+  return record.SerializeAsString();
+}
+
+std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition) {
+  auto table = std::make_shared<Table>(MakeTable(std::move(definition)));
+  table->patterns = old_table.patterns;
+  for (const Index& old_index : old_table.indexes) {
+    if (table->FindIndexByStorageId(old_index.storage_id) == nullptr)
+      table->patterns = table->patterns->Without(old_index.storage_id);
+  }
+  for (Index& index : table->indexes) {
+    const Index* old_index = old_table.FindIndexByStorageId(index.storage_id);
+    if (old_index != nullptr && index.state != IndexState::kActive) index.state = old_index->state;
+  }
+  return table;
+}
+
+absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Table> table,
+                                      absl::FunctionRef<void(CommitGroup&)> also) {
+  return CommitAndWait(engine, [&](CommitGroup& group) {
+    group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
+    also(group);
+    group.AppendChange(table->storage_id,
+                       EncodeTableChange(v1::CHANGE_KIND_UPDATE_TABLE, table->definition, group));
+    // Definitions change on this thread only, so the table is still there.
+    group.SetCatalog(group.catalog()->With(table));
+    return absl::OkStatus();
+  });
+}
+
+void PutNextStorageId(const Engine& engine, CommitGroup& group) {
+  group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, engine.next_storage_id()));
+}
+
+v1::TableDescription DescribeTable(const Engine& engine, const Table& table) {
+  v1::TableDescription description = table.definition;
+  description.clear_time_to_live();
+  const Counters counters = engine.counters().Of(table.storage_id);
+  description.set_item_count(counters.items);
+  description.set_table_size_bytes(counters.bytes);
+  for (const auto& index : table.definition.global_secondary_indexes()) {
+    if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+      description.set_table_status(v1::TABLE_STATUS_UPDATING);
+  }
+  const auto count_entries = [&](auto& index) {
+    // Of an index that is being created only some have been counted.
+    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return;
+    const Counters entries = engine.counters().Of(index.storage_id());
+    index.set_item_count(entries.items);
+    index.set_index_size_bytes(entries.bytes);
+  };
+  for (auto& index : *description.mutable_global_secondary_indexes()) count_entries(index);
+  for (auto& index : *description.mutable_local_secondary_indexes()) count_entries(index);
+  return description;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,119 @@
+#include "storage/status.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "storage/store/dropped_keyspace.h"
+
+namespace itemdb {
+namespace {
+
+void AddTables(const ReadView& view, const CurrentCounters& current, v1::GetStatusReply* reply) {
+  for (const auto& table : view.catalog()) {
+    v1::TableStatistics* figures = reply->add_tables();
+    figures->set_table_name(table->name);
+    figures->set_index_count(
+        static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
+    std::optional<Counters> counters = current.At(view.group(), table->storage_id);
+    // Written to since the view.
+    if (!counters.has_value()) counters = ReadCounters(view, table->storage_id).value_or(Counters());
+    figures->set_item_count(counters->items);
+    figures->set_item_bytes(counters->bytes);
+  }
+}
+
+void AddUsage(const Store& store, v1::GetStatusReply* reply) {
+  Store::Usage usage = store.MeasureUsage();
+  v1::DiskUsage* disk = reply->mutable_disk();
+  disk->set_table_files(static_cast<int64_t>(usage.table_files));
+  disk->set_write_ahead_log(static_cast<int64_t>(usage.write_ahead_log));
+  v1::MemoryUsage* memory = reply->mutable_memory();
+  memory->set_block_cache(static_cast<int64_t>(usage.block_cache));
+  memory->set_block_cache_capacity(static_cast<int64_t>(usage.block_cache_capacity));
+  memory->set_memtables(static_cast<int64_t>(usage.memtables));
+  memory->set_memtable_budget(static_cast<int64_t>(usage.memtable_budget));
+  memory->set_table_readers(static_cast<int64_t>(usage.table_readers));
+}
+
+void AddDropped(const Store& store, v1::DiskUsage* disk) {
+  const auto dropped = ReadDropped(store);
+  if (!dropped.ok()) return;  // The reclaimer logs it.
+  disk->set_dropped_count(static_cast<int64_t>(dropped->size()));
+  for (const DroppedKeyspace& one : *dropped) {
+    disk->set_dropped_bytes(disk->dropped_bytes() + one.bytes);
+    if (disk->dropped_since_us() == 0 || one.time_us < disk->dropped_since_us())
+      disk->set_dropped_since_us(one.time_us);
+  }
+}
+
+void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
+  for (const auto& pattern : table.patterns->All()) {
+    v1::AccessPattern described = pattern->Describe();
+    // Found, but its first call is not answered yet.
+    if (described.calls() == 0) continue;
+    described.set_table_name(table.name);
+    *reply->add_patterns() = std::move(described);
+  }
+  reply->set_other_calls(reply->other_calls() + table.patterns->other_calls());
+}
+
+}  // namespace
+
+v1::GetStatusReply GetStatus(const Engine& engine) {
+  v1::GetStatusReply reply;
+  reply.set_database_id(engine.database_id());
+  reply.set_durable(engine.options().durable);
+  reply.set_durable_sequence(engine.durable_sequence());
+  if (auto view = engine.View(); view.ok()) {
+    reply.set_change_sequence((*view)->change_sequence());
+    reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
+    AddTables(**view, engine.counters(), &reply);
+    AddUsage(*(*view)->store(), &reply);
+    AddDropped(*(*view)->store(), reply.mutable_disk());
+  }
+  reply.mutable_disk()->set_free(static_cast<int64_t>(engine.FreeDiskBytes()));
+  reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
+
+  if (engine.is_checking()) {
+    const int64_t total = engine.check_figures().total;
+    reply.mutable_check()->set_total(total);
+    // Where the counters are wrong, which the check reports, there is more than the total.
+    reply.mutable_check()->set_done(std::min<int64_t>(engine.check_figures().done, total));
+  }
+  PipelineFigures figures = engine.pipeline_figures();
+  reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));
+  reply.mutable_memory()->set_write_queue_limit(static_cast<int64_t>(engine.options().max_queue_bytes));
+  v1::WriteStatistics* writes = reply.mutable_writes();
+  writes->set_committed(figures.committed_units);
+  writes->set_commit_groups(figures.groups);
+  writes->set_refused(figures.refused_units + engine.refused_by_disk());
+  if (figures.groups > 0) {
+    writes->set_mean_commit_us(
+        std::chrono::duration_cast<std::chrono::microseconds>(figures.write_time).count() / figures.groups);
+  }
+  return reply;
+}
+
+absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engine,
+                                                             const v1::GetAccessPatternsRequest& request) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  v1::GetAccessPatternsReply reply;
+  reply.set_start_time_us(absl::ToUnixMicros(engine.opened_at()));
+  if (!request.table_name().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
+    AddPatterns(*table, &reply);
+  } else {
+    for (const auto& table : view->catalog()) AddPatterns(*table, &reply);
+  }
+  const auto rank = [](const v1::AccessPattern& pattern) {
+    return std::make_tuple(-pattern.calls(), std::string_view(pattern.table_name()),
+                           std::string_view(pattern.index_name()), std::string_view(pattern.operation()),
+                           std::string_view(pattern.key_condition()), std::string_view(pattern.filter()),
+                           pattern.descending());
+  };
+  std::sort(reply.mutable_patterns()->begin(), reply.mutable_patterns()->end(),
+            [&rank](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return reply;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,36 @@
+#include "storage/store/catalog_records.h"
+
+#include <memory>
+
+#include "storage/store/sequence_key.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+
+std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
+  std::string payload;
+  wire::AppendVarint(number, &payload);
+  return EncodeRecord(kCatalogStorageId, key, 0, payload);
+}
+
+std::string EncodeCatalogTable(const v1::TableDescription& definition) {
+  return EncodeRecord(kCatalogStorageId, kTableKeyPrefix + definition.table_name(), 0,
+                      definition.SerializeAsString());
+}
+
+std::string SegmentsKey(uint64_t storage_id, int32_t total_segments) {
+  return kSegmentsKeyPrefix + SequenceKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
+}
+
+std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id) {
+  std::vector<std::string> keys;
+  const std::string prefix = kSegmentsKeyPrefix + SequenceKey(storage_id);
+  std::unique_ptr<rocksdb::Iterator> it(
+      view.store()->db()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog()));
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next())
+    keys.push_back(it->key().ToString());
+  return keys;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,70 @@
+#include "storage/store/counters.h"
+
+#include "storage/keys/key_codec.h"
+#include "storage/store/sequence_key.h"
+#include "storage/values/stored_record.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+
+std::string CountersKey(uint64_t storage_id) { return SequenceKey(storage_id); }
+
+std::string CollectionsPrefix(uint64_t storage_id) {
+  return std::string(kCollectionKeyPrefix).append(SequenceKey(storage_id));
+}
+
+std::string CollectionKey(uint64_t storage_id, std::string_view item_key) {
+  return CollectionsPrefix(storage_id)
+      .append(item_key, 0, KeyValueLength(item_key).value_or(item_key.size()));
+}
+
+std::string EncodeCounters(uint64_t storage_id, std::string_view key, const Counters& counters) {
+  std::string payload;
+  wire::AppendVarint(static_cast<uint64_t>(counters.items), &payload);
+  wire::AppendVarint(static_cast<uint64_t>(counters.bytes), &payload);
+  return EncodeRecord(storage_id, key, 0, payload);
+}
+
+std::optional<Counters> DecodeCounters(uint64_t storage_id, std::string_view key, std::string_view record) {
+  std::optional<StoredRecord> decoded = DecodeRecord(storage_id, key, record);
+  uint64_t items, bytes;
+  if (!decoded.has_value() || !wire::ConsumeVarint(&decoded->payload, &items) ||
+      !wire::ConsumeVarint(&decoded->payload, &bytes)) {
+    return std::nullopt;
+  }
+  return Counters{static_cast<int64_t>(items), static_cast<int64_t>(bytes)};
+}
+
+absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOptions& options,
+                                      uint64_t storage_id, std::string_view key) {
+  rocksdb::PinnableSlice record;
+  rocksdb::Status status = store.db()->Get(options, store.stats(), ToSlice(key), &record);
+  if (status.IsNotFound()) return Counters();
+  if (!status.ok()) return FromRocksDB("cannot read the item counts", status);
+  std::optional<Counters> counters = DecodeCounters(storage_id, key, ToView(record));
+  if (!counters.has_value()) return DamagedRecordError("the item counts", key);
+  return *counters;
+}
+
+absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  return ReadCounters(*view.store(), options, storage_id, CountersKey(storage_id));
+}
+
+absl::StatusOr<bool> WarmCollection(const ReadView& view, uint64_t storage_id, std::string_view item_key,
+                                    ReadTier tier) {
+  rocksdb::ReadOptions options;
+  options.snapshot = view.snapshot();
+  options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
+  rocksdb::PinnableSlice record;
+  rocksdb::Status status =
+      view.store()->db()->Get(options, view.store()->stats(), CollectionKey(storage_id, item_key), &record);
+  if (status.IsNotFound()) return true;
+  if (status.IsIncomplete()) return false;
+  if (!status.ok()) return FromRocksDB("cannot read the size of an item collection", status);
+  // As in LookupItem: of a file that is not open RocksDB answers OK without a value.
+  return !record.empty() || tier == ReadTier::kDisk;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,85 @@
+// Keyspaces: the records of one table or index, in a column family that all tables or indexes of a kind
+// share.
+//
+//   stored key   +------------------------------+----------------------+
+//                | storage id (keys/storage_id) | key (keys/key_codec) |
+//                +------------------------------+----------------------+
+//
+// Everything above this file knows keys without the storage id.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rocksdb/iterator.h"
+#include "rocksdb/options.h"
+#include "rocksdb/slice.h"
+#include "storage/catalog/table.h"
+#include "storage/keys/key_range.h"
+#include "storage/store/store.h"
+
+namespace itemdb {
+
+// Valid while the store is open that it was made of. Cheap to make and to copy.
+class Keyspace {
+ public:
+  Keyspace(rocksdb::ColumnFamilyHandle* family, uint64_t storage_id);
+  // A whole family, whose keys bear no storage id.
+  explicit Keyspace(rocksdb::ColumnFamilyHandle* family) : family_(family) {}
+
+  rocksdb::ColumnFamilyHandle* family() const { return family_; }
+  // 0 of a whole family.
+  uint64_t storage_id() const { return storage_id_; }
+  const std::string& prefix() const { return prefix_; }
+  std::string StoredKey(std::string_view key) const;
+  // The range of stored keys from `range`.
+  KeyRange StoredRange(const KeyRange& range) const;
+
+ private:
+  rocksdb::ColumnFamilyHandle* family_;
+  uint64_t storage_id_ = 0;
+  std::string prefix_;
+};
+
+// The items of a table, and the entries of an index.
+Keyspace ItemsOf(const Store& store, const Table& table);
+Keyspace EntriesOf(const Store& store, const Index& index);
+
+// What RocksDB's Get answers for the record under `key`.
+rocksdb::Status GetRecord(const Store& store, const Keyspace& keyspace, const rocksdb::ReadOptions& options,
+                          std::string_view key, rocksdb::PinnableSlice* record);
+
+// Goes through the records of a keyspace, or those of a range, in the order of their keys or backwards. As
+// rocksdb::Iterator, but for what `key` leaves out.
+class KeyspaceIterator {
+ public:
+  // The bounds in `options` are set here.
+  KeyspaceIterator(const Store& store, const Keyspace& keyspace, rocksdb::ReadOptions options,
+                   const KeyRange& range = {});
+  KeyspaceIterator(const KeyspaceIterator&) = delete;
+  KeyspaceIterator& operator=(const KeyspaceIterator&) = delete;
+
+  void SeekToFirst();
+  void SeekToLast() { iterator_->SeekToLast(); }
+  // The first record from `key` on.
+  void Seek(std::string_view key) { iterator_->Seek(keyspace_.StoredKey(key)); }
+  void Next() { iterator_->Next(); }
+  void Prev() { iterator_->Prev(); }
+  bool Valid() const { return iterator_->Valid(); }
+  // Both are valid until the iterator moves.
+  std::string_view key() const { return ToView(iterator_->key()).substr(keyspace_.prefix().size()); }
+  std::string_view value() const { return ToView(iterator_->value()); }
+  rocksdb::Status status() const { return iterator_->status(); }
+
+ private:
+  const Keyspace keyspace_;
+  // RocksDB's iterator borrows its bounds.
+  const KeyRange range_;
+  const rocksdb::Slice lower_;
+  const rocksdb::Slice upper_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+}  // namespace itemdb

@@ -1,0 +1,67 @@
+// ReadView: one committed state of the whole database.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/catalog/catalog.h"
+#include "storage/store/store.h"
+
+namespace itemdb {
+
+// Immutable and thread-safe; held by shared_ptr for as long as a request reads. Every read uses exactly one
+// view and answers with its change sequence (invariant OneView).
+class ReadView {
+ public:
+  // Takes a snapshot of `store` as it is now.
+  ReadView(std::shared_ptr<Store> store, std::shared_ptr<const Catalog> catalog, uint64_t change_sequence,
+           uint64_t group);
+  ~ReadView();
+  ReadView(const ReadView&) = delete;
+  ReadView& operator=(const ReadView&) = delete;
+
+  const std::shared_ptr<Store>& store() const { return store_; }
+  const rocksdb::Snapshot* snapshot() const { return snapshot_; }
+  const Catalog& catalog() const { return *catalog_; }
+  const std::shared_ptr<const Catalog>& shared_catalog() const { return catalog_; }
+  // The last change contained in the snapshot.
+  uint64_t change_sequence() const { return change_sequence_; }
+  // The last commit group contained in the snapshot.
+  uint64_t group() const { return group_; }
+
+ private:
+  std::shared_ptr<Store> store_;
+  std::shared_ptr<const Catalog> catalog_;
+  const rocksdb::Snapshot* snapshot_;
+  uint64_t change_sequence_;
+  uint64_t group_;
+};
+
+// Whether a read may wait for the disk.
+enum class ReadTier {
+  // Only memtables and block cache: safe on any thread.
+  kCacheOnly,
+  kDisk,
+};
+
+// What a point read found.
+struct Lookup {
+  // The answer is on disk and the tier was kCacheOnly: read again with kDisk on an I/O thread.
+  bool would_block = false;
+  // The stored item, canonical; nothing when there is none.
+  std::optional<std::string> item;
+  // By SEM-002.
+  size_t item_size = 0;
+};
+
+// The item of `table` under the encoded key `key` in `view`. DATA_LOSS names table and key.
+absl::StatusOr<Lookup> LookupItem(const ReadView& view, const Table& table, std::string_view key,
+                                  ReadTier tier);
+
+// DATA_LOSS: the record of `owner` ("table Order", "index ...") under `key` is damaged.
+absl::Status DamagedRecordError(std::string_view owner, std::string_view key);
+
+}  // namespace itemdb

@@ -1,0 +1,43 @@
+#include "storage/store/reclaim_pace.h"
+
+#include <algorithm>
+
+namespace itemdb {
+namespace {
+
+// Work between two waits: some milliseconds of it, at the default rate.
+constexpr int64_t kBytesBetweenWaits = 256 << 10;
+// Work that took longer than the rate asks for is made up for up to here.
+constexpr auto kMaxLag = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void ReclaimPace::Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry) {
+  {
+    MutexLock lock(mutex_);
+    bytes_ += bytes;
+    if (bytes_ < kBytesBetweenWaits) return;
+  }
+  // Asks RocksDB: not under a lock.
+  const bool hurry = must_hurry();
+  MutexLock lock(mutex_);
+  paid_until_ = std::max(paid_until_, Clock::now() - kMaxLag) +
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                    static_cast<double>(bytes_) / static_cast<double>(bytes_per_second_)));
+  bytes_ = 0;
+  if (hurry) paid_until_ = Clock::now();
+  while (!interrupted_) {
+    const auto left = paid_until_ - Clock::now();
+    if (left <= left.zero()) return;
+    interruption_.WaitFor(mutex_, left);
+  }
+}
+
+void ReclaimPace::Interrupt() {
+  interrupted_ = true;
+  // Not between a waiter's look at it and its wait.
+  { MutexLock lock(mutex_); }
+  interruption_.NotifyAll();
+}
+
+}  // namespace itemdb

@@ -1,11 +1,10 @@
-// kill -9 while tables and indexes are made and deleted, again and again on one database: what was answered is
-// so, what was not is so or is not, and nothing is there by half.
+// kill -9 while tables and indexes are made and deleted, again and again on one database: what was answered
+// is so, what was not is so or is not, and nothing is there by half.
 //
 // ITEMDB_KILL9_CYCLES sets the number of kills (50; 6 in sanitizer builds, where all is slower), and
 // ITEMDB_TEST_SEED repeats the choices of a run, though not its timing.
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <string>
@@ -13,39 +12,27 @@
 #include <vector>
 
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/e2e/kills.h"
 
 namespace itemdb::e2e {
 namespace {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kDefaultKills = 6;
-#else
-constexpr int kDefaultKills = 50;
-#endif
-
 constexpr int kOwners = 4;
-constexpr int kItems = 20;
+constexpr int kKeys = 20;
 constexpr int kMaxMillisecondsBeforeKill = 60;
-constexpr char kIndex[] = "ByGroup";
+constexpr char kIndexName[] = "ByGroup";
 
-using Random = std::mt19937_64;
 // By primary key.
-using Versions = std::map<std::string, int64_t>;
-
-const CallOptions kOneAttempt = {.retry = RetryOptions{.max_attempts = 1}};
-
-int64_t Pick(Random& random, int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(random);
-}
+using VersionByKey = std::map<std::string, int64_t>;
 
 GlobalSecondaryIndex ByGroup() {
-  return {.index_name = kIndex,
+  return {.index_name = kIndexName,
           .key_schema = {{"group", KeyType::kHash}},
           .projection = {.projection_type = ProjectionType::kAll}};
 }
 
-Versions VersionsIn(ItemRange items) {
-  Versions versions;
+VersionByKey VersionsIn(ItemRange items) {
+  VersionByKey versions;
   for (const Item& item : items)
     versions[*item.find_or_null("pk")->string_or_null()] =
         item.find_or_null("version")->number_or_null()->ToInt64().value_or(-1);
@@ -69,8 +56,7 @@ class Owner {
   void Look(const Client& client) {
     SCOPED_TRACE(name_);
     const absl::StatusOr<TableResult> described = client.DescribeTable(name_);
-    if (!described.ok() && ReasonOf(described.status()) != "RESOURCE_NOT_FOUND")
-      FAIL() << described.status();
+    if (!described.ok() && ReasonOf(described.status()) != "RESOURCE_NOT_FOUND") FAIL() << described.status();
     if (doubt_ != Doubt::kTable) {
       EXPECT_EQ(described.ok(), exists_);
     }
@@ -110,14 +96,14 @@ class Owner {
       table.attribute_definitions.push_back({"group", ScalarAttributeType::kString});
       table.global_secondary_indexes.push_back(ByGroup());
     }
-    const absl::Status status = client.CreateTable(table, kOneAttempt).status();
+    const absl::Status status = client.CreateTable(table, OneAttempt()).status();
     if (status.ok()) Answered([this] { exists_ = true; });
     return status;
   }
 
   absl::Status Delete(const Client& client) {
     doubt_ = Doubt::kTable;
-    const absl::Status status = client.DeleteTable(name_, kOneAttempt).status();
+    const absl::Status status = client.DeleteTable(name_, OneAttempt()).status();
     if (status.ok()) {
       Answered([this] {
         exists_ = false;
@@ -131,28 +117,27 @@ class Owner {
     doubt_ = Doubt::kIndex;
     UpdateTableRequest request = {.table_name = name_};
     if (has_index_) {
-      request.delete_global_secondary_index = kIndex;
+      request.delete_global_secondary_index = kIndexName;
     } else {
       request.create_global_secondary_index = ByGroup();
       request.attribute_definitions = {{"group", ScalarAttributeType::kString}};
     }
-    const absl::Status status = client.UpdateTable(request, kOneAttempt).status();
+    const absl::Status status = client.UpdateTable(request, OneAttempt()).status();
     if (status.ok()) Answered([this] { has_index_ = !has_index_; });
     return status;
   }
 
   absl::Status Put(const Client& client) {
     doubt_ = Doubt::kItem;
-    last_key_ = std::to_string(Pick(random_, 1, kItems));
+    last_key_ = std::to_string(Pick(random_, 1, kKeys));
     const int64_t version = ++last_version_;
-    const absl::Status status =
-        client
-            .PutItem({.table_name = name_,
-                      .item = {{"pk", last_key_},
-                               {"group", "g" + std::to_string(version % 3)},
-                               {"version", version}}},
-                     kOneAttempt)
-            .status();
+    const absl::Status status = client
+                                    .PutItem({.table_name = name_,
+                                              .item = {{"pk", last_key_},
+                                                       {"group", "g" + std::to_string(version % 3)},
+                                                       {"version", version}}},
+                                             OneAttempt())
+                                    .status();
     if (status.ok()) Answered([this, version] { items_[last_key_] = version; });
     return status;
   }
@@ -179,7 +164,7 @@ class Owner {
   }
 
   void LookAtItems(const Client& client) {
-    const Versions found = VersionsIn(client.ScanAll({.table_name = name_}));
+    const VersionByKey found = VersionsIn(client.ScanAll({.table_name = name_}));
     // Of a table whose deletion was not answered all items are there, of one that was made anew none.
     if (doubt_ == Doubt::kItem) {
       const auto last = found.find(last_key_);
@@ -187,7 +172,7 @@ class Owner {
     }
     EXPECT_EQ(found, items_);
     if (has_index_) {
-      EXPECT_EQ(VersionsIn(client.ScanAll({.table_name = name_, .index_name = kIndex})), items_);
+      EXPECT_EQ(VersionsIn(client.ScanAll({.table_name = name_, .index_name = kIndexName})), items_);
     }
   }
 
@@ -195,7 +180,7 @@ class Owner {
   Random random_;
   bool exists_ = false;
   bool has_index_ = false;
-  Versions items_;
+  VersionByKey items_;
   Doubt doubt_ = Doubt::kNone;
   std::string last_key_;
   int64_t last_version_ = 0;
@@ -213,13 +198,10 @@ class Kill9DefinitionsTest : public E2eTest {
 };
 
 TEST_F(Kill9DefinitionsTest, TablesAndIndexesAreThereOrNotAsWasAnswered) {
-  const char* given_seed = std::getenv("ITEMDB_TEST_SEED");
-  const uint64_t seed =
-      given_seed != nullptr ? std::strtoull(given_seed, nullptr, 10) : std::random_device{}();
+  const uint64_t seed = KillSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
-  const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
-  const int kills = given == nullptr ? kDefaultKills : std::max(1, std::atoi(given));
+  const int kills = Kills();
 
   std::vector<Owner> owners;
   for (int i = 0; i < kOwners; ++i) owners.emplace_back("Table-" + std::to_string(i), random());

@@ -15,15 +15,14 @@
 
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/e2e/kills.h"
 
 namespace itemdb::e2e {
 namespace {
 
 #if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kDefaultCycles = 6;
 constexpr int kItems = 3'000;
 #else
-constexpr int kDefaultCycles = 50;
 constexpr int kItems = 20'000;
 #endif
 
@@ -33,13 +32,6 @@ constexpr char kIndex[] = "ByGroup";
 constexpr int kWriters = 2;
 
 using Clock = std::chrono::steady_clock;
-using Random = std::mt19937_64;
-
-const CallOptions kOneAttempt = {.retry = RetryOptions{.max_attempts = 1}};
-
-int64_t Pick(Random& random, int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(random);
-}
 
 Item Thing(int64_t id, int64_t version) {
   return {{"pk", std::to_string(id)}, {"group", "g" + std::to_string(version % 10)}, {"version", version}};
@@ -70,11 +62,11 @@ class Kill9IndexBuildTest : public E2eTest {
                                                .key_schema = {{"group", KeyType::kHash}},
                                                .projection = {.projection_type = ProjectionType::kAll}},
                       .attribute_definitions = {{"group", ScalarAttributeType::kString}}},
-                     kOneAttempt)
+                     OneAttempt())
         .status();
   }
   absl::Status DropIndex(Client& client) {
-    return client.UpdateTable({.table_name = kTable, .delete_global_secondary_index = kIndex}, kOneAttempt)
+    return client.UpdateTable({.table_name = kTable, .delete_global_secondary_index = kIndex}, OneAttempt())
         .status();
   }
   // Nothing when there is no such index.
@@ -115,7 +107,7 @@ class Kill9IndexBuildTest : public E2eTest {
       written.last_id = Pick(random, 0, kItems / kWriters - 1) * kWriters + written.rest;
       written.last_version = ++version_;
       const auto put = client.PutItem(
-          {.table_name = kTable, .item = Thing(written.last_id, written.last_version)}, kOneAttempt);
+          {.table_name = kTable, .item = Thing(written.last_id, written.last_version)}, OneAttempt());
       if (!put.ok()) {
         EXPECT_TRUE(killed) << "refused while the daemon ran: " << put.status();
         return;
@@ -146,13 +138,10 @@ class Kill9IndexBuildTest : public E2eTest {
 };
 
 TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {  // SEM-097
-  const char* given_seed = std::getenv("ITEMDB_TEST_SEED");
-  const uint64_t seed =
-      given_seed != nullptr ? std::strtoull(given_seed, nullptr, 10) : std::random_device{}();
+  const uint64_t seed = KillSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
-  const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
-  const int cycles = given == nullptr ? kDefaultCycles : std::max(1, std::atoi(given));
+  const int cycles = Kills();
 
   // How long it takes undisturbed, for kills to come at any place of it.
   Client client = OpenClient();

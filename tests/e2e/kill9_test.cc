@@ -10,30 +10,14 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/e2e/kill9_model.h"
+#include "tests/e2e/kills.h"
 
 namespace itemdb::e2e {
 namespace {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kDefaultKills = 6;
-#else
-constexpr int kDefaultKills = 50;
-#endif
-
 // A kill comes after up to this many acknowledged writes, and up to this much later.
 constexpr int kMaxWritesBeforeKill = 300;
 constexpr int kMaxDelayUs = 3'000;
-
-int Cycles() {
-  const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
-  return given == nullptr ? kDefaultKills : std::max(1, std::atoi(given));
-}
-
-using Random = std::mt19937_64;
-
-int64_t PickOne(Random& random, int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(random);
-}
 
 // Shared by the writers of one cycle and the killer.
 struct Cycle {
@@ -97,9 +81,9 @@ class PutWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const bool fresh = PickOne(random_, 0, 4) == 0;
+    const bool fresh = Pick(random_, 0, 4) == 0;
     const std::string id =
-        fresh ? Name("new-" + std::to_string(cycle_.number), ++fresh_) : Name("put", PickOne(random_, 0, 7));
+        fresh ? Name("new-" + std::to_string(cycle_.number), ++fresh_) : Name("put", Pick(random_, 0, 7));
     const int64_t version = model_.NextCellVersion(id);
     const auto result = client_.PutItem({.table_name = kLedgerTable, .item = LedgerItem(id, version)});
     model_.RecordCell(id, version, Classify(result));
@@ -113,7 +97,7 @@ class PairWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const std::string id = Name("pair", PickOne(random_, 0, 3));
+    const std::string id = Name("pair", Pick(random_, 0, 3));
     const int64_t version = model_.NextPairVersion(id);
     const auto result = client_.TransactWriteItems(
         {.actions = {TransactPut{.table_name = kLedgerTable, .item = LedgerItem(id + "-a", version)},
@@ -130,7 +114,7 @@ class OrderWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    if (!open_.empty() && PickOne(random_, 0, 2) == 0) {
+    if (!open_.empty() && Pick(random_, 0, 2) == 0) {
       const std::string order_id = open_.back();
       open_.pop_back();
       const auto result = order_entry::CloseOrder(client_, order_id);
@@ -139,15 +123,15 @@ class OrderWriter : public Writer {
     }
     order_entry::NewOrder order{.order_id = Name("order-" + std::to_string(cycle_.number), ++placed_),
                                 .customer_id = "cust_001",
-                                .order_date = "2026-03-0" + std::to_string(PickOne(random_, 1, 9)),
+                                .order_date = "2026-03-0" + std::to_string(Pick(random_, 1, 9)),
                                 .account_rep_id = "rep_001",
                                 .lines = {}};
-    const int64_t lines = PickOne(random_, 1, 2);
+    const int64_t lines = Pick(random_, 1, 2);
     for (int64_t i = 0; i < lines; ++i) {
       order.lines.push_back({.product_id = kProducts[i],
-                             .quantity = PickOne(random_, 1, 5),
+                             .quantity = Pick(random_, 1, 5),
                              .price = 25,
-                             .warehouse_id = kWarehouses[PickOne(random_, 0, 2)]});
+                             .warehouse_id = kWarehouses[Pick(random_, 0, 2)]});
     }
     const auto result = order_entry::PlaceOrder(client_, order);
     const Outcome outcome = Classify(result);
@@ -164,10 +148,10 @@ class StockWriter : public Writer {
   using Writer::Writer;
 
   void Write() override {
-    const std::string product_id = kProducts[PickOne(random_, 0, 1)];
-    const int64_t from = PickOne(random_, 0, 2);
-    if (PickOne(random_, 0, 1) == 0) {
-      const int64_t quantity = PickOne(random_, 1, 20);
+    const std::string product_id = kProducts[Pick(random_, 0, 1)];
+    const int64_t from = Pick(random_, 0, 2);
+    if (Pick(random_, 0, 1) == 0) {
+      const int64_t quantity = Pick(random_, 1, 20);
       const auto result = order_entry::Restock(
           client_, {.product_id = product_id, .warehouse_id = kWarehouses[from], .quantity = quantity});
       model_.RecordRestock(product_id, quantity, Classify(result));
@@ -177,7 +161,7 @@ class StockWriter : public Writer {
     Classify(order_entry::MoveStock(client_, {.product_id = product_id,
                                               .from_warehouse_id = kWarehouses[from],
                                               .to_warehouse_id = kWarehouses[(from + 1) % 3],
-                                              .quantity = PickOne(random_, 1, 10)}));
+                                              .quantity = Pick(random_, 1, 10)}));
   }
 };
 
@@ -185,9 +169,9 @@ class Kill9Test : public E2eTest {
  protected:
   // Starts the daemon again; now and then it is killed on the way, in the middle of its recovery.
   void Restart(Random& random, const std::vector<std::string>& arguments) {
-    if (PickOne(random, 0, 4) == 0) {
+    if (Pick(random, 0, 4) == 0) {
       daemon_.Launch(arguments);
-      std::this_thread::sleep_for(std::chrono::microseconds(PickOne(random, 0, 200'000)));
+      std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, 200'000)));
       daemon_.Kill();
     }
     absl::Status started = daemon_.Start(arguments);
@@ -197,7 +181,7 @@ class Kill9Test : public E2eTest {
   // Writes from six threads until the daemon is dead.
   void WriteAndKill(Cycle& cycle, Kill9Model& model, Random& random) {
     cycle.endpoint = daemon_.endpoint();
-    cycle.until_kill = static_cast<int>(PickOne(random, 1, kMaxWritesBeforeKill));
+    cycle.until_kill = static_cast<int>(Pick(random, 1, kMaxWritesBeforeKill));
     std::vector<std::unique_ptr<Writer>> writers;
     const auto add = [&]<typename Kind>(std::type_identity<Kind>) {
       const int number = static_cast<int>(writers.size());
@@ -214,15 +198,14 @@ class Kill9Test : public E2eTest {
 
     for (int left = cycle.until_kill; left > 0; left = cycle.until_kill) cycle.until_kill.wait(left);
     // Waits for nothing: it makes the kill hit any phase of a commit instead of the answer to one.
-    std::this_thread::sleep_for(std::chrono::microseconds(PickOne(random, 0, kMaxDelayUs)));
+    std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, kMaxDelayUs)));
     cycle.killed = true;
     daemon_.Kill();
     for (std::thread& thread : threads) thread.join();
   }
 
   void RunCycles(int cycles, const std::vector<std::string>& arguments) {
-    const char* given = std::getenv("ITEMDB_TEST_SEED");
-    const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    const uint64_t seed = KillSeed();
     SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
     Random random(seed);
 
@@ -283,11 +266,11 @@ class Kill9Test : public E2eTest {
   }
 };
 
-TEST_F(Kill9Test, NothingAcknowledgedIsLostAndEverythingAgrees) { RunCycles(Cycles(), {}); }
+TEST_F(Kill9Test, NothingAcknowledgedIsLostAndEverythingAgrees) { RunCycles(Kills(), {}); }
 
 // Relaxed durability answers before the sync: a power cut may take the last second, a killed process nothing.
 TEST_F(Kill9Test, RelaxedDurabilityLosesNothingWithTheProcessEither) {
-  RunCycles((Cycles() + 4) / 5, {"--durability", "relaxed"});
+  RunCycles((Kills() + 4) / 5, {"--durability", "relaxed"});
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+// What tests share that kill itemd again and again.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+
+#include "itemdb/client.h"
+
+namespace itemdb::e2e {
+
+#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
+inline constexpr int kDefaultKills = 6;
+#else
+inline constexpr int kDefaultKills = 50;
+#endif
+
+// ITEMDB_KILL9_CYCLES.
+inline int Kills() {
+  const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
+  return given == nullptr ? kDefaultKills : std::max(1, std::atoi(given));
+}
+
+// ITEMDB_TEST_SEED, or a new one.
+inline uint64_t KillSeed() {
+  const char* given = std::getenv("ITEMDB_TEST_SEED");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+}
+
+using Random = std::mt19937_64;
+
+inline int64_t Pick(Random& random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+
+// A call that was not answered may have been carried out: it is not made again.
+inline CallOptions OneAttempt() { return {.retry = RetryOptions{.max_attempts = 1}}; }
+
+}  // namespace itemdb::e2e

@@ -97,7 +97,8 @@ absl::StatusOr<v1::DescribeTimeToLiveReply> Database::DescribeTimeToLive(
     return reply;
   }
   reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
-  reply.set_items_with_time(engine_->counters().Of(index->storage_id).items);
+  ITEMDB_ASSIGN_OR_RETURN(Counters items, FindCounters(engine_->counters(), *view, index->storage_id));
+  reply.set_items_with_time(items.items);
   return reply;
 }
 
@@ -115,7 +116,7 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
   ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
   v1::DescribeTableReply reply;
   reply.set_change_sequence(view->change_sequence());
-  *reply.mutable_table() = itemdb::DescribeTable(*engine_, *table);
+  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), itemdb::DescribeTable(*engine_, *view, *table));
   builds_->Describe(reply.mutable_table());
   return reply;
 }

@@ -14,11 +14,9 @@ void AddTables(const ReadView& view, const CurrentCounters& current, v1::GetStat
     figures->set_table_name(table->name);
     figures->set_index_count(
         static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
-    std::optional<Counters> counters = current.At(view.group(), table->storage_id);
-    // Written to since the view.
-    if (!counters.has_value()) counters = ReadCounters(view, table->storage_id).value_or(Counters());
-    figures->set_item_count(counters->items);
-    figures->set_item_bytes(counters->bytes);
+    const Counters counters = FindCounters(current, view, table->storage_id).value_or(Counters());
+    figures->set_item_count(counters.items);
+    figures->set_item_bytes(counters.bytes);
   }
 }
 

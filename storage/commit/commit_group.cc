@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "storage/base/check.h"
 #include "storage/keys/key_codec.h"
 #include "storage/store/read_view.h"
 #include "storage/values/stored_record.h"

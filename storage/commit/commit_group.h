@@ -79,6 +79,8 @@ struct OrderingState {
 class CommitGroup {
  public:
   explicit CommitGroup(OrderingState* state);
+  CommitGroup(const CommitGroup&) = delete;
+  CommitGroup& operator=(const CommitGroup&) = delete;
 
   // The catalog with the table changes ordered so far.
   const std::shared_ptr<const Catalog>& catalog() const { return catalog_; }

@@ -1,5 +1,7 @@
 #include "storage/commit/group_counters.h"
 
+#include <algorithm>
+
 #include "storage/base/check.h"
 
 namespace itemdb {
@@ -10,6 +12,8 @@ Counters GroupCounters::Of(uint64_t storage_id) const {
 }
 
 void GroupCounters::Add(uint64_t storage_id, int64_t items, int64_t bytes) {
+  // Whoever counts looks first whether the table is still in the group's catalog.
+  ITEMDB_CHECK(std::find(dropped_.begin(), dropped_.end(), storage_id) == dropped_.end());
   auto [entry, inserted] = counters_.try_emplace(storage_id);
   if (inserted) entry->second = current_.Of(storage_id);
   entry->second.items += items;

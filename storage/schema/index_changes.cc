@@ -70,7 +70,13 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
 
   v1::UpdateTableReply reply;
   reply.set_change_sequence(change_sequence);
-  *reply.mutable_table() = DescribeTable(engine, *table);
+  *reply.mutable_table() = table->definition;
+  reply.mutable_table()->clear_time_to_live();
+  // The change is made, whatever becomes of looking at the counters.
+  if (auto view = engine.View(); view.ok()) {
+    if (auto described = DescribeTable(engine, **view, *table); described.ok())
+      *reply.mutable_table() = *std::move(described);
+  }
   if (deleted != nullptr) ShowDeleting(*old_table, *deleted, reply.mutable_table());
   return reply;
 }

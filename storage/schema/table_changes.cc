@@ -81,7 +81,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
-    *reply.mutable_table() = DescribeTable(engine, *table);
+    ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(engine, *view, *table));
     segments = SegmentsKeys(*view, table->storage_id);
     for (const Index& index : table->indexes) {
       for (std::string& key : SegmentsKeys(*view, index.storage_id)) segments.push_back(std::move(key));
@@ -204,10 +204,11 @@ void PutNextStorageId(const Engine& engine, CommitGroup& group) {
   group.PutCatalog(kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, engine.next_storage_id()));
 }
 
-v1::TableDescription DescribeTable(const Engine& engine, const Table& table) {
+absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const ReadView& view,
+                                                   const Table& table) {
   v1::TableDescription description = table.definition;
   description.clear_time_to_live();
-  const Counters counters = engine.counters().Of(table.storage_id);
+  ITEMDB_ASSIGN_OR_RETURN(const Counters counters, FindCounters(engine.counters(), view, table.storage_id));
   description.set_item_count(counters.items);
   description.set_table_size_bytes(counters.bytes);
   for (const auto& index : table.definition.global_secondary_indexes()) {
@@ -216,13 +217,17 @@ v1::TableDescription DescribeTable(const Engine& engine, const Table& table) {
   }
   const auto count_entries = [&](auto& index) {
     // Of an index that is being created only some have been counted.
-    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return;
-    const Counters entries = engine.counters().Of(index.storage_id());
+    if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return absl::OkStatus();
+    ITEMDB_ASSIGN_OR_RETURN(const Counters entries,
+                            FindCounters(engine.counters(), view, index.storage_id()));
     index.set_item_count(entries.items);
     index.set_index_size_bytes(entries.bytes);
+    return absl::OkStatus();
   };
-  for (auto& index : *description.mutable_global_secondary_indexes()) count_entries(index);
-  for (auto& index : *description.mutable_local_secondary_indexes()) count_entries(index);
+  for (auto& index : *description.mutable_global_secondary_indexes())
+    ITEMDB_RETURN_IF_ERROR(count_entries(index));
+  for (auto& index : *description.mutable_local_secondary_indexes())
+    ITEMDB_RETURN_IF_ERROR(count_entries(index));
   return description;
 }
 

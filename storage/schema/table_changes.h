@@ -48,7 +48,8 @@ void PutNextStorageId(const Engine& engine, CommitGroup& group);
 std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
                               const CommitGroup& group);
 
-// The definition of `table` with its counters of now. Reads no disk.
-v1::TableDescription DescribeTable(const Engine& engine, const Table& table);
+// The definition of `table` with its counters as of `view`.
+absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const ReadView& view,
+                                                   const Table& table);
 
 }  // namespace itemdb

@@ -52,6 +52,14 @@ absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id)
   return ReadCounters(*view.store(), options, storage_id, CountersKey(storage_id));
 }
 
+absl::StatusOr<Counters> FindCounters(const CurrentCounters& current, const ReadView& view,
+                                      uint64_t storage_id) {
+  const std::optional<Counters> counters = current.At(view.group(), storage_id);
+  if (counters.has_value()) return *counters;
+  // The record before one that was written just now: hardly ever on disk only.
+  return ReadCounters(view, storage_id);
+}
+
 absl::StatusOr<bool> WarmCollection(const ReadView& view, uint64_t storage_id, std::string_view item_key,
                                     ReadTier tier) {
   rocksdb::ReadOptions options;

@@ -45,7 +45,7 @@ class CurrentCounters {
     last_drop_ = 0;
     for (const auto& [storage_id, current] : counters) counted_[storage_id] = {current, 0};
   }
-  // Zero when nothing was counted.
+  // Of the last group that was committed, which need not be visible yet. Zero when nothing was counted.
   Counters Of(uint64_t storage_id) const {
     MutexLock lock(mutex_);
     const auto counted = counted_.find(storage_id);
@@ -97,6 +97,9 @@ absl::StatusOr<Counters> ReadCounters(const Store& store, const rocksdb::ReadOpt
 
 // The same of a table or index as of `view`.
 absl::StatusOr<Counters> ReadCounters(const ReadView& view, uint64_t storage_id);
+// The same, in memory where nobody has changed them since.
+absl::StatusOr<Counters> FindCounters(const CurrentCounters& current, const ReadView& view,
+                                      uint64_t storage_id);
 
 // Brings the record of an item's collection into memory, so that ordering a write to the item need not wait
 // for the disk. False when this would have to.

@@ -171,7 +171,10 @@ TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
 // Whatever was answered is there when the power comes back, and what was begun is finished.
 TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
   constexpr int kItems = 60;
-  for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(12); ++seed) {
+  // 3 is turned off again, 4 relaxed.
+  std::vector<uint64_t> seeds = {3, 4, 11};
+  if (kSanitizerShare == 1) seeds = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (const uint64_t seed : seeds) {
     SCOPED_TRACE(seed);
     TemporaryDirectory directory;
     const std::string root = directory.path() + "/root";

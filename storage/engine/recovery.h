@@ -36,8 +36,8 @@ struct Recovered {
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good);
 
-// Makes the ballast when it is not there and there is room. A best effort; takes a moment, so not while
-// anybody waits.
+// Makes the ballast when it is not there and there is room. A best effort; where the file system has to write
+// it this takes a moment, so not while anybody waits.
 void KeepBallast(rocksdb::Env* env, const std::string& directory);
 
 // Takes DIRECTORY/LOCK, creating the directory when it is missing. FAILED_PRECONDITION

@@ -1,5 +1,7 @@
 // Damaged and foreign data directories: what is refused, in which words, that refusing changes nothing, and
 // what recover_last_good makes of it. Invariants AckMeansDurable and FormatKnown.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -741,6 +743,17 @@ TEST_F(InterruptedRecoveryTest, OfAStoreThatLacksNoChangeRecordIsRepeatedOrCompl
   MakeDatabaseWithChangeRecordsInTableFiles();
   Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
   InterruptEverywhere();
+}
+
+// It is to be had when the disk is full: a file with holes would give nothing back.
+TEST(Ballast, SetsBlocksAside) {
+  TestDatabase database;
+  const std::string path = database.options().data_directory + "/BALLAST";
+  struct stat file = {};
+  ASSERT_EQ(stat(path.c_str(), &file), 0);
+  constexpr int64_t kBallast = 32 << 20;
+  EXPECT_EQ(file.st_size, kBallast);
+  EXPECT_GE(int64_t{file.st_blocks} * 512, kBallast);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "tests/storage/expressions/model.h"
 #include "tests/storage/expressions/notation.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb {
 namespace {
@@ -251,7 +252,7 @@ TEST(ConditionProperty, AgreesWithTheModel) {
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   int accepted = 0, held = 0, evaluated = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < testing::Repetitions(20'000); ++i) {
     Generator generator(random);
     GeneratedCondition generated = generator.Condition(3);
     Placeholders placeholders = MakePlaceholders(generator.placeholders());
@@ -274,7 +275,7 @@ TEST(ConditionProperty, AgreesWithTheModel) {
           << generated.text << " of " << ShowItem(encoded);
     }
   }
-  EXPECT_GT(accepted, 5'000);
+  EXPECT_GT(accepted, testing::Repetitions(5'000));
   EXPECT_GT(held, evaluated / 5);
   EXPECT_LT(held, evaluated * 4 / 5);
 }

@@ -7,6 +7,7 @@
 #include "tests/storage/expressions/model.h"
 #include "tests/storage/expressions/notation.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb {
 namespace {
@@ -248,7 +249,7 @@ TEST(UpdateProperty, AgreesWithTheModel) {
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   int succeeded = 0, failed = 0;
-  for (int i = 0; i < 40'000; ++i) {
+  for (int i = 0; i < testing::Repetitions(40'000); ++i) {
     Model item = RandomItem(random);
     UpdateGenerator generator(random, item);
     for (int64_t actions = Pick(random, 1, 4); actions > 0; --actions) generator.AddAction();
@@ -273,8 +274,8 @@ TEST(UpdateProperty, AgreesWithTheModel) {
     ASSERT_EQ(ShowItem(*after), ShowItem(Item(Notation(*expected)))) << text << "of " << ShowItem(before);
     ASSERT_EQ(*after, *CanonicalizeItem(*after)) << text << "of " << ShowItem(before);
   }
-  EXPECT_GT(succeeded, 2'500);
-  EXPECT_GT(failed, 2'000);
+  EXPECT_GT(succeeded, testing::Repetitions(2'500));
+  EXPECT_GT(failed, testing::Repetitions(2'000));
 }
 
 // What of `value` the paths keep, `paths` being the rests of paths that lead to it.
@@ -305,7 +306,7 @@ TEST(ProjectionProperty, AgreesWithTheModel) {
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
   int kept = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < testing::Repetitions(20'000); ++i) {
     Model item = RandomItem(random);
     std::vector<ModelPath> paths;
     std::string text;
@@ -323,7 +324,7 @@ TEST(ProjectionProperty, AgreesWithTheModel) {
     kept += expected.has_value();
     ASSERT_EQ(projected, expected ? Item(Notation(*expected)) : "") << text << " of " << ShowItem(encoded);
   }
-  EXPECT_GT(kept, 3'000);
+  EXPECT_GT(kept, testing::Repetitions(3'000));
 }
 
 }  // namespace

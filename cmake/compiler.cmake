@@ -25,6 +25,8 @@ if(ITEMDB_SANITIZE)
   # For tests that do less, or bound less, where everything is slower and larger: gcc's own names are not clang's.
   if(ITEMDB_SANITIZE MATCHES "address")
     add_compile_definitions(ITEMDB_ADDRESS_SANITIZER)
+    # 260,000 addresses less to be relocated at each start of a test, which takes a tenth of a short one's time.
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   elseif(ITEMDB_SANITIZE MATCHES "thread")
     add_compile_definitions(ITEMDB_THREAD_SANITIZER)
     include_directories(BEFORE ${CMAKE_SOURCE_DIR}/cmake/thread_sanitizer)

@@ -95,6 +95,12 @@ TEST(Status, CountsAreThoseOfItsChangeSequence) {
     EXPECT_EQ(FiguresOf(status, "Things").item_count(),
               static_cast<int64_t>(status.change_sequence() - before));
     EXPECT_EQ(FiguresOf(status, "Kept").item_count(), 1);
+    v1::DescribeTableRequest request;
+    request.set_table_name("Things");
+    const auto described = database->DescribeTable(request);
+    EXPECT_TRUE(described.ok()) << described.status();
+    if (!described.ok()) break;  // The writer has to be joined.
+    EXPECT_EQ(described->table().item_count(), static_cast<int64_t>(described->change_sequence() - before));
   }
   stop = true;
   writer.join();

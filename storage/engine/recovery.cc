@@ -18,6 +18,7 @@
 #include "storage/store/catalog_records.h"
 #include "storage/store/dropped_keyspace.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/logged_changes.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -39,25 +40,21 @@ std::string NextCommand() {
   return "start once with --recover=last-good to keep what is readable, or restore a backup";
 }
 
-// One record of the catalog family; nothing when there is none.
-absl::StatusOr<std::optional<std::string>> ReadCatalogRecord(const Store& store, std::string_view key) {
-  std::string record;
-  rocksdb::Status status = store.db()->Get(rocksdb::ReadOptions(), store.catalog(), ToSlice(key), &record);
-  if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read the catalog", status);
-  std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
-  if (!decoded.has_value()) return DataLossError("the catalog record " + std::string(key) + " is damaged");
-  return std::string(decoded->payload);
+absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record) {
+  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
+  uint64_t number = 0;
+  if (std::string_view rest = decoded.has_value() ? decoded->payload : "";
+      !wire::ConsumeVarint(&rest, &number))
+    return DataLossError("the catalog record " + std::string(key) + " is damaged");
+  return number;
 }
 
 absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view key, uint64_t fallback) {
-  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload, ReadCatalogRecord(store, key));
-  if (!payload.has_value()) return fallback;
-  std::string_view rest = *payload;
-  uint64_t number = 0;
-  if (!wire::ConsumeVarint(&rest, &number))
-    return DataLossError("the catalog record " + std::string(key) + " is damaged");
-  return number;
+  std::string record;
+  rocksdb::Status status = store.db()->Get(rocksdb::ReadOptions(), store.catalog(), ToSlice(key), &record);
+  if (status.IsNotFound()) return fallback;
+  if (!status.ok()) return FromRocksDB("cannot read the catalog", status);
+  return DecodeCatalogNumber(key, record);
 }
 
 // The last change record, 0 for none, and the hole before it that should not be there, if any.
@@ -68,40 +65,34 @@ struct ChangeLogExtent {
   uint64_t first_missing = 0;
 };
 
-// Reads the records from `from` on one by one.
-absl::Status WalkChangeLog(const Store& store, uint64_t from, ChangeLogExtent* extent) {
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
-  uint64_t expected = from;
-  for (it->Seek(SequenceKey(from)); it->Valid(); it->Next()) {
-    std::optional<uint64_t> sequence = ParseSequenceKey(ToView(it->key()));
-    if (!sequence.has_value()) return DataLossError("the change log holds a key that is no change sequence");
-    if (*sequence != expected && extent->first_missing == 0) extent->first_missing = expected;
-    expected = *sequence + 1;
-  }
-  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
-  return absl::OkStatus();
+// The sequence after those from `from` on that `dense`, sorted, has without a gap.
+uint64_t EndOfDense(const std::vector<ChangeRun>& dense, uint64_t from) {
+  for (const ChangeRun& run : dense)
+    if (run.first <= from && run.last >= from) from = run.last + 1;
+  return from;
 }
 
-// Change records are put once and never overwritten, so a table file without holes has as many entries as its
-// key range is wide: only what is not in such files has to be read.
-absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start) {
-  ChangeLogExtent extent;
+// The first sequence from `from` on, up to `last`, that neither a table file nor `dense` has; 0 for none.
+absl::StatusOr<uint64_t> FindMissingChange(const Store& store, const std::vector<ChangeRun>& dense,
+                                           uint64_t from, uint64_t last) {
+  uint64_t expected = EndOfDense(dense, from);
+  if (expected > last) return 0;
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
-  it->SeekToLast();
-  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
-  if (!it->Valid()) return extent;
-  std::string_view key = ToView(it->key());
-  std::optional<uint64_t> last = ParseSequenceKey(key);
-  std::optional<StoredRecord> record = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
-  v1::ChangeRecord change;
-  if (!last.has_value() || !record.has_value() ||
-      !change.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
-    return DataLossError("the last change record is damaged");
+  for (it->Seek(SequenceKey(expected)); it->Valid(); it->Next()) {
+    std::optional<uint64_t> sequence = ParseSequenceKey(ToView(it->key()));
+    if (!sequence.has_value()) return DataLossError("the change log holds a key that is no change sequence");
+    if (*sequence < expected) continue;
+    if (*sequence != expected) return expected;
+    expected = EndOfDense(dense, expected + 1);
   }
-  extent.last = *last;
-  extent.last_commit_time_us = change.commit_time_us();
+  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
+  return expected <= last ? expected : 0;
+}
 
-  std::vector<std::pair<uint64_t, uint64_t>> dense;
+// The stretches of the change log that table files have without a gap. Change records are put once and never
+// overwritten, so a file without gaps has as many entries as its key range is wide.
+std::vector<ChangeRun> DenseFiles(const Store& store) {
+  std::vector<ChangeRun> dense;
   std::vector<rocksdb::LiveFileMetaData> files;
   store.db()->GetLiveFilesMetaData(&files);
   for (const rocksdb::LiveFileMetaData& file : files) {
@@ -110,22 +101,46 @@ absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t st
     std::optional<uint64_t> largest = ParseSequenceKey(file.largestkey);
     if (smallest.has_value() && largest.has_value() && file.num_deletions == 0 &&
         file.num_entries == *largest - *smallest + 1) {
-      dense.emplace_back(*smallest, *largest);
+      dense.push_back({*smallest, *largest});
     }
   }
-  std::sort(dense.begin(), dense.end());
-  uint64_t read_from = start;
-  for (const auto& [smallest, largest] : dense) {
-    if (smallest <= read_from && largest >= read_from) read_from = largest + 1;
+  return dense;
+}
+
+// `logged`: what is in the write-ahead log only, as a store opened for reading does not show that.
+absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start,
+                                                 const std::vector<ChangeRun>& logged) {
+  ChangeLogExtent extent;
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.changes()));
+  it->SeekToLast();
+  if (!it->status().ok()) return FromRocksDB("cannot read the change log", it->status());
+  if (it->Valid()) {
+    std::string_view key = ToView(it->key());
+    std::optional<uint64_t> last = ParseSequenceKey(key);
+    std::optional<StoredRecord> record = DecodeRecord(kChangesStorageId, key, ToView(it->value()));
+    v1::ChangeRecord change;
+    if (!last.has_value() || !record.has_value() ||
+        !change.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
+      return DataLossError("the last change record is damaged");
+    }
+    extent.last = *last;
+    extent.last_commit_time_us = change.commit_time_us();
   }
-  ITEMDB_RETURN_IF_ERROR(WalkChangeLog(store, read_from, &extent));
+  for (const ChangeRun& run : logged) extent.last = std::max(extent.last, run.last);
+
+  std::vector<ChangeRun> dense = DenseFiles(store);
+  dense.insert(dense.end(), logged.begin(), logged.end());
+  std::sort(dense.begin(), dense.end(),
+            [](const ChangeRun& a, const ChangeRun& b) { return a.first < b.first; });
+  ITEMDB_ASSIGN_OR_RETURN(extent.first_missing, FindMissingChange(store, dense, start, extent.last));
   return extent;
 }
 
 // Refuses a directory whose committed changes are not all there. Changes nothing.
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
                                    const DurabilityWatermark& watermark) {
-  absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options);
+  LoggedChanges logged;
+  absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {
     if (!absl::IsDataLoss(store.status())) return store.status();
     return DataLossError(directory + " is damaged: " + MessageOf(store.status()) +
@@ -140,7 +155,12 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
                          " were durable; " + NextCommand());
   }
   ITEMDB_ASSIGN_OR_RETURN(uint64_t start, ReadCatalogNumber(**store, kChangesStartKey, 1));
-  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start));
+  if (!logged.changes_start().empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(const uint64_t logged_start,
+                            DecodeCatalogNumber(kChangesStartKey, logged.changes_start()));
+    start = std::max(start, logged_start);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start, logged.runs()));
   uint64_t last = std::max(extent.last, start - 1);
   if (last < watermark.sequence) {
     return DataLossError(
@@ -437,7 +457,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   }
 
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,
-                          MeasureChangeLog(*recovered.start.store, recovered.changes_start));
+                          MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
   uint64_t last = std::max(extent.last, recovered.changes_start - 1);
   recovered.start.last_commit_time_us = extent.last_commit_time_us;
   recovered.start.next_sequence = last + 1;

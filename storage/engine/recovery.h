@@ -6,7 +6,8 @@
 //   DIRECTORY/rocksdb/  RocksDB's own files
 //
 // A directory is first read without changing a byte: lock, watermark, format version, then a read-only
-// opening of RocksDB that replays its log in memory and compares what it finds with the watermark. Only a
+// opening of RocksDB, which verifies its log without replaying it, and what is there is compared with the
+// watermark. Only a
 // directory that passes is opened for writing; whoever finds one refused can still put the missing file back.
 #pragma once
 

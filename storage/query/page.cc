@@ -39,6 +39,7 @@ class PageReader {
     if (tier == ReadTier::kCacheOnly) options.max_skippable_internal_keys = kMaxSkippedOnRequestThread;
     // Prefix filters only work for a forward seek inside the prefix.
     options.total_order_seek = !page_.one_collection || !page_.forward;
+    options.fill_cache = FillsCache();
     KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
     page_.forward ? it.SeekToFirst() : it.SeekToLast();
 
@@ -99,6 +100,14 @@ class PageReader {
     // Not taken: its item is on disk.
     kWouldBlock,
   };
+
+  // Whether blocks read from disk are kept in the block cache. Those of a scan of more than a quarter of it
+  // are not: they would drive out what is read again and again.
+  bool FillsCache() const {
+    if (page_.one_collection) return true;
+    const auto bytes = static_cast<uint64_t>(engine_.counters().Of(page_.storage_id()).bytes);
+    return bytes <= page_.view->store()->block_cache_capacity() / 4;
+  }
 
   // Takes one item or entry into the page.
   absl::StatusOr<Step> Evaluate(std::string_view key, std::string_view record, ReadTier tier) {

@@ -26,6 +26,8 @@ class logger;
 
 namespace itemdb {
 
+class LoggedChanges;
+
 struct StoreOptions {
   // RocksDB's own directory.
   std::string path;
@@ -49,12 +51,26 @@ struct StoreOptions {
 
 class Store {
  public:
+  // The column families, and their names.
+  enum FamilyNumber {
+    kItems,
+    kGlobalEntries,
+    kLocalEntries,
+    kCatalog,
+    kStats,
+    kChanges,
+    kTableRuns,
+    kRequests,
+    kFamilies
+  };
+  static const char* const kFamilyNames[kFamilies];
+
   // Opens, creating what is missing. FAILED_PRECONDITION (FORMAT_UNKNOWN): there is a column family that this
   // program does not know.
   static absl::StatusOr<std::shared_ptr<Store>> Open(const StoreOptions& options);
-  // Opens without changing a byte; the write-ahead log is replayed in memory. A family that is missing is
-  // null.
-  static absl::StatusOr<std::shared_ptr<Store>> OpenReadOnly(const StoreOptions& options);
+  // Opens without changing a byte, and shows what is in the table files. The write-ahead log is read,
+  // verified and shown to `log`, but not replayed. A family that is missing is null.
+  static absl::StatusOr<std::shared_ptr<Store>> OpenReadOnly(const StoreOptions& options, LoggedChanges* log);
 
   // Whether the column families are ones that this program knows, which are OK too when they cannot be
   // listed. FAILED_PRECONDITION (FORMAT_UNKNOWN). Changes nothing.
@@ -92,6 +108,7 @@ class Store {
   // every few thousand files. For people who look now and then.
   Usage MeasureUsage() const;
 
+  size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
   // Takes so many bytes from the block cache for something else, or, when negative, gives them back.
   void TakeFromCache(int64_t bytes);
 
@@ -111,19 +128,6 @@ class Store {
   DroppedFilter& dropped_collections() const { return *dropped_collections_; }
 
  private:
-  enum FamilyNumber {
-    kItems,
-    kGlobalEntries,
-    kLocalEntries,
-    kCatalog,
-    kStats,
-    kChanges,
-    kTableRuns,
-    kRequests,
-    kFamilies
-  };
-  static const char* const kFamilyNames[kFamilies];
-
   Store() = default;
   absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> DescribeFamilies(
       const StoreOptions& options, const rocksdb::Options& base) const;

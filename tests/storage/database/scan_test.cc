@@ -1,6 +1,7 @@
 // Scan: everything once, in a stable order.
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "tests/storage/database/requests.h"
@@ -58,6 +59,29 @@ TEST_F(Scan, ShowsEveryItemOnceForEveryPageSize) {  // SEM-034, OP-18
     EXPECT_EQ(ScanAll(database_, scan, &pages), whole) << limit;
     EXPECT_EQ(pages, kItems / limit + 1);
   }
+}
+
+TEST_F(Scan, OfATableLargerThanAQuarterOfTheBlockCacheIsNotKeptInIt) {
+  const auto cached_by_a_scan = [&] {
+    database_.Reopen();
+    const int64_t before = database_->GetStatus().memory().block_cache();
+    ScanAll(database_, ScanRequest("Things"));
+    return database_->GetStatus().memory().block_cache() - before;
+  };
+  const auto put = [&](int items) {
+    // Random, so that it is as long on disk.
+    std::mt19937_64 random(items);
+    for (int i = 0; i < items; ++i) {
+      std::string text(256 << 10, ' ');
+      for (char& c : text) c = static_cast<char>('!' + random() % 90);
+      ASSERT_TRUE(
+          database_.Put("Things", {{"pk", S("p")}, {"sk", S(std::to_string(i))}, {"s", S(text)}}).ok());
+    }
+  };
+  put(4);
+  EXPECT_GT(cached_by_a_scan(), 768 << 10);
+  put(12);
+  EXPECT_LT(cached_by_a_scan(), 768 << 10);
 }
 
 TEST_F(Scan, OfAnIndexShowsOnlyItsItems) {  // SEM-076

@@ -199,9 +199,11 @@ absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& 
                                                        CallKind::kRead, message, options, convert);
 }
 
-absl::StatusOr<DaemonStatus> Client::GetStatus(CallOptions options) const {
+absl::StatusOr<DaemonStatus> Client::GetStatus(const GetStatusRequest& request, CallOptions options) const {
+  v1::GetStatusRequest message;
+  message.set_with_tables(request.with_tables);
   return Call<v1::GetStatusReply, DaemonStatus>(
-      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, v1::GetStatusRequest(), options,
+      core_, "/itemdb.v1.Admin/GetStatus", CallKind::kRead, message, options,
       [](const v1::GetStatusReply& reply) { return FromProto(reply); });
 }
 

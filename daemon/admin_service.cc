@@ -19,8 +19,9 @@ class AdminService final : public RawAdmin {
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override {
     return Answer<v1::GetStatusRequest, v1::GetStatusReply>(
-        calls_, context, "itemdb.v1.Admin/GetStatus", request, reply, [this](const auto&, auto done, auto) {
-          v1::GetStatusReply status = database_.GetStatus();
+        calls_, context, "itemdb.v1.Admin/GetStatus", request, reply,
+        [this](const auto& request, auto done, auto) {
+          v1::GetStatusReply status = database_.GetStatus(request);
           status.set_version(std::string(Version()));
           status.set_start_time_us(figures_.start_time_us);
           v1::MemoryUsage& memory = *status.mutable_memory();

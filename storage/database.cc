@@ -279,8 +279,8 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
   itemdb::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
 }
 
-v1::GetStatusReply Database::GetStatus() {
-  v1::GetStatusReply reply = itemdb::GetStatus(*engine_);
+v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
+  v1::GetStatusReply reply = itemdb::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
   return reply;
 }

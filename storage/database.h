@@ -164,7 +164,7 @@ class Database {
                      CancellationPtr cancellation = nullptr);
   // Version, start time and what memory holds outside storage are left empty: they are the daemon's to fill.
   // Tables and disk usage are missing while the database reopens. Takes milliseconds.
-  v1::GetStatusReply GetStatus();
+  v1::GetStatusReply GetStatus(const v1::GetStatusRequest& request = {});
   // How tables were read and written since the database was opened (SEED-049). A statement counts as the
   // operation that it is; a batch or transaction counts once for each of its tables. What is known of a table
   // or an index goes with it. Takes microseconds a pattern.

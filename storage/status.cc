@@ -57,7 +57,7 @@ void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
 
 }  // namespace
 
-v1::GetStatusReply GetStatus(const Engine& engine) {
+v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply;
   reply.set_database_id(engine.database_id());
   reply.set_durable(engine.options().durable);
@@ -65,7 +65,7 @@ v1::GetStatusReply GetStatus(const Engine& engine) {
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
-    AddTables(**view, engine.counters(), &reply);
+    if (request.with_tables()) AddTables(**view, engine.counters(), &reply);
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
   }

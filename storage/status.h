@@ -6,7 +6,7 @@
 namespace itemdb {
 
 // GetStatus behind Database's method of the same name.
-v1::GetStatusReply GetStatus(const Engine& engine);
+v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& request);
 // GetAccessPatterns behind Database's method of the same name.
 absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engine,
                                                              const v1::GetAccessPatternsRequest& request);

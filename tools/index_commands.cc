@@ -116,7 +116,7 @@ absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& cli
   std::atomic<bool> checked = false;
   std::thread looker([&, call = context.Call()] {
     while (terminal != nullptr && !checked) {
-      absl::StatusOr<DaemonStatus> status = client.GetStatus(call);
+      absl::StatusOr<DaemonStatus> status = client.GetStatus({}, call);
       if (status.ok() && status->check.has_value()) {
         progress.Set(status->check->done);
         progress.SetTotal(status->check->total);

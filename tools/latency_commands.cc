@@ -46,7 +46,7 @@ absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::strin
 absl::StatusOr<TimedCall> CallOf(Context& context, Client client, const LatencyOptions& options) {
   if (options.table_name.empty()) {
     if (!options.key.empty()) return UsageError("--key says what to read of a table; name it with --table");
-    return [&context, client]() mutable { return client.GetStatus(context.Call()).status(); };
+    return [&context, client]() mutable { return client.GetStatus({}, context.Call()).status(); };
   }
   absl::StatusOr<Item> key = options.key.empty() ? FirstKey(context, client, options.table_name)
                                                  : ParseItem(options.key, ReadForm::kDetect, "--key");

@@ -188,7 +188,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
 absl::Status RunStatus(Context& context) {
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
-  absl::StatusOr<DaemonStatus> status = client->GetStatus(context.Call());
+  absl::StatusOr<DaemonStatus> status = client->GetStatus({.with_tables = true}, context.Call());
   if (!status.ok()) return status.status();
   if (context.format() != OutputFormat::kTable) {
     PrintDocument(StatusToJson(*status, client->endpoint()), context.format(), context.out());

@@ -128,8 +128,8 @@ class TemporaryDatabase : public LocalDatabase {
 
   static void GetStatus(TemporaryDatabase* self, const std::string& request, Done done) {
     Answer<v1::GetStatusRequest, v1::GetStatusReply>(
-        request, std::move(done), [self](const auto&, auto answer) {
-          v1::GetStatusReply status = self->database_->GetStatus();
+        request, std::move(done), [self](const auto& decoded, auto answer) {
+          v1::GetStatusReply status = self->database_->GetStatus(decoded);
           status.set_version("fake");
           status.set_start_time_us(absl::ToUnixMicros(self->start_time_));
           answer(std::move(status));

@@ -102,11 +102,16 @@ void IndexBuilds::Fill(BuildingIndex building) {
   RemoveFiles();
   SetProgress(nullptr, 0);
   const std::pair<std::string, std::string> name(building.table_name, building.index_name);
+  // Filled, deleted, or to be gone on with after a restart.
+  const bool has_failed = !status.ok() && !absl::IsNotFound(status) && !absl::IsCancelled(status);
   if (status.ok())
     engine_.options().log->info("an index is filled table={} index={}", name.first, name.second);
+  if (has_failed) {
+    engine_.options().log->warn("an index could not be filled yet table={} index={} error=\"{}\"", name.first,
+                                name.second, MessageOf(status));
+  }
   MutexLock lock(mutex_);
-  // Filled, deleted, or to be gone on with after a restart.
-  if (status.ok() || absl::IsNotFound(status) || absl::IsCancelled(status)) {
+  if (!has_failed) {
     failures_.erase(name);
     return;
   }
@@ -117,8 +122,6 @@ void IndexBuilds::Fill(BuildingIndex building) {
   failure.error = MessageOf(status);
   failure.storage_id = building.storage_id;
   failure.retry_at = std::chrono::steady_clock::now() + wait;
-  engine_.options().log->warn("an index could not be filled yet table={} index={} error=\"{}\"", name.first,
-                              name.second, failure.error);
 }
 
 absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {

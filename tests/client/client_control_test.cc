@@ -220,7 +220,8 @@ TEST_F(ClientControlTest, ReadChangesKeepsImagesAndTableChanges) {
 }
 
 TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
-  daemon_.get_status = [](const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+  daemon_.get_status = [](const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
+    EXPECT_TRUE(request.with_tables());
     reply->set_change_sequence(1);
     reply->set_version("2");
     reply->set_database_id("3");
@@ -276,7 +277,7 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->set_finding_count(500);
     return grpc::Status::OK;
   };
-  const absl::StatusOr<DaemonStatus> status = client_.GetStatus();
+  const absl::StatusOr<DaemonStatus> status = client_.GetStatus({.with_tables = true});
   ASSERT_TRUE(status.ok()) << status.status();
   EXPECT_EQ(status->version, "2");
   EXPECT_EQ(status->database_id, "3");

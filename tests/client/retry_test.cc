@@ -230,7 +230,7 @@ TEST(RetryConnection, WaitsForADaemonThatStartsLate) {
   Client client = *Client::Open({.endpoint = endpoint, .retry = {.max_attempts = 1'000}});
   std::future<absl::StatusOr<WriteResult>> result =
       client.PutItemAsync({.table_name = "t", .item = {{"k", 1}}});
-  EXPECT_EQ(client.GetStatus({.retry = RetryOptions{.max_attempts = 1}}).status().code(),
+  EXPECT_EQ(client.GetStatus({}, {.retry = RetryOptions{.max_attempts = 1}}).status().code(),
             absl::StatusCode::kUnavailable);
   FakeDaemon daemon(endpoint);
   daemon.put_item = [](const v1::PutItemRequest&, v1::PutItemReply* reply) {

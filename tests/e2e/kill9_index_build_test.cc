@@ -16,15 +16,12 @@
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/e2e/kills.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {
 namespace {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kItems = 3'000;
-#else
-constexpr int kItems = 20'000;
-#endif
+constexpr int kItems = testing::kHasSanitizer ? 3'000 : 20'000;
 
 constexpr char kTable[] = "Things";
 constexpr char kIndex[] = "ByGroup";

@@ -7,14 +7,11 @@
 #include <random>
 
 #include "itemdb/client.h"
+#include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-inline constexpr int kDefaultKills = 6;
-#else
-inline constexpr int kDefaultKills = 50;
-#endif
+inline constexpr int kDefaultKills = testing::kHasSanitizer ? 6 : 50;
 
 // ITEMDB_KILL9_CYCLES.
 inline int Kills() {

@@ -68,6 +68,12 @@ std::vector<std::string> ShowItems(const Page& page) {
   return items;
 }
 
+v1::GetStatusReply StatusWithTables(Database& database) {
+  v1::GetStatusRequest request;
+  request.set_with_tables(true);
+  return database.GetStatus(request);
+}
+
 DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
   DatabaseOptions options;
   options.data_directory = std::move(directory);

@@ -39,6 +39,8 @@ std::string Show(const std::string& encoded_item);
 std::string Show(const v1::Item& item);
 // The items of a page, shown.
 std::vector<std::string> ShowItems(const Page& page);
+// GetStatus, with all tables.
+v1::GetStatusReply StatusWithTables(Database& database);
 
 // Owns its directory unless one is given with the options.
 class TestDatabase {

@@ -283,7 +283,7 @@ struct DaemonStatus {
   // True when writes are synced to disk before they are answered.
   bool durable = false;
   int64_t table_count = 0;
-  // In byte order of the names.
+  // In byte order of the names, when the request asked for them.
   std::vector<TableStatistics> tables = {};
   DiskUsage disk = {};
   MemoryUsage memory = {};
@@ -296,6 +296,11 @@ struct DaemonStatus {
   std::optional<CheckProgress> check = std::nullopt;
   // Of a daemon that checks by itself.
   std::optional<BackgroundCheck> background_check = std::nullopt;
+};
+
+struct GetStatusRequest {
+  // Lists every table, which takes microseconds a table.
+  bool with_tables = false;
 };
 
 struct CheckDatabaseRequest {

@@ -243,7 +243,8 @@ class ITEMDB_EXPORT Client {
   // something several times within it. OUT_OF_RANGE: the next change is no longer kept; the message names the
   // oldest that is.
   ChangeRange Watch(const WatchRequest& request = {}, CallOptions options = {}) const;
-  absl::StatusOr<DaemonStatus> GetStatus(CallOptions options = {}) const;
+  absl::StatusOr<DaemonStatus> GetStatus(const GetStatusRequest& request = {},
+                                         CallOptions options = {}) const;
   // Verifies that items, index entries, counters and change log agree: of one table, or of all when the name
   // is empty. Reads everything, so give it a long timeout; the client's default does not apply, its own is
   // one hour.

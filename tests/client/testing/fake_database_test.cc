@@ -72,9 +72,10 @@ TEST_F(FakeDatabaseTest, JudgesAsTheDaemonDoes) {
                                   .status();
   EXPECT_EQ(ReasonOf(failed), kReasonConditionalCheckFailed);
   EXPECT_EQ(*ConditionFailedItem(failed), Get("hammer"));
-  const absl::StatusOr<DaemonStatus> status = client_.GetStatus();
+  const absl::StatusOr<DaemonStatus> status = client_.GetStatus({.with_tables = true});
   ASSERT_TRUE(status.ok());
   EXPECT_EQ(status->table_count, 1);
+  EXPECT_THAT(status->tables, SizeIs(1));
   EXPECT_TRUE(client_.CheckDatabase()->findings.empty());
   EXPECT_THAT(client_.ReadChanges({})->records, SizeIs(2));
   EXPECT_THAT(client_.ListTables()->table_names, SizeIs(1));

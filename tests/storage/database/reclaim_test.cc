@@ -238,7 +238,7 @@ TEST_F(Reclaim, MakesTheDeletionDurableFirst) {
   options.recover_last_good = true;
   auto recovered = Database::Open(options);
   ASSERT_TRUE(recovered.ok()) << recovered.status();
-  const v1::GetStatusReply status = (*recovered)->GetStatus();
+  const v1::GetStatusReply status = StatusWithTables(**recovered);
   ASSERT_EQ(status.tables_size(), 1);
   EXPECT_EQ(status.tables(0).table_name(), "Others");
 }

@@ -463,7 +463,7 @@ TEST_F(TimeToLive, IsNoIndexToUsers) {
   EXPECT_EQ(described.global_secondary_indexes_size(), kMaxGlobalSecondaryIndexes);
   EXPECT_FALSE(described.has_time_to_live());
   EXPECT_EQ(described.attribute_definitions_size(), 3);
-  const v1::GetStatusReply status = database_->GetStatus();
+  const v1::GetStatusReply status = StatusWithTables(*database_);
   EXPECT_EQ(status.tables(0).index_count(), kMaxGlobalSecondaryIndexes);
   wire::PageRequest scan = ScanRequest("Full");
   scan.set_index_name("time to live");

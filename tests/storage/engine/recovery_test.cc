@@ -550,7 +550,7 @@ TEST_F(RecoveryTest, LostDeletionOfATableBringsItBackWhole) {
   auto opened = Database::Open(Options());
   ASSERT_TRUE(opened.ok()) << opened.status();
   ASSERT_EQ((*opened)->GetStatus().table_count(), 2);
-  EXPECT_EQ((*opened)->GetStatus().tables(1).item_count(), 1);
+  EXPECT_EQ(StatusWithTables(**opened).tables(1).item_count(), 1);
 }
 
 // What a token stands for may be among what is lost, so the request must be taken for a new one.

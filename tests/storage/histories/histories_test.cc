@@ -10,18 +10,14 @@
 #include "tests/storage/histories/checkers.h"
 #include "tests/storage/histories/recorder.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/repetitions.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
 namespace {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kDefaultOperations = 16'000;
-constexpr int kShortHistories = 1;
-#else
-constexpr int kDefaultOperations = 200'000;
-constexpr int kShortHistories = 4;
-#endif
+constexpr int kDefaultOperations = kHasSanitizer ? 16'000 : 200'000;
+constexpr int kShortHistories = kHasSanitizer ? 1 : 4;
 constexpr int kClients = 16;
 // The search gets slow with the number of operations that overlap.
 constexpr int kShortClients = 8;

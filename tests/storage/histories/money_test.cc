@@ -14,19 +14,15 @@
 #include "tests/processes/child_process.h"
 #include "tests/storage/histories/bank.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/repetitions.h"
 #include "tests/support/statistics.h"
 #include "tests/support/test_database.h"
 
 namespace itemdb::testing {
 namespace {
 
-#if defined(ITEMDB_ADDRESS_SANITIZER) || defined(ITEMDB_THREAD_SANITIZER)
-constexpr int kDefaultCycles = 3;
-constexpr int kTransfersPerThread = 50;
-#else
-constexpr int kDefaultCycles = 10;
-constexpr int kTransfersPerThread = 400;
-#endif
+constexpr int kDefaultCycles = kHasSanitizer ? 3 : 10;
+constexpr int kTransfersPerThread = kHasSanitizer ? 50 : 400;
 
 int Cycles() {
   const char* given = std::getenv("ITEMDB_KILL9_CYCLES");

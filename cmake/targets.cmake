@@ -2,7 +2,7 @@
 # builds), and headers from elsewhere compiled once for many targets (precompiled headers). `./dev check` compiles
 # every header alone, so that neither hides a missing include.
 
-# How many files of a target are compiled as one. More of them build faster from nothing (the 24 first files of tools/:
+# How many files of a target are compiled as one. More of them build faster from nothing (24 files of tools/:
 # 29 s as one, 72 s as four), fewer build faster after a change: storage/ asks for fewer. CMAKE_UNITY_BUILD=OFF compiles
 # each alone.
 set(ITEMDB_UNITY_FILES 24)

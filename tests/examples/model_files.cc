@@ -3,8 +3,8 @@
 #include <sstream>
 #include <utility>
 
-#include "tools/item_json.h"
-#include "tools/json_value.h"
+#include "tools/json/item_json.h"
+#include "tools/json/json_value.h"
 
 namespace itemdb::examples {
 

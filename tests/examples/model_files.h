@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
-#include "tools/model_folder.h"
+#include "tools/model/model_folder.h"
 
 namespace itemdb::examples {
 

@@ -1,4 +1,4 @@
-#include "tools/admin_commands.h"
+#include "tools/commands/admin_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

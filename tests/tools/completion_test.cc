@@ -1,4 +1,4 @@
-#include "tools/completion.h"
+#include "tools/cli/completion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include "tests/processes/child_process.h"
 #include "tests/tools/real_daemon.h"
+#include "tools/shell/all_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -32,7 +33,7 @@ NameSources Names() {
 }
 
 std::vector<std::string> Candidates(std::vector<std::string> words) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   return Complete(table, words, Names()).candidates;
 }
 
@@ -63,7 +64,7 @@ TEST(Complete, KnowsTablesIndexesAndAttributes) {
 }
 
 TEST(Complete, KnowsWhereFilesStand) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   EXPECT_TRUE(Complete(table, {"table", "create", "-f", ""}, Names()).files);
   EXPECT_TRUE(Complete(table, {"--tls-ca=x"}, Names()).files);
   EXPECT_FALSE(Complete(table, {"scan", ""}, Names()).files);

@@ -1,4 +1,4 @@
-#include "tools/confirm.h"
+#include "tools/cli/confirm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

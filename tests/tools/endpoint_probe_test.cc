@@ -1,5 +1,5 @@
 // Endpoints that are no itemd: one clear sentence and exit code 5, for each kind of stranger.
-#include "tools/endpoint_probe.h"
+#include "tools/cli/endpoint_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,9 @@
 
 #include "tests/processes/child_process.h"
 #include "tests/tools/real_daemon.h"
-#include "tools/command_table.h"
-#include "tools/help.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/help.h"
+#include "tools/shell/all_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -31,7 +32,7 @@ void ForEachCommand(const CommandTable& table, const CLI::App& below,
 }
 
 TEST(Examples, EveryCommandHasTwoAndShowsThem) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   int commands = 0;
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
     SCOPED_TRACE(PathOf(command));
@@ -52,7 +53,7 @@ TEST(Examples, EveryCommandHasTwoAndShowsThem) {
 
 // Units and bounds stand in the sentence, and what is not required says what it is otherwise.
 TEST(Examples, EveryOptionSaysItsDefault) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   const auto check = [&](const CLI::App& command) {
     for (const CLI::Option* option : OptionsOf(command)) {
       SCOPED_TRACE(PathOf(command) + " " + SyntaxOf(*option));
@@ -74,7 +75,7 @@ TEST(Examples, EveryOptionSaysItsDefault) {
 TEST(Examples, AllSucceedAgainstARealDaemon) {
   const std::filesystem::path directory = std::filesystem::path(ITEMCTL_PROGRAM).parent_path();
   const std::string path = directory.string() + ":" + std::getenv("PATH");
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   int examples = 0;
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
     // What one example writes is not there for those of the next command.

@@ -1,4 +1,4 @@
-#include "tools/exit_codes.h"
+#include "tools/base/exit_codes.h"
 
 #include <gtest/gtest.h>
 

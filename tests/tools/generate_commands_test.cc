@@ -1,4 +1,4 @@
-#include "tools/generate_commands.h"
+#include "tools/commands/generate_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "tests/processes/daemon_process.h"
 #include "tests/support/files.h"
 #include "tests/tools/real_daemon.h"
-#include "tools/json_value.h"
+#include "tools/json/json_value.h"
 
 namespace itemdb::tools {
 namespace {

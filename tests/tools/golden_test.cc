@@ -22,7 +22,8 @@
 #include "tests/processes/daemon_process.h"
 #include "tests/support/files.h"
 #include "tests/tools/real_daemon.h"
-#include "tools/command_table.h"
+#include "tools/cli/command_table.h"
+#include "tools/shell/all_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -404,7 +405,7 @@ void AddPaths(const CLI::App& below, std::set<std::string>* paths) {
 }
 
 TEST(Golden, NoCommandIsLeftOut) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   std::set<std::string> commands;
   AddPaths(table.root(), &commands);
   std::set<std::string> covered;

@@ -1,4 +1,4 @@
-#include "tools/index_commands.h"
+#include "tools/commands/index_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/item_commands.h"
+#include "tools/commands/item_commands.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -1,11 +1,11 @@
-#include "tools/item_json.h"
+#include "tools/json/item_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tools/exit_codes.h"
+#include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
 namespace {

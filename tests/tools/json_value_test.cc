@@ -1,4 +1,4 @@
-#include "tools/json_value.h"
+#include "tools/json/json_value.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

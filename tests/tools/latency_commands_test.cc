@@ -1,4 +1,4 @@
-#include "tools/latency_commands.h"
+#include "tools/commands/latency_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/man_pages.h"
+#include "tools/cli/man_pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 #include "tests/processes/child_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/itemctl_fixture.h"
-#include "tools/help.h"
+#include "tools/cli/help.h"
+#include "tools/shell/all_commands.h"
 
 namespace itemdb::tools {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(ManPages, ThereIsOneForEachCommand) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   const std::vector<ManPage> pages = ManPages(table);
   EXPECT_EQ(pages.size(), 1 + CommandsOf(table.root()).size());
   EXPECT_EQ(pages.front().name, "itemctl");
@@ -50,7 +51,7 @@ TEST(ManPages, GroffHasNothingToSayAboutThem) {
 }
 
 TEST(Help, LinesFitATerminal) {
-  const CommandTable table;
+  const CommandTable table(RegisterAllCommands);
   for (const CLI::App* command : CommandsOf(table.root())) {
     std::istringstream help(HelpText(table, *command));
     for (std::string line; std::getline(help, line);) {

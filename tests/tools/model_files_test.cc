@@ -12,11 +12,11 @@
 #include "tests/processes/child_process.h"
 #include "tests/support/files.h"
 #include "tests/tools/model_fixture.h"
-#include "tools/item_json.h"
-#include "tools/model_answer.h"
-#include "tools/model_folder.h"
-#include "tools/model_parameters.h"
-#include "tools/table_differences.h"
+#include "tools/json/item_json.h"
+#include "tools/model/model_answer.h"
+#include "tools/model/model_folder.h"
+#include "tools/model/model_parameters.h"
+#include "tools/model/table_differences.h"
 
 namespace itemdb::tools {
 namespace {

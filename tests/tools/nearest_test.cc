@@ -1,4 +1,4 @@
-#include "tools/nearest.h"
+#include "tools/base/nearest.h"
 
 #include <gtest/gtest.h>
 

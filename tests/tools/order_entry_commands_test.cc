@@ -1,4 +1,4 @@
-#include "tools/order_entry_commands.h"
+#include "tools/commands/order_entry_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/tools/itemctl_fixture.h"
-#include "tools/json_value.h"
+#include "tools/json/json_value.h"
 
 namespace itemdb::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/output.h"
+#include "tools/cli/output.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/text_table.h"
+#include "tools/base/text_table.h"
 
 namespace itemdb::tools {
 namespace {

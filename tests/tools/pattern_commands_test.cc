@@ -1,6 +1,6 @@
 // `itemctl patterns` and `itemctl model draft` against the real daemon: what was done is seen, and what is
 // written is a model of the very tables (SEED-049).
-#include "tools/pattern_commands.h"
+#include "tools/commands/pattern_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "tests/tools/real_daemon.h"
-#include "tools/model_draft.h"
+#include "tools/commands/model_draft.h"
 
 namespace itemdb::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/query_commands.h"
+#include "tools/commands/query_commands.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -1,4 +1,4 @@
-#include "tools/read_advice.h"
+#include "tools/model/read_advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

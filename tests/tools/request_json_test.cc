@@ -1,4 +1,4 @@
-#include "tools/request_json.h"
+#include "tools/json/request_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

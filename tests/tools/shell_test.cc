@@ -1,5 +1,5 @@
 // Statements from a pipe; what needs a terminal is in terminal_test.cc.
-#include "tools/shell.h"
+#include "tools/shell/shell.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/table_commands.h"
+#include "tools/commands/table_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/table_json.h"
+#include "tools/json/table_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/civil_time.h"
-#include "tools/exit_codes.h"
+#include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
 namespace {

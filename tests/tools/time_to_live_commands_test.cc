@@ -1,4 +1,4 @@
-#include "tools/time_to_live_commands.h"
+#include "tools/commands/time_to_live_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

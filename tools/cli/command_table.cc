@@ -1,0 +1,133 @@
+#include "tools/cli/command_table.h"
+
+#include <memory>
+#include <utility>
+
+#include "tools/cli/checks.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr double kShortestTimeoutSeconds = 0.001;
+constexpr double kLongestTimeoutSeconds = 86'400;
+
+void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
+  app.add_option(
+         "--endpoint", options.endpoint,
+         "Where the daemon listens, HOST:PORT or unix:/PATH. Default: unix:/run/itemdb/itemd.sock where it "
+         "exists, else 127.0.0.1:7420")
+      ->envname("ITEMCTL_ENDPOINT")
+      ->type_name("ADDRESS");
+  app.add_option("-o,--output", options.output,
+                 "Form of the output. Default: table on a terminal, jsonl otherwise")
+      ->check(OneOfWords({"table", "json", "jsonl"}))
+      ->type_name("table|json|jsonl");
+  app.add_flag("-x,--expanded", options.expanded, "In the table form, print one column a line");
+  app.add_option("--timeout", options.timeout_seconds,
+                 "Seconds that one call may take, or each page of a long answer, 0.001 to 86400. Default: 30")
+      ->check(SecondsBetween(kShortestTimeoutSeconds, kLongestTimeoutSeconds))
+      ->type_name("SECONDS");
+  app.add_flag("--tls", options.tls,
+               "Connect with TLS, trusting the system's authorities; implied by the others");
+  app.add_option(
+         "--tls-ca", options.tls_ca,
+         "PEM file with the authorities that may have signed the daemon's certificate. Default: the system's")
+      ->envname("ITEMCTL_TLS_CA")
+      ->type_name(std::string(kFileName));
+  app.add_option("--tls-cert", options.tls_cert,
+                 "PEM file with the certificate to show to the daemon. Default: none is shown")
+      ->envname("ITEMCTL_TLS_CERT")
+      ->type_name(std::string(kFileName));
+  app.add_option("--tls-key", options.tls_key,
+                 "PEM file with the private key of --tls-cert; needed with it. Default: none")
+      ->envname("ITEMCTL_TLS_KEY")
+      ->type_name(std::string(kFileName));
+  app.add_option("--tls-server-name", options.tls_server_name,
+                 "The name the daemon's certificate must bear. Default: the host of the endpoint")
+      ->envname("ITEMCTL_TLS_SERVER_NAME")
+      ->type_name("NAME");
+  app.add_option(
+         "--access-key-id", options.access_key_id,
+         "Id of the access key to send, for a daemon with --access-keys; its secret stands in the "
+         "environment variable ITEMDB_SECRET_ACCESS_KEY or in --secret-access-key-file. Default: none")
+      ->envname("ITEMDB_ACCESS_KEY_ID")
+      ->type_name("ID");
+  app.add_option("--secret-access-key-file", options.secret_access_key_file,
+                 "File with the secret of --access-key-id. Default: ITEMDB_SECRET_ACCESS_KEY is the secret")
+      ->envname("ITEMDB_SECRET_ACCESS_KEY_FILE")
+      ->type_name(std::string(kFileName));
+}
+
+}  // namespace
+
+CommandTable::CommandTable(void (*add_commands)(CommandTable&))
+    : root_("Administers an itemdb daemon and reads and writes its items", "itemctl") {
+  specs_[&root_] = {.name = "itemctl", .summary = root_.get_description()};
+  root_.set_version_flag("--version", ITEMDB_VERSION, "Print the version and exit");
+  // Global options may also follow the command. Inherited by the commands added below.
+  root_.fallthrough();
+  root_.require_subcommand(1);
+  AddGlobalOptions(root_, options_);
+  add_commands(*this);
+}
+
+void CommandTable::IgnoreEnvironment() {
+  for (CLI::Option* option : root_.get_options([](CLI::Option*) { return true; })) option->envname("");
+}
+
+CLI::App* CommandTable::AddGroup(CommandSpec spec) {
+  CLI::App* group = root_.add_subcommand(spec.name, spec.summary);
+  group->require_subcommand(1);
+  specs_[group] = std::move(spec);
+  return group;
+}
+
+CLI::App* CommandTable::Add(CLI::App* parent, CommandSpec spec, Command run) {
+  CLI::App* command = parent->add_subcommand(spec.name, spec.summary);
+  if (spec.hidden) command->group("");
+  command->callback([this, run = std::move(run)] { selected_ = run; });
+  specs_[command] = std::move(spec);
+  return command;
+}
+
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app, bool with_hidden) {
+  return app.get_subcommands(
+      [with_hidden](const CLI::App* command) { return with_hidden || !command->get_group().empty(); });
+}
+
+std::string PathOf(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return "";
+  const std::string above = PathOf(*command.get_parent());
+  return above.empty() ? command.get_name() : above + " " + command.get_name();
+}
+
+std::vector<const CLI::Option*> ArgumentsOf(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* option) { return option->get_positional(); });
+}
+
+std::vector<const CLI::Option*> OptionsOf(const CLI::App& command) {
+  return command.get_options([&command](const CLI::Option* option) {
+    return !option->get_positional() && option != command.get_help_ptr();
+  });
+}
+
+std::vector<std::string> SpellingsOf(const CLI::Option& option) {
+  std::vector<std::string> spellings;
+  for (const std::string& name : option.get_snames()) spellings.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) spellings.push_back("--" + name);
+  return spellings;
+}
+
+const CLI::App& Innermost(const CLI::App& root) {
+  const CLI::App* command = &root;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+std::string ValueNameOf(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true);
+  if (option.get_expected_max() == 0 || option.get_items_expected_max() == 0) return "";
+  return option.get_type_name();
+}
+
+}  // namespace itemdb::tools

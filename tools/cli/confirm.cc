@@ -1,0 +1,38 @@
+#include "tools/cli/confirm.h"
+
+#include <istream>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "tools/base/exit_codes.h"
+
+namespace itemdb::tools {
+
+void AddConfirmOptions(CLI::App* command, ConfirmOptions& options, const std::string& dry_run) {
+  command->add_flag("-y,--yes", options.yes, "Do not ask");
+  command->add_flag("-n,--dry-run", options.dry_run, dry_run);
+}
+
+absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& deed,
+                             Unattended unattended) {
+  if (options.dry_run) {
+    context.err() << "dry run: this would " << deed << '\n';
+    return false;
+  }
+  if (options.yes) return true;
+  const Streams& streams = context.streams();
+  if (!streams.in_is_terminal || !streams.err_is_terminal) {
+    if (unattended == Unattended::kGoOn) return true;
+    return UsageError("this would " + deed + "; without a terminal to ask on, --yes is needed");
+  }
+  context.err() << "This will " << deed << ". Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(context.in(), answer);
+  // The end of input is an answer too; the shell reads on.
+  context.in().clear();
+  answer = std::string(absl::StripAsciiWhitespace(answer));
+  if (answer == "y" || answer == "Y" || answer == "yes") return true;
+  return UsageError("the answer was not \"y\", so nothing was deleted");
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,161 @@
+#include "tools/cli/endpoint_probe.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "tools/base/exit_codes.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr int kPatienceMs = 1'000;
+constexpr std::string_view kUnixPrefix = "unix:";
+
+// How an HTTP/2 client begins, with an empty SETTINGS frame; a server answers with its own.
+constexpr char kHttp2Preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
+constexpr size_t kHttp2PrefaceBytes = sizeof(kHttp2Preface);  // The final zero ends the frame's header.
+constexpr size_t kFrameTypeOffset = 3;
+constexpr char kSettingsFrame = 4;
+
+// The least TLS ClientHello: version 1.2, one cipher suite. Whoever speaks TLS answers with a handshake or an
+// alert record.
+constexpr char kClientHello[] =
+    "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"
+    "itemctl asks whether this is TLS"
+    "\x00\x00\x02\xc0\x2f\x01";
+constexpr size_t kClientHelloBytes = sizeof(kClientHello);  // The final zero is the null compression.
+constexpr char kAlertRecord = 0x15;
+constexpr char kHandshakeRecord = 0x16;
+constexpr char kTlsMajorVersion = 0x03;
+
+class Socket {
+ public:
+  explicit Socket(int fd) : fd_(fd) {}
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(Socket&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+  Socket& operator=(Socket&&) = delete;
+  int fd() const { return fd_; }
+  bool is_open() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+bool Await(int fd, short events) {
+  pollfd waited = {.fd = fd, .events = events, .revents = 0};
+  return poll(&waited, 1, kPatienceMs) == 1;
+}
+
+// An open socket when the connection stands within kPatienceMs.
+Socket ConnectTo(int family, const sockaddr* address, socklen_t size) {
+  Socket made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made.is_open()) return made;
+  if (connect(made.fd(), address, size) == 0) return made;
+  int error = errno;
+  socklen_t error_size = sizeof(error);
+  if (error == EINPROGRESS && Await(made.fd(), POLLOUT)) {
+    getsockopt(made.fd(), SOL_SOCKET, SO_ERROR, &error, &error_size);
+  }
+  return error == 0 ? std::move(made) : Socket(-1);
+}
+
+Socket Connect(const std::string& endpoint) {
+  if (endpoint.starts_with(kUnixPrefix)) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    const std::string path = endpoint.substr(kUnixPrefix.size());
+    if (path.size() >= sizeof(address.sun_path)) return Socket(-1);
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    return ConnectTo(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  const size_t colon = endpoint.rfind(':');
+  if (colon == std::string::npos) return Socket(-1);
+  std::string host = endpoint.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* addresses = nullptr;
+  if (getaddrinfo(host.c_str(), endpoint.c_str() + colon + 1, &hints, &addresses) != 0) return Socket(-1);
+  Socket made = ConnectTo(addresses->ai_family, addresses->ai_addr, addresses->ai_addrlen);
+  freeaddrinfo(addresses);
+  return made;
+}
+
+enum class Answered { kNothing, kClosed, kBytes };
+
+// Sends `question` and reads the first bytes that come back.
+Answered Ask(const Socket& socket, std::string_view question, std::string* answer) {
+  if (send(socket.fd(), question.data(), question.size(), MSG_NOSIGNAL) < 0) return Answered::kClosed;
+  if (!Await(socket.fd(), POLLIN)) return Answered::kNothing;
+  char bytes[64];
+  const ssize_t got = recv(socket.fd(), bytes, sizeof(bytes), 0);
+  if (got <= 0) return Answered::kClosed;
+  answer->assign(bytes, static_cast<size_t>(got));
+  return Answered::kBytes;
+}
+
+bool IsTls(const std::string& answer) {
+  return answer.size() >= 2 && (answer[0] == kAlertRecord || answer[0] == kHandshakeRecord) &&
+         answer[1] == kTlsMajorVersion;
+}
+
+}  // namespace
+
+Listener ProbeEndpoint(const std::string& endpoint) {
+  const Socket plain = Connect(endpoint);
+  if (!plain.is_open()) return Listener::kNone;
+  std::string answer;
+  const Answered answered = Ask(plain, {kHttp2Preface, kHttp2PrefaceBytes}, &answer);
+  if (answered == Answered::kBytes) {
+    if (answer.starts_with("HTTP/1")) return Listener::kHttp1;
+    if (answer.size() > kFrameTypeOffset && answer[kFrameTypeOffset] == kSettingsFrame)
+      return Listener::kHttp2;
+    if (IsTls(answer)) return Listener::kTls;
+  }
+  // Some TLS servers close without a word on what is not TLS.
+  const Socket secure = Connect(endpoint);
+  if (secure.is_open()) Ask(secure, {kClientHello, kClientHelloBytes}, &answer);
+  if (IsTls(answer)) return Listener::kTls;
+  return answered == Answered::kNothing ? Listener::kSilent : Listener::kOther;
+}
+
+absl::Status Diagnosed(const absl::Status& status, Context& context) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return status;
+  const std::string& endpoint = client->endpoint();
+  const auto unreachable = [&endpoint](const std::string& why) {
+    return ToolError(ExitCode::kUnreachable, "no itemd answers at " + endpoint + ": " + why);
+  };
+  const bool with_tls = TlsOf(context.options()).has_value();
+  switch (ProbeEndpoint(endpoint)) {
+    case Listener::kNone:
+      return status;
+    case Listener::kHttp2:
+      if (!with_tls) return status;
+      return unreachable("what listens there speaks no TLS; leave the --tls options out");
+    case Listener::kHttp1:
+      return unreachable("what listens there is a web server");
+    case Listener::kTls:
+      if (with_tls) return status;
+      return unreachable("what listens there expects TLS; name its authority with --tls-ca");
+    case Listener::kOther:
+      // A TLS listener closes what is no handshake; the client has said what its own handshake came to.
+      if (with_tls) return status;
+      return unreachable("what listens there closes the connection or speaks another protocol");
+    case Listener::kSilent:
+      return unreachable("what listens there takes the connection and then says nothing");
+  }
+  return status;
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,169 @@
+#include "tools/cli/error_report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "itemdb/errors.h"
+#include "tools/base/nearest.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/live_names.h"
+#include "tools/json/json_value.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Longest error message printed, in bytes.
+constexpr size_t kMaxMessageBytes = 2'000;
+constexpr absl::Duration kEndpointPatience = absl::Seconds(1);
+
+std::string Bounded(std::string_view message) {
+  if (message.size() <= kMaxMessageBytes) return std::string(message);
+  return std::string(message.substr(0, kMaxMessageBytes)) + " ...";
+}
+
+std::string WithoutControlCharacters(std::string text) {
+  auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return text;
+}
+
+// What the option or argument called `name` was given; empty without one.
+std::string GivenTo(const CLI::App& command, std::string_view value_name) {
+  for (const CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+    if (ValueNameOf(*option) == value_name && !option->empty()) return option->results().front();
+  }
+  return "";
+}
+
+absl::Status UnknownOption(const CLI::App& command, const std::string& text, std::string* did_you_mean) {
+  std::vector<std::string> spellings;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : OptionsOf(*app)) {
+      for (std::string& spelling : SpellingsOf(*option)) spellings.push_back(std::move(spelling));
+    }
+  }
+  *did_you_mean = Nearest(text.substr(0, text.find('=')), spellings);
+  const std::string path = PathOf(command);
+  return UsageError(
+      absl::StrFormat("unknown option %s%s (see itemctl %s--help)", JsonString(text),
+                      did_you_mean->empty() ? "" : "; did you mean " + JsonString(*did_you_mean) + "?",
+                      path.empty() ? "" : path + " "));
+}
+
+// "order-entry place-order" for a "place-ordr" that was looked for one level too high.
+std::string NearestBelow(const CLI::App& group, const std::string& text) {
+  for (const CLI::App* below : CommandsOf(group)) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : CommandsOf(*below)) names.push_back(command->get_name());
+    if (std::string nearest = Nearest(text, names); !nearest.empty())
+      return below->get_name() + " " + nearest;
+  }
+  return "";
+}
+
+absl::Status UnknownCommand(const CLI::App& group, const std::string& text, std::string* did_you_mean) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : CommandsOf(group)) names.push_back(command->get_name());
+  *did_you_mean = Nearest(text, names);
+  if (did_you_mean->empty()) *did_you_mean = NearestBelow(group, text);
+  return UsageError(absl::StrFormat(
+      "%s; allowed %sare %s%s", text.empty() ? "a command is missing" : "unknown command " + JsonString(text),
+      group.get_parent() == nullptr ? "" : "after \"" + group.get_name() + "\" ", absl::StrJoin(names, ", "),
+      did_you_mean->empty() ? "" : "; did you mean " + JsonString(*did_you_mean) + "?"));
+}
+
+}  // namespace
+
+ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean, ErrorForm form,
+                     std::ostream& err) {
+  const ExitCode exit_code = ExitCodeOf(status);
+  // An error without a message has been reported already, by the statements of a shell.
+  if (status.message().empty()) return exit_code;
+  const std::string message = Bounded(std::string(status.message()));
+  if (!form.json) {
+    err << "itemctl: " << WithoutControlCharacters(message);
+    if (!did_you_mean.empty()) err << "; did you mean " << JsonString(did_you_mean) << "?";
+    err << '\n';
+    return exit_code;
+  }
+  const ErrorName name = ErrorNameOf(status);
+  JsonValue error = JsonValue::Object()
+                        .Add("code", JsonValue::String(name.code))
+                        .Add("reason", JsonValue::String(name.reason))
+                        .Add("message", JsonValue::String(message))
+                        .Add("exit_code", JsonValue::Number(static_cast<int>(exit_code)));
+  if (const std::string rule = RuleOf(status); !rule.empty()) error.Add("rule", JsonValue::String(rule));
+  if (!did_you_mean.empty()) error.Add("did_you_mean", JsonValue::String(did_you_mean));
+  if (const absl::Duration wait = RetryAfterOf(status); wait > absl::ZeroDuration()) {
+    error.Add("retry_after_ms", JsonValue::Number(absl::ToInt64Milliseconds(wait)));
+  }
+  err << OneLine(JsonValue::Object().Add("error", std::move(error))) << '\n';
+  return exit_code;
+}
+
+ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string format) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if ((argument == "-o" || argument == "--output") && i + 1 < arguments.size()) {
+      format = arguments[i + 1];
+    } else if (argument.starts_with("--output=")) {
+      format = argument.substr(argument.find('=') + 1);
+    } else if (argument.starts_with("-o") && argument.size() > 2) {
+      format = argument.substr(2);
+    }
+  }
+  return {.json = format == "json" || format == "jsonl"};
+}
+
+absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean) {
+  // CLI11 only misses a command where there is an unknown one.
+  const CLI::App& command = Innermost(root);
+  const std::vector<std::string> unknown = root.remaining(true);
+  const bool about_names = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) ||
+                           error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (about_names && !unknown.empty() && unknown.front().starts_with("-") && unknown.front().size() > 1) {
+    return UnknownOption(command, unknown.front(), did_you_mean);
+  }
+  if (about_names && !CommandsOf(command).empty()) {
+    return UnknownCommand(command, unknown.empty() ? "" : unknown.front(), did_you_mean);
+  }
+  const std::string path = PathOf(command);
+  const std::string see = absl::StrFormat(" (see itemctl %s--help)", path.empty() ? "" : path + " ");
+  if (about_names && !unknown.empty())
+    return UsageError("unexpected argument " + JsonString(unknown.front()) + see);
+  return UsageError(std::string(error.what()) + see);
+}
+
+absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options) {
+  const std::string message =
+      options.access_key_id.empty()
+          ? absl::StrFormat(
+                "the daemon asks for an access key: give --access-key-id, and its secret in %s or "
+                "--secret-access-key-file",
+                kSecretVariable)
+          : absl::StrFormat(
+                "the daemon does not take the access key %s: its key file has no key with this id and secret",
+                options.access_key_id);
+  absl::Status advised(status.code(), message);
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { advised.SetPayload(url, payload); });
+  return advised;
+}
+
+std::string NearestName(const absl::Status& status, const CLI::App& command, Context& context) {
+  const bool no_table = absl::IsNotFound(status) && ReasonOf(status) == kReasonResourceNotFound;
+  if (!absl::IsNotFound(status) && !absl::IsInvalidArgument(status)) return "";
+  const std::string table = GivenTo(command, kTableName);
+  const std::string index = GivenTo(command, kIndexName);
+  if (table.empty() || (!no_table && index.empty())) return "";
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return "";
+  if (no_table) return Nearest(table, LiveTableNames(*client, kEndpointPatience));
+  const std::vector<std::string> indexes = LiveIndexNames(*client, table, kEndpointPatience);
+  if (std::find(indexes.begin(), indexes.end(), index) != indexes.end()) return "";
+  return Nearest(index, indexes);
+}
+
+}  // namespace itemdb::tools

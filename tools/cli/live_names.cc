@@ -1,0 +1,63 @@
+#include "tools/cli/live_names.h"
+
+#include <set>
+
+namespace itemdb::tools {
+namespace {
+
+// What is left of the time until `deadline`, for one call; never zero, which would mean the client's default.
+CallOptions Until(absl::Time deadline) {
+  return {.timeout = std::max(deadline - absl::Now(), absl::Milliseconds(1))};
+}
+
+std::vector<std::string> Sorted(const std::set<std::string>& names) { return {names.begin(), names.end()}; }
+
+}  // namespace
+
+std::vector<std::string> LiveTableNames(Client& client, absl::Duration patience) {
+  const absl::Time deadline = absl::Now() + patience;
+  std::vector<std::string> names;
+  ListTablesRequest request;
+  do {
+    absl::StatusOr<ListTablesResult> page = client.ListTables(request, Until(deadline));
+    if (!page.ok()) break;
+    names.insert(names.end(), page->table_names.begin(), page->table_names.end());
+    request.exclusive_start_table_name = page->last_evaluated_table_name.value_or("");
+  } while (!request.exclusive_start_table_name.empty() && names.size() < kMaxLiveNames);
+  return names;
+}
+
+std::vector<std::string> LiveIndexNames(Client& client, const std::string& table_name,
+                                        absl::Duration patience) {
+  const absl::Time deadline = absl::Now() + patience;
+  std::vector<std::string> tables = {table_name};
+  if (table_name.empty()) tables = LiveTableNames(client, patience);
+  std::set<std::string> names;
+  for (const std::string& table : tables) {
+    absl::StatusOr<TableResult> described = client.DescribeTable(table, Until(deadline));
+    if (!described.ok()) break;
+    for (const GlobalSecondaryIndex& index : described->table.definition.global_secondary_indexes) {
+      names.insert(index.index_name);
+    }
+    for (const LocalSecondaryIndex& index : described->table.definition.local_secondary_indexes) {
+      names.insert(index.index_name);
+    }
+  }
+  return Sorted(names);
+}
+
+std::vector<std::string> LiveAttributeNames(Client& client, const std::string& table_name,
+                                            absl::Duration patience) {
+  absl::StatusOr<TableResult> described = client.DescribeTable(table_name, {.timeout = patience});
+  if (!described.ok()) return {};
+  std::set<std::string> names;
+  for (const AttributeDefinition& attribute : described->table.definition.attribute_definitions) {
+    names.insert(attribute.attribute_name);
+  }
+  for (const GlobalSecondaryIndex& index : described->table.definition.global_secondary_indexes) {
+    names.insert(index.projection.non_key_attributes.begin(), index.projection.non_key_attributes.end());
+  }
+  return Sorted(names);
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,44 @@
+// What query, scan, count and explain have in common on the command line and in their requests.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "absl/status/status.h"
+#include "itemdb/requests.h"
+#include "tools/base/exit_codes.h"
+#include "tools/json/item_json.h"
+
+namespace itemdb::tools {
+
+struct ReadOptions {
+  std::string table_name;
+  std::string index_name;
+  std::string filter_expression;
+  std::string projection_expression;
+  // JSON objects, see ParseNames and ParseValues.
+  std::string names;
+  std::string values;
+  // Read the values as plain JSON, even where they look like DynamoDB JSON.
+  bool plain = false;
+};
+
+// Fills the members that QueryRequest and ScanRequest have in common. UsageError: names or values are
+// malformed.
+template <typename Request>
+absl::Status FillRead(const ReadOptions& options, Request& request) {
+  request.table_name = options.table_name;
+  request.index_name = options.index_name;
+  request.filter_expression = options.filter_expression;
+  request.projection_expression = options.projection_expression;
+  return FillPlaceholders(options, request);
+}
+
+// Everything but the projection.
+void AddReadOptions(CLI::App* command, ReadOptions& options);
+void AddProjectionOption(CLI::App* command, ReadOptions& options);
+// Without one, what is read is the whole table or index; `required` where that is no choice.
+void AddKeyConditionOption(CLI::App* command, std::string& key_condition, bool required);
+void AddDirectionFlag(CLI::App* command, bool& scan_index_forward);
+
+}  // namespace itemdb::tools

@@ -1,0 +1,286 @@
+#include "tools/commands/admin_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/interrupt.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/checks.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/commands/check_report.h"
+#include "tools/json/table_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+std::string_view ChangeKindName(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::kInsert:
+      return "INSERT";
+    case ChangeKind::kModify:
+      return "MODIFY";
+    case ChangeKind::kRemove:
+      return "REMOVE";
+    case ChangeKind::kCreateTable:
+      return "CREATE_TABLE";
+    case ChangeKind::kDeleteTable:
+      return "DELETE_TABLE";
+    case ChangeKind::kUpdateTable:
+      return "UPDATE_TABLE";
+    case ChangeKind::kUnknown:
+      return "UNKNOWN";
+  }
+  return "UNKNOWN";
+}
+
+std::string ChangeTimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", time, absl::UTCTimeZone());
+}
+
+JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
+  JsonValue object = JsonValue::Object()
+                         .Add("change_sequence", JsonValue::Number(record.change_sequence))
+                         .Add("commit_time", JsonValue::String(ChangeTimeText(record.commit_time)))
+                         .Add("table_storage_id", JsonValue::Number(record.table_storage_id))
+                         .Add("kind", JsonValue::String(std::string(ChangeKindName(record.kind))))
+                         .Add("commit_first_sequence", JsonValue::Number(record.commit_first_sequence))
+                         .Add("commit_last_sequence", JsonValue::Number(record.commit_last_sequence));
+  if (record.key.has_value()) object.Add("key", ItemToJson(*record.key, form));
+  if (record.old_image.has_value()) object.Add("old_image", ItemToJson(*record.old_image, form));
+  if (record.new_image.has_value()) object.Add("new_image", ItemToJson(*record.new_image, form));
+  if (record.expired) object.Add("expired", JsonValue::Bool(true));
+  if (record.table.has_value()) object.Add("table", TableToJson(*record.table));
+  return object;
+}
+
+// Writes change records page by page in the three forms; like ItemWriter, which is for items.
+class RecordWriter {
+ public:
+  RecordWriter(Context& context, ItemForm form) : context_(context), form_(form) {}
+
+  // One record at once: as a table in lines of fixed columns, since nobody knows how wide those to come are.
+  void WriteOne(const ChangeRecord& record) {
+    if (context_.format() != OutputFormat::kTable || context_.options().expanded) {
+      WritePage({record});
+    } else {
+      constexpr char kLine[] = "%12s  %-27s  %8s  %-12s  %s\n";
+      if (written_++ == 0) {
+        context_.out() << absl::StrFormat(kLine, "sequence", "commit time", "table", "kind",
+                                          "key / table name");
+      }
+      context_.out() << absl::StrFormat(
+          kLine, absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
+          absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)), KeyText(record));
+    }
+    context_.out().flush();
+  }
+
+  void WritePage(const std::vector<ChangeRecord>& records) {
+    TextTable table({"sequence", "commit time", "table", "kind", "key / table name"});
+    for (const ChangeRecord& record : records) {
+      switch (context_.format()) {
+        case OutputFormat::kTable:
+          table.AddRow({absl::StrCat(record.change_sequence), ChangeTimeText(record.commit_time),
+                        absl::StrCat(record.table_storage_id), std::string(ChangeKindName(record.kind)),
+                        KeyText(record)});
+          break;
+        case OutputFormat::kJson:
+          context_.out() << (written_ == 0 ? "{\n  \"records\": [\n    " : ",\n    ")
+                         << Indented(RecordToJson(record, form_), 2);
+          break;
+        case OutputFormat::kJsonLines:
+          PrintDocument(RecordToJson(record, form_), context_.format(), context_.out());
+          break;
+      }
+      ++written_;
+    }
+    if (!table.empty()) context_.Print(table);
+  }
+
+  // `change_sequence` is nothing when not even a beginning is known.
+  void Finish(std::optional<uint64_t> change_sequence) {
+    if (context_.format() != OutputFormat::kJson) return;
+    context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]");
+    if (change_sequence.has_value()) context_.out() << ",\n  \"change_sequence\": " << *change_sequence;
+    context_.out() << "\n}\n";
+  }
+
+ private:
+  std::string KeyText(const ChangeRecord& record) const {
+    if (record.table.has_value()) return record.table->definition.table_name;
+    return record.key.has_value() ? OneLine(ItemToJson(*record.key, form_)) : "";
+  }
+
+  Context& context_;
+  ItemForm form_;
+  size_t written_ = 0;
+};
+
+}  // namespace
+
+absl::Status RunCheck(Context& context, const CheckOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  Progress progress(
+      ProgressStream(context),
+      {.doing = options.table_name.empty() ? "checking the database" : "checking " + options.table_name});
+  absl::StatusOr<CheckDatabaseResult> result =
+      client->CheckDatabase(options.table_name, context.ExplicitTimeout());
+  progress.Finish();
+  if (!result.ok()) return result.status();
+  return ReportCheck(context, *result,
+                     {{"items checked", "items_checked", result->items_checked},
+                      {"index entries checked", "index_entries_checked", result->index_entries_checked},
+                      {"change records checked", "change_records_checked", result->change_records_checked},
+                      {"findings", "finding_count", result->finding_count}},
+                     /*repairs=*/false);
+}
+
+absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  ReadChangesRequest request{.after_sequence = options.after_sequence, .limit = options.limit};
+  std::optional<uint64_t> until;
+  do {
+    absl::StatusOr<ReadChangesResult> page = client->ReadChanges(request, context.Call());
+    if (!page.ok()) return page.status();
+    if (!until.has_value()) until = page->change_sequence;
+    writer.WritePage(page->records);
+    if (page->records.empty()) break;
+    request.after_sequence = page->records.back().change_sequence;
+    if (context.session().interrupted()) return absl::CancelledError("interrupted");
+  } while (!options.limit.has_value() && request.after_sequence < *until && context.out().good());
+  writer.Finish(*until);
+  return absl::OkStatus();
+}
+
+namespace {
+
+// What is there now: pages until the last change that there was at the beginning.
+absl::Status PrintKept(Context& context, const Client& client, const ChangesTailOptions& options,
+                       RecordWriter& writer) {
+  std::optional<uint64_t> table;
+  if (!options.table_name.empty()) {
+    absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name, context.Call());
+    if (!described.ok()) return described.status();
+    table = described->table.storage_id;
+  }
+  // Behind the last change of all: no records, but what there is.
+  absl::StatusOr<ReadChangesResult> extent =
+      client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call());
+  if (!extent.ok()) return extent.status();
+  uint64_t after = options.from.value_or(extent->oldest_sequence) - 1;
+  while (after < extent->change_sequence && context.out().good() && !context.session().interrupted()) {
+    absl::StatusOr<ReadChangesResult> page = client.ReadChanges({.after_sequence = after}, context.Call());
+    if (!page.ok()) return page.status();
+    if (page->records.empty()) break;
+    for (const ChangeRecord& record : page->records) {
+      if (!table.has_value() || record.table_storage_id == *table) writer.WriteOne(record);
+    }
+    after = page->records.back().change_sequence;
+  }
+  writer.Finish(extent->change_sequence);
+  return absl::OkStatus();
+}
+
+absl::Status PrintAsTheyCome(Context& context, const Client& client, const ChangesTailOptions& options,
+                             RecordWriter& writer) {
+  std::optional<uint64_t> last;
+  if (options.from.has_value()) last = *options.from - 1;
+  WatchRequest request{
+      .table_name = options.table_name,
+      .on_progress = [&last](const WatchPosition& position) { last = position.change_sequence; }};
+  request.after_sequence = last;
+  ChangeRange changes = client.Watch(request, context.Call());
+  for (const ChangeRecord& record : changes) {
+    writer.WriteOne(record);
+    last = record.change_sequence;
+    if (!context.out().good()) break;
+  }
+  writer.Finish(last);
+  return context.session().interrupted() ? absl::OkStatus() : changes.status();
+}
+
+}  // namespace
+
+absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  InterruptScope interrupt([&context] { context.session().Interrupt(); });
+  RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
+  return options.follow ? PrintAsTheyCome(context, *client, options, writer)
+                        : PrintKept(context, *client, options, writer);
+}
+
+void RegisterAdminCommands(CommandTable& table) {
+  auto check = std::make_shared<CheckOptions>();
+  CLI::App* command = table.Add(
+      &table.root(),
+      {.name = "check",
+       .summary = "Verify that items, index entries, counters and change log agree",
+       .details = "Reads everything in one state, while reads and writes go on. Without --timeout it may "
+                  "take an hour. "
+                  "Ends with exit code 7 when something does not agree.",
+       .examples = {{"itemctl check", "the whole database"},
+                    {"itemctl check --table Order -o json", "one table, with all findings as JSON"}}},
+      [check](Context& context) { return RunCheck(context, *check); });
+  command->add_option("--table", check->table_name, "Only this table. Default: all")
+      ->type_name(std::string(kTableName));
+
+  CLI::App* group = table.AddGroup({.name = "changes", .summary = "The change log"});
+  auto read = std::make_shared<ChangesReadOptions>();
+  command =
+      table.Add(group,
+                {.name = "read",
+                 .summary = "Print change records in commit order",
+                 .details = "All that there are when the command starts, unless --limit asks for one page.",
+                 .examples = {{"itemctl changes read", "everything that is kept"},
+                              {"itemctl changes read --after 20 --limit 10", "a page after a change"}}},
+                [read](Context& context) { return RunChangesRead(context, *read); });
+  command
+      ->add_option("--after", read->after_sequence,
+                   "Only records with a greater change sequence, 0 or more. Default: 0")
+      ->check(WholeNumberFrom(0))
+      ->type_name("SEQUENCE");
+  command
+      ->add_option(
+          "--limit", read->limit,
+          "One page of this many records, 1 to 1000; the last commit is never split. Default: all pages")
+      ->check(PositiveInt32())
+      ->type_name("RECORDS");
+  command->add_flag("--typed", read->typed, "Print DynamoDB JSON");
+
+  auto tail = std::make_shared<ChangesTailOptions>();
+  command = table.Add(
+      group,
+      {.name = "tail",
+       .summary = "Print change records, and with --follow go on as they are committed",
+       .details = "Ctrl-C ends it, with exit code 0. With --follow a daemon that is restarted is waited for, "
+                  "and no change is left out or printed twice.",
+       .examples = {{"itemctl changes tail --table Order", "what is kept of one table's changes"},
+                    {"itemctl changes tail --from 3 -o jsonl",
+                     "every table's since change 3, as JSON lines"}}},
+      [tail](Context& context) { return RunChangesTail(context, *tail); });
+  command->add_option("--table", tail->table_name, "Only this table's changes. Default: all")
+      ->type_name(std::string(kTableName));
+  command
+      ->add_option("--from", tail->from,
+                   "The first change to print, by its sequence, 1 or more. Default: the oldest that is kept; "
+                   "with --follow the next to come")
+      ->check(WholeNumberFrom(1))
+      ->type_name("SEQUENCE");
+  command->add_flag("--follow,-f", tail->follow, "Wait for more until Ctrl-C");
+  command->add_flag("--typed", tail->typed, "Print DynamoDB JSON");
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,301 @@
+#include "tools/commands/batch_commands.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "tools/base/exit_codes.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/json/request_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr char kBatchOption[] = "--request-items";
+// Lines written in one call of the client, which is some forty batches.
+constexpr size_t kLinesAtOnce = 1'000;
+
+// ---- batch-get -----------------------------------------------------------------------------------
+
+// {"Responses": {"T": [...]}, "Missing": {"T": [...]}}: AWS' shape, and the keys there is no item for.
+JsonValue ResultToJson(const BatchGetItemRequest& request, const BatchGetItemResult& result, ItemForm form) {
+  JsonValue responses = JsonValue::Object();
+  JsonValue missing = JsonValue::Object();
+  for (size_t t = 0; t < result.tables.size(); ++t) {
+    JsonValue items = JsonValue::Array();
+    JsonValue keys = JsonValue::Array();
+    for (size_t k = 0; k < result.tables[t].items.size(); ++k) {
+      const std::optional<Item>& item = result.tables[t].items[k];
+      if (item.has_value()) {
+        items.elements.push_back(ItemToJson(*item, form));
+      } else {
+        keys.elements.push_back(ItemToJson(request.request_items[t].keys[k], form));
+      }
+    }
+    responses.Add(result.tables[t].table_name, std::move(items));
+    if (!keys.elements.empty()) missing.Add(result.tables[t].table_name, std::move(keys));
+  }
+  return JsonValue::Object().Add("Responses", std::move(responses)).Add("Missing", std::move(missing));
+}
+
+// One line a key.
+void PrintLines(const BatchGetItemRequest& request, const BatchGetItemResult& result, ItemForm form,
+                std::ostream& out) {
+  for (size_t t = 0; t < result.tables.size(); ++t) {
+    for (size_t k = 0; k < result.tables[t].items.size(); ++k) {
+      const std::optional<Item>& item = result.tables[t].items[k];
+      out << OneLine(JsonValue::Object()
+                         .Add("TableName", JsonValue::String(result.tables[t].table_name))
+                         .Add("Key", ItemToJson(request.request_items[t].keys[k], form))
+                         .Add("Item", item.has_value() ? ItemToJson(*item, form) : JsonValue::Null()))
+          << '\n';
+    }
+  }
+}
+
+// One table of items for each table, under its name; what is missing goes to stderr.
+void PrintTables(Context& context, const BatchGetItemRequest& request, const BatchGetItemResult& result,
+                 ItemForm form) {
+  for (size_t t = 0; t < result.tables.size(); ++t) {
+    const KeysAndAttributes& asked = request.request_items[t];
+    ItemWriter::Options options{
+        .format = OutputFormat::kTable, .form = form, .expanded = context.options().expanded};
+    for (const Attribute& attribute : asked.keys.front()) options.leading_columns.push_back(attribute.name);
+    context.out() << (t == 0 ? "" : "\n") << asked.table_name << ":\n";
+    ItemWriter writer(std::move(options), &context.out());
+    for (size_t k = 0; k < asked.keys.size(); ++k) {
+      const std::optional<Item>& item = result.tables[t].items[k];
+      if (item.has_value()) {
+        writer.Write(*item);
+      } else {
+        context.err() << "the table " << asked.table_name << " has no item with the key "
+                      << OneLine(ItemToJson(asked.keys[k], ItemForm::kPlain)) << '\n';
+      }
+    }
+    writer.Finish(JsonValue::Object());
+  }
+}
+
+// ---- batch-write ---------------------------------------------------------------------------------
+
+struct WriteCounts {
+  size_t puts = 0;
+  size_t deletes = 0;
+
+  void Add(const std::vector<BatchWrite>& writes) {
+    for (const BatchWrite& write : writes) ++(std::holds_alternative<BatchPut>(write) ? puts : deletes);
+  }
+};
+
+// What is written, a part at a time: the whole of a document, or so many lines of JSON lines.
+class WriteSource {
+ public:
+  // UsageError: the document is malformed, or the file cannot be read.
+  static absl::StatusOr<WriteSource> Open(Context& context, const BatchWriteOptions& options) {
+    WriteSource source(options);
+    if (options.table_name.empty()) {
+      absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
+      if (!text.ok()) return text.status();
+      absl::StatusOr<std::vector<BatchWrite>> writes = ParseBatchWrites(*text, options.form());
+      if (!writes.ok()) return writes.status();
+      source.document_ = *std::move(writes);
+      return source;
+    }
+    if (!options.text.empty()) {
+      return UsageError("give either a table, for JSON lines, or --request-items, which name their tables");
+    }
+    source.lines_ = &context.in();
+    if (options.file.empty() || options.file == "-") {
+      if (context.session().is_shell) {
+        return UsageError(
+            "standard input belongs to the shell here; name a file, or use itemctl from outside");
+      }
+      return source;
+    }
+    errno = 0;
+    source.file_ = std::make_unique<std::ifstream>(options.file, std::ios::binary);
+    source.lines_ = source.file_.get();
+    if (!source.file_->is_open()) {
+      return UsageError(absl::StrFormat("cannot read %s: %s", options.file, std::strerror(errno)));
+    }
+    return source;
+  }
+
+  // Empty at the end. UsageError: a line is malformed.
+  absl::StatusOr<std::vector<BatchWrite>> Next() {
+    if (document_.has_value()) return *std::exchange(document_, std::vector<BatchWrite>());
+    std::vector<BatchWrite> writes;
+    std::string line;
+    while (lines_ != nullptr && writes.size() < kLinesAtOnce && std::getline(*lines_, line)) {
+      ++line_number_;
+      if (absl::StripAsciiWhitespace(line).empty()) continue;
+      absl::StatusOr<BatchWrite> write = ParseWriteLine(line, options_.table_name, options_.form(),
+                                                        absl::StrFormat("line %d", line_number_));
+      if (!write.ok()) return write.status();
+      writes.push_back(*std::move(write));
+    }
+    return writes;
+  }
+
+ private:
+  explicit WriteSource(const BatchWriteOptions& options) : options_(options) {}
+
+  BatchWriteOptions options_;
+  std::optional<std::vector<BatchWrite>> document_;
+  std::unique_ptr<std::ifstream> file_;
+  std::istream* lines_ = nullptr;
+  int64_t line_number_ = 0;
+};
+
+// `status` of a part, with what became of the parts before it.
+absl::Status After(size_t applied, const absl::Status& status) {
+  if (applied == 0) return status;
+  absl::Status later(status.code(), absl::StrFormat("after %d writes that were applied: %s", applied,
+                                                    std::string(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { later.SetPayload(url, payload); });
+  return later;
+}
+
+std::string DeedOf(const WriteCounts& counts, const BatchWriteOptions& options) {
+  return absl::StrFormat("put %d items, replacing what is there, and delete %d%s", counts.puts,
+                         counts.deletes,
+                         options.table_name.empty() ? "" : ", in the table " + options.table_name);
+}
+
+// Reads everything to the end and counts it.
+absl::StatusOr<WriteCounts> CountWrites(WriteSource& source) {
+  WriteCounts counts;
+  while (true) {
+    absl::StatusOr<std::vector<BatchWrite>> writes = source.Next();
+    if (!writes.ok()) return writes.status();
+    if (writes->empty()) return counts;
+    counts.Add(*writes);
+  }
+}
+
+}  // namespace
+
+absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
+  absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<KeysAndAttributes>> gets = ParseBatchGets(*text, options.form());
+  if (!gets.ok()) return gets.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  const BatchGetItemRequest request{.request_items = *std::move(gets),
+                                    .return_consumed_capacity = CapacityOf(options)};
+  const absl::StatusOr<BatchGetItemResult> result = client->BatchGetItem(request, context.Call());
+  if (!result.ok()) return result.status();
+  const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
+  switch (context.format()) {
+    case OutputFormat::kTable:
+      PrintTables(context, request, *result, form);
+      break;
+    case OutputFormat::kJson:
+      PrintDocument(ResultToJson(request, *result, form), context.format(), context.out());
+      break;
+    case OutputFormat::kJsonLines:
+      PrintLines(request, *result, form, context.out());
+      break;
+  }
+  ConsumedTotal consumed;
+  consumed.Add(result->consumed_capacity);
+  consumed.Print(context);
+  return absl::OkStatus();
+}
+
+absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
+  absl::StatusOr<WriteSource> source = WriteSource::Open(context, options);
+  if (!source.ok()) return source.status();
+  // Standard input cannot hold both the lines and the answer.
+  const bool from_input = options.file == "-" || (!options.table_name.empty() && options.file.empty());
+  const bool asks = context.streams().in_is_terminal && !options.confirm.yes && !from_input;
+  if (options.confirm.dry_run || asks) {
+    absl::StatusOr<WriteCounts> counts = CountWrites(*source);
+    if (!counts.ok()) return counts.status();
+    if (options.confirm.dry_run || counts->deletes > 0) {
+      absl::StatusOr<bool> go_on =
+          Confirm(context, options.confirm, DeedOf(*counts, options), Unattended::kGoOn);
+      if (!go_on.ok()) return go_on.status();
+      if (!*go_on) return absl::OkStatus();
+    }
+    source = WriteSource::Open(context, options);
+    if (!source.ok()) return source.status();
+  }
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  Progress progress(ProgressStream(context), {.doing = "writing", .unit = "items"});
+  size_t applied = 0;
+  ConsumedTotal consumed;
+  while (true) {
+    absl::StatusOr<std::vector<BatchWrite>> writes = source->Next();
+    if (!writes.ok()) return After(applied, writes.status());
+    if (writes->empty()) break;
+    const size_t count = writes->size();
+    const absl::StatusOr<BatchWriteItemResult> result = client->BatchWriteItem(
+        {.writes = *std::move(writes), .return_consumed_capacity = CapacityOf(options)}, context.Call());
+    if (!result.ok()) return After(applied, result.status());
+    consumed.Add(result->consumed_capacity);
+    applied += count;
+    progress.Set(static_cast<int64_t>(applied));
+  }
+  progress.Finish();
+  context.PrintSummary(JsonValue::Object().Add("Applied", JsonValue::Number(applied)));
+  consumed.Print(context);
+  return absl::OkStatus();
+}
+
+void RegisterBatchCommands(CommandTable& table) {
+  auto get = std::make_shared<BatchGetOptions>();
+  CLI::App* command = table.Add(
+      &table.root(),
+      {.name = "batch-get",
+       .summary = "Read any number of items of any tables by their keys",
+       .details =
+           "Takes what \"aws dynamodb batch-get-item --request-items\" takes, with keys in either form. "
+           "Missing items are no error: they are printed as null, or listed as Missing.",
+       .examples =
+           {{R"(itemctl batch-get --request-items '{"Customer": {"Keys": [{"customer_id": "cust_001"}, )"
+             R"({"customer_id": "cust_002"}]}}')",
+             "two items"},
+            {R"(echo '{"music": {"Keys": [{"artist": "Bach", "song": "Air"}]}}' | itemctl batch-get -f - -o json)",
+             "from standard input, in the shape of AWS' answer"}}},
+      [get](Context& context) { return RunBatchGet(context, *get); });
+  AddDocumentOptions(command, *get, kBatchOption, "JSON object: table name to {\"Keys\": [...]}");
+  AddCapacityOption(command, *get);
+  command->add_flag("--typed", get->typed, "Print DynamoDB JSON");
+
+  auto write = std::make_shared<BatchWriteOptions>();
+  command = table.Add(
+      &table.root(),
+      {.name = "batch-write",
+       .summary = "Put and delete any number of items, each for itself",
+       .details =
+           "With TABLE it reads JSON lines from --file or standard input, of any number: an item to put, or "
+           R"({"DeleteRequest": {"Key": ...}}. Otherwise it takes what "aws dynamodb batch-write-item )"
+           R"(--request-items" takes. No two writes in a row of 25 may be on the same item. On a terminal )"
+           "it asks before it deletes; a script is not asked.",
+       .examples =
+           {{"itemctl scan music --typed -o jsonl | itemctl batch-write music", "copy items into a table"},
+            {R"(itemctl batch-write --request-items '{"music": [{"PutRequest": {"Item": {"artist": "Bach", )"
+             R"("song": "Badinerie"}}}, {"DeleteRequest": {"Key": {"artist": "Bach", "song": "Air"}}}]}')",
+             "put one item and delete another"}}},
+      [write](Context& context) { return RunBatchWrite(context, *write); });
+  command->add_option(std::string(kTableName), write->table_name, "The table that JSON lines are written to");
+  AddDocumentOptions(command, *write, kBatchOption, "JSON object: table name to an array of requests");
+  AddCapacityOption(command, *write);
+  AddConfirmOptions(command, write->confirm, "Say how much would be written, and write nothing");
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,62 @@
+#include "tools/commands/count_commands.h"
+
+#include <memory>
+
+#include "tools/cli/command_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+template <typename Request>
+absl::StatusOr<Request> CountRequest(const CountOptions& options) {
+  Request request{};
+  if (absl::Status status = FillRead(options, request); !status.ok()) return status;
+  request.select = Select::kCount;
+  request.count_all = true;
+  return request;
+}
+
+absl::StatusOr<ItemPage> Count(Context& context, const Client& client, const CountOptions& options) {
+  if (options.key_condition_expression.empty()) {
+    absl::StatusOr<ScanRequest> scan = CountRequest<ScanRequest>(options);
+    if (!scan.ok()) return scan.status();
+    return client.Scan(*scan, context.Call());
+  }
+  absl::StatusOr<QueryRequest> query = CountRequest<QueryRequest>(options);
+  if (!query.ok()) return query.status();
+  query->key_condition_expression = options.key_condition_expression;
+  return client.Query(*query, context.Call());
+}
+
+}  // namespace
+
+absl::Status RunCount(Context& context, const CountOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  const absl::StatusOr<ItemPage> page = Count(context, *client, options);
+  if (!page.ok()) return page.status();
+  context.PrintSummary(JsonValue::Object()
+                           .Add("Count", JsonValue::Number(page->count))
+                           .Add("ScannedCount", JsonValue::Number(page->scanned_count)));
+  return absl::OkStatus();
+}
+
+void RegisterCountCommands(CommandTable& table) {
+  auto options = std::make_shared<CountOptions>();
+  CLI::App* command = table.Add(
+      &table.root(),
+      {.name = "count",
+       .summary = "Count the items of a table, an index or an item collection, in one call and of one state",
+       .details = "ScannedCount is how many were read for it, before the filter. \"itemctl table describe\" "
+                  "knows the number of all items of a table or index without reading them.",
+       .examples = {{R"(itemctl count Employee --filter 'job_title = :t' --values '{":t": "Manager"}')",
+                     "how many items something holds for"},
+                    {R"(itemctl count Order --index OrderByCustomerDate --key-condition 'customer_id = :c' )"
+                     R"(--values '{":c": "cust_001"}')",
+                     "how many an item collection of an index has"}}},
+      [options](Context& context) { return RunCount(context, *options); });
+  AddReadOptions(command, *options);
+  AddKeyConditionOption(command, options->key_condition_expression, /*required=*/false);
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,24 @@
+// `itemctl count`: how many items a table, an index or an item collection has, for which something holds.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "tools/cli/context.h"
+#include "tools/cli/read_options.h"
+
+namespace itemdb::tools {
+
+class CommandTable;
+
+struct CountOptions : ReadOptions {
+  // Empty for the whole table or index.
+  std::string key_condition_expression;
+};
+
+// Counts the whole range in one call, of one state.
+absl::Status RunCount(Context& context, const CountOptions& options);
+
+void RegisterCountCommands(CommandTable& table);
+
+}  // namespace itemdb::tools

@@ -1,0 +1,298 @@
+#include "tools/commands/index_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/checks.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/progress.h"
+#include "tools/commands/check_report.h"
+#include "tools/commands/index_build.h"
+#include "tools/commands/table_update_commands.h"
+#include "tools/json/table_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Between two looks at how far something is.
+constexpr absl::Duration kIndexPollInterval = absl::Milliseconds(200);
+
+// Reads "name:TYPE".
+absl::Status AddKeyAttribute(const std::string& text, KeyType key_type, UpdateTableRequest* request) {
+  const size_t colon = text.rfind(':');
+  for (ScalarAttributeType type :
+       {ScalarAttributeType::kString, ScalarAttributeType::kNumber, ScalarAttributeType::kBinary}) {
+    if (colon == std::string::npos || text.substr(colon + 1) != NameOf(type)) continue;
+    const std::string name = text.substr(0, colon);
+    request->attribute_definitions.push_back({.attribute_name = name, .attribute_type = type});
+    request->create_global_secondary_index->key_schema.push_back(
+        {.attribute_name = name, .key_type = key_type});
+    return absl::OkStatus();
+  }
+  return UsageError(
+      absl::StrFormat("the key attribute %s must be NAME:TYPE, where TYPE is S, N or B", JsonString(text)));
+}
+
+absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
+  UpdateTableRequest request{.table_name = options.table_name};
+  GlobalSecondaryIndex& index = request.create_global_secondary_index.emplace();
+  index.index_name = options.index_name;
+  for (const std::string& attribute : options.hash) {
+    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kHash, &request); !added.ok()) return added;
+  }
+  for (const std::string& attribute : options.range) {
+    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kRange, &request); !added.ok()) return added;
+  }
+  for (ProjectionType type : {ProjectionType::kAll, ProjectionType::kKeysOnly, ProjectionType::kInclude}) {
+    if (NameOf(type) == options.projection) index.projection.projection_type = type;
+  }
+  index.projection.non_key_attributes = options.non_key_attributes;
+  if (!options.throughput.empty()) {
+    absl::StatusOr<ProvisionedThroughput> throughput =
+        ParseThroughput(options.throughput, "--provisioned-throughput");
+    if (!throughput.ok()) return throughput.status();
+    index.provisioned_throughput = *throughput;
+  }
+  return request;
+}
+
+// Those named `index_name`, or all when it is empty.
+void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
+  if (context.format() == OutputFormat::kTable) {
+    TextTable text({"index", "status", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("skipped"),
+                    "doing", NumberColumn("done"), NumberColumn("of"), NumberColumn("per second"), "left",
+                    "last error"});
+    for (const IndexDescription& index : table.indexes) {
+      if (!index_name.empty() && index.definition.index_name != index_name) continue;
+      const IndexBuild build = index.build.value_or(IndexBuild{});
+      const bool building = index.build.has_value();
+      auto number = [building](int64_t value) { return building ? absl::StrCat(value) : ""; };
+      text.AddRow({index.definition.index_name, std::string(NameOf(index.index_status)),
+                   absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
+                   absl::StrCat(building ? build.skipped_items : index.skipped_items), PhaseText(build),
+                   number(build.done), number(build.total), number(build.per_second),
+                   building ? absl::FormatDuration(build.time_left) : "", build.last_error});
+    }
+    context.Print(text);
+    return;
+  }
+  JsonValue indexes = JsonValue::Array();
+  for (const IndexDescription& index : table.indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name)
+      indexes.elements.push_back(IndexToJson(index));
+  }
+  PrintDocument(JsonValue::Object()
+                    .Add("TableName", JsonValue::String(table.definition.table_name))
+                    .Add("TableStatus", JsonValue::String(std::string(NameOf(table.table_status))))
+                    .Add("GlobalSecondaryIndexes", std::move(indexes)),
+                context.format(), context.out());
+}
+
+int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
+  int64_t records = table.item_count;
+  for (const IndexDescription& index : table.indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  for (const LocalIndexDescription& index : table.local_indexes) {
+    if (index_name.empty() || index.definition.index_name == index_name) records += index.item_count;
+  }
+  return records;
+}
+
+// The check, with a line that says how far it is.
+absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& client, const std::string& doing,
+                                             int64_t records, const CheckDatabaseRequest& request) {
+  std::ostream* terminal = ProgressStream(context);
+  Progress progress(terminal, {.doing = doing, .unit = "records", .total = records});
+  std::atomic<bool> checked = false;
+  std::thread looker([&, call = context.Call()] {
+    while (terminal != nullptr && !checked) {
+      absl::StatusOr<DaemonStatus> status = client.GetStatus({}, call);
+      if (status.ok() && status->check.has_value()) {
+        progress.Set(status->check->done);
+        progress.SetTotal(status->check->total);
+      }
+      absl::SleepFor(kIndexPollInterval);
+    }
+  });
+  absl::StatusOr<CheckDatabaseResult> result = client.CheckAndRepair(request, context.ExplicitTimeout());
+  checked = true;
+  looker.join();
+  return result;
+}
+
+}  // namespace
+
+absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
+  absl::StatusOr<UpdateTableRequest> request = RequestOf(options);
+  if (!request.ok()) return request.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> created = client->UpdateTable(*request, context.Call());
+  if (!created.ok()) return created.status();
+  if (!options.wait) {
+    PrintIndexes(context, created->table, options.index_name);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<TableDescription> table =
+      AwaitIndex(context, *client, options.table_name, options.index_name);
+  if (!table.ok()) return table.status();
+  PrintIndexes(context, *table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> result = client->DescribeTable(options.table_name, context.Call());
+  if (!result.ok()) return result.status();
+  if (!options.index_name.empty() && FindIndex(result->table, options.index_name) == nullptr)
+    return NoSuchIndex(options.table_name, options.index_name);
+  PrintIndexes(context, result->table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
+  if (!found.ok()) return found.status();
+  const IndexDescription* index = FindIndex(found->table, options.index_name);
+  if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
+  const std::string deed =
+      absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,
+                      options.table_name, index->item_count, index->index_size_bytes);
+  absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kRefuse);
+  if (!go_on.ok()) return go_on.status();
+  if (*go_on) {
+    absl::StatusOr<TableResult> deleted = client->UpdateTable(
+        {.table_name = options.table_name, .delete_global_secondary_index = options.index_name},
+        context.Call());
+    if (!deleted.ok()) return deleted.status();
+  }
+  PrintIndexes(context, found->table, options.index_name);
+  return absl::OkStatus();
+}
+
+absl::Status RunIndexCheck(Context& context, const IndexCheckOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TableResult> table = client->DescribeTable(options.table_name, context.Call());
+  if (!table.ok()) return table.status();
+  absl::StatusOr<CheckDatabaseResult> result = RunCheck(
+      context, *client, absl::StrCat("checking ", options.table_name),
+      RecordsOf(table->table, options.index_name),
+      {.table_name = options.table_name, .index_name = options.index_name, .repair = options.repair});
+  if (!result.ok()) return result.status();
+  return ReportCheck(context, *result,
+                     {{"items checked", "items_checked", result->items_checked},
+                      {"index entries checked", "index_entries_checked", result->index_entries_checked},
+                      {"skipped items", "skipped_items", result->skipped_items},
+                      {"findings", "finding_count", result->finding_count},
+                      {"repaired", "repaired_count", result->repaired_count}},
+                     options.repair);
+}
+
+void RegisterIndexCommands(CommandTable& table) {
+  CLI::App* group = table.AddGroup(
+      {.name = "index", .summary = "Create, delete, check and repair global indexes of live tables"});
+
+  auto add = std::make_shared<IndexAddOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "add",
+       .summary = "Create a global secondary index of a table that has items",
+       .details = "The index is filled while reads and writes go on, and can be read when it is ACTIVE; "
+                  "`index status` tells how far it is. Items whose key attributes have the wrong type, are "
+                  "empty or too long are left out and counted. One index of a table is created at a time.",
+       .examples = {{"itemctl index add music by-genre --hash genre:S --range year:N --wait",
+                     "an index of everything, and wait until it can be read"},
+                    {"itemctl index add music by-label --hash label:S --projection KEYS_ONLY",
+                     "an index of the keys only"}}},
+      [add](Context& context) { return RunIndexAdd(context, *add); });
+  command->add_option(std::string(kTableName), add->table_name, "The table's name")->required();
+  command->add_option("NAME", add->index_name, "The new index's name")->required();
+  command
+      ->add_option("--hash", add->hash,
+                   "A partition key attribute and its type S, N or B; once for each of up to four, in order")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("NAME:TYPE");
+  command
+      ->add_option("--range", add->range,
+                   "A sort key attribute and its type; once for each of up to four, in order. Default: none")
+      ->allow_extra_args(false)
+      ->type_name("NAME:TYPE");
+  command
+      ->add_option("--projection", add->projection,
+                   "What entries hold besides the keys: everything, nothing, or what --include names. "
+                   "Default: ALL")
+      ->check(OneOfWords({"ALL", "KEYS_ONLY", "INCLUDE"}))
+      ->type_name("ALL|KEYS_ONLY|INCLUDE");
+  command
+      ->add_option("--include", add->non_key_attributes,
+                   "An attribute that entries hold with --projection INCLUDE; may be given several times. "
+                   "Default: none")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command
+      ->add_option("--provisioned-throughput", add->throughput,
+                   "Read and write capacity units, which a table with billing mode PROVISIONED needs. "
+                   "Default: none")
+      ->type_name("READ,WRITE");
+  command->add_flag("--wait", add->wait, "Return when the index is ACTIVE");
+
+  auto status = std::make_shared<IndexOptions>();
+  command = table.Add(
+      group,
+      {.name = "status",
+       .summary = "Show a table's global indexes and how far those are that are being created",
+       .examples = {{"itemctl index status Order", "all of them"},
+                    {"itemctl index status Order OpenOrdersByDate -o json", "one, in all figures"}}},
+      [status](Context& context) { return RunIndexStatus(context, *status); });
+  command->add_option(std::string(kTableName), status->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), status->index_name, "The index's name. Default: all");
+
+  auto drop = std::make_shared<IndexDropOptions>();
+  command = table.Add(
+      group,
+      {.name = "drop",
+       .summary = "Delete a global secondary index",
+       .details = "One that is being created may be deleted too. Asks first; where there is no "
+                  "terminal to ask on, --yes is needed. The index, as it was, is printed.",
+       .examples = {{"itemctl index drop Order OpenOrdersByDate --dry-run", "show what would be deleted"},
+                    {"itemctl index drop Order OpenOrdersByDate --yes", "delete it without being asked"}}},
+      [drop](Context& context) { return RunIndexDrop(context, *drop); });
+  command->add_option(std::string(kTableName), drop->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), drop->index_name, "The index's name")->required();
+  AddConfirmOptions(command, drop->confirm);
+
+  auto check = std::make_shared<IndexCheckOptions>();
+  command = table.Add(
+      group,
+      {.name = "check",
+       .summary = "Verify that a table's items and index entries agree, and repair what does not",
+       .details =
+           "Reads one state, from the items to their entries and back, while reads and writes go on. "
+           "Without --timeout it may take an hour. Ends with exit code 7 when something does not agree "
+           "and is not repaired.",
+       .examples = {{"itemctl index check Order", "a table with all its indexes"},
+                    {"itemctl index check --repair Order OpenOrdersByDate", "put one index right"}}},
+      [check](Context& context) { return RunIndexCheck(context, *check); });
+  command->add_option(std::string(kTableName), check->table_name, "The table's name")->required();
+  command->add_option(std::string(kIndexName), check->index_name,
+                      "Only this index. Default: all, and what is counted of the table");
+  command->add_flag("--repair", check->repair,
+                    "Put right what is derived from the items: entries and counts");
+}
+
+}  // namespace itemdb::tools

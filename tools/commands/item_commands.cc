@@ -1,0 +1,342 @@
+#include "tools/commands/item_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "itemdb/errors.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/nearest.h"
+#include "tools/cli/command_table.h"
+#include "tools/json/item_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr std::string_view kTheKey = "the key";
+
+ItemForm FormOf(bool typed) { return typed ? ItemForm::kTyped : ItemForm::kPlain; }
+
+// Fills the members that all three requests have.
+template <typename Request>
+absl::Status FillWrite(const ItemWriteOptions& options, Request& request) {
+  request.table_name = options.table_name;
+  request.condition_expression = options.condition_expression;
+  request.return_values = options.return_values;
+  request.return_values_on_condition_check_failure = options.on_condition_failure;
+  request.return_consumed_capacity = CapacityOf(options);
+  return FillPlaceholders(options, request);
+}
+
+void PrintCapacity(const std::optional<ConsumedCapacity>& capacity, Context& context) {
+  ConsumedTotal total;
+  total.Add(capacity);
+  total.Print(context);
+}
+
+// Prints what a write returned.
+absl::Status FinishWrite(const absl::StatusOr<WriteResult>& result, const ItemWriteOptions& options,
+                         Context& context) {
+  const std::optional<Item> item = result.ok() ? result->attributes : ConditionFailedItem(result.status());
+  if (item.has_value()) PrintItem(*item, context.format(), FormOf(options.typed), context.out());
+  if (result.ok()) PrintCapacity(result->consumed_capacity, context);
+  return result.status();
+}
+
+absl::StatusOr<Item> ReadItemToPut(const ItemPutOptions& options, Context& context) {
+  if (options.item.empty() == options.file.empty()) {
+    return UsageError("give the item either as an argument (- for standard input) or with --file");
+  }
+  if (options.typed && options.plain) {
+    return UsageError("--typed and --plain exclude each other: they say how the item is to be read");
+  }
+  std::string text = options.item;
+  if (!options.file.empty() || options.item == "-") {
+    absl::StatusOr<std::string> content = context.ReadFile(options.file.empty() ? "-" : options.file);
+    if (!content.ok()) return content.status();
+    text = *std::move(content);
+  }
+  const ReadForm form = options.typed   ? ReadForm::kTyped
+                        : options.plain ? ReadForm::kPlain
+                                        : ReadForm::kDetect;
+  return ParseItem(text, form, "the item");
+}
+
+std::string DeedOf(const DeleteItemRequest& request, const std::optional<Item>& found) {
+  if (!found.has_value()) {
+    return absl::StrFormat("delete nothing: the table %s has no item with the key %s", request.table_name,
+                           OneLine(ItemToJson(request.key, ItemForm::kPlain)));
+  }
+  return absl::StrFormat("delete from the table %s the item %s", request.table_name,
+                         OneLine(ItemToJson(*found, ItemForm::kPlain)));
+}
+
+// Evaluates the condition as the deletion would, prints the item that would go, and writes nothing.
+absl::Status TryItemDelete(Context& context, Client& client, const DeleteItemRequest& request,
+                           const ItemDeleteOptions& options) {
+  if (!request.condition_expression.empty()) {
+    const absl::StatusOr<TransactWriteItemsResult> checked = client.TransactWriteItems(
+        {.actions = {ConditionCheck{.table_name = request.table_name,
+                                    .key = request.key,
+                                    .condition_expression = request.condition_expression,
+                                    .expression_attribute_names = request.expression_attribute_names,
+                                    .expression_attribute_values = request.expression_attribute_values}}},
+        context.Call());
+    if (!checked.ok()) return checked.status();
+  }
+  absl::StatusOr<GetItemResult> found =
+      client.GetItem({.table_name = request.table_name, .key = request.key}, context.Call());
+  if (!found.ok()) return found.status();
+  absl::StatusOr<bool> go_on =
+      Confirm(context, options.confirm, DeedOf(request, found->item), Unattended::kGoOn);
+  if (!go_on.ok()) return go_on.status();
+  if (found->item.has_value())
+    PrintItem(*found->item, context.format(), FormOf(options.typed), context.out());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunItemGet(Context& context, const ItemGetOptions& options) {
+  GetItemRequest request{.table_name = options.table_name,
+                         .key = {},
+                         .projection_expression = options.projection_expression,
+                         .return_consumed_capacity = CapacityOf(options)};
+  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
+  if (!key.ok()) return key.status();
+  request.key = *std::move(key);
+  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
+  if (!names.ok()) return names.status();
+  request.expression_attribute_names = *std::move(names);
+
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<GetItemResult> result = client->GetItem(request, context.Call());
+  if (!result.ok()) return result.status();
+  PrintCapacity(result->consumed_capacity, context);
+  if (!result->item.has_value()) {
+    return ToolError(ExitCode::kNotFound,
+                     absl::StrFormat("the table %s has no item with the key %s", options.table_name,
+                                     OneLine(ItemToJson(request.key, ItemForm::kPlain))));
+  }
+  PrintItem(*result->item, context.format(), FormOf(options.typed), context.out());
+  return absl::OkStatus();
+}
+
+absl::Status RunItemPut(Context& context, const ItemPutOptions& options) {
+  PutItemRequest request;
+  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
+  absl::StatusOr<Item> item = ReadItemToPut(options, context);
+  if (!item.ok()) return item.status();
+  request.item = *std::move(item);
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  return FinishWrite(client->PutItem(request, context.Call()), options, context);
+}
+
+absl::Status RunItemUpdate(Context& context, const ItemUpdateOptions& options) {
+  UpdateItemRequest request;
+  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
+  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
+  if (!key.ok()) return key.status();
+  request.key = *std::move(key);
+  request.update_expression = options.update_expression;
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  return FinishWrite(client->UpdateItem(request, context.Call()), options, context);
+}
+
+absl::Status RunItemDelete(Context& context, const ItemDeleteOptions& options) {
+  DeleteItemRequest request;
+  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
+  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
+  if (!key.ok()) return key.status();
+  request.key = *std::move(key);
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  if (options.confirm.dry_run) return TryItemDelete(context, *client, request, options);
+  if (!options.confirm.yes && context.streams().in_is_terminal) {
+    absl::StatusOr<GetItemResult> found =
+        client->GetItem({.table_name = request.table_name, .key = request.key}, context.Call());
+    if (!found.ok()) return found.status();
+    absl::StatusOr<bool> go_on =
+        Confirm(context, options.confirm, DeedOf(request, found->item), Unattended::kGoOn);
+    if (!go_on.ok()) return go_on.status();
+  }
+  return FinishWrite(client->DeleteItem(request, context.Call()), options, context);
+}
+
+// ---- command line --------------------------------------------------------------------------------
+
+namespace {
+
+void AddTable(CLI::App* command, std::string& table_name) {
+  command->add_option(std::string(kTableName), table_name, "The table's name")->required();
+}
+
+void AddTableAndKey(CLI::App* command, std::string& table_name, std::string& key) {
+  AddTable(command, table_name);
+  command->add_option("KEY", key, "Exactly the key attributes, for example '{\"id\": \"a\"}'")->required();
+}
+
+void AddNames(CLI::App* command, std::string& names) {
+  command
+      ->add_option("--expression-attribute-names,--names", names,
+                   "JSON object: placeholder \"#n\" to name. Default: none")
+      ->type_name("JSON");
+}
+
+template <typename E>
+std::vector<std::string> NamesOf(const std::map<std::string, E>& values) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  return names;
+}
+
+// Reads an option's value as one of AWS' names. (CLI11's own transformer lets other text through.)
+template <typename E>
+CLI::Validator OneOf(const std::map<std::string, E>& names) {
+  return CLI::Validator(
+      [names](std::string& text) -> std::string {
+        if (auto found = names.find(text); found != names.end()) {
+          text = std::to_string(static_cast<int>(found->second));
+          return "";
+        }
+        return absl::StrFormat(
+            "%s is unknown; allowed are %s%s", text,
+            absl::StrJoin(names, ", ", [](std::string* out, const auto& name) { out->append(name.first); }),
+            DidYouMean(text, NamesOf(names)));
+      },
+      "");
+}
+
+// `updates` is true for update, which may return more than the old item.
+void AddWriteOptions(CLI::App* command, ItemWriteOptions& options, bool updates) {
+  static const std::map<std::string, ReturnValues> kReturnValues = {{"NONE", ReturnValues::kNone},
+                                                                    {"ALL_OLD", ReturnValues::kAllOld}};
+  static const std::map<std::string, ReturnValues> kUpdateReturnValues = {
+      {"NONE", ReturnValues::kNone},
+      {"ALL_OLD", ReturnValues::kAllOld},
+      {"UPDATED_OLD", ReturnValues::kUpdatedOld},
+      {"ALL_NEW", ReturnValues::kAllNew},
+      {"UPDATED_NEW", ReturnValues::kUpdatedNew}};
+  static const std::map<std::string, ReturnValuesOnConditionCheckFailure> kOnConditionFailure = {
+      {"NONE", ReturnValuesOnConditionCheckFailure::kNone},
+      {"ALL_OLD", ReturnValuesOnConditionCheckFailure::kAllOld}};
+  command
+      ->add_option("--condition-expression,--condition", options.condition_expression,
+                   "Write only when this holds for the item stored now. Default: always")
+      ->type_name("EXPRESSION");
+  AddNames(command, options.names);
+  command
+      ->add_option("--expression-attribute-values,--values", options.values,
+                   "JSON object: placeholder \":v\" to value, plain or DynamoDB JSON. Default: none")
+      ->type_name("JSON");
+  command->add_option("--return-values", options.return_values, "What to print. Default: NONE")
+      ->transform(OneOf(updates ? kUpdateReturnValues : kReturnValues))
+      ->type_name(updates ? "NONE|ALL_OLD|UPDATED_OLD|ALL_NEW|UPDATED_NEW" : "NONE|ALL_OLD");
+  command
+      ->add_option("--return-values-on-condition-check-failure", options.on_condition_failure,
+                   "What to print when the condition is false. Default: NONE")
+      ->transform(OneOf(kOnConditionFailure))
+      ->type_name("NONE|ALL_OLD");
+  AddCapacityOption(command, options);
+}
+
+}  // namespace
+
+void RegisterItemCommands(CommandTable& table) {
+  CLI::App* group = table.AddGroup({.name = "item", .summary = "Read and write single items"});
+
+  auto get = std::make_shared<ItemGetOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "get",
+       .summary = "Read one item by its primary key",
+       .details = "Ends with exit code 3 when there is no such item.",
+       .examples =
+           {{R"(itemctl item get Customer '{"customer_id": "cust_001"}')", "one item"},
+            {R"(itemctl item get --typed Customer '{"customer_id": "cust_001"}' --projection 'email')",
+             "one attribute of it, as DynamoDB JSON"}}},
+      [get](Context& context) { return RunItemGet(context, *get); });
+  AddTableAndKey(command, get->table_name, get->key);
+  command
+      ->add_option("--projection-expression,--projection", get->projection_expression,
+                   "Attributes to return. Default: all")
+      ->type_name("EXPRESSION");
+  AddNames(command, get->names);
+  AddCapacityOption(command, *get);
+  command->add_flag("--typed", get->typed, "Print DynamoDB JSON");
+
+  auto put = std::make_shared<ItemPutOptions>();
+  command = table.Add(
+      group,
+      {.name = "put",
+       .summary = "Create an item or replace it whole",
+       .details = "Prints nothing unless --return-values asks for it.",
+       .examples =
+           {{R"(itemctl item put music '{"artist": "Nina Simone", "song": "Sinnerman", "year": 1965}')",
+             "store an item"},
+            {R"(itemctl item get --typed music '{"artist": "Bach", "song": "Air"}' | itemctl item put music -)",
+             "copy an item of any types"}}},
+      [put](Context& context) { return RunItemPut(context, *put); });
+  AddTable(command, put->table_name);
+  command->add_option("ITEM", put->item, "The item, plain or DynamoDB JSON; - for standard input");
+  command
+      ->add_option("-f,--file", put->file,
+                   "Read the item from this file, - for standard input. Default: the argument ITEM")
+      ->type_name(std::string(kFileName));
+  AddWriteOptions(command, *put, false);
+  command->add_flag("--typed", put->typed, "The item is DynamoDB JSON, and so is what is printed");
+  command->add_flag("--plain", put->plain, "The item and the values are plain JSON");
+
+  auto update = std::make_shared<ItemUpdateOptions>();
+  command = table.Add(
+      group,
+      {.name = "update",
+       .summary = "Change attributes of an item, creating it when it is missing",
+       .details = "Prints nothing unless --return-values asks for it.",
+       .examples =
+           {{R"(itemctl item update music '{"artist": "Bach", "song": "Air"}' --update 'ADD plays :n' )"
+             R"(--values '{":n": 1}' --return-values UPDATED_NEW)",
+             "count, and print the new count"},
+            {R"(itemctl item update music '{"artist": "Bach", "song": "Air"}' --update 'REMOVE rating' )"
+             R"(--condition 'attribute_exists(artist)')",
+             "take an attribute away, of an existing item only"}}},
+      [update](Context& context) { return RunItemUpdate(context, *update); });
+  AddTableAndKey(command, update->table_name, update->key);
+  command
+      ->add_option("--update-expression,--update", update->update_expression,
+                   "SET, REMOVE, ADD and DELETE clauses. Default: none, which only creates the item")
+      ->type_name("EXPRESSION");
+  AddWriteOptions(command, *update, true);
+  command->add_flag("--typed", update->typed, "Print DynamoDB JSON");
+  command->add_flag("--plain", update->plain, "The values are plain JSON");
+
+  auto remove = std::make_shared<ItemDeleteOptions>();
+  command = table.Add(
+      group,
+      {.name = "delete",
+       .summary = "Remove an item; removing a missing item succeeds",
+       .details = "On a terminal it shows the item and asks first. Without one it deletes at once: a single "
+                  "item named "
+                  "by its key is no accident.",
+       .examples =
+           {{R"(itemctl item delete music '{"artist": "Bach", "song": "Air"}' --dry-run)",
+             "print the item that would be deleted"},
+            {R"(itemctl item delete music '{"artist": "Bach", "song": "Air"}' --yes --return-values ALL_OLD)",
+             "delete it without being asked, and print what it was"}}},
+      [remove](Context& context) { return RunItemDelete(context, *remove); });
+  AddTableAndKey(command, remove->table_name, remove->key);
+  AddWriteOptions(command, *remove, false);
+  command->add_flag("--typed", remove->typed, "Print DynamoDB JSON");
+  command->add_flag("--plain", remove->plain, "The values are plain JSON");
+  AddConfirmOptions(command, remove->confirm);
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,51 @@
+// `itemctl latency`: how long one small call takes, end to end.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "tools/cli/context.h"
+
+namespace itemdb::tools {
+
+class CommandTable;
+
+struct LatencyOptions {
+  // GetItem on this table; empty for GetStatus.
+  std::string table_name;
+  // The key to read, JSON; empty for the key of the table's first item.
+  std::string key;
+  // Calls to make. Default: kDefaultSamples, or as many as fit into `seconds`.
+  std::optional<int64_t> samples;
+  std::optional<double> seconds;
+  // From the end of one call to the start of the next.
+  double interval_seconds = 0.01;
+
+  static constexpr int64_t kDefaultSamples = 1'000;
+  static constexpr int64_t kMaxSamples = 10'000'000;
+};
+
+// In microseconds.
+struct LatencyFigures {
+  int64_t samples = 0;
+  int64_t min_us = 0;
+  int64_t mean_us = 0;
+  int64_t p50_us = 0;
+  int64_t p99_us = 0;
+  int64_t max_us = 0;
+};
+// `calls` need not be in order; p50 and p99 are the smallest durations that so many percent of them do not
+// exceed.
+LatencyFigures FiguresOf(std::vector<absl::Duration> calls);
+
+// Calls one after another and prints the figures; on a terminal also while it goes on. Ctrl-C ends the calls,
+// and the figures so far are printed. The first call that fails ends it with that call's error.
+absl::Status RunLatency(Context& context, const LatencyOptions& options);
+
+void RegisterLatencyCommands(CommandTable& table);
+
+}  // namespace itemdb::tools

@@ -1,0 +1,265 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "itemdb/bulk_writer.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/commands/index_build.h"
+#include "tools/commands/model_commands.h"
+#include "tools/model/model_tables.h"
+
+namespace itemdb::tools {
+namespace {
+
+// What is done to one table.
+struct Deed {
+  const LiveTable* table;
+  bool deletes = false;
+  bool creates = false;
+  // Still being created, and waited for before others are added: one is created at a time.
+  std::vector<std::string> awaited_indexes = {};
+  std::vector<GlobalSecondaryIndex> indexes = {};
+  bool puts_items = false;
+  // What differs and stays so.
+  std::vector<const TableDifference*> left = {};
+
+  const std::string& table_name() const { return table->model->definition.table_name; }
+  std::string_view Action() const {
+    if (deletes) return "REPLACE";
+    if (creates) return "CREATE";
+    if (!indexes.empty()) return "ADD_INDEXES";
+    return awaited_indexes.empty() ? "KEEP" : "AWAIT_INDEXES";
+  }
+  size_t ItemCount() const { return puts_items ? table->model->items.size() : 0; }
+};
+
+std::string TextOf(const TableDifference& difference) {
+  return absl::StrFormat("%s: %s in the model, %s live", difference.what, difference.model, difference.live);
+}
+
+// FAILED_PRECONDITION: a table has another key, or one that is to be replaced must not be deleted.
+absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
+                                       const ModelApplyOptions& options) {
+  std::vector<Deed> deeds;
+  std::vector<std::string> other_keys;
+  std::vector<std::string> undeletable;
+  for (const LiveTable& table : tables) {
+    Deed deed{.table = &table};
+    deed.deletes = table.live.has_value() && options.replace;
+    deed.creates = !table.live.has_value() || deed.deletes;
+    deed.puts_items = !options.only_tables && (deed.creates || options.items);
+    if (deed.deletes && table.live->definition.deletion_protection_enabled)
+      undeletable.push_back(deed.table_name());
+    for (const TableDifference& difference : table.differences) {
+      if (deed.creates) break;
+      if (difference.of_key) other_keys.push_back(deed.table_name() + ": " + TextOf(difference));
+      if (difference.missing_index.has_value()) {
+        deed.indexes.push_back(*difference.missing_index);
+      } else if (difference.index_in_creation.has_value()) {
+        deed.awaited_indexes.push_back(*difference.index_in_creation);
+      } else {
+        deed.left.push_back(&difference);
+      }
+    }
+    deeds.push_back(std::move(deed));
+  }
+  if (!undeletable.empty()) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "tables to be replaced have deletion protection, so nothing was changed; table update TABLE "
+        "--no-deletion-protection-enabled takes it away: %s",
+        absl::StrJoin(undeletable, ", ")));
+  }
+  if (other_keys.empty()) return deeds;
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "tables have another key than the model's, so nothing was changed; --replace deletes them "
+      "and makes them anew: %s",
+      absl::StrJoin(other_keys, "; ")));
+}
+
+// "delete the tables Order with 12 items, music with 2 items"; empty when nothing is deleted.
+std::string Destruction(const std::vector<Deed>& deeds) {
+  std::vector<std::string> tables;
+  for (const Deed& deed : deeds) {
+    if (!deed.deletes) continue;
+    tables.push_back(absl::StrFormat("%s with %d items", deed.table_name(), deed.table->live->item_count));
+  }
+  return tables.empty() ? "" : absl::StrFormat("delete %s, and make them anew", absl::StrJoin(tables, ", "));
+}
+
+absl::Status AddIndex(Context& context, const Client& client, const TableDefinition& table,
+                      const GlobalSecondaryIndex& index) {
+  UpdateTableRequest request{.table_name = table.table_name, .create_global_secondary_index = index};
+  for (const KeySchemaElement& element : index.key_schema) {
+    for (const AttributeDefinition& attribute : table.attribute_definitions) {
+      if (attribute.attribute_name == element.attribute_name)
+        request.attribute_definitions.push_back(attribute);
+    }
+  }
+  absl::StatusOr<TableResult> created = client.UpdateTable(request, context.Call());
+  if (!created.ok()) return created.status();
+  return AwaitIndex(context, client, table.table_name, index.index_name).status();
+}
+
+absl::Status PutItems(Context& context, const Client& client, const ModelFolder& folder,
+                      const ModelTable& table) {
+  const std::string& name = table.definition.table_name;
+  Progress progress(
+      ProgressStream(context),
+      {.doing = "writing " + name, .unit = "items", .total = static_cast<int64_t>(table.items.size())});
+  BulkWriter writer(client, {.call = context.Call()});
+  for (const ModelItem& item : table.items) {
+    if (context.session().interrupted()) return absl::CancelledError("interrupted");
+    if (absl::Status status = writer.Put(name, item.item); !status.ok()) return status;
+    progress.Add(1);
+  }
+  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
+  if (!result.ok()) return result.status();
+  if (result->rejected.empty()) return absl::OkStatus();
+  const RejectedWrite& first = result->rejected.front();
+  return ToolError(ExitCode::kRefused,
+                   absl::StrFormat("%d of %d items were refused, the first, %s line %d, because: %s",
+                                   result->rejected.size(), table.items.size(),
+                                   folder.PathOf(absl::StrCat(name, kItemsFileEnding)),
+                                   table.items[first.position].line, first.message));
+}
+
+// `status` with what `reword` makes of its message; the rest stays.
+template <typename Reword>
+absl::Status Reworded(const absl::Status& status, Reword reword) {
+  absl::Status reworded(status.code(), reword(std::string(status.message())));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { reworded.SetPayload(url, payload); });
+  return reworded;
+}
+
+absl::Status Do(Context& context, const Client& client, const ModelFolder& folder, const Deed& deed) {
+  if (deed.deletes) {
+    absl::StatusOr<TableResult> deleted = client.DeleteTable(deed.table_name(), context.Call());
+    if (!deleted.ok()) return deleted.status();
+  }
+  if (deed.creates) {
+    absl::StatusOr<TableResult> created = client.CreateTable(deed.table->model->definition, context.Call());
+    if (!created.ok()) return created.status();
+  }
+  for (const std::string& index : deed.awaited_indexes) {
+    absl::StatusOr<TableDescription> created = AwaitIndex(context, client, deed.table_name(), index);
+    if (!created.ok()) return created.status();
+  }
+  for (const GlobalSecondaryIndex& index : deed.indexes) {
+    absl::Status added = AddIndex(context, client, deed.table->model->definition, index);
+    if (!added.ok()) return added;
+  }
+  if (deed.creates && !deed.table->model->time_to_live.empty()) {
+    absl::StatusOr<UpdateTimeToLiveResult> enabled = client.UpdateTimeToLive(
+        {.table_name = deed.table_name(), .enabled = true, .attribute_name = deed.table->model->time_to_live},
+        context.Call());
+    if (!enabled.ok()) {
+      return Reworded(enabled.status(), [&](const std::string& message) {
+        return absl::StrCat(message,
+                            "; its time to live was not turned on and no items were put: ttl enable ",
+                            deed.table_name(), " ", deed.table->model->time_to_live,
+                            " and a repetition with --items do the rest");
+      });
+    }
+  }
+  if (!deed.puts_items) return absl::OkStatus();
+  const absl::Status put = PutItems(context, client, folder, *deed.table->model);
+  if (put.ok()) return put;
+  // The table is there now, so the same command would keep it as it is.
+  return Reworded(put, [](const std::string& message) {
+    return absl::StrCat(message, "; not all items were put: repeat it with --items to put the rest");
+  });
+}
+
+// A kept table that lacks items may be one whose filling was interrupted.
+void HintAtMissingItems(Context& context, const std::vector<Deed>& deeds) {
+  for (const Deed& deed : deeds) {
+    const auto in_folder = static_cast<int64_t>(deed.table->model->items.size());
+    if (deed.creates || deed.puts_items || deed.table->live->item_count >= in_folder) continue;
+    context.err() << absl::StrFormat("hint: %s has %d items, its file in the folder %d; --items puts them\n",
+                                     deed.table_name(), deed.table->live->item_count, in_folder);
+  }
+}
+
+void Print(Context& context, const std::vector<Deed>& deeds) {
+  TextTable text({"table", "what was done", "indexes added", NumberColumn("items put"), "still differs"});
+  JsonValue all = JsonValue::Array();
+  for (const Deed& deed : deeds) {
+    std::vector<std::string> indexes;
+    JsonValue added = JsonValue::Array();
+    for (const GlobalSecondaryIndex& index : deed.indexes) {
+      indexes.push_back(index.index_name);
+      added.elements.push_back(JsonValue::String(index.index_name));
+    }
+    std::vector<std::string> left;
+    JsonValue differences = JsonValue::Array();
+    for (const TableDifference* difference : deed.left) {
+      left.push_back(TextOf(*difference));
+      differences.elements.push_back(JsonValue::String(left.back()));
+    }
+    text.AddRow({deed.table_name(), std::string(deed.Action()), absl::StrJoin(indexes, ", "),
+                 absl::StrCat(deed.ItemCount()), absl::StrJoin(left, "; ")});
+    all.elements.push_back(JsonValue::Object()
+                               .Add("TableName", JsonValue::String(deed.table_name()))
+                               .Add("Action", JsonValue::String(std::string(deed.Action())))
+                               .Add("IndexesAdded", std::move(added))
+                               .Add("ItemsPut", JsonValue::Number(deed.ItemCount()))
+                               .Add("StillDiffers", std::move(differences)));
+  }
+  if (context.format() == OutputFormat::kTable) return context.Print(text);
+  if (context.format() == OutputFormat::kJson) {
+    return PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
+  }
+  for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
+}
+
+// FAILED_PRECONDITION: something differs and stays so.
+absl::Status Outcome(const std::vector<Deed>& deeds) {
+  size_t left = 0;
+  for (const Deed& deed : deeds) left += deed.left.size();
+  if (left == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%d differences are left; table update, index drop, ttl or --replace, which deletes "
+                      "the tables, can take them away",
+                      left));
+}
+
+}  // namespace
+
+absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
+  if (options.only_tables && options.items) {
+    return UsageError("--only-tables and --items exclude each other");
+  }
+  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
+  if (!folder.ok()) return folder.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
+  if (!tables.ok()) return tables.status();
+  absl::StatusOr<std::vector<Deed>> deeds = Plan(*tables, options);
+  if (!deeds.ok()) return deeds.status();
+  if (!options.only_tables) HintAtMissingItems(context, *deeds);
+  if (options.confirm.dry_run) {
+    context.err() << "dry run: this is what would be done\n";
+    Print(context, *deeds);
+    return Outcome(*deeds);
+  }
+  if (const std::string destruction = Destruction(*deeds); !destruction.empty()) {
+    absl::StatusOr<bool> go_on = Confirm(context, options.confirm, destruction, Unattended::kRefuse);
+    if (!go_on.ok()) return go_on.status();
+  }
+  for (const Deed& deed : *deeds) {
+    absl::Status done = Do(context, *client, *folder, deed);
+    if (done.ok()) continue;
+    return Reworded(
+        done, [&](const std::string& message) { return absl::StrCat(deed.table_name(), ": ", message); });
+  }
+  Print(context, *deeds);
+  return Outcome(*deeds);
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,78 @@
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/output.h"
+#include "tools/commands/model_commands.h"
+#include "tools/model/model_tables.h"
+
+namespace itemdb::tools {
+namespace {
+
+JsonValue ToJson(const LiveTable& table) {
+  JsonValue differences = JsonValue::Array();
+  for (const TableDifference& difference : table.differences) {
+    differences.elements.push_back(JsonValue::Object()
+                                       .Add("What", JsonValue::String(difference.what))
+                                       .Add("Model", JsonValue::String(difference.model))
+                                       .Add("Live", JsonValue::String(difference.live)));
+  }
+  return JsonValue::Object()
+      .Add("TableName", JsonValue::String(table.model->definition.table_name))
+      .Add("Differences", std::move(differences));
+}
+
+void PrintRows(Context& context, const std::vector<LiveTable>& tables) {
+  TextTable text({"table", "what differs", "model", "live"});
+  for (const LiveTable& table : tables) {
+    const std::string& name = table.model->definition.table_name;
+    if (table.differences.empty()) text.AddRow({name, "nothing"});
+    for (const TableDifference& difference : table.differences) {
+      text.AddRow({name, difference.what, difference.model, difference.live});
+    }
+  }
+  context.Print(text);
+}
+
+void PrintJson(Context& context, const std::vector<LiveTable>& tables) {
+  JsonValue all = JsonValue::Array();
+  for (const LiveTable& table : tables) {
+    if (context.format() == OutputFormat::kJsonLines) {
+      PrintDocument(ToJson(table), context.format(), context.out());
+    } else {
+      all.elements.push_back(ToJson(table));
+    }
+  }
+  if (context.format() == OutputFormat::kJson) {
+    PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
+  }
+}
+
+}  // namespace
+
+absl::Status RunModelCheck(Context& context, const ModelCheckOptions& options) {
+  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
+  if (!folder.ok()) return folder.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
+  if (!tables.ok()) return tables.status();
+  if (context.format() == OutputFormat::kTable) {
+    PrintRows(context, *tables);
+  } else {
+    PrintJson(context, *tables);
+  }
+  size_t differences = 0;
+  size_t differing = 0;
+  for (const LiveTable& table : *tables) {
+    differences += table.differences.size();
+    differing += table.differences.empty() ? 0 : 1;
+  }
+  if (differences == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("the model and the live tables disagree: %d differences in %d of %d tables",
+                      differences, differing, tables->size()));
+}
+
+}  // namespace itemdb::tools

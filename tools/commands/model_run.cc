@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/nearest.h"
+#include "tools/commands/model_commands.h"
+#include "tools/json/call_json.h"
+#include "tools/model/model_answer.h"
+#include "tools/model/model_calls.h"
+#include "tools/model/model_folder.h"
+#include "tools/model/model_parameters.h"
+#include "tools/model/model_report.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Beyond the expected ones, of an answer that differs.
+constexpr size_t kMostUnexpected = 100;
+// With --show-items.
+constexpr size_t kMostShown = 1'000;
+
+// ---- what is run ---------------------------------------------------------------------------------
+
+absl::StatusOr<std::vector<const ModelPattern*>> Selected(const ModelFolder& folder,
+                                                          const std::vector<std::string>& names) {
+  const std::string path = folder.PathOf(kPatternsFile);
+  if (folder.patterns.empty()) return UsageError("there are no patterns to run in " + path);
+  std::vector<const ModelPattern*> selected;
+  std::vector<std::string> known;
+  for (const ModelPattern& pattern : folder.patterns) {
+    known.push_back(pattern.name);
+    if (names.empty()) selected.push_back(&pattern);
+  }
+  for (const std::string& name : names) {
+    const auto it = std::find(known.begin(), known.end(), name);
+    if (it == known.end()) {
+      return UsageError(absl::StrFormat("%s has no pattern %s; it has %s%s", path, JsonString(name),
+                                        absl::StrJoin(known, ", "), DidYouMean(name, known)));
+    }
+    selected.push_back(&folder.patterns[static_cast<size_t>(it - known.begin())]);
+  }
+  return selected;
+}
+
+// UsageError: malformed, for more than one pattern, or not a name of that pattern.
+absl::StatusOr<ParameterValues> Settings(const std::vector<std::string>& texts,
+                                         const std::vector<const ModelPattern*>& selected) {
+  ParameterValues settings;
+  if (texts.empty()) return settings;
+  if (selected.size() != 1) return UsageError("--set needs the one pattern whose value it is");
+  const std::set<std::string> names = SettableNames(*selected.front());
+  for (const std::string& text : texts) {
+    absl::StatusOr<std::pair<std::string, JsonValue>> setting = ParseSetting(text);
+    if (!setting.ok()) return setting.status();
+    if (!names.contains(setting->first)) {
+      return UsageError(absl::StrFormat("--set: the pattern %s has no value %s; it has %s",
+                                        selected.front()->name, JsonString(setting->first),
+                                        absl::StrJoin(names, ", ")));
+    }
+    settings.insert_or_assign(setting->first, std::move(setting->second));
+  }
+  return settings;
+}
+
+// Fills `values` of the parameters; the names of those that have none.
+std::vector<std::string> ValuesOf(const ModelPattern& pattern, const ParameterValues& settings,
+                                  ParameterValues* values) {
+  std::vector<std::string> missing;
+  *values = settings;
+  for (const auto& [name, value] : pattern.parameters) {
+    if (settings.contains(name)) continue;
+    if (value.has_value()) {
+      values->emplace(name, *value);
+    } else {
+      missing.push_back(name);
+    }
+  }
+  return missing;
+}
+
+// ---- running -------------------------------------------------------------------------------------
+
+// Whether the next pattern would fare no better.
+bool IsOfTheDaemon(const absl::Status& status) {
+  const ExitCode code = ExitCodeOf(status);
+  return code == ExitCode::kUnreachable || code == ExitCode::kOutcomeUnknown ||
+         status.code() == absl::StatusCode::kCancelled ||
+         status.code() == absl::StatusCode::kUnauthenticated ||
+         status.code() == absl::StatusCode::kPermissionDenied;
+}
+
+class Runner {
+ public:
+  // `options` are borrowed.
+  Runner(Context& context, const ModelFolder& folder, Client client, const ModelRunOptions& options)
+      : context_(context), folder_(folder), client_(std::move(client)), options_(options) {}
+
+  // An error ends the whole run.
+  absl::StatusOr<PatternRun> Run(const ModelPattern& pattern, const ParameterValues& settings) {
+    PatternRun run{.pattern = &pattern};
+    ParameterValues values;
+    if (const std::vector<std::string> missing = ValuesOf(pattern, settings, &values); !missing.empty()) {
+      run.why = absl::StrFormat("no value for %s: give one in Parameters, or with --set %s=VALUE",
+                                absl::StrJoin(missing, ", "), missing.front());
+      return run;
+    }
+    absl::StatusOr<std::vector<Call>> calls = CallsOf(pattern, values);
+    if (!calls.ok()) return calls.status();
+    if (!options_.writes && std::any_of(calls->begin(), calls->end(), Writes)) {
+      run.why = "it writes: --writes runs it";
+      return run;
+    }
+    size_t most_items = pattern.items.has_value() ? pattern.items->size() + kMostUnexpected : 0;
+    if (options_.show_items) most_items = std::max(most_items, kMostShown);
+    for (const Call& call : *calls) {
+      absl::Status sent = Send(context_, client_, folder_, call, most_items, &run.figures);
+      if (sent.ok()) continue;
+      if (IsOfTheDaemon(sent)) return sent;
+      run.result = Result::kFailed;
+      run.why = std::string(sent.message());
+      return run;
+    }
+    run.result = Result::kNoAnswer;
+    if (!pattern.items.has_value() || !settings.empty()) return run;
+    run.differences = AnswerDifferences(*pattern.items, run.figures.items, pattern.any_order);
+    run.result = run.differences.empty() ? Result::kOk : Result::kDiffers;
+    return run;
+  }
+
+ private:
+  absl::StatusOr<std::vector<Call>> CallsOf(const ModelPattern& pattern,
+                                            const ParameterValues& values) const {
+    std::vector<Call> calls;
+    std::set<std::string> used;
+    for (const ModelRequest& request : pattern.requests) {
+      absl::StatusOr<Call> call = CallFromJson(
+          request.operation, WithParameters(request.request, values, &used), "the pattern " + pattern.name);
+      if (!call.ok()) return call.status();
+      calls.push_back(*std::move(call));
+    }
+    return calls;
+  }
+
+  Context& context_;
+  const ModelFolder& folder_;
+  const Client client_;
+  const ModelRunOptions& options_;
+};
+
+}  // namespace
+
+absl::Status RunModelRun(Context& context, const ModelRunOptions& options) {
+  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
+  if (!folder.ok()) return folder.status();
+  absl::StatusOr<std::vector<const ModelPattern*>> selected = Selected(*folder, options.patterns);
+  if (!selected.ok()) return selected.status();
+  absl::StatusOr<ParameterValues> settings = Settings(options.settings, *selected);
+  if (!settings.ok()) return settings.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  Runner runner(context, *folder, *std::move(client), options);
+  std::vector<PatternRun> runs;
+  for (const ModelPattern* pattern : *selected) {
+    absl::StatusOr<PatternRun> run = runner.Run(*pattern, *settings);
+    if (!run.ok()) {
+      // Those that were run may have written, and cost what they cost.
+      if (!runs.empty()) PrintRuns(context, runs, options.show_items);
+      return run.status();
+    }
+    runs.push_back(*std::move(run));
+  }
+  PrintRuns(context, runs, options.show_items);
+  if (CountOf(runs, Result::kDiffers) + CountOf(runs, Result::kFailed) > 0) {
+    return absl::FailedPreconditionError(SummaryOf(runs));
+  }
+  for (const PatternRun& run : runs) {
+    // One that was asked for by its name.
+    if (run.result != Result::kNotRun || options.patterns.empty()) continue;
+    return UsageError(absl::StrFormat("the pattern %s was not run: %s", run.pattern->name, run.why));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,195 @@
+#include "tools/commands/order_entry_commands.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tools/base/exit_codes.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/commands/order_entry_table.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Of one --line.
+constexpr size_t kLineParts = 4;
+
+JsonValue Text(std::string_view text) { return JsonValue::String(std::string(text)); }
+
+absl::StatusOr<std::vector<Item>> ItemsOf(Client& client, const order_entry::AccessPattern& pattern,
+                                          const std::vector<std::string>& arguments, CallOptions call) {
+  absl::StatusOr<ItemRange> range = order_entry::RunPattern(client, pattern, arguments, call);
+  if (!range.ok()) return range.status();
+  return range->ToVector();
+}
+
+JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::vector<Item>& items,
+                        ItemForm form) {
+  JsonValue array = JsonValue::Array();
+  for (const Item& item : items) array.elements.push_back(ItemToJson(item, form));
+  return JsonValue::Object()
+      .Add("pattern", JsonValue::Number(pattern.number))
+      .Add("name", Text(pattern.name))
+      .Add("table", Text(pattern.table_name))
+      .Add("index", pattern.index_name.has_value() ? Text(*pattern.index_name) : JsonValue::Null())
+      .Add("items", std::move(array));
+}
+
+// `arguments`, and the document's for those left out at the end.
+std::vector<std::string> WithDefaults(const order_entry::AccessPattern& pattern,
+                                      std::vector<std::string> arguments) {
+  for (size_t i = arguments.size(); i < pattern.parameters.size(); ++i) {
+    arguments.emplace_back(pattern.parameters[i].default_value);
+  }
+  return arguments;
+}
+
+absl::StatusOr<std::vector<order_entry::NewOrderLine>> ReadLines(const std::vector<std::string>& parts) {
+  std::vector<order_entry::NewOrderLine> lines;
+  for (size_t i = 0; i + kLineParts <= parts.size(); i += kLineParts) {
+    absl::StatusOr<Number> quantity = Number::Parse(parts[i + 2]);
+    absl::StatusOr<int64_t> pieces = quantity.ok() ? quantity->ToInt64() : quantity.status();
+    if (!pieces.ok()) {
+      return UsageError(absl::StrFormat("--line %s: the quantity must be a whole number, not %s", parts[i],
+                                        JsonString(parts[i + 2])));
+    }
+    absl::StatusOr<Number> price = Number::Parse(parts[i + 3]);
+    if (!price.ok()) {
+      return UsageError(absl::StrFormat("--line %s: the price must be a number, not %s", parts[i],
+                                        JsonString(parts[i + 3])));
+    }
+    lines.push_back(
+        {.product_id = parts[i], .quantity = *pieces, .price = *price, .warehouse_id = parts[i + 1]});
+  }
+  return lines;
+}
+
+JsonValue SequenceOf(uint64_t change_sequence) {
+  return JsonValue::Object().Add("change_sequence", JsonValue::Number(change_sequence));
+}
+
+}  // namespace
+
+absl::Status RunOrderEntryLoad(Context& context) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  if (absl::Status status = order_entry::CreateTables(*client, context.Call()); !status.ok()) return status;
+  Progress progress(ProgressStream(context), {.doing = "loading the sample data", .unit = "items"});
+  absl::StatusOr<order_entry::LoadResult> result = order_entry::Load(*client, context.Call());
+  progress.Finish();
+  if (!result.ok()) return result.status();
+  context.PrintSummary(JsonValue::Object()
+                           .Add("written", JsonValue::Number(result->written))
+                           .Add("kept", JsonValue::Number(result->kept)));
+  return absl::OkStatus();
+}
+
+absl::Status RunOrderEntryAll(Context& context) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  JsonValue all = JsonValue::Array();
+  for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
+    absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, {}, context.Call());
+    if (!items.ok()) return items.status();
+    switch (context.format()) {
+      case OutputFormat::kTable:
+        if (pattern.number > 1) context.out() << '\n';
+        PrintPatternTable(pattern, WithDefaults(pattern, {}), *items, ItemForm::kPlain, context);
+        break;
+      case OutputFormat::kJson:
+        all.elements.push_back(PatternToJson(pattern, *items, ItemForm::kPlain));
+        break;
+      case OutputFormat::kJsonLines:
+        PrintDocument(PatternToJson(pattern, *items, ItemForm::kPlain), context.format(), context.out());
+        break;
+    }
+  }
+  if (context.format() == OutputFormat::kJson) PrintDocument(all, context.format(), context.out());
+  return absl::OkStatus();
+}
+
+absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options) {
+  const order_entry::AccessPattern& pattern = *options.pattern;
+  const std::vector<std::string> arguments = WithDefaults(pattern, options.arguments);
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, arguments, context.Call());
+  if (!items.ok()) return items.status();
+  if (items->empty() && pattern.operation == "GetItem") {
+    return ToolError(ExitCode::kNotFound,
+                     absl::StrFormat("the table %s has no such item: %s", std::string(pattern.table_name),
+                                     absl::StrJoin(arguments, ", ")));
+  }
+  const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
+  switch (context.format()) {
+    case OutputFormat::kTable:
+      PrintPatternTable(pattern, arguments, *items, form, context);
+      break;
+    case OutputFormat::kJson:
+      PrintDocument(PatternToJson(pattern, *items, form), context.format(), context.out());
+      break;
+    case OutputFormat::kJsonLines:
+      for (const Item& item : *items) PrintDocument(ItemToJson(item, form), context.format(), context.out());
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPlaceOrder(Context& context, const PlaceOrderOptions& options) {
+  order_entry::NewOrder order{.order_id = options.order_id,
+                              .customer_id = options.customer_id,
+                              .order_date = options.order_date,
+                              .account_rep_id = options.account_rep_id,
+                              .lines = {},
+                              .shard = options.shard};
+  absl::StatusOr<std::vector<order_entry::NewOrderLine>> lines = ReadLines(options.lines);
+  if (!lines.ok()) return lines.status();
+  order.lines = *std::move(lines);
+  if (!options.total_amount.empty()) {
+    absl::StatusOr<Number> total = Number::Parse(options.total_amount);
+    if (!total.ok()) return UsageError("--total: " + std::string(total.status().message()));
+    order.total_amount = *std::move(total);
+  }
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<order_entry::PlacedOrder> placed = order_entry::PlaceOrder(*client, order, context.Call());
+  if (!placed.ok()) return placed.status();
+  context.PrintSummary(SequenceOf(placed->change_sequence)
+                           .Add("shard", JsonValue::Number(placed->shard))
+                           .Add("total_amount", ValueToJson(placed->total_amount, ItemForm::kPlain)));
+  return absl::OkStatus();
+}
+
+absl::Status RunCloseOrder(Context& context, const std::string& order_id) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<WriteResult> closed = order_entry::CloseOrder(*client, order_id, context.Call());
+  if (!closed.ok()) return closed.status();
+  context.PrintSummary(SequenceOf(closed->change_sequence));
+  return absl::OkStatus();
+}
+
+absl::Status RunMoveStock(Context& context, const order_entry::StockMove& move) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<order_entry::StockResult> moved = order_entry::MoveStock(*client, move, context.Call());
+  if (!moved.ok()) return moved.status();
+  context.PrintSummary(SequenceOf(moved->change_sequence));
+  return absl::OkStatus();
+}
+
+absl::Status RunRestock(Context& context, const order_entry::StockDelivery& delivery) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<order_entry::StockResult> restocked =
+      order_entry::Restock(*client, delivery, context.Call());
+  if (!restocked.ok()) return restocked.status();
+  context.PrintSummary(SequenceOf(restocked->change_sequence));
+  return absl::OkStatus();
+}
+
+}  // namespace itemdb::tools

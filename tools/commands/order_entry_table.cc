@@ -1,0 +1,144 @@
+#include "tools/commands/order_entry_table.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/cli/output.h"
+
+namespace itemdb::tools {
+namespace {
+
+// What the widest line of a table may take; terminals are rarely narrower.
+constexpr size_t kTerminalColumns = 100;
+
+// "5. Orders of a customer between two dates: customer-id cust_001, from ...", and below it what is read.
+std::string QuestionText(const order_entry::AccessPattern& pattern,
+                         const std::vector<std::string>& arguments) {
+  const std::string number = absl::StrCat(pattern.number, ". ");
+  std::string title(pattern.title);
+  title.front() = absl::ascii_toupper(title.front());
+  std::vector<std::string> asked;
+  for (size_t i = 0; i < pattern.parameters.size(); ++i) {
+    asked.push_back(absl::StrCat(std::string(pattern.parameters[i].name), " ", Printable(arguments[i])));
+  }
+  std::string text = absl::StrCat(number, title, ": ", absl::StrJoin(asked, ", "), "\n",
+                                  std::string(number.size(), ' '), std::string(pattern.name), ": ",
+                                  std::string(pattern.operation), " on ", std::string(pattern.table_name));
+  if (pattern.index_name.has_value()) absl::StrAppend(&text, ", index ", std::string(*pattern.index_name));
+  return text + "\n";
+}
+
+// The columns that the tables of answers begin with. All items of a table of the database come in one
+// order, whichever index they were read from.
+std::vector<std::string> ColumnOrder(std::string_view table_name) {
+  if (table_name == order_entry::kEmployeeTable) {
+    return {"employee_id", "name", "job_title", "warehouse_id", "hire_date", "phone_numbers"};
+  }
+  if (table_name == order_entry::kCustomerTable) {
+    return {"customer_id", "name", "email", "phone_numbers", "account_rep_id"};
+  }
+  if (table_name == order_entry::kOrderTable) {
+    return {"order_id", "order_date",   "customer_id", "account_rep_id", "status",
+            "shard",    "total_amount", "product_id",  "quantity",       "order_items"};
+  }
+  return {"product_id", "warehouse_id",       "product_name",   "category",
+          "unit_price", "inventory_quantity", "total_inventory"};
+}
+
+// "prod_100 x 5" for a line of an order, a string as it is; nothing for other values.
+std::optional<std::string> ElementText(const Value& element) {
+  if (const std::string* text = element.string_or_null(); text != nullptr) return *text;
+  const Item* line = element.map_or_null();
+  if (line == nullptr || line->size() != 2) return std::nullopt;
+  const Value* product_id = line->find_or_null("product_id");
+  const Value* quantity = line->find_or_null("qty");
+  if (product_id == nullptr || product_id->type() != ValueType::kString) return std::nullopt;
+  if (quantity == nullptr || quantity->type() != ValueType::kNumber) return std::nullopt;
+  return absl::StrCat(*product_id->string_or_null(), " x ", quantity->number_or_null()->text());
+}
+
+// Nothing for what is not a list of such elements, or empty: it is shown as JSON.
+std::optional<std::string> ListText(const Value& value) {
+  const std::vector<Value>* list = value.list_or_null();
+  if (list == nullptr || list->empty()) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const Value& element : *list) {
+    std::optional<std::string> text = ElementText(element);
+    if (!text.has_value()) return std::nullopt;
+    texts.push_back(*std::move(text));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+bool Repeats(const std::vector<Item>& items, const char* key, const char* id) {
+  return !items.empty() && std::all_of(items.begin(), items.end(), [key, id](const Item& item) {
+    const Value* key_value = item.find_or_null(key);
+    const Value* id_value = item.find_or_null(id);
+    return key_value != nullptr && id_value != nullptr && *key_value == *id_value;
+  });
+}
+
+// PK and SK, the key attributes of the table Order, where they repeat an id in every item: by id. They
+// tell where an order or a line of it is stored and add nothing to the answer.
+using RepeatingKeys = std::map<std::string, std::vector<std::string>>;
+
+RepeatingKeys RepeatingKeysOf(const std::vector<Item>& items) {
+  RepeatingKeys repeating;
+  for (const char* key : {"PK", "SK"}) {
+    for (const char* id : {"order_id", "product_id"}) {
+      if (!Repeats(items, key, id)) continue;
+      repeating[id].push_back(key);
+      break;
+    }
+  }
+  return repeating;
+}
+
+Item ForPeople(const Item& item, const RepeatingKeys& repeating) {
+  Item shown = item;
+  for (const Attribute& attribute : item) {
+    std::optional<std::string> text = ListText(attribute.value);
+    if (text.has_value()) shown.Set(attribute.name, *std::move(text));
+  }
+  for (const auto& [id, keys] : repeating) {
+    for (const std::string& key : keys) shown.Remove(key);
+  }
+  return shown;
+}
+
+// "2 items; PK and SK repeat order_id".
+std::string SummaryText(size_t count, const RepeatingKeys& repeating) {
+  if (count == 0) return "no items";
+  std::string text = absl::StrCat(count, count == 1 ? " item" : " items");
+  for (const auto& [id, keys] : repeating) {
+    absl::StrAppend(&text, "; ", absl::StrJoin(keys, " and "), keys.size() == 1 ? " repeats " : " repeat ",
+                    id);
+  }
+  return text;
+}
+
+}  // namespace
+
+void PrintPatternTable(const order_entry::AccessPattern& pattern, const std::vector<std::string>& arguments,
+                       const std::vector<Item>& items, ItemForm form, Context& context) {
+  const bool plain = form == ItemForm::kPlain;
+  const RepeatingKeys repeating = plain ? RepeatingKeysOf(items) : RepeatingKeys{};
+  context.out() << QuestionText(pattern, arguments) << '\n';
+  ItemWriter writer({.format = OutputFormat::kTable,
+                     .form = form,
+                     .expanded = context.options().expanded,
+                     .leading_columns = ColumnOrder(pattern.table_name),
+                     .max_width = plain ? kTerminalColumns : 0},
+                    &context.out());
+  for (const Item& item : items) writer.Write(plain ? ForPeople(item, repeating) : item);
+  writer.Finish(JsonValue::Object());
+  context.out() << SummaryText(items.size(), repeating) << '\n';
+}
+
+}  // namespace itemdb::tools

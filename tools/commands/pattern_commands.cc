@@ -1,0 +1,111 @@
+#include "tools/commands/pattern_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "tools/base/text_table.h"
+#include "tools/base/time_text.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+
+namespace itemdb::tools {
+namespace {
+
+// A query that reads more than so many items for each that it finds is worth a word.
+constexpr int64_t kReadsWorthAnIndex = 2;
+
+JsonValue PatternToJson(const AccessPattern& pattern) {
+  JsonValue object = JsonValue::Object().Add("table_name", JsonValue::String(pattern.table_name));
+  if (!pattern.index_name.empty()) object.Add("index_name", JsonValue::String(pattern.index_name));
+  object.Add("operation", JsonValue::String(pattern.operation));
+  if (!pattern.key_condition.empty()) object.Add("key_condition", JsonValue::String(pattern.key_condition));
+  if (!pattern.filter.empty()) object.Add("filter", JsonValue::String(pattern.filter));
+  if (pattern.descending) object.Add("descending", JsonValue::Bool(true));
+  object.Add("calls", JsonValue::Number(pattern.calls))
+      .Add("errors", JsonValue::Number(pattern.errors))
+      .Add("items_scanned", JsonValue::Number(pattern.items_scanned))
+      .Add("items_returned", JsonValue::Number(pattern.items_returned))
+      .Add("p50_us", JsonValue::Number(absl::ToInt64Microseconds(pattern.p50)))
+      .Add("p99_us", JsonValue::Number(absl::ToInt64Microseconds(pattern.p99)));
+  const std::string advice = AdviceFor(pattern);
+  if (!advice.empty()) object.Add("advice", JsonValue::String(advice));
+  return object;
+}
+
+JsonValue ResultToJson(const AccessPatternsResult& result) {
+  JsonValue patterns = JsonValue::Array();
+  for (const AccessPattern& pattern : result.patterns) patterns.elements.push_back(PatternToJson(pattern));
+  return JsonValue::Object()
+      .Add("start_time", JsonValue::String(TimeText(result.start_time)))
+      .Add("other_calls", JsonValue::Number(result.other_calls))
+      .Add("patterns", std::move(patterns));
+}
+
+void PrintTable(const AccessPatternsResult& result, Context& context) {
+  TextTable table({NumberColumn("calls"), NumberColumn("errors"), "operation", "table", "index",
+                   "key condition", "filter or condition", NumberColumn("scanned"), NumberColumn("returned"),
+                   NumberColumn("p50 us"), NumberColumn("p99 us"), "advice"});
+  for (const AccessPattern& pattern : result.patterns) {
+    table.AddRow({WithSeparators(pattern.calls), WithSeparators(pattern.errors), pattern.operation,
+                  pattern.table_name, pattern.index_name,
+                  pattern.key_condition + (pattern.descending ? " descending" : ""), pattern.filter,
+                  WithSeparators(pattern.items_scanned), WithSeparators(pattern.items_returned),
+                  WithSeparators(absl::ToInt64Microseconds(pattern.p50)),
+                  WithSeparators(absl::ToInt64Microseconds(pattern.p99)), AdviceFor(pattern)});
+  }
+  context.Print(table);
+  if (result.other_calls > 0)
+    context.out() << "and " << WithSeparators(result.other_calls) << " calls of patterns that are too many\n";
+}
+
+}  // namespace
+
+std::string AdviceFor(const AccessPattern& pattern) {
+  if (pattern.operation == "Scan") {
+    return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
+  }
+  if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
+    return absl::StrFormat("the filter throws away %d of 100 items read",
+                           100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
+  }
+  return "";
+}
+
+absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<AccessPatternsResult> result = client->GetAccessPatterns(options.table_name, context.Call());
+  if (!result.ok()) return result.status();
+  if (context.format() == OutputFormat::kTable) {
+    PrintTable(*result, context);
+  } else if (context.format() == OutputFormat::kJson) {
+    PrintDocument(ResultToJson(*result), context.format(), context.out());
+  } else {
+    for (const AccessPattern& pattern : result->patterns)
+      PrintDocument(PatternToJson(pattern), context.format(), context.out());
+  }
+  return absl::OkStatus();
+}
+
+void RegisterPatternCommands(CommandTable& table) {
+  auto options = std::make_shared<PatternsOptions>();
+  CLI::App* command = table.Add(
+      &table.root(),
+      {.name = "patterns",
+       .summary = "Show how tables are read and written: calls, items and latencies of each access pattern",
+       .details = "Calls of one operation and index whose conditions differ in their values only are one "
+                  "pattern. Counted since the daemon was started, by whatever protocol they came; latencies "
+                  "are those inside the database. Scans, and queries whose filter throws most of what they "
+                  "read away, are marked.",
+       .examples = {{"itemctl patterns", "of every table, most calls first"},
+                    {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}}},
+      [options](Context& context) { return RunPatterns(context, *options); });
+  command->add_option(std::string(kTableName), options->table_name, "Only of this table. Default: of all");
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,225 @@
+#include "tools/commands/status_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "tools/base/text_table.h"
+#include "tools/base/time_text.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+
+namespace itemdb::tools {
+namespace {
+
+// "1.5 GiB", "12 KiB", "0 B".
+std::string BytesText(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double number = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (number >= 1024 && unit + 1 < std::size(kUnits)) {
+    number /= 1024;
+    ++unit;
+  }
+  return absl::StrFormat("%.*f %s", unit == 0 || number >= 100 ? 0 : 1, number, kUnits[unit]);
+}
+
+std::string OfLimit(int64_t used, int64_t limit) {
+  return limit > 0 ? BytesText(used) + " of " + BytesText(limit) : BytesText(used);
+}
+
+// "3 d 4 h", "4 h 12 min", "12 min 5 s", "5 s".
+std::string UptimeText(absl::Duration uptime) {
+  const int64_t seconds = absl::ToInt64Seconds(uptime);
+  if (seconds >= 86'400) return absl::StrFormat("%d d %d h", seconds / 86'400, seconds % 86'400 / 3'600);
+  if (seconds >= 3'600) return absl::StrFormat("%d h %d min", seconds / 3'600, seconds % 3'600 / 60);
+  if (seconds >= 60) return absl::StrFormat("%d min %d s", seconds / 60, seconds % 60);
+  return absl::StrFormat("%d s", seconds);
+}
+
+bool HasStartTime(const DaemonStatus& status) { return status.start_time > absl::UnixEpoch(); }
+// A daemon that sends figures at all has some memory.
+bool HasMemory(const DaemonStatus& status) { return status.memory.resident > 0 || status.memory.limit > 0; }
+bool HasDisk(const DaemonStatus& status) { return status.disk.free > 0; }
+
+JsonValue Count(int64_t number) { return JsonValue::Number(number); }
+
+JsonValue TablesToJson(const std::vector<TableStatistics>& tables) {
+  JsonValue array = JsonValue::Array();
+  for (const TableStatistics& table : tables) {
+    array.elements.push_back(JsonValue::Object()
+                                 .Add("table_name", JsonValue::String(table.table_name))
+                                 .Add("item_count", Count(table.item_count))
+                                 .Add("item_bytes", Count(table.item_bytes))
+                                 .Add("index_count", Count(table.index_count)));
+  }
+  return array;
+}
+
+JsonValue MemoryToJson(const MemoryUsage& memory) {
+  return JsonValue::Object()
+      .Add("limit", Count(memory.limit))
+      .Add("resident", Count(memory.resident))
+      .Add("block_cache", Count(memory.block_cache))
+      .Add("block_cache_capacity", Count(memory.block_cache_capacity))
+      .Add("memtables", Count(memory.memtables))
+      .Add("memtable_budget", Count(memory.memtable_budget))
+      .Add("table_readers", Count(memory.table_readers))
+      .Add("write_queue", Count(memory.write_queue))
+      .Add("write_queue_limit", Count(memory.write_queue_limit))
+      .Add("calls", Count(memory.calls))
+      .Add("call_limit", Count(memory.call_limit));
+}
+
+bool HasRound(const BackgroundCheck& check) { return check.rounds > 0; }
+
+JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
+  JsonValue object = JsonValue::Object().Add("rate", Count(check.rate)).Add("rounds", Count(check.rounds));
+  if (!HasRound(check)) return object;
+  JsonValue findings = JsonValue::Array();
+  for (const std::string& finding : check.findings) findings.elements.push_back(JsonValue::String(finding));
+  object.Add("last_end_time", JsonValue::String(TimeText(check.last_end_time)))
+      .Add("finding_count", Count(check.finding_count))
+      .Add("findings", std::move(findings));
+  if (!check.last_error.empty()) object.Add("last_error", JsonValue::String(check.last_error));
+  return object;
+}
+
+std::string BackgroundCheckText(const BackgroundCheck& check) {
+  const std::string rate = WithSeparators(check.rate) + " records a second";
+  if (!HasRound(check)) return rate + ", first round";
+  std::string found = "clean";
+  if (!check.last_error.empty()) found = "not all could be read";
+  if (check.finding_count > 0) found = WithSeparators(check.finding_count) + " findings";
+  return absl::StrFormat("%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
+                         TimeText(check.last_end_time), found);
+}
+
+JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
+  JsonValue object = JsonValue::Object()
+                         .Add("version", JsonValue::String(status.version))
+                         .Add("database_id", JsonValue::String(status.database_id))
+                         .Add("endpoint", JsonValue::String(endpoint))
+                         .Add("durable", JsonValue::Bool(status.durable))
+                         .Add("change_sequence", JsonValue::Number(status.change_sequence))
+                         .Add("durable_sequence", JsonValue::Number(status.durable_sequence));
+  if (HasStartTime(status)) {
+    object.Add("start_time", JsonValue::String(TimeText(status.start_time)));
+    object.Add("uptime_seconds", Count(absl::ToInt64Seconds(absl::Now() - status.start_time)));
+  }
+  if (HasDisk(status)) {
+    object.Add("disk_bytes", JsonValue::Object()
+                                 .Add("table_files", Count(status.disk.table_files))
+                                 .Add("write_ahead_log", Count(status.disk.write_ahead_log))
+                                 .Add("free", Count(status.disk.free))
+                                 .Add("free_floor", Count(status.disk.free_floor)));
+    if (status.disk.dropped_count > 0) {
+      object.Add("dropped", JsonValue::Object()
+                                .Add("count", Count(status.disk.dropped_count))
+                                .Add("bytes", Count(status.disk.dropped_bytes))
+                                .Add("since", JsonValue::String(TimeText(status.disk.dropped_since))));
+    }
+  }
+  if (HasMemory(status)) object.Add("memory_bytes", MemoryToJson(status.memory));
+  object.Add("writes",
+             JsonValue::Object()
+                 .Add("committed", Count(status.writes.committed))
+                 .Add("commit_groups", Count(status.writes.commit_groups))
+                 .Add("refused", Count(status.writes.refused))
+                 .Add("mean_commit_us", Count(absl::ToInt64Microseconds(status.writes.mean_commit_time))));
+  if (status.background_check.has_value())
+    object.Add("background_check", BackgroundCheckToJson(*status.background_check));
+  object.Add("table_count", Count(status.table_count));
+  object.Add("tables", TablesToJson(status.tables));
+  return object;
+}
+
+// The figures that are one value each, in the order of the table form.
+std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& status,
+                                                         const std::string& endpoint) {
+  std::vector<std::pair<std::string, std::string>> figures = {
+      {"version", status.version}, {"database", status.database_id}, {"endpoint", endpoint}};
+  if (HasStartTime(status)) figures.emplace_back("uptime", UptimeText(absl::Now() - status.start_time));
+  figures.emplace_back("durability", status.durable ? "durable" : "relaxed");
+  figures.emplace_back("change sequence", WithSeparators(static_cast<int64_t>(status.change_sequence)));
+  figures.emplace_back("durable sequence", WithSeparators(static_cast<int64_t>(status.durable_sequence)));
+  if (HasDisk(status)) {
+    figures.emplace_back("disk: table files", BytesText(status.disk.table_files));
+    figures.emplace_back("disk: write-ahead log", BytesText(status.disk.write_ahead_log));
+    figures.emplace_back("disk: free", absl::StrFormat("%s (writes need %s)", BytesText(status.disk.free),
+                                                       BytesText(status.disk.free_floor)));
+    if (status.disk.dropped_count > 0) {
+      figures.emplace_back("disk: to be reclaimed",
+                           absl::StrFormat("%s of %d deleted tables and indexes, since %s",
+                                           BytesText(status.disk.dropped_bytes), status.disk.dropped_count,
+                                           TimeText(status.disk.dropped_since)));
+    }
+  }
+  if (HasMemory(status)) {
+    const MemoryUsage& memory = status.memory;
+    figures.emplace_back("memory: resident", OfLimit(memory.resident, memory.limit));
+    figures.emplace_back("memory: block cache", OfLimit(memory.block_cache, memory.block_cache_capacity));
+    figures.emplace_back("memory: memtables", OfLimit(memory.memtables, memory.memtable_budget));
+    figures.emplace_back("memory: table readers", BytesText(memory.table_readers));
+    figures.emplace_back("memory: write queue", OfLimit(memory.write_queue, memory.write_queue_limit));
+    figures.emplace_back("memory: calls", OfLimit(memory.calls, memory.call_limit));
+  }
+  figures.emplace_back(
+      "writes",
+      absl::StrFormat("%s in %s commit groups, %s refused", WithSeparators(status.writes.committed),
+                      WithSeparators(status.writes.commit_groups), WithSeparators(status.writes.refused)));
+  if (status.writes.mean_commit_time > absl::ZeroDuration()) {
+    figures.emplace_back("mean commit",
+                         absl::StrFormat("%d us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
+  }
+  if (status.background_check.has_value())
+    figures.emplace_back("background check", BackgroundCheckText(*status.background_check));
+  figures.emplace_back("tables", WithSeparators(status.table_count));
+  return figures;
+}
+
+}  // namespace
+
+absl::Status RunStatus(Context& context) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<DaemonStatus> status = client->GetStatus({.with_tables = true}, context.Call());
+  if (!status.ok()) return status.status();
+  if (context.format() != OutputFormat::kTable) {
+    PrintDocument(StatusToJson(*status, client->endpoint()), context.format(), context.out());
+    return absl::OkStatus();
+  }
+  TextTable figures({"figure", "value"});
+  for (const auto& [name, value] : Figures(*status, client->endpoint())) figures.AddRow({name, value});
+  figures.Print(context.out());
+  if (status->background_check.has_value()) {
+    for (const std::string& finding : status->background_check->findings) context.out() << finding << '\n';
+    if (!status->background_check->last_error.empty())
+      context.out() << "not read: " << status->background_check->last_error << '\n';
+  }
+  if (status->tables.empty()) return absl::OkStatus();
+  TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
+  for (const TableStatistics& table : status->tables) {
+    tables.AddRow({table.table_name, WithSeparators(table.item_count), WithSeparators(table.item_bytes),
+                   absl::StrCat(table.index_count)});
+  }
+  context.out() << '\n';
+  context.Print(tables);
+  return absl::OkStatus();
+}
+
+void RegisterStatusCommands(CommandTable& table) {
+  table.Add(&table.root(),
+            {.name = "status",
+             .summary = "Show how the daemon is: version, changes, disk, memory, writes and tables",
+             .examples = {{"itemctl status", "everything at a glance"},
+                          {"itemctl status -o json", "the same for programs; all sizes in bytes"}}},
+            RunStatus);
+}
+
+}  // namespace itemdb::tools

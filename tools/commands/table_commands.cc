@@ -1,0 +1,166 @@
+#include "tools/commands/table_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/command_table.h"
+#include "tools/commands/table_update_commands.h"
+#include "tools/json/table_json.h"
+#include "tools/model/table_text.h"
+
+namespace itemdb::tools {
+namespace {
+
+absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context) {
+  if (!result.ok()) return result.status();
+  PrintTable(result->table, context);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void PrintTable(const TableDescription& table, Context& context) {
+  if (context.format() != OutputFormat::kTable) {
+    PrintDocument(TableToJson(table), context.format(), context.out());
+    return;
+  }
+  const TableDefinition& definition = table.definition;
+  TextTable text(
+      {"table / index", "status", NumberColumn("items"), NumberColumn("bytes"), "key schema", "projection"});
+  text.AddRow({definition.table_name, std::string(NameOf(table.table_status)), absl::StrCat(table.item_count),
+               absl::StrCat(table.table_size_bytes), KeySchemaText(definition.key_schema, definition), ""});
+  for (const IndexDescription& index : table.indexes) {
+    text.AddRow({"  " + index.definition.index_name, std::string(NameOf(index.index_status)),
+                 absl::StrCat(index.item_count), absl::StrCat(index.index_size_bytes),
+                 KeySchemaText(index.definition.key_schema, definition),
+                 ProjectionText(index.definition.projection)});
+  }
+  for (const LocalIndexDescription& index : table.local_indexes) {
+    text.AddRow({"  " + index.definition.index_name, "local", absl::StrCat(index.item_count),
+                 absl::StrCat(index.index_size_bytes), KeySchemaText(index.definition.key_schema, definition),
+                 ProjectionText(index.definition.projection)});
+  }
+  context.Print(text);
+}
+
+absl::Status RunTableCreate(Context& context, const TableCreateOptions& options) {
+  absl::StatusOr<std::string> text = context.ReadFile(options.file);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(*text);
+  if (!definition.ok()) return definition.status();
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  return Finish(client->CreateTable(*definition, context.Call()), context);
+}
+
+absl::Status RunTableDescribe(Context& context, const TableNameOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  return Finish(client->DescribeTable(options.table_name, context.Call()), context);
+}
+
+absl::Status RunTableDelete(Context& context, const TableDeleteOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  const absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
+  if (!found.ok()) return found.status();
+  const std::string deed =
+      absl::StrFormat("delete the table %s with %d items (%d bytes) and %d indexes", options.table_name,
+                      found->table.item_count, found->table.table_size_bytes, found->table.indexes.size());
+  absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kRefuse);
+  if (!go_on.ok()) return go_on.status();
+  return Finish(*go_on ? client->DeleteTable(options.table_name, context.Call()) : found, context);
+}
+
+absl::Status RunTableList(Context& context) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  std::vector<std::string> names;
+  ListTablesRequest request;
+  do {
+    absl::StatusOr<ListTablesResult> page = client->ListTables(request, context.Call());
+    if (!page.ok()) return page.status();
+    names.insert(names.end(), page->table_names.begin(), page->table_names.end());
+    request.exclusive_start_table_name = page->last_evaluated_table_name.value_or("");
+  } while (!request.exclusive_start_table_name.empty());
+
+  switch (context.format()) {
+    case OutputFormat::kTable: {
+      TextTable text({"table"});
+      for (const std::string& name : names) text.AddRow({name});
+      context.Print(text);
+      break;
+    }
+    case OutputFormat::kJson: {
+      JsonValue array = JsonValue::Array();
+      for (const std::string& name : names) array.elements.push_back(JsonValue::String(name));
+      PrintDocument(JsonValue::Object().Add("TableNames", std::move(array)), context.format(), context.out());
+      break;
+    }
+    case OutputFormat::kJsonLines:
+      for (const std::string& name : names) {
+        PrintDocument(JsonValue::Object().Add("TableName", JsonValue::String(name)), context.format(),
+                      context.out());
+      }
+      break;
+  }
+  return absl::OkStatus();
+}
+
+void RegisterTableCommands(CommandTable& table) {
+  CLI::App* group =
+      table.AddGroup({.name = "table", .summary = "Create, describe, change and delete tables"});
+
+  auto create = std::make_shared<TableCreateOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "create",
+       .summary = "Create a table from a CreateTable document as written for AWS",
+       .details = "The table can be used as soon as the command returns; its description is printed.",
+       .examples = {{"itemctl table create -f books.json", "create the table that a file describes"},
+                    {"cat books.json | itemctl table create -f -", "the same from standard input"}}},
+      [create](Context& context) { return RunTableCreate(context, *create); });
+  command->add_option("-f,--file", create->file, "The JSON document; - for standard input")
+      ->required()
+      ->type_name(std::string(kFileName));
+
+  table.Add(group,
+            {.name = "list",
+             .summary = "List the names of all tables",
+             .examples = {{"itemctl table list", "one table a line"},
+                          {"itemctl table list -o json", "one JSON document with all names"}}},
+            RunTableList);
+
+  auto describe = std::make_shared<TableNameOptions>();
+  command = table.Add(
+      group,
+      {.name = "describe",
+       .summary = "Show a table's schema, indexes and exact counts",
+       .examples = {{"itemctl table describe Order", "the table and its indexes"},
+                    {"itemctl table describe Order -o json", "in the shape of AWS' DescribeTable"}}},
+      [describe](Context& context) { return RunTableDescribe(context, *describe); });
+  command->add_option(std::string(kTableName), describe->table_name, "The table's name")->required();
+
+  auto remove = std::make_shared<TableDeleteOptions>();
+  command = table.Add(group,
+                      {.name = "delete",
+                       .summary = "Delete a table, its items and its indexes",
+                       .details = "Asks first; where there is no terminal to ask on, --yes is needed. The "
+                                  "table's description, as it "
+                                  "was, is printed.",
+                       .examples = {{"itemctl table delete music --dry-run", "show what would be deleted"},
+                                    {"itemctl table delete music --yes", "delete it without being asked"}}},
+                      [remove](Context& context) { return RunTableDelete(context, *remove); });
+  command->add_option(std::string(kTableName), remove->table_name, "The table's name")->required();
+  AddConfirmOptions(command, remove->confirm);
+
+  RegisterTableUpdateCommands(table, group);
+}
+
+}  // namespace itemdb::tools

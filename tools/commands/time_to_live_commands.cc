@@ -1,0 +1,157 @@
+#include "tools/commands/time_to_live_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tools/base/exit_codes.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/progress.h"
+#include "tools/json/table_json.h"
+
+namespace itemdb::tools {
+namespace {
+
+// Between two looks at whether it is enabled.
+constexpr absl::Duration kTimeToLivePollInterval = absl::Milliseconds(100);
+
+std::string_view TimeToLiveStatusName(TimeToLiveStatus status) {
+  switch (status) {
+    case TimeToLiveStatus::kEnabling:
+      return "ENABLING";
+    case TimeToLiveStatus::kEnabled:
+      return "ENABLED";
+    case TimeToLiveStatus::kDisabled:
+      return "DISABLED";
+    case TimeToLiveStatus::kUnknown:
+      return "UNKNOWN";
+  }
+  return "UNKNOWN";
+}
+
+void Print(Context& context, const std::string& table_name, const TimeToLiveResult& result) {
+  const std::string status(TimeToLiveStatusName(result.status));
+  if (context.format() == OutputFormat::kTable) {
+    TextTable text({"table", "status", "attribute", NumberColumn("items with a time"),
+                    NumberColumn("items expired"), NumberColumn("done"), NumberColumn("of"), "last error"});
+    const IndexBuild build = result.build.value_or(IndexBuild{});
+    auto number = [&](int64_t value) { return result.build.has_value() ? absl::StrCat(value) : ""; };
+    text.AddRow({table_name, status, result.attribute_name, absl::StrCat(result.items_with_time),
+                 absl::StrCat(result.items_expired), number(build.done), number(build.total),
+                 build.last_error});
+    context.Print(text);
+    return;
+  }
+  JsonValue object = JsonValue::Object()
+                         .Add("TableName", JsonValue::String(table_name))
+                         .Add("TimeToLiveStatus", JsonValue::String(status));
+  if (!result.attribute_name.empty()) object.Add("AttributeName", JsonValue::String(result.attribute_name));
+  if (result.status == TimeToLiveStatus::kEnabled)
+    object.Add("ItemsWithTime", JsonValue::Number(result.items_with_time));
+  object.Add("ItemsExpired", JsonValue::Number(result.items_expired));
+  if (result.build.has_value()) object.Add("Build", BuildToJson(*result.build));
+  PrintDocument(object, context.format(), context.out());
+}
+
+absl::Status PrintNow(Context& context, const Client& client, const std::string& table_name) {
+  absl::StatusOr<TimeToLiveResult> result = client.DescribeTimeToLive(table_name, context.Call());
+  if (!result.ok()) return result.status();
+  Print(context, table_name, *result);
+  return absl::OkStatus();
+}
+
+// Returns when it is no longer ENABLING.
+absl::Status Await(Context& context, const Client& client, const std::string& table_name) {
+  Progress progress(ProgressStream(context),
+                    {.doing = absl::StrCat(table_name, ": looking through the items"), .unit = "items"});
+  while (true) {
+    absl::StatusOr<TimeToLiveResult> result = client.DescribeTimeToLive(table_name, context.Call());
+    if (!result.ok()) return result.status();
+    if (result->status != TimeToLiveStatus::kEnabling) return absl::OkStatus();
+    if (result->build.has_value()) progress.Set(result->build->done);
+    if (context.session().interrupted()) return absl::CancelledError("interrupted; it is still enabled");
+    absl::SleepFor(kTimeToLivePollInterval);
+  }
+}
+
+}  // namespace
+
+absl::Status RunTimeToLiveEnable(Context& context, const TimeToLiveOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<UpdateTimeToLiveResult> enabled = client->UpdateTimeToLive(
+      {.table_name = options.table_name, .enabled = true, .attribute_name = options.attribute_name},
+      context.Call());
+  if (!enabled.ok()) return enabled.status();
+  if (options.wait) {
+    if (absl::Status waited = Await(context, *client, options.table_name); !waited.ok()) return waited;
+  }
+  return PrintNow(context, *client, options.table_name);
+}
+
+absl::Status RunTimeToLiveDisable(Context& context, const TimeToLiveOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<TimeToLiveResult> present = client->DescribeTimeToLive(options.table_name, context.Call());
+  if (!present.ok()) return present.status();
+  if (present->attribute_name.empty())
+    return ToolError(ExitCode::kRefused, "the table " + options.table_name + " has no time to live");
+  absl::StatusOr<UpdateTimeToLiveResult> disabled = client->UpdateTimeToLive(
+      {.table_name = options.table_name, .enabled = false, .attribute_name = present->attribute_name},
+      context.Call());
+  if (!disabled.ok()) return disabled.status();
+  return PrintNow(context, *client, options.table_name);
+}
+
+absl::Status RunTimeToLiveStatus(Context& context, const TimeToLiveOptions& options) {
+  absl::StatusOr<Client> client = context.OpenClient();
+  if (!client.ok()) return client.status();
+  return PrintNow(context, *client, options.table_name);
+}
+
+void RegisterTimeToLiveCommands(CommandTable& table) {
+  CLI::App* group =
+      table.AddGroup({.name = "ttl", .summary = "Have items deleted when their time has come, or not"});
+
+  auto enable = std::make_shared<TimeToLiveOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "enable",
+       .summary = "Delete a table's items at the time in one of their attributes",
+       .details = "The attribute is a number of seconds since 1970-01-01T00:00Z; items without such a number "
+                  "stay, and so do those whose time came more than five years ago. Items that are there "
+                  "already are looked through first, while reads and writes go on, and those whose time "
+                  "has come are deleted then.",
+       .examples = {{"itemctl ttl enable music expires", "items go at the time in expires"},
+                    {"itemctl ttl enable Order keep_until --wait", "and wait until they do"}}},
+      [enable](Context& context) { return RunTimeToLiveEnable(context, *enable); });
+  command->add_option(std::string(kTableName), enable->table_name, "The table's name")->required();
+  command->add_option("ATTRIBUTE", enable->attribute_name, "The attribute with the time")->required();
+  command->add_flag("--wait", enable->wait, "Return when it is ENABLED");
+
+  auto disable = std::make_shared<TimeToLiveOptions>();
+  command = table.Add(
+      group,
+      {.name = "disable",
+       .summary = "Delete a table's items for their time no longer",
+       .examples = {{"itemctl ttl enable music expires && itemctl ttl disable music", "on, and off again"},
+                    {"itemctl ttl enable music until && itemctl ttl disable music && "
+                     "itemctl ttl enable music expires",
+                     "from one attribute to another"}}},
+      [disable](Context& context) { return RunTimeToLiveDisable(context, *disable); });
+  command->add_option(std::string(kTableName), disable->table_name, "The table's name")->required();
+
+  auto status = std::make_shared<TimeToLiveOptions>();
+  command = table.Add(group,
+                      {.name = "status",
+                       .summary = "Show whether a table's items expire, and how many have",
+                       .examples = {{"itemctl ttl status music", "with the attribute and counts"},
+                                    {"itemctl ttl status music -o json", "for programs"}}},
+                      [status](Context& context) { return RunTimeToLiveStatus(context, *status); });
+  command->add_option(std::string(kTableName), status->table_name, "The table's name")->required();
+}
+
+}  // namespace itemdb::tools

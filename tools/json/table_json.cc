@@ -1,0 +1,378 @@
+#include "tools/json/table_json.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "itemdb/value.h"
+#include "tools/base/exit_codes.h"
+#include "tools/json/member_reader.h"
+
+namespace itemdb::tools {
+namespace {
+
+// ---- names ---------------------------------------------------------------------------------------
+
+constexpr Named<ScalarAttributeType> kAttributeTypes[] = {{"S", ScalarAttributeType::kString},
+                                                          {"N", ScalarAttributeType::kNumber},
+                                                          {"B", ScalarAttributeType::kBinary}};
+constexpr Named<KeyType> kKeyTypes[] = {{"HASH", KeyType::kHash}, {"RANGE", KeyType::kRange}};
+constexpr Named<ProjectionType> kProjectionTypes[] = {{"KEYS_ONLY", ProjectionType::kKeysOnly},
+                                                      {"INCLUDE", ProjectionType::kInclude},
+                                                      {"ALL", ProjectionType::kAll}};
+constexpr Named<BillingMode> kBillingModes[] = {{"PROVISIONED", BillingMode::kProvisioned},
+                                                {"PAY_PER_REQUEST", BillingMode::kPayPerRequest}};
+constexpr Named<StreamViewType> kStreamViewTypes[] = {
+    {"KEYS_ONLY", StreamViewType::kKeysOnly},
+    {"NEW_IMAGE", StreamViewType::kNewImage},
+    {"OLD_IMAGE", StreamViewType::kOldImage},
+    {"NEW_AND_OLD_IMAGES", StreamViewType::kNewAndOldImages}};
+constexpr Named<TableClass> kTableClasses[] = {
+    {"STANDARD", TableClass::kStandard},
+    {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}};
+
+constexpr Named<TableStatus> kTableStatuses[] = {{"ACTIVE", TableStatus::kActive},
+                                                 {"CREATING", TableStatus::kCreating},
+                                                 {"UPDATING", TableStatus::kUpdating},
+                                                 {"DELETING", TableStatus::kDeleting}};
+
+template <typename E>
+std::string_view Find(std::span<const Named<E>> names, E value) {
+  for (const Named<E>& named : names) {
+    if (named.value == value) return named.name;
+  }
+  return "UNKNOWN";
+}
+
+// ---- reading -------------------------------------------------------------------------------------
+
+constexpr char kDocument[] = "the CreateTable document";
+
+constexpr NotOffered kTableNotOffered[] = {
+    {"ResourcePolicy", "there are no resource policies"},
+    {"VectorIndexes", "vector indexes are not offered yet"},
+    {"GlobalTableSourceArn", "there are no global tables"},
+    {"GlobalTableSettingsReplicationMode", "there are no global tables"},
+};
+
+AttributeDefinition ReadAttributeDefinition(MemberReader& reader) {
+  reader.Allow({"AttributeName", "AttributeType"});
+  return {.attribute_name = reader.RequiredString("AttributeName"),
+          .attribute_type = reader.Enum("AttributeType", kAttributeTypes)};
+}
+
+KeySchemaElement ReadKeySchemaElement(MemberReader& reader) {
+  reader.Allow({"AttributeName", "KeyType"});
+  return {.attribute_name = reader.RequiredString("AttributeName"),
+          .key_type = reader.Enum("KeyType", kKeyTypes)};
+}
+
+ProvisionedThroughput ReadThroughput(MemberReader& reader) {
+  reader.Allow({"ReadCapacityUnits", "WriteCapacityUnits"});
+  return {.read_capacity_units = reader.RequiredInt64("ReadCapacityUnits"),
+          .write_capacity_units = reader.RequiredInt64("WriteCapacityUnits")};
+}
+
+Projection ReadProjection(MemberReader& reader) {
+  reader.Allow({"ProjectionType", "NonKeyAttributes"});
+  return {.projection_type = reader.Enum("ProjectionType", kProjectionTypes),
+          .non_key_attributes = reader.Strings("NonKeyAttributes")};
+}
+
+SseSpecification ReadSse(MemberReader& reader) {
+  reader.Allow({"Enabled", "SSEType", "KMSMasterKeyId"});
+  return {.enabled = reader.OptionalBool("Enabled"),
+          .sse_type = reader.OptionalString("SSEType"),
+          .kms_master_key_id = reader.OptionalString("KMSMasterKeyId")};
+}
+
+OnDemandThroughput ReadOnDemand(MemberReader& reader) {
+  reader.Allow({"MaxReadRequestUnits", "MaxWriteRequestUnits"});
+  return {.max_read_request_units = reader.OptionalInt64("MaxReadRequestUnits"),
+          .max_write_request_units = reader.OptionalInt64("MaxWriteRequestUnits")};
+}
+
+WarmThroughput ReadWarm(MemberReader& reader) {
+  reader.Allow({"ReadUnitsPerSecond", "WriteUnitsPerSecond"});
+  return {.read_units_per_second = reader.OptionalInt64("ReadUnitsPerSecond"),
+          .write_units_per_second = reader.OptionalInt64("WriteUnitsPerSecond")};
+}
+
+GlobalSecondaryIndex ReadIndex(MemberReader& reader) {
+  reader.Allow({"IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput",
+                "WarmThroughput"});
+  GlobalSecondaryIndex index;
+  index.index_name = reader.RequiredString("IndexName");
+  index.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
+  index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
+  index.provisioned_throughput =
+      reader.Object<ProvisionedThroughput>("ProvisionedThroughput", false, ReadThroughput);
+  index.on_demand_throughput = reader.Object<OnDemandThroughput>("OnDemandThroughput", false, ReadOnDemand);
+  index.warm_throughput = reader.Object<WarmThroughput>("WarmThroughput", false, ReadWarm);
+  return index;
+}
+
+LocalSecondaryIndex ReadLocalIndex(MemberReader& reader) {
+  reader.Allow({"IndexName", "KeySchema", "Projection"});
+  LocalSecondaryIndex index;
+  index.index_name = reader.RequiredString("IndexName");
+  index.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
+  index.projection = reader.Object<Projection>("Projection", true, ReadProjection).value_or(Projection{});
+  return index;
+}
+
+std::pair<std::string, std::string> ReadTag(MemberReader& reader) {
+  reader.Allow({"Key", "Value"});
+  return {reader.RequiredString("Key"), reader.RequiredString("Value")};
+}
+
+// Nothing without a stream.
+std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
+  reader.Allow({"StreamEnabled", "StreamViewType"});
+  if (!reader.RequiredBool("StreamEnabled")) {
+    if (reader.Has("StreamViewType")) {
+      reader.Fail(reader.PathOf("StreamViewType") + " is allowed only with StreamEnabled true");
+    }
+    return std::nullopt;
+  }
+  return reader.Enum("StreamViewType", kStreamViewTypes);
+}
+
+// ---- writing -------------------------------------------------------------------------------------
+
+JsonValue JsonText(std::string_view text) { return JsonValue::String(std::string(text)); }
+
+JsonValue KeySchemaToJson(const std::vector<KeySchemaElement>& key_schema) {
+  JsonValue array = JsonValue::Array();
+  for (const KeySchemaElement& element : key_schema) {
+    array.elements.push_back(JsonValue::Object()
+                                 .Add("AttributeName", JsonText(element.attribute_name))
+                                 .Add("KeyType", JsonText(NameOf(element.key_type))));
+  }
+  return array;
+}
+
+JsonValue ThroughputToJson(const ProvisionedThroughput& throughput) {
+  return JsonValue::Object()
+      .Add("ReadCapacityUnits", JsonValue::Number(throughput.read_capacity_units))
+      .Add("WriteCapacityUnits", JsonValue::Number(throughput.write_capacity_units));
+}
+
+// In the shape of DescribeTable's SSEDescription, which is not that of the request.
+JsonValue SseToJson(const SseSpecification& sse) {
+  JsonValue object = JsonValue::Object().Add("Status", JsonText(sse.enabled ? "ENABLED" : "DISABLED"));
+  if (!sse.sse_type.empty()) object.Add("SSEType", JsonText(sse.sse_type));
+  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", JsonText(sse.kms_master_key_id));
+  return object;
+}
+
+// Of members that may be missing.
+JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, std::string_view write_name,
+                      std::optional<int64_t> write) {
+  JsonValue object = JsonValue::Object();
+  if (read.has_value()) object.Add(std::string(read_name), JsonValue::Number(*read));
+  if (write.has_value()) object.Add(std::string(write_name), JsonValue::Number(*write));
+  return object;
+}
+
+// Throughput of a table or an index that is kept and shown.
+template <typename Definition>
+void AddOtherThroughputs(const Definition& table, JsonValue* object) {
+  if (const std::optional<OnDemandThroughput>& units = table.on_demand_throughput; units.has_value()) {
+    object->Add("OnDemandThroughput", UnitsToJson("MaxReadRequestUnits", units->max_read_request_units,
+                                                  "MaxWriteRequestUnits", units->max_write_request_units));
+  }
+  if (const std::optional<WarmThroughput>& units = table.warm_throughput; units.has_value()) {
+    object->Add("WarmThroughput", UnitsToJson("ReadUnitsPerSecond", units->read_units_per_second,
+                                              "WriteUnitsPerSecond", units->write_units_per_second));
+  }
+}
+
+// The settings that are kept and shown.
+void AddSettings(const TableDefinition& table, JsonValue* object) {
+  object->Add("TableClassSummary",
+              JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
+  if (table.sse_specification.has_value()) {
+    object->Add("SSEDescription", SseToJson(*table.sse_specification));
+  }
+  AddOtherThroughputs(table, object);
+}
+
+JsonValue ProjectionToJson(const Projection& projection) {
+  JsonValue object = JsonValue::Object().Add("ProjectionType", JsonText(NameOf(projection.projection_type)));
+  if (!projection.non_key_attributes.empty()) {
+    JsonValue names = JsonValue::Array();
+    for (const std::string& name : projection.non_key_attributes) names.elements.push_back(JsonText(name));
+    object.Add("NonKeyAttributes", std::move(names));
+  }
+  return object;
+}
+
+JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
+  return JsonValue::Object()
+      .Add("IndexName", JsonText(index.definition.index_name))
+      .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
+      .Add("Projection", ProjectionToJson(index.definition.projection))
+      .Add("ItemCount", JsonValue::Number(index.item_count))
+      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+}
+
+// Change records may carry images without a stream.
+JsonValue StreamToJson(const TableDefinition& definition) {
+  JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
+  if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
+    stream.Add("StreamViewType", JsonText(NameOf(definition.stream_view_type)));
+  }
+  return stream;
+}
+
+}  // namespace
+
+JsonValue BuildToJson(const IndexBuild& build) {
+  constexpr std::pair<IndexBuild::Phase, std::string_view> kPhases[] = {
+      {IndexBuild::Phase::kWaiting, "WAITING"},
+      {IndexBuild::Phase::kScanning, "SCANNING"},
+      {IndexBuild::Phase::kWriting, "WRITING"},
+      {IndexBuild::Phase::kCatchingUp, "CATCHING_UP"}};
+  std::string_view phase = "UNKNOWN";
+  for (const auto& [value, name] : kPhases) {
+    if (value == build.phase) phase = name;
+  }
+  JsonValue object = JsonValue::Object()
+                         .Add("Phase", JsonText(phase))
+                         .Add("Done", JsonValue::Number(build.done))
+                         .Add("Total", JsonValue::Number(build.total))
+                         .Add("PerSecond", JsonValue::Number(build.per_second))
+                         .Add("SecondsLeft", JsonValue::Number(absl::ToInt64Seconds(build.time_left)))
+                         .Add("SkippedItemCount", JsonValue::Number(build.skipped_items));
+  if (!build.last_error.empty()) object.Add("LastError", JsonText(build.last_error));
+  return object;
+}
+
+JsonValue IndexToJson(const IndexDescription& index) {
+  JsonValue object = JsonValue::Object()
+                         .Add("IndexName", JsonText(index.definition.index_name))
+                         .Add("IndexStatus", JsonText(NameOf(index.index_status)))
+                         .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
+                         .Add("Projection", ProjectionToJson(index.definition.projection));
+  if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", JsonValue::Bool(true));
+  if (index.build.has_value()) object.Add("Build", BuildToJson(*index.build));
+  if (index.definition.provisioned_throughput.has_value()) {
+    object.Add("ProvisionedThroughput", ThroughputToJson(*index.definition.provisioned_throughput));
+  }
+  AddOtherThroughputs(index.definition, &object);
+  object.Add("ItemCount", JsonValue::Number(index.item_count))
+      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+  if (index.skipped_items > 0) object.Add("SkippedItemCount", JsonValue::Number(index.skipped_items));
+  return object;
+}
+
+JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
+  JsonValue array = JsonValue::Array();
+  for (const auto& [key, value] : tags) {
+    array.elements.push_back(JsonValue::Object().Add("Key", JsonText(key)).Add("Value", JsonText(value)));
+  }
+  return array;
+}
+
+std::string_view NameOf(ScalarAttributeType type) { return Find<ScalarAttributeType>(kAttributeTypes, type); }
+std::string_view NameOf(KeyType type) { return Find<KeyType>(kKeyTypes, type); }
+std::string_view NameOf(ProjectionType type) { return Find<ProjectionType>(kProjectionTypes, type); }
+std::string_view NameOf(BillingMode mode) { return Find<BillingMode>(kBillingModes, mode); }
+std::string_view NameOf(StreamViewType type) { return Find<StreamViewType>(kStreamViewTypes, type); }
+std::string_view NameOf(TableClass table_class) { return Find<TableClass>(kTableClasses, table_class); }
+std::string_view NameOf(TableStatus status) { return Find<TableStatus>(kTableStatuses, status); }
+
+absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json) {
+  MemberReader reader(json, kDocument);
+  reader.Allow(
+      {"TableName", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode",
+       "ProvisionedThroughput", "StreamSpecification", "LocalSecondaryIndexes", "DeletionProtectionEnabled",
+       "Tags", "TableClass", "SSESpecification", "OnDemandThroughput", "WarmThroughput"},
+      kTableNotOffered);
+  TableDefinition table;
+  table.table_name = reader.RequiredString("TableName");
+  table.attribute_definitions =
+      reader.Objects<AttributeDefinition>("AttributeDefinitions", true, ReadAttributeDefinition);
+  table.key_schema = reader.Objects<KeySchemaElement>("KeySchema", true, ReadKeySchemaElement);
+  table.global_secondary_indexes =
+      reader.Objects<GlobalSecondaryIndex>("GlobalSecondaryIndexes", false, ReadIndex);
+  table.billing_mode = reader.Enum<BillingMode>("BillingMode", kBillingModes, BillingMode::kProvisioned);
+  table.provisioned_throughput =
+      reader.Object<ProvisionedThroughput>("ProvisionedThroughput", false, ReadThroughput);
+  const std::optional<StreamViewType> stream =
+      reader.Object<std::optional<StreamViewType>>("StreamSpecification", false, ReadStreamSpecification)
+          .value_or(std::nullopt);
+  table.stream_enabled = stream.has_value();
+  table.stream_view_type = stream.value_or(StreamViewType::kKeysOnly);
+  table.local_secondary_indexes =
+      reader.Objects<LocalSecondaryIndex>("LocalSecondaryIndexes", false, ReadLocalIndex);
+  table.deletion_protection_enabled = reader.OptionalBool("DeletionProtectionEnabled");
+  table.table_class = reader.Enum<TableClass>("TableClass", kTableClasses, TableClass::kStandard);
+  table.sse_specification = reader.Object<SseSpecification>("SSESpecification", false, ReadSse);
+  table.on_demand_throughput = reader.Object<OnDemandThroughput>("OnDemandThroughput", false, ReadOnDemand);
+  table.warm_throughput = reader.Object<WarmThroughput>("WarmThroughput", false, ReadWarm);
+  for (auto& [key, value] : reader.Objects<std::pair<std::string, std::string>>("Tags", false, ReadTag)) {
+    if (!table.tags.emplace(key, value).second) reader.Fail("Tags name " + JsonString(key) + " twice");
+  }
+  if (!reader.status().ok()) return reader.status();
+  return table;
+}
+
+absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text) {
+  absl::StatusOr<JsonValue> json = ParseJson(text);
+  if (!json.ok()) return UsageError(std::string(kDocument) + ": " + std::string(json.status().message()));
+  return TableDefinitionFromJson(*json);
+}
+
+JsonValue TableToJson(const TableDescription& table) {
+  const TableDefinition& definition = table.definition;
+  JsonValue attributes = JsonValue::Array();
+  for (const AttributeDefinition& attribute : definition.attribute_definitions) {
+    attributes.elements.push_back(JsonValue::Object()
+                                      .Add("AttributeName", JsonText(attribute.attribute_name))
+                                      .Add("AttributeType", JsonText(NameOf(attribute.attribute_type))));
+  }
+  JsonValue object =
+      JsonValue::Object()
+          .Add("TableName", JsonText(definition.table_name))
+          .Add("TableStatus", JsonText(NameOf(table.table_status)))
+          .Add("TableId", JsonText(table.table_id))
+          .Add("StorageId", JsonValue::Number(table.storage_id))
+          .Add("CreationDateTime",
+               JsonText(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", table.creation_time, absl::UTCTimeZone())))
+          .Add("AttributeDefinitions", std::move(attributes))
+          .Add("KeySchema", KeySchemaToJson(definition.key_schema))
+          .Add("BillingModeSummary",
+               JsonValue::Object().Add("BillingMode", JsonText(NameOf(definition.billing_mode))));
+  if (definition.provisioned_throughput.has_value()) {
+    object.Add("ProvisionedThroughput", ThroughputToJson(*definition.provisioned_throughput));
+  }
+  if (!table.indexes.empty()) {
+    JsonValue indexes = JsonValue::Array();
+    for (const IndexDescription& index : table.indexes) indexes.elements.push_back(IndexToJson(index));
+    object.Add("GlobalSecondaryIndexes", std::move(indexes));
+  }
+  if (!table.local_indexes.empty()) {
+    JsonValue indexes = JsonValue::Array();
+    for (const LocalIndexDescription& index : table.local_indexes) {
+      indexes.elements.push_back(LocalIndexToJson(index));
+    }
+    object.Add("LocalSecondaryIndexes", std::move(indexes));
+  }
+  AddSettings(definition, &object);
+  if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
+  object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
+      .Add("StreamSpecification", StreamToJson(definition));
+  if (!table.latest_stream_label.empty())
+    object.Add("LatestStreamLabel", JsonText(table.latest_stream_label));
+  object.Add("ItemCount", JsonValue::Number(table.item_count))
+      .Add("TableSizeBytes", JsonValue::Number(table.table_size_bytes));
+  return object;
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,47 @@
+#include "tools/shell/all_commands.h"
+
+#include "tools/commands/admin_commands.h"
+#include "tools/commands/batch_commands.h"
+#include "tools/commands/completion_commands.h"
+#include "tools/commands/count_commands.h"
+#include "tools/commands/explain_commands.h"
+#include "tools/commands/generate_commands.h"
+#include "tools/commands/index_commands.h"
+#include "tools/commands/item_commands.h"
+#include "tools/commands/latency_commands.h"
+#include "tools/commands/model_commands.h"
+#include "tools/commands/order_entry_commands.h"
+#include "tools/commands/pattern_commands.h"
+#include "tools/commands/query_commands.h"
+#include "tools/commands/shard_commands.h"
+#include "tools/commands/status_commands.h"
+#include "tools/commands/table_commands.h"
+#include "tools/commands/time_to_live_commands.h"
+#include "tools/commands/transact_commands.h"
+#include "tools/shell/shell_commands.h"
+
+namespace itemdb::tools {
+
+void RegisterAllCommands(CommandTable& table) {
+  RegisterTableCommands(table);
+  RegisterIndexCommands(table);
+  RegisterTimeToLiveCommands(table);
+  RegisterItemCommands(table);
+  RegisterQueryCommands(table);
+  RegisterCountCommands(table);
+  RegisterExplainCommands(table);
+  RegisterBatchCommands(table);
+  RegisterTransactCommands(table);
+  RegisterModelCommands(table);
+  RegisterOrderEntryCommands(table);
+  RegisterStatusCommands(table);
+  RegisterAdminCommands(table);
+  RegisterPatternCommands(table);
+  RegisterLatencyCommands(table);
+  RegisterGenerateCommands(table);
+  RegisterShardCommands(table);
+  RegisterShellCommands(table);
+  RegisterCompletionCommands(table);
+}
+
+}  // namespace itemdb::tools

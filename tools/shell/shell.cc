@@ -1,0 +1,151 @@
+#include "tools/shell/shell.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "tools/base/interrupt.h"
+#include "tools/base/nearest.h"
+#include "tools/base/words.h"
+#include "tools/cli/error_report.h"
+#include "tools/cli/help.h"
+#include "tools/shell/statement.h"
+
+namespace itemdb::tools {
+namespace {
+
+constexpr double kShortestWatchSeconds = 0.01;
+constexpr double kLongestWatchSeconds = 86'400;
+
+}  // namespace
+
+const std::vector<std::string>& ShellCommands() {
+  static const auto* commands =
+      new std::vector<std::string>{"\\d", "\\x", "\\o", "\\timing", "\\watch", "\\?", "\\q"};
+  return *commands;
+}
+
+Shell::Shell(Streams streams, const GlobalOptions& options) : streams_(streams) {
+  session_.defaults = options;
+  session_.is_shell = true;
+}
+
+bool Shell::RunLine(const std::string& line) {
+  // A backslash begins the shell's own commands, so the first word is not read like the others.
+  const size_t start = line.find_first_not_of(" \t");
+  if (start != std::string::npos && line[start] == '\\') {
+    std::vector<std::string> words = SplitWords(line.substr(start + 1)).words;
+    if (words.empty()) words.emplace_back();
+    words.front() = "\\" + words.front();
+    return RunOwnCommand(words);
+  }
+  Words split = SplitWords(line);
+  std::vector<std::string>& words = split.words;
+  if (split.unfinished) {
+    Fail("the line ends inside quotes");
+    return true;
+  }
+  // Statements may be pasted from a script.
+  if (!words.empty() && words.front() == "itemctl") words.erase(words.begin());
+  if (!words.empty() && words.back() == ";") words.pop_back();
+  if (words.empty()) return true;
+  if (words.size() == 1 && (words.front() == "quit" || words.front() == "exit")) return false;
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  last_statement_ = words;
+  RunStatementWords(words);
+  return true;
+}
+
+bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
+  const std::string& command = words.front();
+  if (command == "\\q") return false;
+  if (command == "\\?") {
+    streams_.out << ShellHelp() << std::flush;
+  } else if (command == "\\d" && words.size() <= 2) {
+    last_statement_ = words.size() == 1 ? std::vector<std::string>{"table", "list"}
+                                        : std::vector<std::string>{"table", "describe", words[1]};
+    RunStatementWords(last_statement_);
+  } else if (command == "\\x") {
+    session_.defaults.expanded = !session_.defaults.expanded;
+    streams_.err << "expanded output is " << (session_.defaults.expanded ? "on" : "off") << std::endl;
+  } else if (command == "\\timing") {
+    timing_ = !timing_;
+    streams_.err << "timing is " << (timing_ ? "on" : "off") << std::endl;
+  } else if (command == "\\o") {
+    SetOutput(words);
+  } else if (command == "\\watch") {
+    Watch(words);
+  } else if (command == "\\d") {
+    Fail("\\d takes the name of one table");
+  } else {
+    Fail("unknown command " + command + "; \\? lists them" + DidYouMean(command, ShellCommands()));
+  }
+  return true;
+}
+
+void Shell::SetOutput(const std::vector<std::string>& words) {
+  if (words.size() != 2 || !OutputFormatFromName(words[1]).has_value()) {
+    return Fail("\\o takes one of table, json, jsonl" +
+                (words.size() == 2 ? DidYouMean(words[1], {"table", "json", "jsonl"}) : ""));
+  }
+  session_.defaults.output = words[1];
+}
+
+void Shell::RunStatementWords(const std::vector<std::string>& words) {
+  session_.ResetInterrupt();
+  const absl::Time start = absl::Now();
+  {
+    InterruptScope interrupt([this] { session_.Interrupt(); });
+    const ExitCode code = RunStatement(words, streams_, session_);
+    if (code != ExitCode::kOk) exit_code_ = code;
+  }
+  // The terminal has shown "^C" where the next prompt would begin.
+  if (session_.interrupted() && streams_.out_is_terminal) streams_.out << '\n';
+  // A closed pipe is for good, a full disk is not.
+  if (streams_.out_is_terminal) streams_.out.clear();
+  streams_.out.flush();
+  if (timing_) {
+    streams_.err << absl::StrFormat("time: %.3f ms", absl::ToDoubleMilliseconds(absl::Now() - start))
+                 << std::endl;
+  }
+}
+
+void Shell::Watch(const std::vector<std::string>& words) {
+  double seconds = 0;
+  int64_t times = 0;
+  const bool has_seconds = words.size() >= 2 && absl::SimpleAtod(words[1], &seconds) &&
+                           seconds >= kShortestWatchSeconds && seconds <= kLongestWatchSeconds;
+  const bool has_times = words.size() == 3 && absl::SimpleAtoi(words[2], &times) && times >= 1;
+  if (!has_seconds || words.size() > 3 || (words.size() == 3 && !has_times)) {
+    return Fail(
+        "\\watch takes a number of seconds from 0.01 to 86400 and, if wanted, how many times, 1 or more");
+  }
+  if (last_statement_.empty()) return Fail("there is no statement yet that \\watch could repeat");
+  absl::Notification stopped;
+  InterruptScope interrupt([&stopped] {
+    if (!stopped.HasBeenNotified()) stopped.Notify();
+  });
+  const std::vector<std::string> statement = last_statement_;
+  for (int64_t round = 1; !stopped.HasBeenNotified(); ++round) {
+    if (streams_.out_is_terminal) {
+      streams_.out << absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::Now(), absl::LocalTimeZone()) << "\n\n";
+    }
+    RunStatementWords(statement);
+    if (streams_.out_is_terminal) streams_.out << std::endl;
+    if (session_.interrupted() || !streams_.out.good() || round == times) return;
+    stopped.WaitForNotificationWithTimeout(absl::Seconds(seconds));
+  }
+  if (streams_.out_is_terminal) streams_.out << std::endl;
+}
+
+void Shell::Fail(std::string_view message) {
+  const bool json = !session_.defaults.output.empty() && session_.defaults.output != "table";
+  exit_code_ = ReportError(UsageError(message), "", {.json = json}, streams_.err);
+}
+
+}  // namespace itemdb::tools

@@ -1,0 +1,45 @@
+// The interactive shell: statements are itemctl's commands without "itemctl", over one connection, and a few
+// commands of its own that begin with a backslash.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/base/exit_codes.h"
+#include "tools/cli/context.h"
+
+namespace itemdb::tools {
+
+// "\d", "\x", ...
+const std::vector<std::string>& ShellCommands();
+
+class Shell {
+ public:
+  // Runs statements with `streams`; `options` are the defaults of all of them.
+  Shell(Streams streams, const GlobalOptions& options);
+
+  // Runs one line, which may be empty or a comment. False: the line ends the shell.
+  bool RunLine(const std::string& line);
+  // Of the last statement that failed; kOk when all succeeded.
+  ExitCode exit_code() const { return exit_code_; }
+
+  Session& session() { return session_; }
+
+ private:
+  bool RunOwnCommand(const std::vector<std::string>& words);
+  void RunStatementWords(const std::vector<std::string>& words);
+  void Watch(const std::vector<std::string>& words);
+  void SetOutput(const std::vector<std::string>& words);
+  void Fail(std::string_view message);
+
+  Streams streams_;
+  Session session_;
+  bool timing_ = false;
+  // For \watch.
+  std::vector<std::string> last_statement_;
+  ExitCode exit_code_ = ExitCode::kOk;
+};
+
+}  // namespace itemdb::tools

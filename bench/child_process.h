@@ -24,8 +24,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Waits until the child has written its address file (daemon/address_file.h) and returns the first address
-  // of `protocol` ("grpc" or "http"). UNAVAILABLE when it ends before.
+  // Waits until the child has written its address file (daemon/process/address_file.h) and returns the first
+  // address of `protocol` ("grpc" or "http"). UNAVAILABLE when it ends before.
   absl::StatusOr<std::string> AwaitAddress(const std::string& address_file, const std::string& protocol);
 
   // CPU time so far, user and system, of all threads.

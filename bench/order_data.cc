@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "daemon/http/json_writer.h"
+#include "daemon/http/api/json_writer.h"
 #include "storage/base/check.h"
 #include "storage/values/wire.h"
 

@@ -12,16 +12,16 @@
 #include <thread>
 
 #include "absl/strings/str_join.h"
-#include "daemon/address_file.h"
-#include "daemon/exit_codes.h"
-#include "daemon/log_format.h"
-#include "daemon/memory_budget.h"
-#include "daemon/options.h"
-#include "daemon/server.h"
-#include "daemon/service_manager.h"
-#include "daemon/setting_values.h"
-#include "daemon/stop_signals.h"
-#include "daemon/version.h"
+#include "daemon/config/memory_budget.h"
+#include "daemon/config/options.h"
+#include "daemon/config/setting_values.h"
+#include "daemon/process/address_file.h"
+#include "daemon/process/exit_codes.h"
+#include "daemon/process/log_format.h"
+#include "daemon/process/service_manager.h"
+#include "daemon/process/stop_signals.h"
+#include "daemon/process/version.h"
+#include "daemon/server/server.h"
 #include "storage/database.h"
 
 namespace itemdb {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "absl/strings/escaping.h"
-#include "daemon/call_access.h"
+#include "daemon/access/call_access.h"
 #include "tests/daemon/server_fixture.h"
 
 namespace itemdb {

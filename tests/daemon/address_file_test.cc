@@ -1,4 +1,4 @@
-#include "daemon/address_file.h"
+#include "daemon/process/address_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/log_format.h"
+#include "daemon/process/log_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/calls.h"
+#include "daemon/serving/calls.h"
 #include "spdlog/sinks/ringbuffer_sink.h"
 
 namespace itemdb {

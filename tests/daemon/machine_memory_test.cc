@@ -1,11 +1,11 @@
-#include "daemon/machine_memory.h"
+#include "daemon/process/machine_memory.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/memory_budget.h"
+#include "daemon/config/memory_budget.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb {

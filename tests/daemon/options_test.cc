@@ -1,5 +1,5 @@
 // The configuration as a whole: where values come from, which one counts, what is refused and how.
-#include "daemon/options.h"
+#include "daemon/config/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "absl/strings/str_format.h"
-#include "daemon/settings.h"
-#include "daemon/version.h"
+#include "daemon/config/settings.h"
+#include "daemon/process/version.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb {

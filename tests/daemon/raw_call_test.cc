@@ -1,4 +1,4 @@
-#include "daemon/raw_call.h"
+#include "daemon/rpc/raw_call.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "daemon/server.h"
+#include "daemon/server/server.h"
 #include "itemdb/v1/admin.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"

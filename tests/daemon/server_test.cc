@@ -1,7 +1,7 @@
 // Every RPC, and what is answered to requests that are none.
 #include <gmock/gmock.h>
 
-#include "daemon/version.h"
+#include "daemon/process/version.h"
 #include "tests/daemon/server_fixture.h"
 
 namespace itemdb {

@@ -1,4 +1,4 @@
-#include "daemon/setting_values.h"
+#include "daemon/config/setting_values.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "daemon/tls_files.h"
+#include "daemon/access/tls_files.h"
 #include "tests/daemon/server_fixture.h"
 #include "tests/http/raw_http_client.h"
 #include "tests/support/test_certificates.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "daemon/http/signature_check.h"
+#include "daemon/http/signature/signature_check.h"
 #include "storage/base/check.h"
 
 namespace itemdb {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "daemon/descriptor.h"
-#include "daemon/http/http_connection.h"
+#include "daemon/http/connection/http_connection.h"
+#include "daemon/process/descriptor.h"
 #include "storage/base/check.h"
 
 namespace itemdb {

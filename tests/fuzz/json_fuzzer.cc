@@ -12,7 +12,7 @@
 #include <iterator>
 #include <string>
 
-#include "daemon/http/json_api.h"
+#include "daemon/http/api/json_api.h"
 #include "storage/base/check.h"
 #include "tests/support/test_database.h"
 

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "daemon/raw_call.h"
+#include "daemon/rpc/raw_call.h"
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/check.h"
 #include "tests/support/test_database.h"

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "daemon/access_keys.h"
+#include "daemon/access/access_keys.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/http/http_server.h"
+#include "daemon/http/connection/http_server.h"
 #include "storage/base/mutex.h"
 #include "tests/http/raw_http_client.h"
 

@@ -1,5 +1,5 @@
 // Requests and replies over real sockets.
-#include "daemon/http/http_server.h"
+#include "daemon/http/connection/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "daemon/http/http_request.h"
+#include "daemon/http/message/http_request.h"
 #include "tests/http/gzip_bytes.h"
 #include "tests/http/http_server_fixture.h"
 

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/http/operations.h"
+#include "daemon/http/api/operations.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {

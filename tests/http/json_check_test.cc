@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "daemon/http/operations.h"
+#include "daemon/http/api/operations.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {

@@ -1,10 +1,10 @@
 // Statuses of storage as exceptions, and operations as targets.
 
-#include "daemon/http/json_error.h"
+#include "daemon/http/api/errors.h"
 
 #include <vector>
 
-#include "daemon/calls.h"
+#include "daemon/serving/calls.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {

@@ -4,7 +4,7 @@
 #include <future>
 #include <string>
 
-#include "daemon/http/json_api.h"
+#include "daemon/http/api/json_api.h"
 #include "gtest/gtest.h"
 #include "tests/support/test_database.h"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "daemon/http/json_api.h"
+#include "daemon/http/api/json_api.h"
 
 namespace itemdb {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "daemon/listen_address.h"
+#include "daemon/process/listen_address.h"
 
 namespace itemdb {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/descriptor.h"
+#include "daemon/process/descriptor.h"
 
 namespace itemdb {
 

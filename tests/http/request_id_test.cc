@@ -1,4 +1,4 @@
-#include "daemon/http/request_id.h"
+#include "daemon/http/message/request_id.h"
 
 #include <gtest/gtest.h>
 

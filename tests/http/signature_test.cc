@@ -1,12 +1,12 @@
 // Signatures against values that AWS publishes or that botocore made (ERR-17), and what is refused.
-#include "daemon/http/signature.h"
+#include "daemon/http/signature/signature.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "daemon/http/signature_check.h"
+#include "daemon/http/signature/signature_check.h"
 
 namespace itemdb {
 namespace {

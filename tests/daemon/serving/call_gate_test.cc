@@ -1,4 +1,4 @@
-#include "daemon/call_gate.h"
+#include "daemon/serving/call_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Files that take effect while the daemon runs: looked at by a thread of its own.
-#include "daemon/file_follower.h"
+#include "daemon/access/file_follower.h"
 
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>

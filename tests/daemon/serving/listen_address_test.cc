@@ -1,4 +1,4 @@
-#include "daemon/listen_address.h"
+#include "daemon/process/listen_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(ListenAddress, AcceptsLoopbackAndUnixSockets) {
   }
 }
 
-// Where other machines can reach the daemon, it wants TLS: daemon/options.cc decides by this.
+// Where other machines can reach the daemon, it wants TLS: daemon/config/options.cc decides by this.
 TEST(ListenAddress, TellsWhatOtherMachinesCanReach) {
   for (const char* text : {"0.0.0.0:7420", "192.168.1.2:1", "8.8.8.8:0", "[::]:7420", "[2001:db8::1]:1",
                            "[::ffff:10.0.0.1]:1", "[::ffff:127.0.0.1]:1", "128.0.0.1:1"}) {

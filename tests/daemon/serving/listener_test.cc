@@ -1,5 +1,5 @@
 // Listening sockets without gRPC: the accepted descriptors come to the test.
-#include "daemon/listener.h"
+#include "daemon/serving/listener.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

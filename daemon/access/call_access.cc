@@ -1,0 +1,125 @@
+#include "daemon/access/call_access.h"
+
+#include <openssl/crypto.h>
+
+#include <unordered_map>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kScheme = "Basic ";
+
+absl::Status Unauthenticated(std::string_view message) {
+  return WithRule("ERR-17", MakeError(absl::StatusCode::kUnauthenticated, kReasonUnauthenticated, message));
+}
+
+// The same for an unknown id and a wrong secret: it is nobody's business which ids there are.
+absl::Status NoSuchKey() {
+  return Unauthenticated("there is no access key with this id and this secret (--access-keys)");
+}
+
+// "ID:SECRET"; nothing when `authorization` is not written as it must be.
+std::optional<std::string> Credentials(std::string_view authorization) {
+  if (!absl::StartsWithIgnoreCase({authorization.data(), authorization.size()},
+                                  {kScheme.data(), kScheme.size()}))
+    return std::nullopt;
+  authorization.remove_prefix(kScheme.size());
+  std::string credentials;
+  if (!absl::Base64Unescape({authorization.data(), authorization.size()}, &credentials)) return std::nullopt;
+  if (credentials.find(':') == std::string::npos) return std::nullopt;
+  return credentials;
+}
+
+bool SameSecret(std::string_view sent, std::string_view secret) {
+  return sent.size() == secret.size() && CRYPTO_memcmp(sent.data(), secret.data(), secret.size()) == 0;
+}
+
+}  // namespace
+
+const std::vector<MethodRole>& MethodRoles() {
+  static const std::vector<MethodRole>* const roles = new std::vector<MethodRole>{
+      {"itemdb.v1.Data/PutItem", Role::kWrite},
+      {"itemdb.v1.Data/GetItem", Role::kRead},
+      {"itemdb.v1.Data/UpdateItem", Role::kWrite},
+      {"itemdb.v1.Data/DeleteItem", Role::kWrite},
+      {"itemdb.v1.Data/BatchGetItem", Role::kRead},
+      {"itemdb.v1.Data/BatchWriteItem", Role::kWrite},
+      {"itemdb.v1.Data/TransactWriteItems", Role::kWrite},
+      {"itemdb.v1.Data/TransactGetItems", Role::kRead},
+      {"itemdb.v1.Data/Query", Role::kRead},
+      {"itemdb.v1.Data/Scan", Role::kRead},
+      {"itemdb.v1.Data/QueryStream", Role::kRead},
+      {"itemdb.v1.Data/ScanStream", Role::kRead},
+      {"itemdb.v1.Data/BulkWrite", Role::kWrite},
+      // As a statement that only reads: statement_roles.h looks at each.
+      {"itemdb.v1.Data/ExecuteStatement", Role::kRead},
+      {"itemdb.v1.Data/BatchExecuteStatement", Role::kRead},
+      {"itemdb.v1.Data/ExecuteTransaction", Role::kRead},
+      {"itemdb.v1.Tables/CreateTable", Role::kAdmin},
+      {"itemdb.v1.Tables/DescribeTable", Role::kRead},
+      {"itemdb.v1.Tables/ListTables", Role::kRead},
+      {"itemdb.v1.Tables/DeleteTable", Role::kAdmin},
+      {"itemdb.v1.Tables/UpdateTable", Role::kAdmin},
+      {"itemdb.v1.Tables/TagTable", Role::kAdmin},
+      {"itemdb.v1.Tables/UntagTable", Role::kAdmin},
+      {"itemdb.v1.Tables/UpdateTimeToLive", Role::kAdmin},
+      {"itemdb.v1.Tables/DescribeTimeToLive", Role::kRead},
+      {"itemdb.v1.Tables/DescribeLimits", Role::kRead},
+      {"itemdb.v1.Changes/ReadChanges", Role::kRead},
+      {"itemdb.v1.Changes/Watch", Role::kRead},
+      {"itemdb.v1.Admin/GetStatus", Role::kRead},
+      // Reads everything there is, for as long as it takes.
+      {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
+      {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
+      {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
+  };
+  return *roles;
+}
+
+Role RoleOfMethod(std::string_view method) {
+  static const auto* const roles = [] {
+    auto* by_method = new std::unordered_map<std::string_view, Role>;
+    for (const MethodRole& one : MethodRoles()) by_method->emplace(one.method, one.role);
+    return by_method;
+  }();
+  const auto found = roles->find(method);
+  return found == roles->end() ? Role::kAdmin : found->second;
+}
+
+void CallAccess::SetKeys(std::shared_ptr<const AccessKeys> keys) {
+  MutexLock lock(mutex_);
+  has_keys_.store(keys != nullptr, std::memory_order_release);
+  keys_ = std::move(keys);
+}
+
+absl::StatusOr<Caller> CallAccess::Check(std::string_view method,
+                                         std::optional<std::string_view> authorization) const {
+  if (!asks_for_keys()) return Caller();
+  if (!authorization.has_value()) {
+    return Unauthenticated(
+        "this daemon asks for an access key (--access-keys): send the metadata authorization: Basic, "
+        "followed by ID:SECRET in base64");
+  }
+  const std::optional<std::string> credentials = Credentials(*authorization);
+  if (!credentials.has_value()) {
+    return Unauthenticated("the metadata authorization must be Basic, followed by ID:SECRET in base64");
+  }
+  const size_t colon = credentials->find(':');
+  const std::string_view sent = *credentials;
+  std::shared_ptr<const AccessKeys> keys;
+  {
+    MutexLock lock(mutex_);
+    keys = keys_;
+  }
+  const AccessKey* key = keys == nullptr ? nullptr : keys->Find(sent.substr(0, colon));
+  if (key == nullptr || !SameSecret(sent.substr(colon + 1), key->secret)) return NoSuchKey();
+  Caller caller{.key_id = key->id, .role = key->role};
+  const Role needed = RoleOfMethod(method);
+  if (needed > key->role) return AccessDeniedError(caller, method, needed);
+  return caller;
+}
+
+}  // namespace itemdb

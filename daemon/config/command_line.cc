@@ -1,0 +1,128 @@
+#include "daemon/config/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "absl/strings/str_format.h"
+#include "daemon/config/setting_values.h"
+#include "daemon/process/version.h"
+
+namespace itemdb {
+namespace {
+
+constexpr char kDescription[] =
+    "itemd - DynamoDB's data model on one machine you own: tables, items, secondary indexes, transactions "
+    "and a change "
+    "log, stored in one directory and served over gRPC.";
+
+constexpr char kFooter[] = R"(Settings:
+  Each setting can be given as a flag (--log-level debug), in the environment (ITEMD_LOG_LEVEL=debug) or in the
+  configuration file (log-level = "debug"). Where it is given twice, the flag wins over the environment, the environment
+  over the file; each setting for itself. itemd --print-config shows every value and where it comes from.
+
+Examples:
+  itemd --data-dir /var/lib/itemdb
+      Serves the database in /var/lib/itemdb, creating it when the directory is empty or missing, on 127.0.0.1:7420
+      and, where /run/itemdb is writable, on /run/itemdb/itemd.sock: where itemctl looks when it is told nothing.
+  itemd --data-dir ./data --listen 127.0.0.1:0 --address-file ./itemd.json
+      Lets the kernel choose a free port and tells it in ./itemd.json, which appears once itemd serves. For scripts.
+  itemd --data-dir ./data --listen unix:/tmp/itemd.sock --durability relaxed
+      Answers writes before they are on disk: several times faster for single writers; a power cut can take the last
+      second of answered writes, a crash of itemd alone takes none.
+  itemd --data-dir ./data --listen 0.0.0.0:7420 --tls-cert itemd.pem --tls-key itemd.key --tls-client-ca clients.pem
+      Serves other machines, to clients whose certificate clients.pem has signed.
+
+Signals:
+  SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish those in flight (--shutdown-timeout at most),
+                    close the database, exit 0. A second one cancels what is in flight at once.
+
+Exit codes:
+   0  stopped by a signal after finishing its calls
+  64  the configuration is wrong: command line, environment, file or certificates
+  65  the data directory holds damaged data, other files, or a format this version does not know
+  69  another process uses the data directory or an address
+  70  internal error
+  74  a file or directory cannot be created, read or written
+
+Logs go to stderr, one line an event. Health (grpc.health.v1) and reflection are served on the same addresses.)";
+
+// What one flag received.
+struct Given {
+  const Setting* setting;
+  std::string text;
+  std::vector<std::string> texts;
+};
+
+std::string HelpOf(const Setting& setting) {
+  if (setting.fallback.empty() || setting.is_boolean()) return std::string(setting.help);
+  return absl::StrFormat("%s (default %s)", setting.help, setting.fallback);
+}
+
+CLI::Option* AddFlag(CLI::App& app, Given& given) {
+  const Setting& setting = *given.setting;
+  if (setting.is_boolean()) return app.add_flag(setting.flag(), given.text, HelpOf(setting));
+  CLI::Option* option = setting.is_list() ? app.add_option(setting.flag(), given.texts, HelpOf(setting))
+                                          : app.add_option(setting.flag(), given.text, HelpOf(setting));
+  return option->type_name(std::string(setting.value_name))->allow_extra_args(false);
+}
+
+absl::Status Unknown(const std::string& argument) {
+  if (!argument.starts_with("-")) {
+    return ValidationError(absl::StrFormat("%s: itemd takes no arguments but flags", argument));
+  }
+  std::vector<std::string> names = NamesOf(&Setting::flag);
+  names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
+  std::string flag = argument.substr(0, argument.find('='));
+  return ValidationError(absl::StrFormat("%s is not a flag%s", flag, DidYouMean(flag, names)));
+}
+
+}  // namespace
+
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(kDescription, "itemd");
+  app.footer(kFooter);
+  app.get_formatter()->column_width(36);
+  app.set_help_flag("-h,--help", "Print this and exit");
+  app.set_version_flag("--version", absl::StrFormat("itemd %s", std::string(Version())),
+                       "Print the version and exit");
+  CLI::Option* config = app.add_option("--config", line.config_file,
+                                       "Configuration file (default /etc/itemdb/itemd.toml if there is one); "
+                                       "ITEMD_CONFIG in the environment");
+  config->type_name("FILE");
+  app.add_flag("--print-config", line.print_config,
+               "Print each setting, its value and where it comes from, and exit");
+  app.add_flag("--check-config", line.check_config,
+               "Say whether the configuration is valid, certificates included, and exit");
+  // CLI11 keeps references.
+  std::vector<Given> given;
+  for (const Setting& setting : Settings()) given.push_back({&setting, "", {}});
+  std::vector<CLI::Option*> options;
+  for (Given& one : given) options.push_back(AddFlag(app, one));
+  app.allow_extras();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    std::ostringstream out;
+    app.exit(request, out, out);
+    line.answer = out.str();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return ValidationError(error.what());
+  }
+  if (!app.remaining().empty()) return Unknown(app.remaining().front());
+  if (config->count() > 0 && line.config_file.empty()) {
+    return ValidationError("--config: the name of a file is missing");
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (options[i]->count() == 0) continue;
+    const Setting& setting = *given[i].setting;
+    std::vector<std::string> texts =
+        setting.is_list() ? given[i].texts : std::vector<std::string>{given[i].text};
+    line.values.push_back({&setting, std::move(texts), "flag " + setting.flag(), setting.flag()});
+  }
+  return line;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,285 @@
+#include "daemon/config/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "daemon/access/access_keys.h"
+#include "daemon/config/command_line.h"
+#include "daemon/config/config_file.h"
+#include "daemon/config/setting_values.h"
+#include "daemon/config/settings.h"
+
+namespace itemdb {
+namespace {
+
+// The value that counts of each setting that has one, by name.
+using Merged = std::map<std::string_view, SettingValue>;
+
+ParsedOptions Fail(const absl::Status& status) {
+  bool unreadable = absl::IsUnavailable(status);
+  return {.options = std::nullopt,
+          .exit_code = unreadable ? kExitIo : kExitUsage,
+          .text = absl::StrFormat("itemd: %s\n%s", MessageOf(status),
+                                  unreadable ? "" : "Run itemd --help for the settings.\n"),
+          .config_file = ""};
+}
+
+ParsedOptions Print(std::string text) {
+  return {.options = std::nullopt, .exit_code = kExitOk, .text = std::move(text), .config_file = ""};
+}
+
+// The file to read, or empty.
+absl::StatusOr<std::string> ConfigFile(const CommandLine& line, const OptionSources& sources) {
+  if (!line.config_file.empty()) return line.config_file;
+  constexpr std::string_view kVariable = "ITEMD_CONFIG=";
+  for (const std::string& entry : sources.environment) {
+    if (!entry.starts_with(kVariable)) continue;
+    std::string path = entry.substr(kVariable.size());
+    if (path.empty()) return ValidationError("ITEMD_CONFIG: the name of a file is missing");
+    return path;
+  }
+  // One that is there but cannot be read is an error later, not overlooked.
+  bool exists = access(sources.default_config_file.c_str(), F_OK) == 0 || errno == EACCES;
+  return exists ? sources.default_config_file : "";
+}
+
+absl::StatusOr<Merged> Merge(const CommandLine& line, const std::string& config_file,
+                             const OptionSources& sources) {
+  Merged merged;
+  for (const Setting& setting : Settings()) {
+    if (setting.fallback.empty()) continue;
+    merged[setting.name] = {&setting, {std::string(setting.fallback)}, "default", setting.flag()};
+  }
+  // The weakest first.
+  if (!config_file.empty()) {
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<SettingValue> values, ReadConfigFile(config_file));
+    for (SettingValue& value : values) merged[value.setting->name] = std::move(value);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<SettingValue> variables, ReadEnvironment(sources.environment));
+  for (SettingValue& value : variables) merged[value.setting->name] = std::move(value);
+  for (const SettingValue& value : line.values) merged[value.setting->name] = value;
+  return merged;
+}
+
+// How a message about `name` begins.
+std::string Subject(const Merged& merged, std::string_view name) {
+  auto value = merged.find(name);
+  return value == merged.end() ? FindSetting(name)->flag() : value->second.subject;
+}
+
+// Adds what the setting `name` means to `addresses`.
+absl::Status ParseAddresses(const Merged& merged, std::string_view name,
+                            const std::vector<std::string>& texts, std::vector<ListenAddress>& addresses) {
+  for (const std::string& text : texts) {
+    absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
+    if (!address.ok()) return ValidationError(Subject(merged, name) + ": " + MessageOf(address.status()));
+    bool fixed = !address->text.ends_with(":0");
+    for (const ListenAddress& earlier : addresses) {
+      if (fixed && earlier.text == address->text) {
+        return ValidationError(
+            absl::StrFormat("%s: %s is given twice", Subject(merged, name), address->text));
+      }
+    }
+    addresses.push_back(*std::move(address));
+  }
+  return absl::OkStatus();
+}
+
+// Other machines reach HTTP with keys and over TLS, or not at all.
+absl::Status CheckHttpAddress(const Merged& merged, const Options& options, const ListenAddress& address) {
+  if (address.loopback) return absl::OkStatus();
+  const auto refuse = [&](std::string_view why) {
+    return ValidationError(absl::StrFormat(
+        "%s: %s is refused: other machines can reach it, and %s, or listen on 127.x.x.x, [::1] or localhost",
+        Subject(merged, "http-listen"), address.text, why));
+  };
+  if (!options.tls()) {
+    return refuse(absl::StrFormat(
+        "without TLS everybody on the way could read what is sent; give --tls-cert and --tls-key%s",
+        options.access_keys.empty() ? ", and --access-keys" : ""));
+  }
+  if (options.access_keys.empty()) {
+    return refuse("without keys everybody there could read and write everything; give --access-keys");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeriveAddresses(const Merged& merged, Options& options) {
+  ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
+  if (options.listen.empty()) options.addresses = DefaultListenAddresses();
+  ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
+  for (const ListenAddress& address : options.http_addresses) {
+    if (!address.socket_path.empty()) {
+      return ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
+                                             Subject(merged, "http-listen"), address.text));
+    }
+    ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, address));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTls(const Merged& merged, const Options& options) {
+  if (options.tls_cert.empty() != options.tls_key.empty()) {
+    return ValidationError(absl::StrFormat("%s: a certificate and its key belong together: %s is missing",
+                                           Subject(merged, options.tls() ? "tls-cert" : "tls-key"),
+                                           options.tls() ? "--tls-key" : "--tls-cert"));
+  }
+  if (!options.tls_client_ca.empty() && !options.tls()) {
+    return ValidationError(
+        absl::StrFormat("%s: without --tls-cert and --tls-key no client can show a certificate",
+                        Subject(merged, "tls-client-ca")));
+  }
+  if (!options.tls_client_ca.empty() && options.tls_without_client_certificates) {
+    return ValidationError(absl::StrFormat("%s contradicts --tls-client-ca: leave one of them out",
+                                           Subject(merged, "tls-without-client-certificates")));
+  }
+  bool clients_known = !options.tls_client_ca.empty() || options.tls_without_client_certificates ||
+                       !options.access_keys.empty();
+  for (const ListenAddress& address : options.addresses) {
+    if (address.loopback) continue;
+    if (!options.tls()) {
+      return ValidationError(absl::StrFormat(
+          "%s: %s is refused: other machines can reach it, and without TLS everybody there "
+          "could read and write "
+          "everything; give --tls-cert, --tls-key and --tls-client-ca or --access-keys, or listen on "
+          "127.x.x.x, [::1], localhost or "
+          "unix:/PATH",
+          Subject(merged, "listen"), address.text));
+    }
+    if (!clients_known) {
+      return ValidationError(
+          absl::StrFormat("%s: %s is refused: other machines can reach it, and without --tls-client-ca "
+                          "everybody there could read and "
+                          "write everything; give it, or --access-keys, or --tls-without-client-certificates "
+                          "if that is meant",
+                          Subject(merged, "listen"), address.text));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeriveSocketPermissions(const Merged& merged, Options& options) {
+  const std::string& text = options.socket_mode;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.socket_permissions, 8);
+  bool octal = error == std::errc() && end == text.data() + text.size();
+  if (octal && options.socket_permissions <= 0777 && (options.socket_permissions & 0600) == 0600) {
+    return absl::OkStatus();
+  }
+  return ValidationError(
+      absl::StrFormat("%s: \"%s\" is not allowed: it takes three octal digits of which the owner's "
+                      "is 6 or 7, such as 0660",
+                      Subject(merged, "socket-mode"), text));
+}
+
+// Each value for itself.
+absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_bytes) {
+  Options options;
+  for (const auto& [name, value] : merged) {
+    ITEMDB_RETURN_IF_ERROR(ApplySetting(value, machine_memory_bytes, options));
+  }
+  return options;
+}
+
+// The values together.
+absl::Status Derive(const Merged& merged, Options& options) {
+  ITEMDB_RETURN_IF_ERROR(DeriveAddresses(merged, options));
+  ITEMDB_RETURN_IF_ERROR(CheckTls(merged, options));
+  ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
+  if (options.data_directory.empty()) {
+    return ValidationError(
+        "--data-dir is required: the directory of the database (or ITEMD_DATA_DIR, or data-dir in the "
+        "configuration "
+        "file)");
+  }
+  return absl::OkStatus();
+}
+
+// As a TOML string.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      absl::StrAppendFormat(&quoted, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+std::string PrintedValue(const SettingValue& value) {
+  if (value.setting->is_boolean() || std::holds_alternative<int Options::*>(value.setting->field)) {
+    return value.texts.front();
+  }
+  if (!value.setting->is_list()) return Quoted(value.texts.front());
+  std::vector<std::string> texts;
+  for (const std::string& text : value.texts) texts.push_back(Quoted(text));
+  return absl::StrFormat("[%s]", absl::StrJoin(texts, ", "));
+}
+
+// TOML again, so that it can be kept as a configuration file.
+std::string PrintConfig(Merged merged, const Options& options) {
+  if (!merged.contains("listen")) {
+    SettingValue value{FindSetting("listen"), {}, "default", ""};
+    for (const ListenAddress& address : DefaultListenAddresses()) value.texts.push_back(address.text);
+    merged["listen"] = std::move(value);
+  }
+  std::string text;
+  for (const Setting& setting : Settings()) {
+    auto value = merged.find(setting.name);
+    std::string assignment = value == merged.end()
+                                 ? absl::StrFormat("# %s is not set", setting.name)
+                                 : absl::StrFormat("%s = %s", setting.name, PrintedValue(value->second));
+    std::string origin = value == merged.end() ? "default" : value->second.origin;
+    if (setting.name == "memory") origin += ": " + FormatSize(options.memory_bytes);
+    absl::StrAppendFormat(&text, "%-48s  # %s\n", assignment, origin);
+  }
+  return text;
+}
+
+}  // namespace
+
+ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSources& sources) {
+  absl::StatusOr<CommandLine> line = ParseCommandLine(argc, argv);
+  if (!line.ok()) return Fail(line.status());
+  if (!line->answer.empty()) return Print(line->answer);
+  absl::StatusOr<std::string> config_file = ConfigFile(*line, sources);
+  if (!config_file.ok()) return Fail(config_file.status());
+  absl::StatusOr<Merged> merged = Merge(*line, *config_file, sources);
+  if (!merged.ok()) return Fail(merged.status());
+  absl::StatusOr<Options> options = Apply(*merged, sources.machine_memory_bytes);
+  if (!options.ok()) return Fail(options.status());
+  // Before the values are held against each other: it helps to find out where they contradict.
+  if (line->print_config) return Print(PrintConfig(*merged, *options));
+  if (absl::Status whole = Derive(*merged, *options); !whole.ok()) return Fail(whole);
+  // Found out now, not when the database is open, which may take long.
+  absl::Status certificates =
+      options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();
+  if (!certificates.ok()) return Fail(certificates);
+  absl::Status keys =
+      options->access_keys.empty() ? absl::OkStatus() : AccessKeys::Read(options->access_keys).status();
+  if (!keys.ok())
+    return Fail(absl::Status(keys.code(), Subject(*merged, "access-keys") + ": " + MessageOf(keys)));
+  if (line->check_config) return Print("the configuration is valid\n");
+  return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
+}
+
+TlsOptions TlsOptionsOf(const Options& options) {
+  return {.certificate_file = options.tls_cert,
+          .key_file = options.tls_key,
+          .client_ca_file = options.tls_client_ca};
+}
+
+std::vector<std::string> ProcessEnvironment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  return environment;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,354 @@
+#include "daemon/config/settings.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "daemon/config/memory_budget.h"
+#include "daemon/config/setting_values.h"
+
+namespace itemdb {
+namespace {
+
+constexpr int64_t kSecondMs = 1'000;
+constexpr int64_t kDayMs = 24 * 3'600 * kSecondMs;
+constexpr std::string_view kVariablePrefix = "ITEMD_";
+constexpr std::string_view kConfigVariable = "ITEMD_CONFIG";
+
+std::vector<std::string> ChoicesOf(const Setting& setting) {
+  return absl::StrSplit(absl::string_view(setting.choices.data(), setting.choices.size()), '|');
+}
+
+absl::Status Wrong(const SettingValue& value, std::string_view message) {
+  return ValidationError(absl::StrFormat("%s: %s", value.subject, message));
+}
+
+absl::Status NotAllowed(const SettingValue& value) {
+  return Wrong(value, absl::StrFormat("\"%s\" is not allowed: it takes %s", value.texts.front(),
+                                      value.setting->allowed()));
+}
+
+bool Within(const Setting& setting, int64_t number) { return setting.min <= number && number <= setting.max; }
+
+// Writes a value into fields of every type.
+struct Assign {
+  const SettingValue& value;
+  uint64_t machine_memory_bytes;
+  Options& options;
+
+  const Setting& setting() const { return *value.setting; }
+  const std::string& text() const { return value.texts.front(); }
+
+  absl::Status operator()(std::string Options::*field) const {
+    std::vector<std::string> choices = ChoicesOf(setting());
+    bool free = setting().choices.empty();
+    if (!free && std::find(choices.begin(), choices.end(), text()) == choices.end()) return NotAllowed(value);
+    options.*field = text();
+    return absl::OkStatus();
+  }
+  absl::Status operator()(std::vector<std::string> Options::*field) const {
+    options.*field = value.texts;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(uint64_t Options::*field) const {
+    absl::StatusOr<uint64_t> bytes = ParseSizeOrShare(text(), machine_memory_bytes);
+    if (!bytes.ok()) return Wrong(value, MessageOf(bytes.status()));
+    // A share of a small machine is rounded up to what is the least; what somebody wrote out is not.
+    if (text().ends_with('%')) *bytes = std::max<uint64_t>(*bytes, static_cast<uint64_t>(setting().min));
+    if (!Within(setting(), static_cast<int64_t>(*bytes))) return NotAllowed(value);
+    options.*field = *bytes;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(int Options::*field) const {
+    int number = 0;
+    auto [end, error] = std::from_chars(text().data(), text().data() + text().size(), number);
+    if (error != std::errc() || end != text().data() + text().size() || !Within(setting(), number)) {
+      return NotAllowed(value);
+    }
+    options.*field = number;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(absl::Duration Options::*field) const {
+    absl::StatusOr<absl::Duration> duration = ParseDuration(text());
+    if (!duration.ok()) return Wrong(value, MessageOf(duration.status()));
+    if (*duration < absl::Milliseconds(setting().min) || *duration > absl::Milliseconds(setting().max)) {
+      return NotAllowed(value);
+    }
+    options.*field = *duration;
+    return absl::OkStatus();
+  }
+  absl::Status operator()(bool Options::*field) const {
+    if (text() != "true" && text() != "false") return NotAllowed(value);
+    options.*field = text() == "true";
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+const std::vector<Setting>& Settings() {
+  static const std::vector<Setting>* const settings = new std::vector<Setting>{
+      {"data-dir", &Options::data_directory, "DIR", "",
+       "Directory of the database; made when missing. One itemd at a time may use it"},
+      {"listen", &Options::listen, "ADDR", "",
+       "Address to serve: HOST:PORT (port 0: the kernel chooses) or unix:/PATH; may be repeated, in "
+       "ITEMD_LISTEN "
+       "separated by commas. Off loopback only with TLS"},
+      {"http-listen", &Options::http_listen, "ADDR", "",
+       "Address at which DynamoDB's HTTP protocol is served: HOST:PORT (port 0: the kernel chooses); "
+       "may be repeated, in ITEMD_HTTP_LISTEN separated by commas. Off loopback only with TLS and "
+       "--access-keys"},
+      {"address-file", &Options::address_file, "FILE", "",
+       "Write the addresses served to this file as JSON once itemd serves; removed at the end"},
+      {"durability", &Options::durability, "MODE", "durable",
+       "durable: a write is answered when it is synced to disk; relaxed: before that", "durable|relaxed"},
+      {"recover", &Options::recover, "HOW", "no",
+       "last-good: open a database that was refused as damaged; keeps what is readable, rebuilds the "
+       "indexes, logs "
+       "what is lost",
+       "no|last-good"},
+      {"memory",
+       &Options::memory_bytes,
+       "SIZE",
+       "25%",
+       "Memory for caches, writes not yet in files, the write queue and calls in flight; a size, or a share "
+       "of the "
+       "memory of the machine or control group",
+       {},
+       static_cast<int64_t>(kMinMemoryBytes),
+       int64_t{1} << 50},
+      {"max-item-collection-bytes",
+       &Options::max_item_collection_bytes,
+       "SIZE",
+       "10GiB",
+       "Items with one partition key and their entries in local indexes, of tables that have such: writes "
+       "that "
+       "would make them larger are refused",
+       {},
+       1 << 20,
+       int64_t{1} << 50},
+      {"change-retention",
+       &Options::change_retention,
+       "DURATION",
+       "24h",
+       "How long changes stay in the change log, for Watch and streams; 0s: until --max-change-log-bytes "
+       "says otherwise",
+       {},
+       0,
+       365 * kDayMs},
+      {"max-change-log-bytes",
+       &Options::max_change_log_bytes,
+       "SIZE",
+       "1024TiB",
+       "The oldest changes leave the log before their time when its files are larger than this",
+       {},
+       64 << 20,
+       int64_t{1} << 50},
+      {"time-to-live-wait",
+       &Options::time_to_live_wait,
+       "DURATION",
+       "0s",
+       "Turning a table's time to live on or off is refused so long after the last time; the service has "
+       "about "
+       "an hour",
+       {},
+       0,
+       365 * kDayMs},
+      {"background-check-rate",
+       &Options::background_check_rate,
+       "RECORDS",
+       "0",
+       "Items and index entries that a check in the background compares a second, round after round; 0: none",
+       {},
+       0,
+       1'000'000},
+      {"max-connections",
+       &Options::max_connections,
+       "NUMBER",
+       "4096",
+       "Connections served at once; more are closed as they come",
+       {},
+       1,
+       1'000'000},
+      {"max-calls-per-connection",
+       &Options::max_calls_per_connection,
+       "NUMBER",
+       "1024",
+       "Calls in flight on one connection; clients hold back what is beyond",
+       {},
+       1,
+       1'000'000},
+      {"handshake-timeout",
+       &Options::handshake_timeout,
+       "DURATION",
+       "10s",
+       "A connection that has not said what HTTP/2 (and TLS) begin with after this long is closed; of HTTP, "
+       "one that has not finished TLS",
+       {},
+       100,
+       kDayMs},
+      {"idle-timeout",
+       &Options::idle_timeout,
+       "DURATION",
+       "30m",
+       "A connection without calls for this long is closed, which clients reopen by themselves; 0s: never",
+       {},
+       0,
+       30 * kDayMs},
+      {"io-threads",
+       &Options::io_threads,
+       "NUMBER",
+       "",
+       "Threads for reads that wait for the disk and for long pages; four a core, at most 64, unless given",
+       {},
+       1,
+       256},
+      {"http-threads",
+       &Options::http_threads,
+       "NUMBER",
+       "",
+       "Threads that serve HTTP; as many as there are cores unless given",
+       {},
+       1,
+       256},
+      {"http-request-timeout",
+       &Options::http_request_timeout,
+       "DURATION",
+       "60s",
+       "An HTTP request that has not arrived whole after this long is refused, a client that has not taken "
+       "its "
+       "reply is cut off",
+       {},
+       100,
+       kDayMs},
+      {"access-keys", &Options::access_keys, "FILE", "",
+       "Keys that gRPC calls must carry and HTTP requests be signed with, and what each allows, TOML; "
+       "without "
+       "it "
+       "everybody who can connect may do everything"},
+      {"tls-cert", &Options::tls_cert, "FILE", "",
+       "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT, of "
+       "gRPC and "
+       "HTTP"},
+      {"tls-key", &Options::tls_key, "FILE", "", "The private key of --tls-cert, PEM"},
+      {"tls-client-ca", &Options::tls_client_ca, "FILE", "",
+       "Certificates, PEM, one of which must have signed the certificate of every client"},
+      {"tls-without-client-certificates", &Options::tls_without_client_certificates, "", "false",
+       "Serve gRPC off loopback with TLS but to everybody who can reach it, without keys too"},
+      {"tls-reload-interval",
+       &Options::tls_reload_interval,
+       "DURATION",
+       "10s",
+       "How often the certificate files and --access-keys are looked at for changes",
+       {},
+       kSecondMs,
+       kDayMs},
+      {"socket-mode", &Options::socket_mode, "MODE", "0660", "Permissions of unix sockets, octal"},
+      {"log-level", &Options::log_level, "LEVEL", "info", "debug, info, warn or error",
+       "debug|info|warn|error"},
+      {"log-format", &Options::log_format, "FORMAT", "text",
+       "text: a message and key=value pairs on one line; json: one object a line", "text|json"},
+      {"slow-request",
+       &Options::slow_request,
+       "DURATION",
+       "1s",
+       "Log calls that took at least this long, without their contents; 0s: none",
+       {},
+       0,
+       kDayMs},
+      {"shutdown-timeout",
+       &Options::shutdown_timeout,
+       "DURATION",
+       "10s",
+       "How long calls in flight may go on after SIGTERM before they are cancelled",
+       {},
+       0,
+       kDayMs},
+  };
+  return *settings;
+}
+
+std::string Setting::flag() const { return absl::StrFormat("--%s", name); }
+
+std::string Setting::variable() const {
+  std::string upper = absl::AsciiStrToUpper(absl::string_view(name.data(), name.size()));
+  return std::string(kVariablePrefix) + absl::StrReplaceAll(upper, {{"-", "_"}});
+}
+
+bool Setting::is_list() const { return std::holds_alternative<std::vector<std::string> Options::*>(field); }
+
+bool Setting::is_boolean() const { return std::holds_alternative<bool Options::*>(field); }
+
+std::string Setting::allowed() const {
+  struct Describe {
+    const Setting& setting;
+    std::string operator()(std::string Options::*) const {
+      return setting.choices.empty() ? "a text" : "one of " + absl::StrJoin(ChoicesOf(setting), ", ");
+    }
+    std::string operator()(std::vector<std::string> Options::*) const { return "texts"; }
+    std::string operator()(uint64_t Options::*) const {
+      return absl::StrFormat("a size from %s to %s, such as 512MiB, or a share such as 25%%",
+                             FormatSize(static_cast<uint64_t>(setting.min)),
+                             FormatSize(static_cast<uint64_t>(setting.max)));
+    }
+    std::string operator()(int Options::*) const {
+      return absl::StrFormat("a whole number from %d to %d", setting.min, setting.max);
+    }
+    std::string operator()(absl::Duration Options::*) const {
+      return absl::StrFormat("a duration from %s to %s, such as 10s",
+                             absl::FormatDuration(absl::Milliseconds(setting.min)),
+                             absl::FormatDuration(absl::Milliseconds(setting.max)));
+    }
+    std::string operator()(bool Options::*) const { return "true or false"; }
+  };
+  return std::visit(Describe{*this}, field);
+}
+
+const Setting* FindSetting(std::string_view name) {
+  for (const Setting& setting : Settings()) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> NamesOf(std::string (Setting::*name)() const) {
+  std::vector<std::string> names;
+  for (const Setting& setting : Settings()) names.push_back((setting.*name)());
+  return names;
+}
+
+absl::Status ApplySetting(const SettingValue& value, uint64_t machine_memory_bytes, Options& options) {
+  for (const std::string& text : value.texts) {
+    if (text.empty()) return Wrong(value, "the value is missing: it takes " + value.setting->allowed());
+    if (text.find('\0') != std::string::npos) return Wrong(value, "a value must not contain a zero byte");
+  }
+  if (value.texts.empty()) return Wrong(value, "the value is missing: at least one is needed");
+  return std::visit(Assign{value, machine_memory_bytes, options}, value.setting->field);
+}
+
+absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std::string>& environment) {
+  std::vector<SettingValue> values;
+  for (const std::string& entry : environment) {
+    size_t equals = entry.find('=');
+    std::string name = entry.substr(0, equals);
+    if (!name.starts_with(kVariablePrefix) || name == kConfigVariable) continue;
+    const auto& settings = Settings();
+    auto setting = std::find_if(settings.begin(), settings.end(),
+                                [&](const Setting& known) { return known.variable() == name; });
+    if (setting == settings.end()) {
+      return ValidationError(absl::StrFormat("the environment variable %s is not a setting%s", name,
+                                             DidYouMean(name, NamesOf(&Setting::variable))));
+    }
+    std::string text = equals == std::string::npos ? "" : entry.substr(equals + 1);
+    SettingValue value{&*setting, {text}, "environment " + name, name};
+    if (setting->is_list()) value.texts = absl::StrSplit(text, ',');
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace itemdb

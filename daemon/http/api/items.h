@@ -1,0 +1,13 @@
+// PutItem, GetItem, UpdateItem, DeleteItem.
+#pragma once
+
+#include "daemon/http/api/call.h"
+
+namespace itemdb::json {
+
+void PutItem(JsonCall call);
+void GetItem(JsonCall call);
+void UpdateItem(JsonCall call);
+void DeleteItem(JsonCall call);
+
+}  // namespace itemdb::json

@@ -1,0 +1,67 @@
+#include "daemon/http/api/json_document.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/http/api/errors.h"
+#include "daemon/http/api/json_api.h"
+#include "daemon/http/api/request_check.h"
+
+namespace itemdb {
+namespace {
+
+static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
+
+// A parser keeps as much memory as its longest document took: long documents get one of their own.
+constexpr size_t kMaxKeptDocumentBytes = 256 << 10;
+// For each byte of a document a parser has room for a position of 4 bytes, a node of 8, and text.
+constexpr size_t kParserBytesPerByte = 14;
+
+}  // namespace
+
+bool ParserMemory::TryReserve(size_t bytes) {
+  const bool alone = holders_.fetch_add(1, std::memory_order_relaxed) == 0;
+  if (calls_.TryReserve(bytes)) return true;
+  if (alone) {
+    calls_.Add(bytes);
+    return true;
+  }
+  holders_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
+}
+
+void ParserMemory::Release(size_t bytes) {
+  calls_.Release(bytes);
+  holders_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+absl::StatusOr<std::unique_ptr<JsonDocument>> JsonDocument::Parse(std::string body, ParserMemory& memory) {
+  std::unique_ptr<JsonDocument> document(new JsonDocument(std::move(body), memory));
+  ITEMDB_RETURN_IF_ERROR(document->Parse());
+  return document;
+}
+
+absl::Status JsonDocument::Parse() {
+  thread_local simdjson::dom::parser kept_parser;
+  simdjson::dom::parser* parser = &kept_parser;
+  if (body_.size() > kMaxKeptDocumentBytes) {
+    const size_t bytes = kParserBytesPerByte * body_.size();
+    if (!memory_.TryReserve(bytes)) return CallsFullError(memory_.calls());
+    reserved_bytes_ = bytes;
+    own_parser_ = std::make_unique<simdjson::dom::parser>();
+    parser = own_parser_.get();
+  }
+  if (body_.capacity() < body_.size() + kJsonPadding) body_.reserve(body_.size() + kJsonPadding);
+  simdjson::dom::element element;
+  simdjson::error_code error =
+      parser->parse(body_.data(), body_.size(), /*realloc_if_needed=*/false).get(element);
+  if (error != simdjson::SUCCESS)
+    return SerializationError(absl::StrCat("The request is not JSON: ", simdjson::error_message(error)));
+  if (element.get(root_) != simdjson::SUCCESS) return WrongJsonType(element, "Structure");
+  return absl::OkStatus();
+}
+
+JsonDocument::~JsonDocument() {
+  own_parser_.reset();
+  if (reserved_bytes_ > 0) memory_.Release(reserved_bytes_);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,16 @@
+#include "daemon/http/api/json_handler.h"
+
+namespace itemdb {
+
+std::optional<HttpOperation> JsonHandler::Find(std::string_view target) const {
+  const JsonOperation* operation = FindOperation(target);
+  if (operation == nullptr) return std::nullopt;
+  return HttpOperation{.name = NameOf(*operation), .role = RoleOf(*operation), .json = operation};
+}
+
+void JsonHandler::Answer(const HttpOperation& operation, std::string body, Caller caller,
+                         CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
+  api_.Answer(*operation.json, std::move(body), std::move(caller), std::move(cancellation), std::move(done));
+}
+
+}  // namespace itemdb

@@ -1,0 +1,224 @@
+#include "daemon/http/api/json_values.h"
+
+#include <array>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/http/api/errors.h"
+#include "daemon/http/api/request_check.h"
+#include "storage/base/limits.h"
+#include "storage/values/value_view.h"
+#include "storage/values/wire.h"
+
+namespace itemdb {
+namespace {
+
+using simdjson::dom::element;
+
+std::optional<ValueType> TypeOf(std::string_view name) {
+  for (int type = static_cast<int>(ValueType::kS); type <= static_cast<int>(ValueType::kNull); ++type)
+    if (name == ValueTypeName(static_cast<ValueType>(type))) return static_cast<ValueType>(type);
+  return std::nullopt;
+}
+
+// Six bits of a base64 digit; 255 of any other character.
+constexpr std::array<uint8_t, 256> MakeBase64Values() {
+  std::array<uint8_t, 256> values;
+  values.fill(255);
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (size_t i = 0; i < digits.size(); ++i)
+    values[static_cast<uint8_t>(digits[i])] = static_cast<uint8_t>(i);
+  return values;
+}
+constexpr std::array<uint8_t, 256> kBase64Values = MakeBase64Values();
+
+// Strict: padded, no white space, no bits left over.
+absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
+  if (text.size() % 4 != 0) {
+    return SerializationError(
+        absl::StrCat("Base64 encoded length is expected a multiple of 4 bytes but found: ", text.size()));
+  }
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  const std::string_view digits = text.substr(0, text.size() - padding);
+  uint32_t bits = 0;
+  int count = 0;
+  for (char c : digits) {
+    const uint8_t value = kBase64Values[static_cast<uint8_t>(c)];
+    if (value == 255)
+      return SerializationError(
+          "Invalid Base64 character in a binary value; allowed are A-Z, a-z, 0-9, '+' and '/'");
+    bits = bits << 6 | value;
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out->push_back(static_cast<char>(bits >> count));
+    bits &= (1u << count) - 1;
+  }
+  if (bits != 0) return SerializationError("Invalid last non-pad Base64 character in a binary value");
+  return absl::OkStatus();
+}
+
+class Encoder {
+ public:
+  explicit Encoder(std::string* out) : out_(*out) {}
+
+  // Each is false after an error.
+  bool Attributes(const simdjson::dom::object& attributes, int depth);
+  bool Value(const element& value, int depth);
+
+  absl::Status error() const { return error_; }
+
+ private:
+  bool Typed(ValueType type, const element& value, int depth);
+  bool Scalar(ValueType type, const element& value, uint32_t field);
+  bool Set(ValueType type, const element& value);
+  bool List(const element& value, int depth);
+
+  bool Fail(absl::Status error) {
+    error_ = std::move(error);
+    return false;
+  }
+
+  // Appends a length-delimited field whose contents `append` appends. Its length is taken for a short one,
+  // and corrected afterwards.
+  template <typename Append>
+  bool Nested(uint32_t field, Append append) {
+    wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &out_);
+    const size_t length_at = out_.size();
+    out_.push_back(0);
+    if (!append()) return false;
+    const size_t length = out_.size() - length_at - 1;
+    if (length < 0x80) {
+      out_[length_at] = static_cast<char>(length);
+      return true;
+    }
+    std::string varint;
+    wire::AppendVarint(length, &varint);
+    out_.replace(length_at, 1, varint);
+    return true;
+  }
+
+  std::string& out_;
+  absl::Status error_;
+};
+
+bool Encoder::Attributes(const simdjson::dom::object& attributes, int depth) {
+  for (auto [name, value] : attributes) {
+    bool encoded = Nested(kElementsField, [&, name = name, value = value] {
+      wire::AppendBytesField(kNameField, name, &out_);
+      return Nested(kValueField, [&] { return Value(value, depth); });
+    });
+    if (!encoded) return false;
+  }
+  return true;
+}
+
+bool Encoder::Value(const element& value, int depth) {
+  // Storage refuses whatever is as deep as this (SEM-017); it need not be encoded.
+  if (depth > kMaxDepth || value.is_null()) return true;
+  simdjson::dom::object members;
+  if (value.get(members) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Structure"));
+  size_t count = 0, known = 0;
+  for (auto [name, member] : members) {
+    if (member.is_null()) continue;
+    ++count;
+    std::optional<ValueType> type = TypeOf(name);
+    if (!type.has_value()) continue;
+    ++known;
+    if (!Typed(*type, member, depth)) return false;
+  }
+  // Storage sees known types only. One of none, or of several, it refuses in these words.
+  if (count > 1 && known == 1) {
+    return Fail(
+        ValidationError("SEM-010",
+                        "Supplied AttributeValue has more than one datatypes set, must contain exactly "
+                        "one of the supported datatypes"));
+  }
+  return true;
+}
+
+bool Encoder::Typed(ValueType type, const element& value, int depth) {
+  const uint32_t field = static_cast<uint32_t>(type);
+  switch (type) {
+    case ValueType::kS:
+    case ValueType::kN:
+    case ValueType::kB:
+      return Scalar(type, value, field);
+    case ValueType::kSS:
+    case ValueType::kNS:
+    case ValueType::kBS:
+      return Nested(field, [&] { return Set(type, value); });
+    case ValueType::kL:
+      return Nested(field, [&] { return List(value, depth + 1); });
+    case ValueType::kM: {
+      simdjson::dom::object attributes;
+      if (value.get(attributes) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Map"));
+      return Nested(field, [&] { return Attributes(attributes, depth + 1); });
+    }
+    case ValueType::kBool:
+    case ValueType::kNull: {
+      bool truth;
+      if (value.get(truth) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Boolean"));
+      wire::AppendVarintField(field, truth ? 1 : 0, &out_);
+      return true;
+    }
+  }
+  return true;
+}
+
+bool Encoder::Scalar(ValueType type, const element& value, uint32_t field) {
+  const bool binary = type == ValueType::kB || type == ValueType::kBS;
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS) return Fail(WrongJsonType(value, binary ? "Blob" : "String"));
+  if (!binary) {
+    wire::AppendBytesField(field, text, &out_);
+    return true;
+  }
+  return Nested(field, [&] {
+    absl::Status decoded = AppendDecodedBase64(text, &out_);
+    return decoded.ok() || Fail(std::move(decoded));
+  });
+}
+
+bool Encoder::Set(ValueType type, const element& value) {
+  simdjson::dom::array elements;
+  if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
+  for (element one : elements) {
+    if (one.is_null()) {
+      std::string_view kind = type == ValueType::kSS   ? "string"
+                              : type == ValueType::kNS ? "number"
+                                                       : "binary";
+      return Fail(ValidationError(
+          "SEM-015", absl::StrCat("One or more parameter values were invalid: A ", std::string(kind),
+                                  " set may not have a null as a member")));
+    }
+    if (!Scalar(type, one, kElementsField)) return false;
+  }
+  return true;
+}
+
+bool Encoder::List(const element& value, int depth) {
+  simdjson::dom::array elements;
+  if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
+  for (element one : elements)
+    if (!Nested(kElementsField, [&] { return Value(one, depth); })) return false;
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item) {
+  std::string encoded;
+  Encoder encoder(&encoded);
+  if (!encoder.Attributes(item, /*depth=*/1)) return encoder.error();
+  return encoded;
+}
+
+absl::StatusOr<std::string> EncodeJsonValue(const element& value) {
+  std::string encoded;
+  Encoder encoder(&encoded);
+  if (!encoder.Value(value, /*depth=*/1)) return encoder.error();
+  return encoded;
+}
+
+}  // namespace itemdb

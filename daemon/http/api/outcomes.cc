@@ -1,0 +1,51 @@
+#include "daemon/http/api/outcomes.h"
+
+#include "daemon/http/api/errors.h"
+#include "daemon/http/api/json_writer.h"
+#include "daemon/http/api/request_members.h"
+
+namespace itemdb {
+namespace {
+
+// Cancellation codes are named as the reasons that they are.
+std::string_view CodeText(v1::CancellationCode code) {
+  if (code == v1::CANCELLATION_CODE_NONE) return "None";
+  return ExceptionOf(code == v1::CANCELLATION_CODE_VALIDATION_ERROR ? kReasonValidation : EnumText(code))
+      .code;
+}
+
+JsonReply Begin(std::string_view reason, std::string_view message) {
+  const JsonException& exception = ExceptionOf(reason);
+  return {.http_status = exception.http_status,
+          .body = BeginErrorBody(exception.name, message),
+          .code = "FAILED_PRECONDITION"};
+}
+
+}  // namespace
+
+JsonReply ConditionFailedReply(const wire::ConditionFailed& failed) {
+  JsonReply reply = Begin(kReasonConditionalCheckFailed, "The conditional request failed");
+  JsonWriter writer(&reply.body);
+  if (failed.has_item()) writer.Name("Item").Item(failed.item());
+  writer.EndObject();
+  return reply;
+}
+
+JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
+  std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
+  for (int i = 0; i < cancelled.reasons_size(); ++i)
+    message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
+  JsonReply reply = Begin(kReasonTransactionCancelled, message + "]");
+  JsonWriter writer(&reply.body);
+  writer.Name("CancellationReasons").BeginArray();
+  for (const auto& reason : cancelled.reasons()) {
+    writer.BeginObject().Name("Code").String(CodeText(reason.code()));
+    if (!reason.message().empty()) writer.Name("Message").String(reason.message());
+    if (reason.has_item()) writer.Name("Item").Item(reason.item());
+    writer.EndObject();
+  }
+  writer.EndArray().EndObject();
+  return reply;
+}
+
+}  // namespace itemdb

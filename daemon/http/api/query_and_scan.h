@@ -1,0 +1,11 @@
+// Query and Scan.
+#pragma once
+
+#include "daemon/http/api/call.h"
+
+namespace itemdb::json {
+
+void Query(JsonCall call);
+void Scan(JsonCall call);
+
+}  // namespace itemdb::json

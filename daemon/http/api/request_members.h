@@ -1,0 +1,110 @@
+// Reading members of a request whose types were checked (request_check.h). A member that is missing, null or
+// out of bounds reads as its type's default: what is out of bounds is not passed on.
+#pragma once
+
+#include <google/protobuf/generated_enum_reflection.h>
+#include <simdjson.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "daemon/http/api/json_values.h"
+#include "daemon/http/api/request_check.h"
+#include "storage/base/status.h"
+
+namespace itemdb {
+
+using JsonElement = simdjson::dom::element;
+using JsonObject = simdjson::dom::object;
+
+// The member `name`, unless it is missing or null.
+std::optional<JsonElement> MemberOf(const JsonObject& object, std::string_view name);
+bool HasMember(const JsonObject& object, std::string_view name);
+
+// Views are valid as long as the document.
+std::string_view TextOf(const JsonElement& element);
+std::string_view TextOf(const JsonObject& object, std::string_view name);
+bool FlagOf(const JsonObject& object, std::string_view name);
+std::optional<int64_t> NumberOf(const JsonObject& object, std::string_view name);
+
+// Calls `each` with every object of a list, until it returns an error.
+template <typename Each>
+absl::Status ForEachIn(const JsonObject& object, std::string_view name, Each each) {
+  std::optional<JsonElement> list = MemberOf(object, name);
+  if (!list.has_value()) return absl::OkStatus();
+  for (JsonElement element : AsArray(*list)) ITEMDB_RETURN_IF_ERROR(each(AsObject(element)));
+  return absl::OkStatus();
+}
+
+// Calls `each` with every name and value of a map, until it returns an error.
+template <typename Each>
+absl::Status ForEachEntry(const JsonObject& object, std::string_view name, Each each) {
+  std::optional<JsonElement> map = MemberOf(object, name);
+  if (!map.has_value()) return absl::OkStatus();
+  for (auto [key, value] : AsObject(*map)) ITEMDB_RETURN_IF_ERROR(each(key, value));
+  return absl::OkStatus();
+}
+
+// The text of a proto enumeration's value as the service writes it, and back: "ALL_OLD" is
+// RETURN_VALUES_ALL_OLD. Zero when there is none.
+std::string_view EnumText(const google::protobuf::EnumDescriptor& type, int value);
+int EnumValue(const google::protobuf::EnumDescriptor& type, std::string_view text);
+
+template <typename Enum>
+std::string_view EnumText(Enum value) {
+  return EnumText(*google::protobuf::GetEnumDescriptor<Enum>(), value);
+}
+template <typename Enum>
+Enum EnumOf(const JsonObject& object, std::string_view name) {
+  const std::string_view text = TextOf(object, name);
+  if (text.empty()) return Enum();
+  return static_cast<Enum>(EnumValue(*google::protobuf::GetEnumDescriptor<Enum>(), text));
+}
+
+// An expression; empty when there is none. Storage takes an empty text for none, so one that is empty becomes
+// a blank, which storage refuses (SEM-019).
+std::string_view ExpressionOf(const JsonObject& object, std::string_view name);
+
+// The item `name`; an empty one when there is none. Errors as EncodeJsonItem.
+absl::StatusOr<std::string> ItemOf(const JsonObject& object, std::string_view name);
+
+// INVALID_ARGUMENT: the map `name` is there and has no entry.
+absl::Status CheckNotEmpty(const JsonObject& object, std::string_view name);
+
+// ExpressionAttributeNames into a request that has such.
+template <typename Request>
+absl::Status ReadNames(const JsonObject& object, Request* request) {
+  ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "ExpressionAttributeNames"));
+  return ForEachEntry(object, "ExpressionAttributeNames",
+                      [&](std::string_view name, const JsonElement& value) {
+                        auto* entry = request->add_expression_attribute_names();
+                        entry->set_name(std::string(name));
+                        entry->set_value(std::string(TextOf(value)));
+                        return absl::OkStatus();
+                      });
+}
+
+// ExpressionAttributeNames and ExpressionAttributeValues.
+template <typename Request>
+absl::Status ReadPlaceholders(const JsonObject& object, Request* request) {
+  ITEMDB_RETURN_IF_ERROR(ReadNames(object, request));
+  ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "ExpressionAttributeValues"));
+  return ForEachEntry(object, "ExpressionAttributeValues",
+                      [&](std::string_view name, const JsonElement& value) {
+                        auto* entry = request->add_expression_attribute_values();
+                        entry->set_name(std::string(name));
+                        ITEMDB_ASSIGN_OR_RETURN(*entry->mutable_value(), EncodeJsonValue(value));
+                        return absl::OkStatus();
+                      });
+}
+
+// AttributesToGet.
+template <typename Request>
+void ReadAttributesToGet(const JsonObject& object, Request* request) {
+  std::optional<JsonElement> names = MemberOf(object, "AttributesToGet");
+  if (!names.has_value()) return;
+  for (JsonElement name : AsArray(*names)) request->add_attributes_to_get(std::string(TextOf(name)));
+}
+
+}  // namespace itemdb

@@ -1,0 +1,12 @@
+// PartiQL: ExecuteStatement, BatchExecuteStatement, ExecuteTransaction.
+#pragma once
+
+#include "daemon/http/api/call.h"
+
+namespace itemdb::json {
+
+void ExecuteStatement(JsonCall call);
+void BatchExecuteStatement(JsonCall call);
+void ExecuteTransaction(JsonCall call);
+
+}  // namespace itemdb::json

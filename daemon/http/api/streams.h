@@ -1,0 +1,13 @@
+// The operations on streams, DynamoDBStreams_20120810.
+#pragma once
+
+#include "daemon/http/api/call.h"
+
+namespace itemdb::json {
+
+void ListStreams(JsonCall call);
+void DescribeStream(JsonCall call);
+void GetShardIterator(JsonCall call);
+void GetRecords(JsonCall call);
+
+}  // namespace itemdb::json

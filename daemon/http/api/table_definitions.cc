@@ -1,0 +1,170 @@
+// Requests that define tables.
+#include "daemon/http/api/table_definitions.h"
+
+namespace itemdb {
+namespace {
+
+// Calls `set` with the number of the member `name` when it is there.
+template <typename Set>
+void IfNumber(const JsonObject& object, std::string_view name, Set set) {
+  if (std::optional<int64_t> number = NumberOf(object, name); number.has_value()) set(*number);
+}
+
+// Calls `read` with the object of the member `name` when it is there.
+template <typename Read>
+void IfObject(const JsonObject& object, std::string_view name, Read read) {
+  if (std::optional<JsonElement> member = MemberOf(object, name); member.has_value()) read(AsObject(*member));
+}
+
+template <typename Each>
+void ForEachObject(const JsonObject& object, std::string_view name, Each each) {
+  ForEachIn(object, name, [&](const JsonObject& element) {
+    each(element);
+    return absl::OkStatus();
+  }).IgnoreError();
+}
+
+void ReadKeySchema(const JsonObject& object,
+                   google::protobuf::RepeatedPtrField<v1::KeySchemaElement>* schema) {
+  ForEachObject(object, "KeySchema", [&](const JsonObject& element) {
+    v1::KeySchemaElement* key = schema->Add();
+    key->set_attribute_name(std::string(TextOf(element, "AttributeName")));
+    key->set_key_type(EnumOf<v1::KeyType>(element, "KeyType"));
+  });
+}
+
+void ReadProjection(const JsonObject& object, v1::Projection* projection) {
+  IfObject(object, "Projection", [&](const JsonObject& given) {
+    projection->set_projection_type(EnumOf<v1::ProjectionType>(given, "ProjectionType"));
+    std::optional<JsonElement> names = MemberOf(given, "NonKeyAttributes");
+    if (!names.has_value()) return;
+    for (JsonElement name : AsArray(*names)) projection->add_non_key_attributes(std::string(TextOf(name)));
+  });
+}
+
+// ProvisionedThroughput into a message that has such.
+template <typename Message>
+void ReadThroughput(const JsonObject& object, Message* message) {
+  IfObject(object, "ProvisionedThroughput", [&](const JsonObject& given) {
+    v1::ProvisionedThroughput* throughput = message->mutable_provisioned_throughput();
+    throughput->set_read_capacity_units(NumberOf(given, "ReadCapacityUnits").value_or(0));
+    throughput->set_write_capacity_units(NumberOf(given, "WriteCapacityUnits").value_or(0));
+  });
+}
+
+// OnDemandThroughput and WarmThroughput, of a table or an index.
+template <typename Message>
+void ReadOtherThroughputs(const JsonObject& object, Message* message) {
+  IfObject(object, "OnDemandThroughput", [&](const JsonObject& given) {
+    v1::OnDemandThroughput* throughput = message->mutable_on_demand_throughput();
+    IfNumber(given, "MaxReadRequestUnits",
+             [&](int64_t units) { throughput->set_max_read_request_units(units); });
+    IfNumber(given, "MaxWriteRequestUnits",
+             [&](int64_t units) { throughput->set_max_write_request_units(units); });
+  });
+  IfObject(object, "WarmThroughput", [&](const JsonObject& given) {
+    v1::WarmThroughput* throughput = message->mutable_warm_throughput();
+    IfNumber(given, "ReadUnitsPerSecond",
+             [&](int64_t units) { throughput->set_read_units_per_second(units); });
+    IfNumber(given, "WriteUnitsPerSecond",
+             [&](int64_t units) { throughput->set_write_units_per_second(units); });
+  });
+}
+
+void ReadAttributeDefinitions(const JsonObject& object,
+                              google::protobuf::RepeatedPtrField<v1::AttributeDefinition>* definitions) {
+  ForEachObject(object, "AttributeDefinitions", [&](const JsonObject& given) {
+    v1::AttributeDefinition* definition = definitions->Add();
+    definition->set_attribute_name(std::string(TextOf(given, "AttributeName")));
+    definition->set_attribute_type(EnumOf<v1::ScalarAttributeType>(given, "AttributeType"));
+  });
+}
+
+void ReadGlobalIndex(const JsonObject& given, v1::GlobalSecondaryIndex* index) {
+  index->set_index_name(std::string(TextOf(given, "IndexName")));
+  ReadKeySchema(given, index->mutable_key_schema());
+  ReadProjection(given, index->mutable_projection());
+  ReadThroughput(given, index);
+  ReadOtherThroughputs(given, index);
+}
+
+// What CreateTable and UpdateTable have in common.
+template <typename Request>
+absl::Status ReadSettings(const JsonObject& object, Request* request) {
+  request->set_table_name(std::string(TextOf(object, "TableName")));
+  request->set_billing_mode(EnumOf<v1::BillingMode>(object, "BillingMode"));
+  ReadThroughput(object, request);
+  request->set_table_class(EnumOf<v1::TableClass>(object, "TableClass"));
+  IfObject(object, "SSESpecification", [&](const JsonObject& given) {
+    v1::SseSpecification* sse = request->mutable_sse_specification();
+    sse->set_enabled(FlagOf(given, "Enabled"));
+    sse->set_sse_type(std::string(TextOf(given, "SSEType")));
+    sse->set_kms_master_key_id(std::string(TextOf(given, "KMSMasterKeyId")));
+  });
+  ReadOtherThroughputs(object, request);
+  absl::Status stream;
+  IfObject(object, "StreamSpecification", [&](const JsonObject& given) {
+    const bool enabled = FlagOf(given, "StreamEnabled");
+    request->set_stream_enabled(enabled);
+    request->set_stream_view_type(EnumOf<v1::StreamViewType>(given, "StreamViewType"));
+    // Elsewhere a view type alone says which images the change log carries.
+    if (!enabled && request->stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
+      stream = ValidationError(
+          "SEM-098", "StreamSpecification: StreamViewType must not be given when StreamEnabled is false");
+  });
+  return stream;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object) {
+  v1::CreateTableRequest request;
+  ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
+  ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
+  ReadKeySchema(object, request.mutable_key_schema());
+  ForEachObject(object, "GlobalSecondaryIndexes", [&](const JsonObject& given) {
+    ReadGlobalIndex(given, request.add_global_secondary_indexes());
+  });
+  ForEachObject(object, "LocalSecondaryIndexes", [&](const JsonObject& given) {
+    v1::LocalSecondaryIndex* index = request.add_local_secondary_indexes();
+    index->set_index_name(std::string(TextOf(given, "IndexName")));
+    ReadKeySchema(given, index->mutable_key_schema());
+    ReadProjection(given, index->mutable_projection());
+  });
+  request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
+  ReadTags(object, request.mutable_tags());
+  return request;
+}
+
+absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object) {
+  v1::UpdateTableRequest request;
+  ITEMDB_RETURN_IF_ERROR(ReadSettings(object, &request));
+  if (HasMember(object, "DeletionProtectionEnabled"))
+    request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
+  ReadAttributeDefinitions(object, request.mutable_attribute_definitions());
+  ForEachObject(object, "GlobalSecondaryIndexUpdates", [&](const JsonObject& given) {
+    IfObject(given, "Create", [&](const JsonObject& index) {
+      ReadGlobalIndex(index, request.add_global_secondary_index_creations());
+    });
+    IfObject(given, "Delete", [&](const JsonObject& index) {
+      request.add_global_secondary_index_deletions(std::string(TextOf(index, "IndexName")));
+    });
+    IfObject(given, "Update", [&](const JsonObject& update) {
+      auto* throughput = request.add_global_secondary_index_throughputs();
+      throughput->set_index_name(std::string(TextOf(update, "IndexName")));
+      ReadThroughput(update, throughput);
+      ReadOtherThroughputs(update, throughput);
+    });
+  });
+  return request;
+}
+
+void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::Tag>* tags) {
+  ForEachObject(object, "Tags", [&](const JsonObject& given) {
+    v1::Tag* tag = tags->Add();
+    tag->set_key(std::string(TextOf(given, "Key")));
+    tag->set_value(std::string(TextOf(given, "Value")));
+  });
+}
+
+}  // namespace itemdb

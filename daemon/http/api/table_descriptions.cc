@@ -1,0 +1,160 @@
+// Tables as replies describe them.
+#include "absl/strings/str_cat.h"
+#include "daemon/http/api/table_definitions.h"
+
+namespace itemdb {
+
+void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
+                    JsonWriter* writer) {
+  writer->Name("KeySchema").BeginArray();
+  for (const auto& element : schema) {
+    writer->BeginObject().Name("AttributeName").String(element.attribute_name());
+    writer->Name("KeyType").String(EnumText(element.key_type())).EndObject();
+  }
+  writer->EndArray();
+}
+
+namespace {
+
+void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
+  writer->Name("Projection").BeginObject();
+  writer->Name("ProjectionType").String(EnumText(projection.projection_type()));
+  if (!projection.non_key_attributes().empty()) {
+    writer->Name("NonKeyAttributes").BeginArray();
+    for (const std::string& name : projection.non_key_attributes()) writer->String(name);
+    writer->EndArray();
+  }
+  writer->EndObject();
+}
+
+// Zeros for a table or index without throughput of its own, as the service shows them.
+void WriteThroughput(const v1::ProvisionedThroughput& throughput, JsonWriter* writer) {
+  writer->Name("ProvisionedThroughput").BeginObject().Name("NumberOfDecreasesToday").Integer(0);
+  writer->Name("ReadCapacityUnits").Integer(throughput.read_capacity_units());
+  writer->Name("WriteCapacityUnits").Integer(throughput.write_capacity_units()).EndObject();
+}
+
+// What descriptions of both kinds of index share.
+template <typename Index>
+void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* writer) {
+  writer->Name("IndexName").String(index.index_name());
+  WriteKeySchema(index.key_schema(), writer);
+  WriteProjection(index.projection(), writer);
+  writer->Name("IndexSizeBytes").Integer(index.index_size_bytes());
+  writer->Name("ItemCount").Integer(index.item_count());
+  writer->Name("IndexArn").String(absl::StrCat(table_arn, "/index/", index.index_name()));
+}
+
+// OnDemandThroughput and WarmThroughput, of a table or an index.
+template <typename Description>
+void WriteOtherThroughputs(const Description& description, std::string_view status, JsonWriter* writer) {
+  if (description.has_on_demand_throughput()) {
+    const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
+    writer->Name("OnDemandThroughput").BeginObject();
+    if (throughput.has_max_read_request_units())
+      writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
+    if (throughput.has_max_write_request_units())
+      writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
+    writer->EndObject();
+  }
+  if (description.has_warm_throughput()) {
+    const v1::WarmThroughput& throughput = description.warm_throughput();
+    writer->Name("WarmThroughput").BeginObject();
+    if (throughput.has_read_units_per_second())
+      writer->Name("ReadUnitsPerSecond").Integer(throughput.read_units_per_second());
+    if (throughput.has_write_units_per_second())
+      writer->Name("WriteUnitsPerSecond").Integer(throughput.write_units_per_second());
+    writer->Name("Status").String(status).EndObject();
+  }
+}
+
+// SEM-099: kept and shown.
+void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
+  if (table.table_class() != v1::TABLE_CLASS_UNSPECIFIED) {
+    writer->Name("TableClassSummary").BeginObject();
+    writer->Name("TableClass").String(EnumText(table.table_class())).EndObject();
+  }
+  if (table.sse_specification().enabled()) {
+    const v1::SseSpecification& sse = table.sse_specification();
+    writer->Name("SSEDescription").BeginObject().Name("Status").String("ENABLED");
+    writer->Name("SSEType").String(sse.sse_type().empty() ? "KMS" : sse.sse_type());
+    if (!sse.kms_master_key_id().empty()) writer->Name("KMSMasterKeyArn").String(sse.kms_master_key_id());
+    writer->EndObject();
+  }
+  WriteOtherThroughputs(table, "ACTIVE", writer);
+}
+
+// SEM-098: the last stream is named when it is disabled too.
+void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
+  if (table.stream_enabled()) {
+    writer->Name("StreamSpecification").BeginObject().Name("StreamEnabled").Boolean(true);
+    writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
+  }
+  if (!table.latest_stream_label().empty()) {
+    writer->Name("LatestStreamLabel").String(table.latest_stream_label());
+    writer->Name("LatestStreamArn").String(StreamArn(table.table_name(), table.latest_stream_label()));
+  }
+}
+
+}  // namespace
+
+std::string TableArn(std::string_view table_name) {
+  return absl::StrCat("arn:aws:dynamodb:", std::string(kRegion), ":000000000000:table/",
+                      std::string(table_name));
+}
+
+std::string StreamArn(std::string_view table_name, std::string_view label) {
+  return absl::StrCat(TableArn(table_name), "/stream/", std::string(label));
+}
+
+void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer) {
+  const std::string arn = TableArn(table.table_name());
+  writer->BeginObject().Name("AttributeDefinitions").BeginArray();
+  for (const auto& definition : table.attribute_definitions()) {
+    writer->BeginObject().Name("AttributeName").String(definition.attribute_name());
+    writer->Name("AttributeType").String(EnumText(definition.attribute_type())).EndObject();
+  }
+  writer->EndArray().Name("TableName").String(table.table_name());
+  WriteKeySchema(table.key_schema(), writer);
+  writer->Name("TableStatus").String(EnumText(table.table_status()));
+  writer->Name("CreationDateTime").Time(table.creation_time_ms());
+  WriteThroughput(table.provisioned_throughput(), writer);
+  writer->Name("TableSizeBytes").Integer(table.table_size_bytes());
+  writer->Name("ItemCount").Integer(table.item_count());
+  writer->Name("TableArn").String(arn);
+  writer->Name("TableId").String(table.table_id());
+  if (table.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST) {
+    writer->Name("BillingModeSummary").BeginObject();
+    writer->Name("BillingMode").String(EnumText(table.billing_mode())).EndObject();
+  }
+  if (!table.local_secondary_indexes().empty()) {
+    writer->Name("LocalSecondaryIndexes").BeginArray();
+    for (const auto& index : table.local_secondary_indexes()) {
+      writer->BeginObject();
+      WriteIndex(arn, index, writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+  }
+  if (!table.global_secondary_indexes().empty()) {
+    writer->Name("GlobalSecondaryIndexes").BeginArray();
+    for (const auto& index : table.global_secondary_indexes()) {
+      writer->BeginObject();
+      WriteIndex(arn, index, writer);
+      writer->Name("IndexStatus").String(EnumText(index.index_status()));
+      // The service shows it until the index is there.
+      if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+        writer->Name("Backfilling").Boolean(index.backfilling());
+      WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
+      WriteThroughput(index.provisioned_throughput(), writer);
+      writer->EndObject();
+    }
+    writer->EndArray();
+  }
+  WriteSettings(table, writer);
+  WriteTableStream(table, writer);
+  writer->Name("DeletionProtectionEnabled").Boolean(table.deletion_protection_enabled());
+  writer->EndObject();
+}
+
+}  // namespace itemdb

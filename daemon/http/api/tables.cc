@@ -1,0 +1,212 @@
+#include "daemon/http/api/tables.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/http/api/table_definitions.h"
+
+namespace itemdb::json {
+namespace {
+
+// {"NAME": the table of the reply}.
+template <typename Reply>
+void AnswerTable(JsonAnswer answer, std::string_view name, absl::StatusOr<Reply> reply) {
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name(name);
+  WriteTableDescription(reply->table(), &writer);
+  writer.EndObject();
+  std::move(answer).Succeed(std::move(body));
+}
+
+// ---- requests that name one table
+
+template <typename Request>
+absl::StatusOr<Request> ReadName(const JsonObject& object) {
+  Request request;
+  request.set_table_name(std::string(TextOf(object, "TableName")));
+  return request;
+}
+
+// The member ResourceArn, by which only the operations on tags name a table.
+absl::StatusOr<std::string> ReadArn(const JsonObject& object) {
+  const std::string_view arn = TextOf(object, "ResourceArn");
+  if (arn.starts_with("arn:")) return std::string(arn);
+  return ValidationError("SEM-008", absl::StrCat("Invalid ResourceArn: '", std::string(arn),
+                                                 "' is not the ARN of a table, as DescribeTable shows it"));
+}
+
+absl::StatusOr<v1::TagTableRequest> ReadTag(const JsonObject& object) {
+  v1::TagTableRequest request;
+  ITEMDB_ASSIGN_OR_RETURN(*request.mutable_table_name(), ReadArn(object));
+  ReadTags(object, request.mutable_tags());
+  return request;
+}
+
+absl::StatusOr<v1::UntagTableRequest> ReadUntag(const JsonObject& object) {
+  v1::UntagTableRequest request;
+  ITEMDB_ASSIGN_OR_RETURN(*request.mutable_table_name(), ReadArn(object));
+  if (std::optional<JsonElement> keys = MemberOf(object, "TagKeys"); keys.has_value())
+    for (JsonElement key : AsArray(*keys)) request.add_tag_keys(std::string(TextOf(key)));
+  return request;
+}
+
+absl::StatusOr<v1::DescribeTableRequest> ReadListTags(const JsonObject& object) {
+  v1::DescribeTableRequest request;
+  ITEMDB_ASSIGN_OR_RETURN(*request.mutable_table_name(), ReadArn(object));
+  // All tags fit one reply, so there is no token that could be given back (OP-10).
+  if (HasMember(object, "NextToken"))
+    return ValidationError("OP-10", "NextToken is invalid: all tags of a table come in one reply");
+  return request;
+}
+
+absl::StatusOr<v1::ListTablesRequest> ReadListTables(const JsonObject& object) {
+  v1::ListTablesRequest request;
+  request.set_exclusive_start_table_name(std::string(TextOf(object, "ExclusiveStartTableName")));
+  if (std::optional<int64_t> limit = NumberOf(object, "Limit"); limit.has_value())
+    request.set_limit(static_cast<int32_t>(*limit));
+  return request;
+}
+
+absl::StatusOr<v1::UpdateTimeToLiveRequest> ReadTimeToLive(const JsonObject& object) {
+  ITEMDB_ASSIGN_OR_RETURN(auto request, ReadName<v1::UpdateTimeToLiveRequest>(object));
+  if (std::optional<JsonElement> member = MemberOf(object, "TimeToLiveSpecification"); member.has_value()) {
+    const JsonObject specification = AsObject(*member);
+    request.mutable_time_to_live_specification()->set_enabled(FlagOf(specification, "Enabled"));
+    request.mutable_time_to_live_specification()->set_attribute_name(
+        std::string(TextOf(specification, "AttributeName")));
+  }
+  return request;
+}
+
+absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
+  return v1::DescribeLimitsRequest();
+}
+
+// ---- asking the database
+
+template <typename Request, typename Reply>
+using TableOperation = void (Database::*)(Request, Done<Reply>);
+
+template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
+void AskTable(JsonCall call, Request request) {
+  (call.database.*kOperation)(std::move(request),
+                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
+                                AnswerTable(std::move(answer), "TableDescription", std::move(reply));
+                              });
+}
+
+template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
+void AskTags(JsonCall call, Request request) {
+  (call.database.*kOperation)(std::move(request),
+                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
+                                if (!reply.ok()) return std::move(answer).Fail(reply.status());
+                                std::move(answer).Succeed("{}");
+                              });
+}
+
+constexpr auto AskCreate = AskTable<v1::CreateTableRequest, v1::CreateTableReply, &Database::CreateTable>;
+constexpr auto AskUpdate = AskTable<v1::UpdateTableRequest, v1::UpdateTableReply, &Database::UpdateTable>;
+constexpr auto AskDelete = AskTable<v1::DeleteTableRequest, v1::DeleteTableReply, &Database::DeleteTable>;
+constexpr auto AskTag = AskTags<v1::TagTableRequest, v1::TagTableReply, &Database::TagTable>;
+constexpr auto AskUntag = AskTags<v1::UntagTableRequest, v1::UntagTableReply, &Database::UntagTable>;
+
+void AskDescribe(JsonCall call, v1::DescribeTableRequest request) {
+  AnswerTable(std::move(call.answer), "Table", call.database.DescribeTable(request));
+}
+
+void AskListTags(JsonCall call, v1::DescribeTableRequest request) {
+  absl::StatusOr<v1::DescribeTableReply> reply = call.database.DescribeTable(request);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("Tags").BeginArray();
+  for (const v1::Tag& tag : reply->table().tags())
+    writer.BeginObject().Name("Key").String(tag.key()).Name("Value").String(tag.value()).EndObject();
+  writer.EndArray().EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
+void AskListTables(JsonCall call, v1::ListTablesRequest request) {
+  absl::StatusOr<v1::ListTablesReply> reply = call.database.ListTables(request);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("TableNames").BeginArray();
+  for (const std::string& name : reply->table_names()) writer.String(name);
+  writer.EndArray();
+  if (!reply->last_evaluated_table_name().empty())
+    writer.Name("LastEvaluatedTableName").String(reply->last_evaluated_table_name());
+  writer.EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
+void AskUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
+  call.database.UpdateTimeToLive(
+      std::move(request),
+      [answer = std::move(call.answer)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
+        if (!reply.ok()) return std::move(answer).Fail(reply.status());
+        const v1::TimeToLiveSpecification& specification = reply->time_to_live_specification();
+        std::string body;
+        JsonWriter writer(&body);
+        writer.BeginObject().Name("TimeToLiveSpecification").BeginObject();
+        writer.Name("Enabled").Boolean(specification.enabled());
+        writer.Name("AttributeName").String(specification.attribute_name());
+        writer.EndObject().EndObject();
+        std::move(answer).Succeed(std::move(body));
+      });
+}
+
+void AskDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& request) {
+  absl::StatusOr<v1::DescribeTimeToLiveReply> reply = call.database.DescribeTimeToLive(request);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("TimeToLiveDescription").BeginObject();
+  writer.Name("TimeToLiveStatus").String(EnumText(reply->time_to_live_status()));
+  if (!reply->attribute_name().empty()) writer.Name("AttributeName").String(reply->attribute_name());
+  writer.EndObject().EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
+void AskLimits(JsonCall call, v1::DescribeLimitsRequest) {
+  const v1::DescribeLimitsReply limits = call.database.DescribeLimits();
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject();
+  writer.Name("AccountMaxReadCapacityUnits").Integer(limits.account_max_read_capacity_units());
+  writer.Name("AccountMaxWriteCapacityUnits").Integer(limits.account_max_write_capacity_units());
+  writer.Name("TableMaxReadCapacityUnits").Integer(limits.table_max_read_capacity_units());
+  writer.Name("TableMaxWriteCapacityUnits").Integer(limits.table_max_write_capacity_units());
+  writer.EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
+}  // namespace
+
+void CreateTable(JsonCall call) { Operate<ReadCreateTable, AskCreate>(std::move(call)); }
+void UpdateTable(JsonCall call) { Operate<ReadUpdateTable, AskUpdate>(std::move(call)); }
+void DeleteTable(JsonCall call) { Operate<ReadName<v1::DeleteTableRequest>, AskDelete>(std::move(call)); }
+void DescribeTable(JsonCall call) {
+  Operate<ReadName<v1::DescribeTableRequest>, AskDescribe>(std::move(call));
+}
+void ListTables(JsonCall call) { Operate<ReadListTables, AskListTables>(std::move(call)); }
+void TagResource(JsonCall call) { Operate<ReadTag, AskTag>(std::move(call)); }
+void UntagResource(JsonCall call) { Operate<ReadUntag, AskUntag>(std::move(call)); }
+void ListTagsOfResource(JsonCall call) { Operate<ReadListTags, AskListTags>(std::move(call)); }
+void UpdateTimeToLive(JsonCall call) { Operate<ReadTimeToLive, AskUpdateTimeToLive>(std::move(call)); }
+void DescribeTimeToLive(JsonCall call) {
+  Operate<ReadName<v1::DescribeTimeToLiveRequest>, AskDescribeTimeToLive>(std::move(call));
+}
+void DescribeLimits(JsonCall call) { Operate<ReadNothing, AskLimits>(std::move(call)); }
+
+// OP-07: for clients that look for an endpoint, this one, to be kept for a day.
+void DescribeEndpoints(JsonCall call) {
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject().Name("Endpoints").BeginArray().BeginObject();
+  writer.Name("Address").String(call.address).Name("CachePeriodInMinutes").Integer(24 * 60);
+  writer.EndObject().EndArray().EndObject();
+  std::move(call.answer).Succeed(std::move(body));
+}
+
+}  // namespace itemdb::json

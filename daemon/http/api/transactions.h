@@ -1,0 +1,11 @@
+// TransactWriteItems and TransactGetItems.
+#pragma once
+
+#include "daemon/http/api/call.h"
+
+namespace itemdb::json {
+
+void TransactWriteItems(JsonCall call);
+void TransactGetItems(JsonCall call);
+
+}  // namespace itemdb::json

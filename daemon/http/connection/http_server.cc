@@ -1,0 +1,126 @@
+#include "daemon/http/connection/http_server.h"
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include "daemon/http/connection/http_connection.h"
+#include "daemon/http/connection/http_tls.h"
+#include "daemon/process/descriptor.h"
+
+namespace itemdb {
+namespace {
+
+namespace net = boost::asio;
+using boost::system::error_code;
+
+// Connections are looked at often enough for a timeout to be late by an eighth of itself.
+constexpr int kTicksPerTimeout = 8;
+constexpr std::chrono::milliseconds kMinTick(10);
+constexpr std::chrono::milliseconds kMaxTick(250);
+
+HttpClock::duration Patience(absl::Duration configured) {
+  return configured > absl::ZeroDuration() ? absl::ToChronoNanoseconds(configured)
+                                           : HttpClock::duration::max();
+}
+
+HttpClock::duration TickInterval(const HttpContext& context) {
+  HttpClock::duration shortest =
+      std::min({context.handshake_timeout, context.request_timeout, context.idle_timeout});
+  return std::clamp<HttpClock::duration>(shortest / kTicksPerTimeout, kMinTick, kMaxTick);
+}
+
+// A connection may leave while others are visited.
+template <typename Visit>
+void ForEachConnection(HttpWorker& worker, Visit visit) {
+  for (auto connection = worker.connections.begin(); connection != worker.connections.end();) {
+    visit(**connection++);
+  }
+}
+
+void Tick(HttpWorker& worker) {
+  worker.ticker.expires_after(TickInterval(worker.context));
+  worker.ticker.async_wait([&worker](error_code error) {
+    if (error) return;
+    ForEachConnection(worker, [now = HttpClock::now()](HttpConnection& connection) { connection.Tick(now); });
+    Tick(worker);
+  });
+}
+
+}  // namespace
+
+HttpServer::HttpServer(Calls& calls, HttpServerOptions options)
+    : calls_(calls), options_(std::move(options)), secrets_(std::make_unique<HttpSecrets>()) {}
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(Calls& calls, HttpServerOptions options) {
+  std::unique_ptr<HttpServer> server(new HttpServer(calls, std::move(options)));
+  constexpr unsigned kNoSocketFiles = 0;
+  ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(server->options_.addresses, kNoSocketFiles));
+  return server;
+}
+
+void HttpServer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
+  secrets_->set_signatures(keys == nullptr ? nullptr : std::make_shared<SignatureCheck>(std::move(keys)));
+}
+
+absl::Status HttpServer::SetCertificates(const TlsContent& content) {
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<net::ssl::context> tls, MakeTlsContext(content));
+  secrets_->set_tls(std::move(tls));
+  return absl::OkStatus();
+}
+
+void HttpServer::Start(HttpHandler& handler) {
+  // NOLINTNEXTLINE(modernize-make-unique): it cannot name fields.
+  context_.reset(new HttpContext{.handler = handler,
+                                 .calls = calls_,
+                                 .secrets = *secrets_,
+                                 .handshake_timeout = Patience(options_.handshake_timeout),
+                                 .request_timeout = Patience(options_.request_timeout),
+                                 .idle_timeout = Patience(options_.idle_timeout)});
+  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  unsigned threads = options_.threads > 0 ? static_cast<unsigned>(options_.threads) : cores;
+  for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<HttpWorker>(*context_));
+  for (const auto& worker : workers_) {
+    Tick(*worker);
+    worker->thread = std::thread([&io = worker->io] { io.run(); });
+  }
+  listener_->Start(
+      options_.max_connections,
+      [this, next = size_t{0}](int fd, int, bool) mutable {
+        HttpWorker& worker = *workers_[next++ % workers_.size()];
+        net::post(worker.io, [&worker, descriptor = Descriptor(fd)]() mutable {
+          net::ip::tcp::socket socket(worker.io);
+          error_code error;
+          // Only which family it is matters to asio, and not even that after this.
+          socket.assign(net::ip::tcp::v4(), descriptor.get(), error);
+          if (error) return;
+          descriptor.Release();
+          ServeHttp(worker, std::move(socket));
+        });
+      },
+      options_.log);
+}
+
+void HttpServer::BeginStop() {
+  if (context_ != nullptr) context_->stopping.store(true, std::memory_order_relaxed);
+}
+
+void HttpServer::Cut() {
+  for (const auto& worker : workers_) {
+    net::post(worker->io, [&worker = *worker] {
+      ForEachConnection(worker, [](HttpConnection& connection) { connection.Cut(); });
+    });
+  }
+}
+
+void HttpServer::Stop() {
+  if (listener_ != nullptr) listener_->Stop();
+  for (const auto& worker : workers_) worker->io.stop();
+  for (const auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+}
+
+HttpServer::~HttpServer() { Stop(); }
+
+}  // namespace itemdb

@@ -1,0 +1,139 @@
+#include "daemon/http/message/http_request.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "daemon/http/api/errors.h"
+#include "daemon/http/message/absl_view.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kContentType = "application/x-amz-json-1.0";
+constexpr std::string_view kHealthy = "healthy: dynamodb.us-east-1.amazonaws.com\n";
+// Longer texts of a request are not repeated in messages.
+constexpr size_t kMaxQuotedHeaderBytes = 100;
+
+bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
+  return absl::EqualsIgnoreCase(Absl(a), Absl(b));
+}
+
+// What a message says of a text that a client sent: as it is, or nothing of it that a terminal obeys.
+std::string QuotedHeader(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text.substr(0, kMaxQuotedHeaderBytes)) quoted += c >= 0x20 && c < 0x7f ? c : '?';
+  return quoted + (text.size() > kMaxQuotedHeaderBytes ? "...\"" : "\"");
+}
+
+HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string message) {
+  HttpRoute route;
+  route.answer.reply = ErrorReply(http_status, exception, message);
+  return route;
+}
+
+HttpRoute NotFound(std::string message) { return Refuse(404, "UnknownOperationException", message); }
+
+HttpRoute Healthy() {
+  HttpRoute route;
+  route.answer.reply.body = kHealthy;
+  route.answer.content_type = "text/plain";
+  return route;
+}
+
+// What a browser asks before it lets a page send a request.
+HttpRoute Preflight(const HttpHead& head) {
+  HttpRoute route;
+  route.answer.content_type = "text/plain";
+  std::string_view headers = head.Find("Access-Control-Request-Headers").value_or("");
+  route.answer.headers =
+      "Allow: GET, HEAD, OPTIONS, POST\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS, POST\r\n"
+      "Access-Control-Max-Age: 172800\r\n";
+  if (!headers.empty())
+    absl::StrAppendFormat(&route.answer.headers, "Access-Control-Allow-Headers: %s\r\n", headers);
+  return route;
+}
+
+}  // namespace
+
+std::optional<std::string_view> HttpHead::Find(std::string_view name) const {
+  auto header = std::find_if(headers.begin(), headers.end(), [&](const HttpHeader& candidate) {
+    return EqualsIgnoringCase(candidate.name, name);
+  });
+  if (header == headers.end()) return std::nullopt;
+  return header->value;
+}
+
+std::string_view HttpHead::query() const {
+  size_t mark = target.find('?');
+  return mark == std::string_view::npos ? "" : target.substr(mark + 1);
+}
+
+bool IsLoopbackOrigin(std::string_view origin) {
+  size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return false;
+  std::string_view host = origin.substr(scheme + 3);
+  for (std::string_view name : {"localhost", "127.0.0.1", "[::1]"}) {
+    if (!EqualsIgnoringCase(host.substr(0, name.size()), name)) continue;
+    std::string_view port = host.substr(name.size());
+    return port.empty() ||
+           (port.front() == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  }
+  return false;
+}
+
+std::string OriginHeaders(const HttpHead& head) {
+  std::optional<std::string_view> origin = head.Find("Origin");
+  if (!origin.has_value()) return "";
+  return absl::StrFormat(
+      "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32\r\n"
+      "Vary: Origin\r\n",
+      *origin);
+}
+
+HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origin) {
+  std::optional<std::string_view> origin = head.Find("Origin");
+  if (origin.has_value() && !any_origin && !IsLoopbackOrigin(*origin)) {
+    return Refuse(
+        403, "AccessDeniedException",
+        absl::StrFormat("requests of pages from %s are refused: without access keys only pages from "
+                        "localhost, 127.0.0.1 and [::1] may send any",
+                        QuotedHeader(*origin)));
+  }
+  if (head.method == "OPTIONS") return Preflight(head);
+  if (head.path() != "/") {
+    return NotFound(
+        absl::StrFormat("there is nothing at %s: operations are sent to POST /", QuotedHeader(head.path())));
+  }
+  if (head.method == "GET" || head.method == "HEAD") return Healthy();
+  if (head.method != "POST") {
+    return NotFound(absl::StrFormat("the method %s is not offered: operations are sent to POST /",
+                                    QuotedHeader(head.method)));
+  }
+  std::string_view type = head.Find("Content-Type").value_or("");
+  absl::string_view bare = absl::StripAsciiWhitespace(Absl(type.substr(0, type.find(';'))));
+  if (!absl::EqualsIgnoreCase(bare, Absl(kContentType))) {
+    return NotFound(
+        absl::StrFormat("the Content-Type %s is not offered: it takes %s", QuotedHeader(type), kContentType));
+  }
+  std::string_view target = head.Find("X-Amz-Target").value_or("");
+  HttpRoute route;
+  route.operation = handler.Find(target);
+  if (!route.operation.has_value()) {
+    return Refuse(400, "UnknownOperationException",
+                  target.empty() ? "the header X-Amz-Target is missing: it names the operation, as in "
+                                   "DynamoDB_20120810.GetItem"
+                                 : absl::StrFormat("the operation %s is not offered", QuotedHeader(target)));
+  }
+  std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
+  route.gzip = EqualsIgnoringCase(encoding, "gzip");
+  if (!route.gzip && !EqualsIgnoringCase(encoding, "identity")) {
+    return Refuse(400, "SerializationException",
+                  absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none",
+                                  QuotedHeader(encoding)));
+  }
+  return route;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,272 @@
+#include "daemon/http/signature/signature.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "daemon/http/message/absl_view.h"
+#include "storage/base/check.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+constexpr std::string_view kScopeEnd = "aws4_request";
+// Each is looked for among all headers.
+constexpr size_t kMaxSignedHeaders = 100;
+constexpr size_t kTimeBytes = sizeof("20261122T010203Z") - 1;
+constexpr std::string_view kTimeFormat = "%E4Y%m%dT%H%M%SZ";
+
+std::string_view Trim(std::string_view text) { return Std(absl::StripAsciiWhitespace(Absl(text))); }
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// OpenSSL looks algorithms up by name otherwise, each time.
+EVP_MD* Sha256Algorithm() {
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return algorithm;
+}
+EVP_MAC* HmacAlgorithm() {
+  static EVP_MAC* const algorithm = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
+  return algorithm;
+}
+
+std::string Hex(const Sha256& bytes) {
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::string_view Bytes(const Sha256& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Refusal Incomplete(std::string message) { return {"IncompleteSignatureException", std::move(message)}; }
+
+// "Credential=...", in any order, separated by commas.
+struct Parameters {
+  std::optional<std::string_view> credential;
+  std::optional<std::string_view> signed_headers;
+  std::optional<std::string_view> signature;
+};
+
+Parameters ReadParameters(std::string_view text) {
+  Parameters parameters;
+  for (std::string_view part : Split(text, ',')) {
+    part = Trim(part);
+    size_t equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string_view name = part.substr(0, equals);
+    std::string_view value = part.substr(equals + 1);
+    if (value.empty()) continue;
+    if (name == "Credential") parameters.credential = value;
+    if (name == "SignedHeaders") parameters.signed_headers = value;
+    if (name == "Signature") parameters.signature = value;
+  }
+  return parameters;
+}
+
+// The time of "20261122T010203Z"; nothing for other texts. By hand, because every request has one:
+// absl::ParseTime and FormatTime were 3 % of a GetItem.
+std::optional<absl::Time> ParseBasicTime(std::string_view text) {
+  if (text.size() != kTimeBytes || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
+  int parts[6];  // Year to second.
+  constexpr std::pair<size_t, size_t> kPlaces[] = {{0, 4}, {4, 2}, {6, 2}, {9, 2}, {11, 2}, {13, 2}};
+  for (size_t i = 0; i < std::size(kPlaces); ++i) {
+    std::string_view digits = text.substr(kPlaces[i].first, kPlaces[i].second);
+    parts[i] = 0;
+    for (char c : digits) {
+      if (c < '0' || c > '9') return std::nullopt;
+      parts[i] = parts[i] * 10 + (c - '0');
+    }
+  }
+  absl::CivilSecond civil(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
+  // A thirteenth month would be the first of the next year.
+  bool exact = civil.month() == parts[1] && civil.day() == parts[2] && civil.hour() == parts[3] &&
+               civil.minute() == parts[4] && civil.second() == parts[5];
+  if (!exact) return std::nullopt;
+  return absl::FromCivil(civil, absl::UTCTimeZone());
+}
+
+// Fills time and its text.
+bool ReadTime(std::string_view text, Signature& signature) {
+  if (std::optional<absl::Time> time = ParseBasicTime(text)) {
+    signature.time = *time;
+    signature.time_text = text;
+    return true;
+  }
+  std::string error;
+  if (!absl::ParseTime("%a, %d %b %E4Y %H:%M:%S GMT", Absl(text), &signature.time, &error)) return false;
+  // Which are written in words.
+  if (signature.time == absl::InfiniteFuture() || signature.time == absl::InfinitePast()) return false;
+  signature.time_text = absl::FormatTime(Absl(kTimeFormat), signature.time, absl::UTCTimeZone());
+  return true;
+}
+
+// A value as it is signed: without spaces around it, and single ones inside.
+void AppendTrimmed(std::string_view value, std::string& out) {
+  bool space = false;
+  for (char c : Trim(value)) {
+    bool is_space = c == ' ' || c == '\t';
+    if (is_space && space) continue;
+    out += is_space ? ' ' : c;
+    space = is_space;
+  }
+}
+
+// False when `head` has no header of that name.
+bool AppendHeader(const HttpHead& head, std::string_view name, std::string& out) {
+  bool found = false;
+  for (const HttpHeader& header : head.headers) {
+    if (!absl::EqualsIgnoreCase(Absl(header.name), Absl(name))) continue;
+    if (found) {
+      out += ',';
+    } else {
+      absl::StrAppend(&out, Absl(name), ":");
+    }
+    AppendTrimmed(header.value, out);
+    found = true;
+  }
+  out += '\n';
+  return found;
+}
+
+// Parameters in the order of their names; clients that sign send them encoded as they are signed.
+std::string CanonicalQuery(std::string_view query) {
+  if (query.empty()) return "";
+  std::vector<std::string> parameters;
+  for (std::string_view part : Split(query, '&')) {
+    parameters.emplace_back(part);
+    if (part.find('=') == std::string_view::npos) parameters.back() += '=';
+  }
+  std::sort(parameters.begin(), parameters.end());
+  std::string text;
+  for (const std::string& parameter : parameters) absl::StrAppend(&text, text.empty() ? "" : "&", parameter);
+  return text;
+}
+
+// A URL that was signed for somebody else to use.
+bool IsPresigned(const HttpHead& head) {
+  for (std::string_view parameter : Split(head.query(), '&')) {
+    if (parameter.starts_with("X-Amz-Algorithm=") || parameter.starts_with("X-Amz-Signature=")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Sha256 HashOf(std::string_view bytes) {
+  Sha256 hash = {};
+  unsigned length = 0;
+  ITEMDB_CHECK(EVP_Digest(bytes.data(), bytes.size(), hash.data(), &length, Sha256Algorithm(), nullptr) == 1);
+  return hash;
+}
+
+Sha256 HmacOf(std::string_view key, std::string_view bytes) {
+  std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(HmacAlgorithm()),
+                                                                    &EVP_MAC_CTX_free);
+  char digest[] = "SHA256";
+  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+                             OSSL_PARAM_construct_end()};
+  Sha256 mac = {};
+  size_t length = 0;
+  // A signature must not be taken for good because OpenSSL failed.
+  ITEMDB_CHECK(context != nullptr);
+  ITEMDB_CHECK(EVP_MAC_init(context.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
+                            parameters) == 1);
+  ITEMDB_CHECK(
+      EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()) == 1);
+  ITEMDB_CHECK(EVP_MAC_final(context.get(), mac.data(), &length, mac.size()) == 1);
+  return mac;
+}
+
+std::optional<Refusal> ReadSignature(const HttpHead& head, Signature& signature) {
+  std::string_view header = Trim(head.Find("Authorization").value_or(""));
+  if (header.empty()) {
+    return Refusal{"MissingAuthenticationTokenException",
+                   IsPresigned(head)
+                       ? "Request is missing Authentication Token: a signature in the query string "
+                         "(X-Amz-Signature) is not supported; send it in the header Authorization"
+                       : "Request is missing Authentication Token"};
+  }
+  std::string_view algorithm = header.substr(0, header.find_first_of(" \t"));
+  if (algorithm != kAlgorithm) {
+    return Refusal{"MissingAuthenticationTokenException",
+                   absl::StrFormat(
+                       "Request is missing Authentication Token: the header Authorization must begin with %s",
+                       kAlgorithm)};
+  }
+  Parameters parameters = ReadParameters(header.substr(algorithm.size()));
+  std::string missing;
+  auto require = [&](bool there, std::string_view name) {
+    if (!there) absl::StrAppendFormat(&missing, "Authorization header requires '%s' parameter. ", name);
+  };
+  require(parameters.credential.has_value(), "Credential");
+  require(parameters.signature.has_value(), "Signature");
+  require(parameters.signed_headers.has_value(), "SignedHeaders");
+  std::optional<std::string_view> time = head.Find("X-Amz-Date");
+  if (!time.has_value()) time = head.Find("Date");
+  if (!time.has_value()) {
+    missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ";
+  }
+  if (!missing.empty()) return Incomplete(missing + absl::StrFormat("Authorization=%s", kAlgorithm));
+
+  std::string_view credential = *parameters.credential;
+  std::vector<std::string_view> parts = Split(credential, '/');
+  if (parts.size() != 5 || parts[0].empty() || parts[4] != kScopeEnd) {
+    return Incomplete(
+        "Credential must have exactly 5 slash-delimited elements: "
+        "KEY_ID/YYYYMMDD/REGION/SERVICE/aws4_request");
+  }
+  signature.key_id = parts[0];
+  signature.scope = credential.substr(parts[0].size() + 1);
+  signature.date = parts[1];
+  signature.region = parts[2];
+  signature.service = parts[3];
+  signature.signed_headers = *parameters.signed_headers;
+  signature.header_names = Split(signature.signed_headers, ';');
+  if (signature.header_names.size() > kMaxSignedHeaders) {
+    return Incomplete(absl::StrFormat("SignedHeaders must name at most %d headers", kMaxSignedHeaders));
+  }
+  signature.value = *parameters.signature;
+  if (!ReadTime(Trim(*time), signature)) {
+    return Incomplete("Date must be in ISO-8601 'basic format', as in 20261122T010203Z");
+  }
+  return std::nullopt;
+}
+
+Sha256 DeriveSigningKey(std::string_view secret, const Signature& signature) {
+  Sha256 key = HmacOf(absl::StrCat("AWS4", Absl(secret)), signature.date);
+  for (std::string_view part : {signature.region, signature.service, kScopeEnd})
+    key = HmacOf(Bytes(key), part);
+  return key;
+}
+
+std::optional<std::string> Sign(const HttpHead& head, std::string_view body, const Signature& signature,
+                                const Sha256& signing_key) {
+  std::string request =
+      absl::StrCat(Absl(head.method), "\n", Absl(head.path()), "\n", CanonicalQuery(head.query()), "\n");
+  for (std::string_view name : signature.header_names) {
+    if (!AppendHeader(head, name, request)) return std::nullopt;
+  }
+  absl::StrAppend(&request, "\n", Absl(signature.signed_headers), "\n", Hex(HashOf(body)));
+  std::string to_sign = absl::StrCat(Absl(kAlgorithm), "\n", signature.time_text, "\n", Absl(signature.scope),
+                                     "\n", Hex(HashOf(request)));
+  return Hex(HmacOf(Bytes(signing_key), to_sign));
+}
+
+}  // namespace itemdb

@@ -1,0 +1,104 @@
+#include "daemon/http/signature/signature_check.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_format.h"
+
+namespace itemdb {
+namespace {
+
+constexpr absl::Duration kMaxClockSkew = absl::Minutes(5);
+constexpr std::string_view kService = "dynamodb";
+
+Refusal Invalid(std::string message) { return {"InvalidSignatureException", std::move(message)}; }
+
+std::string Basic(absl::Time time) { return absl::FormatTime("%E4Y%m%dT%H%M%SZ", time, absl::UTCTimeZone()); }
+
+bool IsSigned(const Signature& signature, std::string_view name) {
+  const auto& names = signature.header_names;
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+SignatureCheck::SignatureCheck(std::shared_ptr<const AccessKeys> keys) : keys_(std::move(keys)) {}
+
+std::optional<Refusal> SignatureCheck::CheckClaim(const HttpHead& head, const Signature& signature,
+                                                  absl::Time now) const {
+  if (keys_->Find(signature.key_id) == nullptr) {
+    return Refusal{"UnrecognizedClientException", "The security token included in the request is invalid."};
+  }
+  // A header named again and again would make much text of a short request.
+  if (std::adjacent_find(signature.header_names.begin(), signature.header_names.end(),
+                         std::greater_equal<>()) != signature.header_names.end()) {
+    return Invalid("'SignedHeaders' must name each header once, in order.");
+  }
+  if (!IsSigned(signature, "host")) {
+    return Invalid("'Host' must be a 'SignedHeader' in the AWS Authorization.");
+  }
+  const bool own_date = head.Find("X-Amz-Date").has_value();
+  if (!IsSigned(signature, own_date ? "x-amz-date" : "date")) {
+    return Invalid(absl::StrFormat("'%s' must be a 'SignedHeader' in the AWS Authorization.",
+                                   own_date ? "X-Amz-Date" : "Date"));
+  }
+  // Else a signature for one operation would be good for another.
+  if (head.Find("X-Amz-Target").has_value() && !IsSigned(signature, "x-amz-target")) {
+    return Invalid("'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
+  }
+  if (signature.service != kService) {
+    return Invalid(absl::StrFormat("Credential should be scoped to correct service: '%s'.", kService));
+  }
+  if (!std::string_view(signature.time_text).starts_with(signature.date) || signature.date.size() != 8) {
+    return Invalid(absl::StrFormat("Date in Credential scope does not match that of the request, %s.",
+                                   signature.time_text));
+  }
+  if (signature.time < now - kMaxClockSkew) {
+    return Invalid(absl::StrFormat("Signature expired: %s is now earlier than %s (%s - 5 min.)",
+                                   signature.time_text, Basic(now - kMaxClockSkew), Basic(now)));
+  }
+  if (signature.time > now + kMaxClockSkew) {
+    return Invalid(absl::StrFormat("Signature not yet current: %s is still later than %s (%s + 5 min.)",
+                                   signature.time_text, Basic(now + kMaxClockSkew), Basic(now)));
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> SignatureCheck::Check(const HttpHead& head, const Signature& signature,
+                                             std::string_view body, const HttpOperation& operation,
+                                             Caller* caller) const {
+  const AccessKey& key = *keys_->Find(signature.key_id);
+  Kept* kept = nullptr;
+  std::optional<Sha256> kept_key;
+  {
+    MutexLock lock(mutex_);
+    kept = &kept_[key.id];
+    if (kept->scope == signature.scope) kept_key = kept->signing_key;
+  }
+  const Sha256 signing_key = kept_key.has_value() ? *kept_key : DeriveSigningKey(key.secret, signature);
+  std::optional<std::string> expected = Sign(head, body, signature, signing_key);
+  const bool matches = expected.has_value() && expected->size() == signature.value.size() &&
+                       CRYPTO_memcmp(expected->data(), signature.value.data(), expected->size()) == 0;
+  if (!matches) {
+    return Invalid(
+        "The request signature we calculated does not match the signature you provided. Check your AWS "
+        "Secret "
+        "Access Key and signing method. Consult the service documentation for details.");
+  }
+  // Only of good signatures, so that nobody else can make it useless.
+  if (!kept_key.has_value()) {
+    MutexLock lock(mutex_);
+    kept->scope = signature.scope;
+    kept->signing_key = signing_key;
+  }
+  caller->key_id = key.id;
+  caller->role = key.role;
+  if (operation.role <= key.role) return std::nullopt;
+  const absl::Status denied =
+      AccessDeniedError(*caller, absl::StrFormat("dynamodb:%s", operation.name), operation.role);
+  return Refusal{"AccessDeniedException", MessageOf(denied)};
+}
+
+}  // namespace itemdb

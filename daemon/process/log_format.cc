@@ -1,0 +1,175 @@
+#include "daemon/process/log_format.h"
+
+#include <spdlog/details/log_msg.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_format.h"
+
+namespace itemdb {
+namespace {
+
+bool IsNameCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// Where the next " name=" begins at or after `from`; npos without one.
+size_t FindField(std::string_view message, size_t from) {
+  for (size_t blank = message.find(' ', from); blank != std::string_view::npos;
+       blank = message.find(' ', blank + 1)) {
+    size_t end = blank + 1;
+    while (end < message.size() && IsNameCharacter(message[end])) ++end;
+    if (end > blank + 1 && end < message.size() && message[end] == '=') return blank;
+  }
+  return std::string_view::npos;
+}
+
+// Priorities of syslog.
+char Priority(spdlog::level::level_enum level) {
+  switch (level) {
+    case spdlog::level::critical:
+      return '2';
+    case spdlog::level::err:
+      return '3';
+    case spdlog::level::warn:
+      return '4';
+    case spdlog::level::info:
+      return '6';
+    default:
+      return '7';
+  }
+}
+
+std::string LevelName(spdlog::level::level_enum level) {
+  // spdlog says "warning"; --log-level says "warn".
+  if (level == spdlog::level::warn) return "warn";
+  auto name = spdlog::level::to_string_view(level);
+  return std::string(name.data(), name.size());
+}
+
+// Control characters as \n or \x1b: nobody writes lines of his own into the log.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&line, "\\x%02x", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+// A value in text: in quotes when it would not be read as one otherwise.
+std::string TextValue(std::string_view value) {
+  std::string line = OneLine(value);
+  if (!line.empty() && line.find_first_of(" \"=") == std::string::npos) return line;
+  std::string quoted = "\"";
+  for (char c : line) {
+    if (c == '"') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+nlohmann::ordered_json JsonValue(std::string_view value) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  bool plain = error == std::errc() && end == value.data() + value.size() && std::to_string(number) == value;
+  // Beyond 2^53 readers that know doubles only would change it.
+  if (plain && number < (int64_t{1} << 53) && number > -(int64_t{1} << 53)) return number;
+  return std::string(value);
+}
+
+class LogFormatter final : public spdlog::formatter {
+ public:
+  explicit LogFormatter(LogStyle style) : style_(style) {}
+
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
+    LogMessage parts = SplitLogMessage(std::string_view(message.payload.data(), message.payload.size()));
+    std::string text = style_.json ? Json(message, parts) : Text(message, parts);
+    text += '\n';
+    line.append(text.data(), text.data() + text.size());
+  }
+
+  std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<LogFormatter>(style_); }
+
+ private:
+  std::string Time(const spdlog::details::log_msg& message) {
+    spdlog::memory_buf_t buffer;
+    time_.format(message, buffer);
+    return std::string(buffer.data(), buffer.size());
+  }
+
+  std::string Prefix(const spdlog::details::log_msg& message) const {
+    return style_.journal ? absl::StrFormat("<%c>", Priority(message.level)) : "";
+  }
+
+  std::string Text(const spdlog::details::log_msg& message, const LogMessage& parts) {
+    std::string line = Prefix(message);
+    if (!style_.journal) line += absl::StrFormat("%s %s ", Time(message), LevelName(message.level));
+    line += OneLine(parts.words);
+    for (const auto& [name, value] : parts.fields)
+      absl::StrAppendFormat(&line, " %s=%s", name, TextValue(value));
+    return line;
+  }
+
+  std::string Json(const spdlog::details::log_msg& message, const LogMessage& parts) {
+    nlohmann::ordered_json json;
+    json["time"] = Time(message);
+    json["level"] = LevelName(message.level);
+    json["message"] = std::string(parts.words);
+    for (const auto& [name, value] : parts.fields) json[std::string(name)] = JsonValue(value);
+    return Prefix(message) + json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  }
+
+  const LogStyle style_;
+  spdlog::pattern_formatter time_{"%Y-%m-%dT%H:%M:%S.%e%z", spdlog::pattern_time_type::local, ""};
+};
+
+}  // namespace
+
+LogMessage SplitLogMessage(std::string_view message) {
+  LogMessage parts;
+  size_t begin = FindField(message, 0);
+  parts.words = message.substr(0, begin);
+  while (begin != std::string_view::npos) {
+    size_t equals = message.find('=', begin);
+    size_t end = FindField(message, equals + 1);
+    // The value may begin right where the next field seems to: "a= b=1".
+    std::string_view value =
+        message.substr(equals + 1, end == std::string_view::npos ? end : end - equals - 1);
+    parts.fields.emplace_back(message.substr(begin + 1, equals - begin - 1), value);
+    begin = end;
+  }
+  return parts;
+}
+
+std::unique_ptr<spdlog::formatter> MakeLogFormatter(LogStyle style) {
+  return std::make_unique<LogFormatter>(style);
+}
+
+bool StderrIsJournal(const char* journal_stream_or_null) {
+  unsigned long device = 0, inode = 0;
+  struct stat info = {};
+  return journal_stream_or_null != nullptr &&
+         std::sscanf(journal_stream_or_null, "%lu:%lu", &device, &inode) == 2 &&
+         fstat(STDERR_FILENO, &info) == 0 && info.st_dev == device && info.st_ino == inode;
+}
+
+std::shared_ptr<spdlog::logger> MakeStderrLog(const std::string& level, LogStyle style) {
+  auto log = std::make_shared<spdlog::logger>("itemd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  log->set_formatter(MakeLogFormatter(style));
+  log->set_level(spdlog::level::from_str(level));
+  return log;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,45 @@
+#include "daemon/process/stop_signals.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+
+namespace itemdb {
+
+StopSignals::StopSignals() : end_(eventfd(0, EFD_CLOEXEC)) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signals_.Reset(signalfd(-1, &signals, SFD_CLOEXEC));
+}
+
+StopSignals::~StopSignals() { Ignore(); }
+
+int StopSignals::Wait() {
+  signalfd_siginfo info = {};
+  while (read(signals_.get(), &info, sizeof(info)) != sizeof(info)) {
+  }
+  return static_cast<int>(info.ssi_signo);
+}
+
+void StopSignals::OnNext(std::function<void(int signal)> again) {
+  thread_ = std::thread([this, again = std::move(again)] {
+    while (true) {
+      pollfd events[] = {{.fd = end_.get(), .events = POLLIN, .revents = 0},
+                         {.fd = signals_.get(), .events = POLLIN, .revents = 0}};
+      if (poll(events, 2, -1) < 0) continue;
+      if (events[0].revents != 0) return;
+      again(Wait());
+    }
+  });
+}
+
+void StopSignals::Ignore() {
+  if (!thread_.joinable()) return;
+  eventfd_write(end_.get(), 1);
+  thread_.join();
+}
+
+}  // namespace itemdb

@@ -1,0 +1,68 @@
+// itemdb.v1.Admin.
+#include "daemon/process/machine_memory.h"
+#include "daemon/process/version.h"
+#include "daemon/rpc/raw_call.h"
+#include "daemon/server/services.h"
+#include "itemdb/v1/admin.grpc.pb.h"
+
+namespace itemdb {
+namespace {
+
+using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
+    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<v1::Admin::Service>>>;
+
+class AdminService final : public RawAdmin {
+ public:
+  AdminService(Database& database, Calls& calls, const AdminFigures& figures)
+      : database_(database), calls_(calls), figures_(figures) {}
+
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* reply) override {
+    return Answer<v1::GetStatusRequest, v1::GetStatusReply>(
+        calls_, context, "itemdb.v1.Admin/GetStatus", request, reply,
+        [this](const auto& request, auto done, auto) {
+          v1::GetStatusReply status = database_.GetStatus(request);
+          status.set_version(std::string(Version()));
+          status.set_start_time_us(figures_.start_time_us);
+          v1::MemoryUsage& memory = *status.mutable_memory();
+          memory.set_limit(figures_.memory_bytes);
+          memory.set_resident(static_cast<int64_t>(ResidentMemoryBytes()));
+          memory.set_calls(calls_.memory->used_bytes());
+          memory.set_call_limit(calls_.memory->limit_bytes());
+          std::move(done)(std::move(status));
+        });
+  }
+
+  grpc::ServerUnaryReactor* CheckDatabase(grpc::CallbackServerContext* context,
+                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override {
+    return Answer<v1::CheckDatabaseRequest, v1::CheckDatabaseReply>(
+        calls_, context, "itemdb.v1.Admin/CheckDatabase", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.CheckDatabase(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  grpc::ServerUnaryReactor* GetAccessPatterns(grpc::CallbackServerContext* context,
+                                              const grpc::ByteBuffer* request,
+                                              grpc::ByteBuffer* reply) override {
+    return Answer<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply>(
+        calls_, context, "itemdb.v1.Admin/GetAccessPatterns", request, reply,
+        [this](const auto& request, auto done, auto) {
+          std::move(done)(database_.GetAccessPatterns(request));
+        });
+  }
+
+ private:
+  Database& database_;
+  Calls& calls_;
+  const AdminFigures figures_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeAdminService(Database& database, Calls& calls,
+                                                const AdminFigures& figures) {
+  return std::make_unique<AdminService>(database, calls, figures);
+}
+
+}  // namespace itemdb

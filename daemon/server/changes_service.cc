@@ -1,0 +1,42 @@
+// itemdb.v1.Changes.
+#include "daemon/rpc/raw_call.h"
+#include "daemon/server/services.h"
+#include "daemon/streams/change_stream.h"
+#include "itemdb/v1/changes.grpc.pb.h"
+
+namespace itemdb {
+namespace {
+
+using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
+    v1::Changes::WithRawCallbackMethod_Watch<v1::Changes::Service>>;
+
+class ChangesService final : public RawChanges {
+ public:
+  ChangesService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
+
+  grpc::ServerUnaryReactor* ReadChanges(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* reply) override {
+    return Answer<v1::ReadChangesRequest, v1::ReadChangesReply>(
+        calls_, context, "itemdb.v1.Changes/ReadChanges", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.ReadChanges(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request) override {
+    return StartChangeStream(database_, calls_, context, request);
+  }
+
+ private:
+  Database& database_;
+  Calls& calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeChangesService(Database& database, Calls& calls) {
+  return std::make_unique<ChangesService>(database, calls);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,211 @@
+// itemdb.v1.Data: the path of every item. Requests are parsed as itemdb.wire messages, which have the wire
+// format of the published ones but leave items as bytes (tests/daemon/wire_twins_test.cc compares the two).
+#include "daemon/rpc/raw_call.h"
+#include "daemon/server/services.h"
+#include "daemon/streams/bulk_stream.h"
+#include "daemon/streams/page_stream.h"
+#include "itemdb/v1/data.grpc.pb.h"
+
+namespace itemdb {
+namespace {
+
+using grpc::ByteBuffer;
+using grpc::CallbackServerContext;
+using grpc::ServerUnaryReactor;
+
+template <typename Base>
+using RawWrites = v1::Data::WithRawCallbackMethod_PutItem<v1::Data::WithRawCallbackMethod_UpdateItem<
+    v1::Data::WithRawCallbackMethod_DeleteItem<v1::Data::WithRawCallbackMethod_BatchWriteItem<
+        v1::Data::WithRawCallbackMethod_TransactWriteItems<Base>>>>>;
+template <typename Base>
+using RawReads = v1::Data::WithRawCallbackMethod_GetItem<
+    v1::Data::WithRawCallbackMethod_BatchGetItem<v1::Data::WithRawCallbackMethod_TransactGetItems<
+        v1::Data::WithRawCallbackMethod_Query<v1::Data::WithRawCallbackMethod_Scan<Base>>>>>;
+
+template <typename Base>
+using RawStatements =
+    v1::Data::WithRawCallbackMethod_ExecuteStatement<v1::Data::WithRawCallbackMethod_BatchExecuteStatement<
+        v1::Data::WithRawCallbackMethod_ExecuteTransaction<Base>>>;
+
+template <typename Base>
+using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
+    v1::Data::WithRawCallbackMethod_ScanStream<v1::Data::WithRawCallbackMethod_BulkWrite<Base>>>;
+
+class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>> {
+ public:
+  DataService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
+
+  ServerUnaryReactor* PutItem(CallbackServerContext* context, const ByteBuffer* request,
+                              ByteBuffer* reply) override {
+    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
+        calls_, context, "itemdb.v1.Data/PutItem", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.PutItem(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* UpdateItem(CallbackServerContext* context, const ByteBuffer* request,
+                                 ByteBuffer* reply) override {
+    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
+        calls_, context, "itemdb.v1.Data/UpdateItem", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.UpdateItem(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* DeleteItem(CallbackServerContext* context, const ByteBuffer* request,
+                                 ByteBuffer* reply) override {
+    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
+        calls_, context, "itemdb.v1.Data/DeleteItem", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.DeleteItem(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* BatchWriteItem(CallbackServerContext* context, const ByteBuffer* request,
+                                     ByteBuffer* reply) override {
+    return Answer<wire::BatchWriteItemRequest, wire::BatchWriteItemReply>(
+        calls_, context, "itemdb.v1.Data/BatchWriteItem", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.BatchWriteItem(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* TransactWriteItems(CallbackServerContext* context, const ByteBuffer* request,
+                                         ByteBuffer* reply) override {
+    return Answer<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply>(
+        calls_, context, "itemdb.v1.Data/TransactWriteItems", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.TransactWriteItems(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* GetItem(CallbackServerContext* context, const ByteBuffer* request,
+                              ByteBuffer* reply) override {
+    return Answer<wire::GetItemRequest, wire::GetItemReply>(
+        calls_, context, "itemdb.v1.Data/GetItem", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.GetItem(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* BatchGetItem(CallbackServerContext* context, const ByteBuffer* request,
+                                   ByteBuffer* reply) override {
+    return Answer<wire::BatchGetItemRequest, wire::BatchGetItemReply>(
+        calls_, context, "itemdb.v1.Data/BatchGetItem", request, reply,
+        [this](wire::BatchGetItemRequest&& request, auto done, auto cancellation) {
+          database_.BatchGetItem(std::move(request), std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* TransactGetItems(CallbackServerContext* context, const ByteBuffer* request,
+                                       ByteBuffer* reply) override {
+    return Answer<wire::TransactGetItemsRequest, wire::TransactGetItemsReply>(
+        calls_, context, "itemdb.v1.Data/TransactGetItems", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.TransactGetItems(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* Query(CallbackServerContext* context, const ByteBuffer* request,
+                            ByteBuffer* reply) override {
+    return Answer<wire::PageRequest, Page>(calls_, context, "itemdb.v1.Data/Query", request, reply,
+                                           [this](const auto& request, auto done, auto cancellation) {
+                                             database_.Query(request, std::move(done),
+                                                             std::move(cancellation));
+                                           });
+  }
+
+  ServerUnaryReactor* Scan(CallbackServerContext* context, const ByteBuffer* request,
+                           ByteBuffer* reply) override {
+    return Answer<wire::PageRequest, Page>(calls_, context, "itemdb.v1.Data/Scan", request, reply,
+                                           [this](const auto& request, auto done, auto cancellation) {
+                                             database_.Scan(request, std::move(done),
+                                                            std::move(cancellation));
+                                           });
+  }
+
+  ServerUnaryReactor* ExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
+                                       ByteBuffer* reply) override {
+    return Answer<wire::ExecuteStatementRequest, StatementPage>(
+        calls_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.ExecuteStatement(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* BatchExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
+                                            ByteBuffer* reply) override {
+    return Answer<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply>(
+        calls_, context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.BatchExecuteStatement(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  ServerUnaryReactor* ExecuteTransaction(CallbackServerContext* context, const ByteBuffer* request,
+                                         ByteBuffer* reply) override {
+    return Answer<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply>(
+        calls_, context, "itemdb.v1.Data/ExecuteTransaction", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.ExecuteTransaction(request, std::move(done), std::move(cancellation));
+        });
+  }
+
+  grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,
+                                                    const ByteBuffer* request) override {
+    return StartPageStream(calls_, context, "itemdb.v1.Data/QueryStream", request,
+                           [this](bool one_state) { return QueryPages(one_state); });
+  }
+
+  grpc::ServerWriteReactor<ByteBuffer>* ScanStream(CallbackServerContext* context,
+                                                   const ByteBuffer* request) override {
+    return StartPageStream(calls_, context, "itemdb.v1.Data/ScanStream", request,
+                           [this](bool one_state) { return ScanPages(one_state); });
+  }
+
+  grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BulkWrite(CallbackServerContext* context) override {
+    return StartBulkStream(database_, calls_, context, "itemdb.v1.Data/BulkWrite");
+  }
+
+ private:
+  // Pages of the state of their own moment, or all of the one of now.
+  absl::StatusOr<ReadPageOf> QueryPages(bool one_state) {
+    Database* database = &database_;
+    if (!one_state) {
+      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+        database->Query(request, std::move(done), std::move(cancellation));
+      };
+    }
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
+    return
+        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+          database->QueryState(*state, request, std::move(done), std::move(cancellation));
+        };
+  }
+
+  absl::StatusOr<ReadPageOf> ScanPages(bool one_state) {
+    Database* database = &database_;
+    if (!one_state) {
+      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+        database->Scan(request, std::move(done), std::move(cancellation));
+      };
+    }
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
+    return
+        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+          database->ScanState(*state, request, std::move(done), std::move(cancellation));
+        };
+  }
+
+  Database& database_;
+  Calls& calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeDataService(Database& database, Calls& calls) {
+  return std::make_unique<DataService>(database, calls);
+}
+
+}  // namespace itemdb

@@ -1,0 +1,213 @@
+#include "daemon/server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+#include "daemon/http/api/json_handler.h"
+#include "daemon/rpc/reflection_access.h"
+#include "daemon/server/services.h"
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+// Names health checks may ask for, beside "" for the whole server.
+constexpr const char* kServiceNames[] = {"itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Changes",
+                                         "itemdb.v1.Admin"};
+
+// A peer that vanished without closing is found after a minute of silence and 20 seconds without an answer.
+constexpr int kKeepaliveTimeMs = 60'000;
+constexpr int kKeepaliveTimeoutMs = 20'000;
+// Clients may ping an idle connection this often; below it, they are cut off as abusive.
+constexpr int kMinClientPingIntervalMs = 10'000;
+// How long calls are still refused with a status of our own after the last one was answered. What reaches
+// gRPC once it shuts down is cancelled, which tells a caller nothing about a write; whoever calls all the
+// time hears the refusal within a round trip and stops.
+constexpr std::chrono::milliseconds kRefusing(200);
+// How long streams have to end with a status; then they are cut off.
+constexpr std::chrono::milliseconds kEndOfStreams(250);
+// Open streams of reflection, each of which holds a thread, and the one that waits for them. What is beyond
+// is refused (RESOURCE_EXHAUSTED).
+constexpr int kMaxReflectionThreads = 16;
+// For the last answers to leave when everything else is done.
+constexpr std::chrono::milliseconds kLastAnswers(500);
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(
+      std::min<int64_t>(absl::ToInt64Milliseconds(duration), std::numeric_limits<int>::max()));
+}
+
+void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxMessageBytes);
+  // gRPC inflates a compressed message before it looks at its size, so that a small one could take all
+  // memory: none is inflated, and clients are told that compression is not offered.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(options.handshake_timeout));
+  if (options.idle_timeout > absl::ZeroDuration()) {
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, Milliseconds(options.idle_timeout));
+  }
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinClientPingIntervalMs);
+  grpc::ResourceQuota quota("itemd");
+  quota.Resize(options.transport_bytes);
+  quota.SetMaxThreads(kMaxReflectionThreads);
+  builder.SetResourceQuota(quota);
+  // Reflection is a synchronous service: a thread waits for calls, and each open stream has one of its own.
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
+}
+
+using grpc::experimental::ExternalConnectionAcceptor;
+
+std::unique_ptr<ExternalConnectionAcceptor> AddAcceptor(
+    grpc::ServerBuilder& builder, std::shared_ptr<grpc::ServerCredentials> credentials) {
+  return builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, ServerOptions options) {
+  std::unique_ptr<Server> server(new Server(options));
+  ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(options.addresses, options.socket_permissions));
+  if (!options.http.addresses.empty()) {
+    options.http.max_connections = options.max_connections;
+    options.http.idle_timeout = options.idle_timeout;
+    options.http.handshake_timeout = options.handshake_timeout;
+    options.http.log = options.log;
+    ITEMDB_ASSIGN_OR_RETURN(server->http_, HttpServer::Open(server->calls_, options.http));
+    server->http_handler_ =
+        std::make_unique<JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
+  }
+  std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
+  ITEMDB_RETURN_IF_ERROR(server->FollowFiles(options));
+  if (server->certificates_ != nullptr) tcp_credentials = server->certificates_->credentials();
+
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  server->services_.push_back(MakeDataService(database, server->calls_));
+  server->services_.push_back(MakeTablesService(database, server->calls_));
+  server->services_.push_back(MakeChangesService(database, server->calls_));
+  server->services_.push_back(MakeAdminService(database, server->calls_,
+                                               {.start_time_us = absl::ToUnixMicros(absl::Now()),
+                                                .memory_bytes = static_cast<int64_t>(options.memory_bytes)}));
+
+  grpc::ServerBuilder builder;
+  SetLimits(options, builder);
+  for (const auto& service : server->services_) builder.RegisterService(service.get());
+  server->tcp_ = AddAcceptor(builder, std::move(tcp_credentials));
+  server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
+  if (!options.access_keys.empty()) {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
+    interceptors.push_back(MakeReflectionAccess(server->calls_.access));
+    builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  }
+  server->server_ = builder.BuildAndStart();
+  if (server->server_ == nullptr) return absl::InternalError("gRPC did not start and gave no reason");
+  for (const char* name : kServiceNames) {
+    server->server_->GetHealthCheckService()->SetServingStatus(name, true);
+  }
+  server->listener_->Start(
+      options.max_connections,
+      [server = server.get()](int fd, int listener_fd, bool tcp) {
+        ExternalConnectionAcceptor::NewConnectionParameters connection;
+        connection.fd = fd;
+        connection.listener_fd = listener_fd;
+        (tcp ? server->tcp_ : server->local_)->HandleNewConnection(&connection);
+      },
+      options.log);
+  if (server->http_ != nullptr) server->http_->Start(*server->http_handler_);
+  return server;
+}
+
+absl::Status Server::FollowFiles(const ServerOptions& options) {
+  std::vector<Followed> followed;
+  if (options.tls.has_value()) {
+    ITEMDB_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(*options.tls));
+    ITEMDB_ASSIGN_OR_RETURN(certificates_, GrpcCertificates::Make(content));
+    auto publish_to_http = [this](const TlsContent& changed) {
+      return http_ == nullptr ? absl::OkStatus() : http_->SetCertificates(changed);
+    };
+    ITEMDB_RETURN_IF_ERROR(publish_to_http(content));
+    auto read = [tls = *options.tls] { return ReadTlsFiles(tls); };
+    auto publish = [this, publish_to_http](const TlsContent& changed) -> absl::Status {
+      // What may want for descriptors first: when it fails, nothing has changed.
+      ITEMDB_RETURN_IF_ERROR(certificates_->Set(changed));
+      return publish_to_http(changed);
+    };
+    followed.push_back({.what = "certificates",
+                        .where = "tls_cert=" + options.tls->certificate_file,
+                        .follow = FollowWith(std::move(content), read, publish)});
+  }
+  if (!options.access_keys.empty()) {
+    auto read = [path = options.access_keys]() -> absl::StatusOr<AccessKeys> {
+      ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const AccessKeys> keys, AccessKeys::Read(path));
+      return *keys;
+    };
+    auto publish = [this](const AccessKeys& changed) {
+      auto keys = std::make_shared<const AccessKeys>(changed);
+      calls_.access.SetKeys(keys);
+      if (http_ != nullptr) http_->SetKeys(keys);
+      return absl::OkStatus();
+    };
+    ITEMDB_ASSIGN_OR_RETURN(AccessKeys keys, read());
+    ITEMDB_RETURN_IF_ERROR(publish(keys));
+    followed.push_back({.what = "access keys",
+                        .where = "access_keys=" + options.access_keys,
+                        .follow = FollowWith(std::move(keys), read, publish)});
+  }
+  if (!followed.empty()) {
+    files_ = std::make_unique<FileFollower>(std::move(followed), options.reload_interval, options.log);
+  }
+  return absl::OkStatus();
+}
+
+Server::Server(const ServerOptions& options)
+    : calls_(options.call_bytes, options.slow_request, options.log) {}
+
+std::vector<std::string> Server::http_addresses() const {
+  return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
+}
+
+Server::~Server() {
+  if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
+}
+
+void Server::Stop(std::chrono::milliseconds patience) {
+  server_->GetHealthCheckService()->Shutdown();
+  if (http_ != nullptr) http_->BeginStop();
+  calls_.gate.Close();
+  calls_.streams.Stop();
+  bool drained = calls_.gate.WaitUntilEmpty(std::min(patience, kEndOfStreams));
+  if (!drained) {
+    calls_.streams.Cut();
+    drained = calls_.gate.WaitUntilEmpty(patience - std::min(patience, kEndOfStreams));
+  }
+  if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
+  // After this nobody can connect; what gRPC was given once it shuts down, it would not close.
+  listener_->Stop();
+  if (http_ != nullptr) http_->Cut();
+  // What is left are answers on their way, and streams that are not ours (health watches, reflection).
+  server_->Shutdown(std::chrono::system_clock::now() +
+                    (drained ? kLastAnswers : std::chrono::milliseconds(0)));
+  calls_.gate.WaitUntilEmpty();
+  files_.reset();
+  http_.reset();
+  server_.reset();
+}
+
+}  // namespace itemdb

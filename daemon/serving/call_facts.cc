@@ -1,0 +1,87 @@
+#include "daemon/serving/call_facts.h"
+
+#include <algorithm>
+
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+bool IsTableName(const std::string& name) {
+  if (name.size() < kMinTableNameBytes || name.size() > kMaxTableNameBytes) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
+
+const std::string& TableOf(const wire::TransactWriteItem& item) {
+  switch (item.action_case()) {
+    case wire::TransactWriteItem::kPut:
+      return item.put().table_name();
+    case wire::TransactWriteItem::kUpdate:
+      return item.update().table_name();
+    case wire::TransactWriteItem::kDelete:
+      return item.delete_().table_name();
+    default:
+      return item.condition_check().table_name();
+  }
+}
+
+}  // namespace
+
+std::string LoggedTableName(const CallFacts& facts) {
+  if (facts.table_name.empty()) return "-";
+  std::string name = IsTableName(facts.table_name) ? facts.table_name : "?";
+  return facts.more_tables ? name + ",..." : name;
+}
+
+CallFacts FactsOf(const wire::BatchWriteItemRequest& request) {
+  CallFacts facts;
+  if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
+  facts.more_tables = request.request_items_size() > 1;
+  for (const auto& table : request.request_items()) facts.items += table.write_requests_size();
+  return facts;
+}
+
+CallFacts FactsOf(const wire::BulkWriteChunk& chunk) {
+  CallFacts facts;
+  if (chunk.request_items_size() > 0) facts.table_name = chunk.request_items(0).table_name();
+  const auto& tables = chunk.request_items();
+  facts.more_tables = std::any_of(tables.begin(), tables.end(),
+                                  [&](const auto& table) { return table.table_name() != facts.table_name; });
+  for (const auto& table : tables) facts.items += table.write_requests_size();
+  return facts;
+}
+
+CallFacts FactsOf(const wire::TransactWriteItemsRequest& request) {
+  CallFacts facts;
+  facts.items = request.transact_items_size();
+  if (facts.items == 0) return facts;
+  facts.table_name = TableOf(request.transact_items(0));
+  const auto& items = request.transact_items();
+  facts.more_tables = std::any_of(items.begin(), items.end(),
+                                  [&](const auto& item) { return TableOf(item) != facts.table_name; });
+  return facts;
+}
+
+CallFacts FactsOf(const wire::BatchGetItemRequest& request) {
+  CallFacts facts;
+  if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
+  facts.more_tables = request.request_items_size() > 1;
+  for (const auto& table : request.request_items()) facts.items += table.keys_size();
+  return facts;
+}
+
+CallFacts FactsOf(const wire::TransactGetItemsRequest& request) {
+  CallFacts facts;
+  facts.items = request.transact_items_size();
+  if (facts.items == 0) return facts;
+  facts.table_name = request.transact_items(0).table_name();
+  const auto& items = request.transact_items();
+  facts.more_tables = std::any_of(items.begin(), items.end(),
+                                  [&](const auto& item) { return item.table_name() != facts.table_name; });
+  return facts;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,70 @@
+#include "daemon/serving/calls.h"
+
+#include <spdlog/spdlog.h>
+
+#include "absl/strings/str_format.h"
+
+namespace itemdb {
+namespace {
+
+constexpr int64_t kLinesPerSecond = 10;
+
+std::chrono::steady_clock::duration Threshold(absl::Duration configured) {
+  if (configured <= absl::ZeroDuration()) return std::chrono::steady_clock::duration::max();
+  return absl::ToChronoNanoseconds(configured);
+}
+
+}  // namespace
+
+bool CallMemory::TryReserve(size_t bytes, int64_t limit) {
+  auto wanted = static_cast<int64_t>(bytes);
+  int64_t before = used_.fetch_add(wanted, std::memory_order_relaxed);
+  if (before <= 0 || before + wanted <= limit) return true;
+  used_.fetch_sub(wanted, std::memory_order_relaxed);
+  return false;
+}
+
+absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done) {
+  // What is in flight is mostly answered by then.
+  constexpr int64_t kRetryAfterMs = 50;
+  return MakeError(
+      absl::StatusCode::kResourceExhausted, kReasonCallsFull,
+      absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
+                      memory.limit_bytes(), what_was_done),
+      kRetryAfterMs);
+}
+
+absl::Status StoppingError(std::string_view what_was_done) {
+  // How long a restart takes, roughly.
+  constexpr int64_t kRetryAfterMs = 1'000;
+  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                   absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs);
+}
+
+SlowRequests::SlowRequests(absl::Duration threshold, std::shared_ptr<spdlog::logger> log)
+    : threshold_(Threshold(threshold)), log_(std::move(log)) {}
+
+void SlowRequests::Log(const AnsweredCall& call) {
+  int64_t left_out = 0;
+  {
+    MutexLock lock(mutex_);
+    auto now = std::chrono::steady_clock::now();
+    if (now - second_began_ >= std::chrono::seconds(1)) {
+      second_began_ = now;
+      lines_ = 0;
+    }
+    if (++lines_ > kLinesPerSecond) {
+      ++left_out_;
+      return;
+    }
+    left_out = std::exchange(left_out_, 0);
+  }
+  double milliseconds = std::chrono::duration<double, std::milli>(call.duration).count();
+  log_->warn(
+      "slow request method={} table={} duration_ms={:.3f} request_bytes={} reply_bytes={} items={} code={}",
+      call.method, LoggedTableName(call.facts), milliseconds, call.request_bytes, call.reply_bytes,
+      call.items < 0 ? call.facts.items : call.items, call.code);
+  if (left_out > 0) log_->warn("slow requests not logged count={}", left_out);
+}
+
+}  // namespace itemdb

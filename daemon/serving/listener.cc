@@ -1,0 +1,190 @@
+#include "daemon/serving/listener.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+
+namespace itemdb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Connections the kernel keeps waiting while this thread is busy; the kernel lowers it to net.core.somaxconn.
+constexpr int kBacklog = 4'096;
+// How long to wait when there are no descriptors for a connection that is waiting.
+constexpr int kPauseMs = 100;
+// Looking at thousands of descriptors for each connection beyond the limit would be a way to keep us busy.
+constexpr std::chrono::milliseconds kSweepInterval(10);
+constexpr std::chrono::seconds kLogInterval(1);
+
+absl::Status CannotListen(const ListenAddress& address, int error) {
+  return absl::UnavailableError(
+      absl::StrFormat("cannot listen on %s: %s", address.text,
+                      error == EADDRINUSE ? "another process uses this address" : std::strerror(error)));
+}
+
+// `address` with the port that was bound.
+std::string BoundName(const ListenAddress& address, int fd) {
+  if (!address.socket_path.empty()) return address.text;
+  sockaddr_storage bound = {};
+  socklen_t bytes = sizeof(bound);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &bytes);
+  // The port stands at the same place in both families.
+  int port = ntohs(reinterpret_cast<sockaddr_in*>(&bound)->sin_port);
+  return absl::StrFormat("%s:%d", address.text.substr(0, address.text.rfind(':')), port);
+}
+
+ino_t InodeOf(int fd) {
+  struct stat info = {};
+  return fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode) ? info.st_ino : 0;
+}
+
+// Lets through one message a second.
+class Hourglass {
+ public:
+  bool Passes() {
+    Clock::time_point now = Clock::now();
+    if (now - last_ < kLogInterval) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now() - kLogInterval;
+};
+
+}  // namespace
+
+bool ConnectionCount::Exceeds(int fd) {
+  // A number that is given out again was closed before.
+  connections_.erase(fd);
+  if (connections_.size() >= limit_) Sweep();
+  if (connections_.size() >= limit_) return true;
+  connections_[fd] = InodeOf(fd);
+  return false;
+}
+
+void ConnectionCount::Sweep() {
+  Clock::time_point now = Clock::now();
+  if (now - swept_ < kSweepInterval) return;
+  swept_ = now;
+  std::erase_if(connections_,
+                [](const auto& connection) { return InodeOf(connection.first) != connection.second; });
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::vector<ListenAddress>& addresses,
+                                                         unsigned socket_permissions) {
+  std::unique_ptr<Listener> listener(new Listener());
+  for (const ListenAddress& address : addresses) {
+    ITEMDB_RETURN_IF_ERROR(listener->Listen(address, socket_permissions));
+  }
+  return listener;
+}
+
+absl::Status Listener::Listen(const ListenAddress& address, unsigned socket_permissions) {
+  const SocketAddress target = ToSocketAddress(address);
+  Socket socket;
+  socket.tcp = address.socket_path.empty();
+  socket.fd.Reset(::socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.fd.get() < 0) return CannotListen(address, errno);
+  int on = 1, off = 0;
+  if (socket.tcp) {
+    // Not to wait for the last connections of a daemon that was stopped. Two daemons still cannot share a
+    // port.
+    setsockopt(socket.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    // [::] is every address of the machine, also those of IPv4.
+    if (target.storage.ss_family == AF_INET6) {
+      setsockopt(socket.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    }
+  } else {
+    absl::Status free = RemoveStaleSocket(address.socket_path);
+    if (!free.ok()) return absl::UnavailableError(free.message());
+  }
+  if (bind(socket.fd.get(), target.get(), target.bytes) != 0) return CannotListen(address, errno);
+  if (!socket.tcp) {
+    socket.path = address.socket_path;
+    struct stat file = {};
+    if (chmod(socket.path.c_str(), socket_permissions) != 0 || stat(socket.path.c_str(), &file) != 0) {
+      return CannotListen(address, errno);
+    }
+    socket.inode = file.st_ino;
+  }
+  if (listen(socket.fd.get(), kBacklog) != 0) return CannotListen(address, errno);
+  names_.push_back(BoundName(address, socket.fd.get()));
+  sockets_.push_back(std::move(socket));
+  return absl::OkStatus();
+}
+
+void Listener::Start(size_t max_connections, Accept accept, std::shared_ptr<spdlog::logger> log) {
+  stop_.Reset(eventfd(0, EFD_CLOEXEC));
+  thread_ = std::thread([this, max_connections, accept = std::move(accept), log = std::move(log)] {
+    Run(max_connections, accept, *log);
+  });
+}
+
+void Listener::Run(size_t max_connections, const Accept& accept, spdlog::logger& log) {
+  ConnectionCount count(max_connections);
+  Hourglass refused, exhausted;
+  std::vector<pollfd> events = {{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
+  for (const Socket& socket : sockets_)
+    events.push_back({.fd = socket.fd.get(), .events = POLLIN, .revents = 0});
+  while (true) {
+    poll(events.data(), events.size(), -1);
+    if (events[0].revents != 0) return;
+    for (size_t i = 0; i < sockets_.size(); ++i) {
+      if (events[i + 1].revents == 0) continue;
+      Descriptor connection(accept4(events[i + 1].fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (connection.get() < 0) {
+        if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) continue;
+        if (exhausted.Passes())
+          log.warn("connections wait for file descriptors reason={}", std::strerror(errno));
+        poll(events.data(), 1, kPauseMs);
+        continue;
+      }
+      if (count.Exceeds(connection.get())) {
+        if (refused.Passes()) log.warn("connection refused max_connections={}", max_connections);
+        continue;
+      }
+      if (sockets_[i].tcp) {
+        int on = 1;
+        setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      }
+      accept(connection.Release(), events[i + 1].fd, sockets_[i].tcp);
+    }
+  }
+}
+
+void Listener::Stop() {
+  if (thread_.joinable()) {
+    eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+  for (Socket& socket : sockets_) {
+    struct stat file = {};
+    bool ours = !socket.path.empty() && stat(socket.path.c_str(), &file) == 0 && file.st_ino == socket.inode;
+    if (ours) unlink(socket.path.c_str());
+  }
+  sockets_.clear();
+}
+
+Listener::~Listener() { Stop(); }
+
+size_t RaiseOpenFileLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
+}
+
+}  // namespace itemdb

@@ -1,0 +1,271 @@
+#include "daemon/streams/bulk_stream.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "daemon/rpc/grpc_status.h"
+#include "daemon/rpc/raw_call.h"
+#include "daemon/streams/stream_call.h"
+#include "storage/base/mutex.h"
+
+namespace itemdb {
+namespace {
+
+// Chunks of a stream under way at a time: one is being committed, one waits for its turn, one is being read
+// from the disk, one arrives. More only takes memory.
+constexpr size_t kChunksUnderWay = 4;
+
+// Three things go on side by side: chunks are read from the client, applied, and acknowledged. Each is at
+// most once in gRPC's hands; what may go on is decided under the lock, and done after it.
+//
+// Kept by itself until gRPC is done with it, and by the chunks under way until they have told it everything.
+class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                         public OpenStreams::Stream,
+                         public std::enable_shared_from_this<BulkStream> {
+ public:
+  BulkStream(Database& database, Calls& calls, grpc::CallbackServerContext& context, std::string_view method)
+      : call_(calls, context, method, /*request_bytes=*/0),
+        context_(context),
+        database_(database),
+        writes_(database.BeginBulkWrite()) {}
+
+  ~BulkStream() override = default;
+
+  void Start() {
+    self_ = shared_from_this();
+    if (grpc::Status entered = call_.Enter(); !entered.ok()) {
+      {
+        MutexLock lock(mutex_);
+        finished_ = true;
+      }
+      return Finish(std::move(entered));
+    }
+    call_.calls().streams.Add(this);
+    GoOn();
+  }
+
+  void OnReadDone(bool ok) override {
+    grpc::Status caller = ok ? call_.CheckCaller() : grpc::Status::OK;
+    {
+      MutexLock lock(mutex_);
+      reading_ = false;
+      if (!caller.ok()) {
+        EndWith(std::move(caller));
+      } else if (ok) {
+        arrived_ = true;
+      } else {
+        no_more_ = true;
+      }
+    }
+    GoOn();
+  }
+
+  void OnWriteDone(bool ok) override {
+    {
+      MutexLock lock(mutex_);
+      writing_ = false;
+      acknowledgement_.Clear();
+      if (!ok) EndWith(ToGrpcStatus(absl::CancelledError("the client is gone")));
+    }
+    GoOn();
+  }
+
+  void OnCancel() override {
+    call_.Cancel();
+    {
+      MutexLock lock(mutex_);
+      EndWith(ToGrpcStatus(absl::CancelledError("the client is gone")));
+    }
+    GoOn();
+  }
+
+  void OnDone() override {
+    writes_.reset();
+    call_.calls().streams.Remove(this);
+    call_.Leave();
+    self_.reset();
+  }
+
+  // What has been begun is acknowledged first.
+  void Stop() override {
+    {
+      MutexLock lock(mutex_);
+      EndWith(StoppingReply("nothing more was done"));
+    }
+    GoOn();
+  }
+  void Cut() override { context_.TryCancel(); }
+
+ private:
+  struct Chunk {
+    size_t reserved_bytes = 0;
+    std::chrono::steady_clock::time_point began;
+    CallFacts facts;
+    size_t request_bytes = 0;
+    // Once it is applied.
+    std::optional<absl::StatusOr<wire::BulkWriteReply>> reply;
+  };
+
+  // Nothing is begun any more. The first reason is the one the client hears.
+  void EndWith(grpc::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!end_.has_value()) end_ = std::move(status);
+  }
+
+  // Does what can be done now.
+  void GoOn() {
+    while (true) {
+      enum class Next { kNothing, kRead, kApply, kWrite, kFinish } next = Next::kNothing;
+      grpc::Status status;
+      {
+        MutexLock lock(mutex_);
+        if (finished_) return;
+        if (!writing_ && !chunks_.empty() && chunks_.front()->reply.has_value()) {
+          // Acknowledged in their order; the first that failed ends the stream.
+          if (TakeAcknowledgement()) {
+            writing_ = true;
+            next = Next::kWrite;
+          } else {
+            continue;
+          }
+        } else if (arrived_ && !applying_ && !end_.has_value() && ReserveForArrived()) {
+          arrived_ = false;
+          applying_ = true;
+          next = Next::kApply;
+        } else if (!writing_ && !applying_ && chunks_.empty() &&
+                   (end_.has_value() || (no_more_ && !arrived_))) {
+          finished_ = true;
+          next = Next::kFinish;
+          status = end_.value_or(grpc::Status::OK);
+        } else if (!reading_ && !arrived_ && !applying_ && !no_more_ && !end_.has_value() &&
+                   chunks_.size() < kChunksUnderWay) {
+          reading_ = true;
+          next = Next::kRead;
+        }
+      }
+      switch (next) {
+        case Next::kNothing:
+          return;
+        case Next::kRead:
+          StartRead(&request_);
+          break;
+        case Next::kApply:
+          Apply();
+          {
+            MutexLock lock(mutex_);
+            applying_ = false;
+          }
+          break;
+        case Next::kWrite:
+          StartWrite(&acknowledgement_);
+          break;
+        case Next::kFinish:
+          return Finish(std::move(status));
+      }
+    }
+  }
+
+  // False when there is no memory for the chunk that arrived: it waits for others of the stream to be done.
+  bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    size_t bytes = kCopiesOfRequest * request_.Length();
+    if (!call_.calls().memory->TryReserveForStream(bytes)) {
+      if (chunks_.empty()) EndWith(CallsFullReply(*call_.calls().memory, "nothing more was done"));
+      return false;
+    }
+    chunks_.push_back(std::make_shared<Chunk>());
+    chunks_.back()->reserved_bytes = bytes;
+    return true;
+  }
+
+  // Applies the chunk in `request_`, for which the last of `chunks_` stands.
+  void Apply() {
+    std::shared_ptr<Chunk> chunk;
+    {
+      MutexLock lock(mutex_);
+      chunk = chunks_.back();
+    }
+    grpc::ByteBuffer bytes;
+    bytes.Swap(&request_);
+    chunk->began = std::chrono::steady_clock::now();
+    chunk->request_bytes = bytes.Length();
+    wire::BulkWriteChunk request;
+    if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
+    chunk->facts = FactsOf(request);
+    bytes.Clear();
+    database_.BulkWrite(
+        *writes_, request,
+        [self = shared_from_this(), chunk](absl::StatusOr<wire::BulkWriteReply> reply) {
+          self->Applied(*chunk, std::move(reply));
+        },
+        call_.cancellation());
+  }
+
+  void Applied(Chunk& chunk, absl::StatusOr<wire::BulkWriteReply> reply) {
+    call_.calls().memory->Release(chunk.reserved_bytes);
+    EncodedReply logged;
+    if (!reply.ok()) logged.status = ToGrpcStatus(reply.status());
+    call_.LogIfSlow(chunk.began, chunk.facts, logged, -1, chunk.request_bytes);
+    {
+      MutexLock lock(mutex_);
+      chunk.reply = std::move(reply);
+    }
+    GoOn();
+  }
+
+  // Moves the first chunk's reply to `acknowledgement_`; false when it failed.
+  bool TakeAcknowledgement() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    absl::StatusOr<wire::BulkWriteReply> reply = *std::move(chunks_.front()->reply);
+    chunks_.pop_front();
+    // After a failure nothing is acknowledged: the client would not know what the gap is.
+    if (failed_) return false;
+    if (reply.ok()) {
+      EncodedReply encoded = EncodeReply(*reply, call_.calls().memory, &acknowledgement_);
+      if (encoded.status.ok()) return true;
+      failed_ = true;
+      end_ = std::move(encoded.status);
+      return false;
+    }
+    failed_ = true;
+    // Before anything else that ends the stream: it is what the client must know.
+    end_ = ToGrpcStatus(reply.status());
+    return false;
+  }
+
+  std::shared_ptr<BulkStream> self_;
+  StreamCall call_;
+  grpc::CallbackServerContext& context_;
+  Database& database_;
+  std::shared_ptr<BulkWrites> writes_;
+  // In gRPC's hands while reading_ and writing_.
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer acknowledgement_;
+
+  Mutex mutex_;
+  // Under way, in their order.
+  std::deque<std::shared_ptr<Chunk>> chunks_ ABSL_GUARDED_BY(mutex_);
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  // `request_` holds a chunk.
+  bool arrived_ ABSL_GUARDED_BY(mutex_) = false;
+  // It is being handed to the database, one at a time so that the order is kept.
+  bool applying_ ABSL_GUARDED_BY(mutex_) = false;
+  // The client has sent its last chunk.
+  bool no_more_ ABSL_GUARDED_BY(mutex_) = false;
+  // A chunk failed.
+  bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  // Why the stream ends before that.
+  std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StartBulkStream(
+    Database& database, Calls& calls, grpc::CallbackServerContext* context, std::string_view method) {
+  auto stream = std::make_shared<BulkStream>(database, calls, *context, method);
+  stream->Start();
+  return stream.get();
+}
+
+}  // namespace itemdb

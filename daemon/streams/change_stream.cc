@@ -1,0 +1,64 @@
+#include "daemon/streams/change_stream.h"
+
+#include <utility>
+
+#include "daemon/rpc/raw_call.h"
+#include "daemon/streams/reply_stream.h"
+
+namespace itemdb {
+namespace {
+
+constexpr std::string_view kMethod = "itemdb.v1.Changes/Watch";
+
+class ChangeStream final : public ReplyStream {
+ public:
+  ChangeStream(Database& database, Calls& calls, const grpc::ByteBuffer& request,
+               grpc::CallbackServerContext& context)
+      : ReplyStream(calls, context, kMethod, request.Length()), database_(database) {}
+
+  void Start(const grpc::ByteBuffer& bytes) {
+    if (!Enter()) return;
+    if (!DecodeRequest(bytes, request_)) return End(UndecodableRequest(kMethod));
+    MakeNext();
+  }
+
+ private:
+  ~ChangeStream() override = default;
+
+  void MakeNext() override {
+    database_.WatchChanges(
+        request_, [this](absl::StatusOr<WatchPage> page) { SendPage(std::move(page)); },
+        call().cancellation());
+  }
+
+  void SendPage(absl::StatusOr<WatchPage> page) {
+    if (!page.ok()) return End(page.status());
+    request_.set_after_sequence(page->reply.change_sequence());
+    request_.set_table_storage_id(page->reply.table_storage_id());
+    const bool last = page->last;
+    // A reply may wait long for its reader. Who is refused goes on later where it was.
+    CallMemory& memory = *calls().memory;
+    const size_t bytes = page->encoded_records.size();
+    if (bytes > 0 && !memory.TryReserveForStream(bytes)) return EndForMemory();
+    EncodedReply reply = EncodeReply(*std::move(page), calls().memory, message());
+    // Counted with the message by now.
+    if (bytes > 0) memory.Release(bytes);
+    Send(std::move(reply.status), last);
+  }
+
+  Database& database_;
+  // Of what is still to come.
+  v1::WatchRequest request_;
+};
+
+}  // namespace
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(Database& database, Calls& calls,
+                                                              grpc::CallbackServerContext* context,
+                                                              const grpc::ByteBuffer* request) {
+  auto* stream = new ChangeStream(database, calls, *request, *context);
+  stream->Start(*request);
+  return stream;
+}
+
+}  // namespace itemdb

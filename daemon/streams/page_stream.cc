@@ -1,0 +1,89 @@
+#include "daemon/streams/page_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/rpc/grpc_status.h"
+#include "daemon/rpc/raw_call.h"
+#include "daemon/streams/reply_stream.h"
+#include "storage/base/limits.h"
+
+namespace itemdb {
+namespace {
+
+// Bytes set aside for a page before it is read. What it takes is counted once it is there.
+size_t ExpectedPageBytes(const wire::PageRequest& request) {
+  if (request.select() == v1::SELECT_COUNT) return 0;
+  if (!request.has_limit() || request.limit() < 1) return kMaxPageBytes;
+  return std::min<size_t>(kMaxPageBytes, static_cast<size_t>(request.limit()) * kMaxItemBytes);
+}
+
+class PageStream final : public ReplyStream {
+ public:
+  PageStream(Calls& calls, grpc::CallbackServerContext& context, std::string_view method,
+             size_t request_bytes)
+      : ReplyStream(calls, context, method, request_bytes) {}
+
+  void Start(const grpc::ByteBuffer& bytes,
+             const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin) {
+    if (!Enter()) return;
+    wire::PageStreamRequest request;
+    if (!DecodeRequest(bytes, request)) return End(UndecodableRequest(call().method()));
+    request_ = std::move(*request.mutable_page());
+    facts_ = FactsOf(request_);
+    absl::StatusOr<ReadPageOf> read = begin(request.one_state());
+    if (!read.ok()) return End(read.status());
+    read_ = *std::move(read);
+    MakeNext();
+  }
+
+ private:
+  ~PageStream() override = default;
+
+  void LetGo() override { read_ = nullptr; }  // With the state it may hold.
+
+  void MakeNext() override {
+    expected_bytes_ = ExpectedPageBytes(request_);
+    if (!calls().memory->TryReserveForStream(expected_bytes_)) return EndForMemory();
+    began_ = std::chrono::steady_clock::now();
+    ReadPageOf read = read_;
+    read(
+        request_, [this](absl::StatusOr<Page> page) { SendPage(std::move(page)); }, call().cancellation());
+  }
+
+  void SendPage(absl::StatusOr<Page> page) {
+    calls().memory->Release(expected_bytes_);
+    EncodedReply reply;
+    int64_t items = -1;
+    bool last = false;
+    if (page.ok()) {
+      items = ItemsOf(*page);
+      last = !page->reply.has_last_evaluated_key();
+      if (!last) request_.set_exclusive_start_key(page->reply.last_evaluated_key());
+      reply = EncodeReply(*std::move(page), calls().memory, message());
+    } else {
+      reply.status = ToGrpcStatus(page.status());
+    }
+    // A stream lasts as long as its client likes; what may be slow is a page.
+    call().LogIfSlow(began_, facts_, reply, items);
+    Send(std::move(reply.status), last);
+  }
+
+  wire::PageRequest request_;
+  CallFacts facts_;
+  ReadPageOf read_;
+  std::chrono::steady_clock::time_point began_;
+  size_t expected_bytes_ = 0;
+};
+
+}  // namespace
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartPageStream(
+    Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
+    const grpc::ByteBuffer* request, const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin) {
+  auto* stream = new PageStream(calls, *context, method, request->Length());
+  stream->Start(*request, begin);
+  return stream;
+}
+
+}  // namespace itemdb

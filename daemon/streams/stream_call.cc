@@ -1,0 +1,57 @@
+#include "daemon/streams/stream_call.h"
+
+#include "daemon/rpc/grpc_status.h"
+
+namespace itemdb {
+namespace {
+
+// What an open stream is taken to cost in gRPC and here, whatever it carries. An estimate on the safe side:
+// ten thousand opened at once stayed well within --memory (tests/e2e/pressure_test.cc).
+constexpr size_t kStreamBytes = 24 << 10;
+
+}  // namespace
+
+StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
+                       size_t request_bytes)
+    : calls_(calls),
+      context_(context),
+      method_(method),
+      request_bytes_(request_bytes),
+      caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
+      cancellation_(caller_left_) {}
+
+grpc::Status StreamCall::Enter() {
+  if (!calls_.gate.TryEnter()) return StoppingReply();
+  entered_ = true;
+  if (grpc::Status caller = CheckCaller(); !caller.ok()) return caller;
+  size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
+  if (!calls_.memory->TryReserveForStream(bytes)) return CallsFullReply(*calls_.memory);
+  reserved_bytes_ = bytes;
+  return grpc::Status::OK;
+}
+
+grpc::Status StreamCall::CheckCaller() const {
+  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context_, method_);
+  return caller.ok() ? grpc::Status::OK : ToGrpcStatus(caller.status());
+}
+
+void StreamCall::Leave() {
+  calls_.memory->Release(reserved_bytes_);
+  if (entered_) calls_.gate.Leave();
+}
+
+void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallFacts& facts,
+                           const EncodedReply& reply, int64_t items, size_t request_bytes) {
+  auto duration = std::chrono::steady_clock::now() - began;
+  if (!calls_.slow.IsSlow(duration)) return;
+  calls_.slow.Log(
+      {.method = method_,
+       .facts = facts,
+       .duration = duration,
+       .request_bytes = request_bytes,
+       .reply_bytes = reply.bytes,
+       .items = items,
+       .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
+}
+
+}  // namespace itemdb

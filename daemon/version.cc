@@ -1,7 +1,0 @@
-#include "daemon/version.h"
-
-namespace itemdb {
-
-std::string_view Version() { return ITEMDB_VERSION; }
-
-}  // namespace itemdb

@@ -1,126 +1,15 @@
 #include "storage/store/store.h"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
-#include <optional>
-#include <set>
 
-#include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
-#include "rocksdb/slice_transform.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
-#include "storage/base/check.h"
-#include "storage/keys/key_codec.h"
-#include "storage/keys/storage_id.h"
 #include "storage/store/logged_changes.h"
+#include "storage/store/rocksdb_options.h"
 
 namespace itemdb {
 namespace {
-
-// The prefix of a stored key that the bloom filters know: the storage id and the first key attribute, which
-// is an item collection. (An index partitioned by several attributes gets a coarser prefix: one extractor
-// serves all.)
-class CollectionPrefix : public rocksdb::SliceTransform {
- public:
-  const char* Name() const override { return "itemdb.CollectionPrefix"; }
-  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
-    return rocksdb::Slice(key.data(), Length(key).value_or(key.size()));
-  }
-  bool InDomain(const rocksdb::Slice& key) const override { return Length(key).has_value(); }
-
- private:
-  static std::optional<size_t> Length(const rocksdb::Slice& key) {
-    std::string_view rest = ToView(key);
-    if (!ConsumeStorageId(&rest).has_value()) return std::nullopt;
-    const std::optional<size_t> value = KeyValueLength(rest);
-    if (!value.has_value()) return std::nullopt;
-    return key.size() - rest.size() + *value;
-  }
-};
-
-// RocksDB's log lines, into ours. RocksDB keeps no LOG file: its own writer aborts the process on a full
-// disk.
-class SpdlogLogger : public rocksdb::Logger {
- public:
-  explicit SpdlogLogger(std::shared_ptr<spdlog::logger> log)
-      : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(std::move(log)) {}
-
-  using rocksdb::Logger::Logv;
-  void Logv(const char* format, va_list arguments) override {
-    Logv(rocksdb::InfoLogLevel::INFO_LEVEL, format, arguments);
-  }
-  void Logv(const rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
-    if (level < GetInfoLogLevel()) return;
-    char line[1024];
-    int size = std::vsnprintf(line, sizeof(line), format, arguments);
-    if (size <= 0) return;
-    std::string_view text(line, std::min<size_t>(size, sizeof(line) - 1));
-    while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-    auto log_level = level >= rocksdb::InfoLogLevel::ERROR_LEVEL  ? spdlog::level::err
-                     : level == rocksdb::InfoLogLevel::WARN_LEVEL ? spdlog::level::warn
-                                                                  : spdlog::level::debug;
-    log_->log(log_level, "rocksdb message=\"{}\"", text);
-  }
-
- private:
-  std::shared_ptr<spdlog::logger> log_;
-};
-
-// Syncs write-ahead logs that are closed before anything enters the next one, when writes are not synced
-// themselves.
-//
-// RocksDB does not: a power cut may then take the end of one log and leave the next, a hole in the middle of
-// the commits where relaxed mode promises that only the last of them go. Called on the write thread, after
-// the new log was made and before it is written to; once per memtable, so its sync costs little.
-class ClosedLogSync : public rocksdb::EventListener {
- public:
-  explicit ClosedLogSync(const StoreOptions& options)
-      : env_(options.env), path_(options.path), log_(options.log) {}
-
-  void OnMemTableSealed(const rocksdb::MemTableInfo&) override {
-    std::vector<std::string> names;
-    std::set<uint64_t> numbers;
-    (void)env_->GetChildren(path_, &names);
-    for (const std::string& name : names) {
-      uint64_t number = 0;
-      int length = 0;
-      if (std::sscanf(name.c_str(), "%" SCNu64 ".log%n", &number, &length) != 1 ||
-          length != static_cast<int>(name.size()))
-        continue;
-      numbers.insert(number);
-    }
-    if (!numbers.empty()) numbers.erase(std::prev(numbers.end()));  // The new one.
-    for (uint64_t number : numbers) {
-      if (number <= synced_through_) continue;
-      char name[32];
-      std::snprintf(name, sizeof(name), "/%06" PRIu64 ".log", number);
-      std::unique_ptr<rocksdb::WritableFile> file;
-      rocksdb::Status status = env_->ReopenWritableFile(path_ + name, &file, rocksdb::EnvOptions());
-      if (status.ok()) status = file->Sync();
-      // The next sync of RocksDB meets the same error and reports it to those who wait for it.
-      if (!status.ok())
-        return log_->error("a closed write-ahead log could not be synced log={} error=\"{}\"", name + 1,
-                           status.ToString());
-      synced_through_ = number;
-    }
-  }
-
- private:
-  rocksdb::Env* const env_;
-  const std::string path_;
-  const std::shared_ptr<spdlog::logger> log_;
-  // Touched on RocksDB's write thread only.
-  uint64_t synced_through_ = 0;
-};
-
-// One memtable, whatever memory there is: its skip list is searched by every read and write. With 50,000
-// orders tables of 16 MiB gave 26 % more PutItem and 34 % more Query of an index than those of 64.
-constexpr size_t kMaxMemtableBytes = 16 << 20;
-
-// A start after a crash reads the log twice: to verify it, and, at about 90 MB/s, to write it to table files.
-constexpr uint64_t kMaxLogBytes = 64 << 20;
 
 // Remembers whether a flush or compaction failed in a way that RocksDB does not get over by itself.
 //
@@ -153,53 +42,6 @@ class FailedJobs : public rocksdb::EventListener {
   std::string last_damage_ ABSL_GUARDED_BY(mutex_);
 };
 
-rocksdb::Options BaseOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger) {
-  rocksdb::Options base;
-  base.env = options.env;
-  base.create_if_missing = true;
-  base.create_missing_column_families = true;
-  base.info_log = logger;
-  base.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-  base.stats_dump_period_sec = 0;
-  base.stats_persist_period_sec = 0;
-
-  // A damaged log must be noticed, not silently cut short: the default mode opens after one flipped byte and
-  // drops every later write. Preallocated or recycled log files would look damaged after an ordinary power
-  // cut.
-  base.wal_recovery_mode = options.wal_recovery_mode;
-  base.allow_fallocate = false;
-  base.recycle_log_file_num = 0;
-  base.track_and_verify_wals_in_manifest = options.verify_logs;
-  base.manual_wal_flush = false;
-  base.best_efforts_recovery = options.without_missing_files;
-  if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
-
-  // All families share one memory budget and one log, which is bounded so that a start after a crash stays
-  // quick.
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  table.whole_key_filtering = true;
-  table.format_version = 5;
-  table.cache_index_and_filter_blocks = true;
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
-  base.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  base.write_buffer_manager =
-      std::make_shared<rocksdb::WriteBufferManager>(options.memtable_bytes, table.block_cache);
-  base.write_buffer_size = std::clamp<size_t>(options.memtable_bytes / 4, 1 << 20, kMaxMemtableBytes);
-  base.max_write_buffer_number = 2;
-  base.arena_block_size = 64 << 10;
-  base.max_total_wal_size = std::min<uint64_t>(4 * options.memtable_bytes, kMaxLogBytes);
-  base.max_open_files = 4096;
-  // RocksDB starts so many threads, by default 16, for each family that has a file, whatever the number of
-  // files.
-  base.max_file_opening_threads = 4;
-  base.max_background_jobs = 3;
-  base.compression = rocksdb::kLZ4Compression;
-  base.level_compaction_dynamic_level_bytes = true;
-  return base;
-}
-
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
@@ -230,7 +72,7 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
     if (std::erase(there, kFamilyNames[i]) == 0 && !base.create_missing_column_families) continue;
     rocksdb::ColumnFamilyOptions family = base;
     if (i <= kLocalEntries) {
-      family.prefix_extractor = std::make_shared<CollectionPrefix>();
+      family.prefix_extractor = NewCollectionPrefix();
       family.compaction_filter_factory = dropped_records_;
     }
     if (i == kStats) family.compaction_filter_factory = dropped_collections_;
@@ -257,8 +99,8 @@ absl::Status Store::CheckFamilies(const StoreOptions& options) {
 
 absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::shared_ptr<Store> store(new Store());
-  store->logger_ = std::make_shared<SpdlogLogger>(options.log);
-  rocksdb::Options base = BaseOptions(options, store->logger_);
+  store->logger_ = NewRocksDBLogger(options.log);
+  rocksdb::Options base = RocksDBOptions(options, store->logger_);
   base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, store->has_damage_, options.log));
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
@@ -279,8 +121,8 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
 
 absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& options, LoggedChanges* log) {
   std::shared_ptr<Store> store(new Store());
-  store->logger_ = std::make_shared<SpdlogLogger>(options.log);
-  rocksdb::Options base = BaseOptions(options, store->logger_);
+  store->logger_ = NewRocksDBLogger(options.log);
+  rocksdb::Options base = RocksDBOptions(options, store->logger_);
   base.create_if_missing = false;
   base.create_missing_column_families = false;
   base.wal_filter = log;

@@ -123,7 +123,7 @@ TEST(Status, TheWriteAheadLogIsBoundedHoweverMuchMemoryThereIs) {
                                                           {"text", S(std::string(kItemBytes, 'x'))}}))
                     .ok());
   }
-  constexpr int64_t kBound = 80 << 20;
+  constexpr int64_t kBound = 128 << 20;
   EXPECT_TRUE(Await([&] { return database->GetStatus().disk().write_ahead_log() < kBound; }))
       << database->GetStatus().disk().write_ahead_log();
 }

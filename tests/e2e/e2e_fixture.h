@@ -30,12 +30,7 @@ class E2eTest : public ::testing::Test {
   }
 
   // itemctl against the daemon, unless the arguments begin with an --endpoint of their own.
-  CommandResult Itemctl(std::vector<std::string> arguments, const std::string& input = "") const {
-    if (arguments.empty() || arguments.front() != "--endpoint") {
-      arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
-    }
-    return RunProgram(ITEMCTL_PROGRAM, arguments, input);
-  }
+  CommandResult Itemctl(std::vector<std::string> arguments, const std::string& input = "") const;
 
   // What itemctl prints one a line (`-o jsonl`), when it succeeds; otherwise the test fails.
   std::vector<Json> Lines(const std::vector<std::string>& arguments, const std::string& input = "") const {

@@ -15,6 +15,7 @@
 #include "bench/tables.h"
 #include "bench/throughput.h"
 #include "bench/time_to_live.h"
+#include "bench/watches.h"
 
 namespace itemdb::bench {
 namespace {
@@ -56,6 +57,7 @@ struct Options {
   int expiries = 10'000;
   double expiry_seconds = 20;
   int64_t expired = 1'000'000;
+  int watches = 10'000;
   std::string transport = "tcp";
   std::string output = "text";
   // echo-server.
@@ -105,11 +107,15 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("--expired", options.expired, "Items that ttl finds expired (default 1000000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
       ->type_name("N");
+  app.add_option("--watches", options.watches, "Idle watches of watches (default 10000)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   app.add_option("--live-orders", options.live_orders,
                  "Orders of the table that live makes (default 1000000)")
       ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
-  app.add_option("--live-writers", options.live_writers, "Writers beside live and reclaim (default 4)")
+  app.add_option("--live-writers", options.live_writers,
+                 "Writers beside live, reclaim and watches (default 4)")
       ->check(CLI::Range(1, 256))
       ->type_name("N");
   app.add_option("--reclaim-items", options.reclaim_items,
@@ -206,6 +212,12 @@ absl::Status RunCommand(const std::string& command, const Options& options) {
                                                 .bytes_per_second = options.reclaim_mib << 20,
                                                 .writers = options.live_writers}));
   }
+  if (all || command == "watches") {
+    ITEMDB_RETURN_IF_ERROR(RunWatches(session, {.watches = options.watches,
+                                                .writers = options.live_writers,
+                                                .rounds = options.rounds,
+                                                .seconds = options.seconds}));
+  }
   if (all || command == "order") {
     ITEMDB_RETURN_IF_ERROR(RunOrderingCost(session, {.writes = options.writes, .rounds = options.rounds}));
   }
@@ -229,6 +241,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("ttl", "How long after their time items are deleted, and how fast a backlog goes");
   app.add_subcommand("live", "An index of a live table, its check, a watch: speed, and writes beside them");
   app.add_subcommand("reclaim", "The space of a deleted table: when it is back, and puts meanwhile");
+  app.add_subcommand("watches", "Puts beside idle watches of other tables, and without");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
   // What this program starts as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");

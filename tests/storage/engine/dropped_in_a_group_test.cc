@@ -1,0 +1,91 @@
+// A table is deleted, and written to after that, in one commit group: what was counted of the table is gone
+// with the deletion, so a write that still reached it would count what is not there.
+#include <future>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/storage/engine/gate_file_system.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_database.h"
+
+namespace itemdb::testing {
+namespace {
+
+bool IsLog(const std::string& path) { return path.ends_with(".log"); }
+
+// Runs an asynchronous operation; its status comes later.
+template <typename Reply, typename Begin>
+std::future<absl::Status> Later(Begin begin) {
+  auto promise = std::make_shared<std::promise<absl::Status>>();
+  std::future<absl::Status> status = promise->get_future();
+  begin([promise](absl::StatusOr<Reply> reply) { promise->set_value(reply.status()); });
+  return status;
+}
+
+wire::WriteItemRequest Put(const std::string& table, const std::string& pk) {
+  wire::WriteItemRequest request;
+  request.set_table_name(table);
+  request.set_key_or_item(Encode({{"pk", S(pk)}, {"rank", N("1")}, {"sk", S("#")}}));
+  return request;
+}
+
+class DroppedInAGroup : public ::testing::Test {
+ protected:
+  // The tests end with an open gate: closing waits for the file that is being written.
+  void TearDown() override { gate_->Open(); }
+
+  static DatabaseOptions Gated(const std::string& directory, std::shared_ptr<rocksdb::FileSystem> gate) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+    options.file_system = std::move(gate);
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+  std::shared_ptr<GateFileSystem> gate_ =
+      std::make_shared<GateFileSystem>(rocksdb::FileSystem::Default(), IsLog);
+  TestDatabase database_{Gated(directory_.path() + "/data", gate_)};
+};
+
+TEST_F(DroppedInAGroup, TakesNoMoreWrites) {
+  for (const char* name : {"Gone", "Kept"}) {
+    v1::CreateTableRequest table = TableRequest(name);
+    AddLocalIndex(&table, "ByRank", "rank:N", v1::PROJECTION_TYPE_KEYS_ONLY);
+    database_.CreateTable(table);
+    ASSERT_TRUE(database_.Put(name, {{"pk", S("old")}, {"rank", N("1")}, {"sk", S("#")}}).ok());
+  }
+  // All that comes while this group is synced is one group.
+  gate_->Shut();
+  auto first = Later<wire::WriteItemReply>([&](auto done) { database_->PutItem(Put("Kept", "1"), done); });
+  gate_->AwaitWaiting();
+  v1::DeleteTableRequest drop;
+  drop.set_table_name("Gone");
+  auto dropped = Later<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(drop, done); });
+  std::vector<std::future<absl::Status>> refused;
+  for (const char* pk : {"old", "new"}) {
+    const wire::WriteItemRequest put = Put("Gone", pk);
+    refused.push_back(Later<wire::WriteItemReply>([&](auto done) { database_->PutItem(put, done); }));
+    wire::WriteItemRequest deletion;
+    deletion.set_table_name("Gone");
+    deletion.set_key_or_item(Encode({{"pk", S(pk)}, {"sk", S("#")}}));
+    refused.push_back(Later<wire::WriteItemReply>([&](auto done) { database_->DeleteItem(deletion, done); }));
+    wire::TransactWriteItemsRequest transaction;
+    *transaction.add_transact_items()->mutable_put() = put;
+    *transaction.add_transact_items()->mutable_put() = Put("Kept", std::string("with ") + pk);
+    refused.push_back(Later<wire::TransactWriteItemsReply>(
+        [&](auto done) { database_->TransactWriteItems(transaction, done); }));
+  }
+  auto last = Later<wire::WriteItemReply>([&](auto done) { database_->PutItem(Put("Kept", "2"), done); });
+  gate_->Open();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_TRUE(dropped.get().ok());
+  for (std::future<absl::Status>& status : refused) EXPECT_TRUE(absl::IsNotFound(status.get()));
+  EXPECT_TRUE(last.get().ok());
+  EXPECT_EQ(database_.Get("Kept", {{"pk", S("with old")}, {"sk", S("#")}}), "");
+  database_.CheckIsClean();
+  database_.Reopen();
+  database_.CheckIsClean();
+}
+
+}  // namespace
+}  // namespace itemdb::testing

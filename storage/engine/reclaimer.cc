@@ -11,6 +11,7 @@
 #include "storage/engine/engine.h"
 #include "storage/keys/key_codec.h"
 #include "storage/store/counters.h"
+#include "storage/store/rocksdb_options.h"
 
 namespace itemdb {
 namespace {
@@ -32,7 +33,7 @@ constexpr uint64_t kMaxDeletionsSkipped = 10'000;
 // A file that is deleted counts as so much less work than one that is rewritten: some milliseconds each.
 constexpr int64_t kDeletingIsFaster = 16;
 // Writers are slowed down from 20 files in level 0 on, which pile up while a compaction of that level waits.
-constexpr int kHurryLevel0Files = 10;
+constexpr int kHurryLevel0Files = kLevel0CompactionFiles + 6;
 
 // What a deleted table or index left in one family.
 struct DroppedRange {

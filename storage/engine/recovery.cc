@@ -143,9 +143,9 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {
     if (!absl::IsDataLoss(store.status())) return store.status();
-    return DataLossError(directory + " is damaged: " + MessageOf(store.status()) +
-                         "; the last change known to be durable is " + std::to_string(watermark.sequence) +
-                         "; " + NextCommand());
+    const std::string message = logged.status().ok() ? MessageOf(store.status()) : logged.status().ToString();
+    return DataLossError(directory + " is damaged: " + message + "; the last change known to be durable is " +
+                         std::to_string(watermark.sequence) + "; " + NextCommand());
   }
   if (std::optional<std::string> missing = (*store)->MissingFamily(); missing.has_value()) {
     // The creation of the database was interrupted.

@@ -12,6 +12,7 @@
 #include "storage/indexes/index_entry.h"
 #include "storage/indexes/record_sorter.h"
 #include "storage/schema/table_changes.h"
+#include "storage/store/rocksdb_options.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -24,7 +25,7 @@ constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
 constexpr size_t kMinChangedBytes = 4 << 10;
 constexpr size_t kFilesIngestedAtOnce = 4;
-constexpr int kMaxLevel0Files = 8;
+constexpr int kMaxLevel0Files = kLevel0CompactionFiles + 4;
 constexpr auto kLevel0PollInterval = std::chrono::milliseconds(20);
 // A damaged file may keep level 0 from ever getting smaller.
 constexpr auto kMaxLevel0Wait = std::chrono::seconds(30);
@@ -257,10 +258,17 @@ class Backfill {
     rocksdb::DB* db = view_->store()->db();
     const Keyspace keyspace = EntriesOf(*view_->store(), *index_);
     rocksdb::ColumnFamilyHandle* family = keyspace.family();
-    std::vector<std::string> paths;
+    std::vector<SortedFile> files;
     std::unique_ptr<rocksdb::SstFileWriter> file;
-    auto wrap = [&paths](const rocksdb::Status& status) {
-      return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + paths.back(), status);
+    auto wrap = [&files](const rocksdb::Status& status) {
+      return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + files.back().path, status);
+    };
+    const auto finish = [&] {
+      rocksdb::ExternalSstFileInfo written;
+      const rocksdb::Status status = file->Finish(&written);
+      files.back().checksum = written.file_checksum;
+      files.back().checksum_function = written.file_checksum_func_name;
+      return wrap(status);
     };
     int64_t seen = 0;
     int64_t written = 0;
@@ -285,38 +293,38 @@ class Backfill {
       counted_.items += 1;
       counted_.bytes += static_cast<int64_t>(entry.item_size);
       if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
-        ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
+        ITEMDB_RETURN_IF_ERROR(finish());
         file.reset();
       }
       if (file == nullptr) {
-        paths.push_back(path_prefix_ + std::to_string(paths.size()) + ".sst");
+        files.push_back({.path = path_prefix_ + std::to_string(files.size()) + ".sst"});
         file = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), db->GetOptions(family), family,
                                                         /*invalidate_page_cache=*/false);
-        ITEMDB_RETURN_IF_ERROR(wrap(file->Open(paths.back())));
+        ITEMDB_RETURN_IF_ERROR(wrap(file->Open(files.back().path)));
       }
       return wrap(file->Put(keyspace.StoredKey(key),
                             EncodeRecord(index_->storage_id, key, entry.item_size, entry.item)));
     }));
     if (file == nullptr) return absl::OkStatus();  // No entries at all.
-    ITEMDB_RETURN_IF_ERROR(wrap(file->Finish()));
-    return IngestFiles(family, paths);
+    ITEMDB_RETURN_IF_ERROR(finish());
+    return IngestFiles(family, files);
   }
 
   // A few at a time. Where a file of the family spans the index's keys, though it has none of them, RocksDB
   // puts what is ingested into level 0, and too many files there would make it delay writes.
-  absl::Status IngestFiles(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths) {
-    for (size_t begin = 0; begin < paths.size(); begin += kFilesIngestedAtOnce) {
+  absl::Status IngestFiles(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {
+    for (size_t begin = 0; begin < files.size(); begin += kFilesIngestedAtOnce) {
       const auto until = std::chrono::steady_clock::now() + kMaxLevel0Wait;
       do {
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-        std::string files;
+        std::string level0_files;
         (void)view_->store()->db()->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0",
-                                                &files);
-        if (std::atoi(files.c_str()) < kMaxLevel0Files) break;
+                                                &level0_files);
+        if (std::atoi(level0_files.c_str()) < kMaxLevel0Files) break;
         std::this_thread::sleep_for(kLevel0PollInterval);
       } while (std::chrono::steady_clock::now() < until);
-      const auto first = paths.begin() + static_cast<std::ptrdiff_t>(begin);
-      const size_t count = std::min(kFilesIngestedAtOnce, paths.size() - begin);
+      const auto first = files.begin() + static_cast<std::ptrdiff_t>(begin);
+      const size_t count = std::min(kFilesIngestedAtOnce, files.size() - begin);
       ITEMDB_RETURN_IF_ERROR(
           view_->store()->Ingest(family, {first, first + static_cast<std::ptrdiff_t>(count)}));
     }

@@ -102,9 +102,10 @@ class PageReader {
   };
 
   // Whether blocks read from disk are kept in the block cache. Those of a scan of more than a quarter of it
-  // are not: they would drive out what is read again and again.
+  // are not: they would drive out what is read again and again. Few items at the
+  // beginning of a table are: it is where programs look first, again and again.
   bool FillsCache() const {
-    if (page_.one_collection) return true;
+    if (page_.one_collection || (page_.is_first && page_.limit <= kMaxItemsOnRequestThread)) return true;
     const auto bytes = static_cast<uint64_t>(engine_.counters().Of(page_.storage_id()).bytes);
     return bytes <= page_.view->store()->block_cache_capacity() / 4;
   }

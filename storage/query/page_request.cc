@@ -202,6 +202,7 @@ absl::StatusOr<KeyCondition> MakeKeyCondition(const wire::PageRequest& request, 
 // Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
 // collection.
 absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view prefix, PreparedPage* page) {
+  page->is_first = false;
   ITEMDB_ASSIGN_OR_RETURN(std::string start, CanonicalizeItem(exclusive_start_key));
   std::vector<std::string> expected = PositionAttributes(*page);
   bool matches = ItemView(start).Count() == expected.size();

@@ -30,6 +30,8 @@ struct PreparedPage {
   // Whether every key of the range starts with the same first key value, so that prefix bloom filters apply.
   bool one_collection = false;
   bool forward = true;
+  // The request has no ExclusiveStartKey.
+  bool is_first = true;
   // Items to evaluate at most.
   int64_t limit = INT64_MAX;
   std::optional<Condition> filter;

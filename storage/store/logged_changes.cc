@@ -65,8 +65,8 @@ rocksdb::WalFilter::WalProcessingOption LoggedChanges::LogRecordFound(unsigned l
                                                                       const rocksdb::WriteBatch& batch,
                                                                       rocksdb::WriteBatch*, bool*) {
   BatchReader reader(this, log_number);
-  return batch.Iterate(&reader).ok() ? WalProcessingOption::kIgnoreCurrentRecord
-                                     : WalProcessingOption::kCorruptedRecord;
+  status_ = batch.Iterate(&reader);
+  return status_.ok() ? WalProcessingOption::kIgnoreCurrentRecord : WalProcessingOption::kCorruptedRecord;
 }
 
 }  // namespace itemdb

@@ -17,7 +17,8 @@ struct ChangeRun {
 };
 
 // Given to Store::OpenReadOnly: RocksDB shows it each batch of the log, with its checksum verified, and puts
-// none of them into memory.
+// none of them into memory. It knows the operations that the engine writes, Put and Delete; any other is told
+// as damage.
 class LoggedChanges : public rocksdb::WalFilter {
  public:
   const char* Name() const override { return "itemdb.LoggedChanges"; }
@@ -27,6 +28,8 @@ class LoggedChanges : public rocksdb::WalFilter {
                                      const rocksdb::WriteBatch& batch, rocksdb::WriteBatch* new_batch,
                                      bool* batch_changed) override;
 
+  // Why a batch was refused; OK when none was.
+  const rocksdb::Status& status() const { return status_; }
   // In the order of the log; what table files hold too may be among them.
   const std::vector<ChangeRun>& runs() const { return runs_; }
   // The last record of catalog_records.h's kChangesStartKey, empty for none.
@@ -44,6 +47,7 @@ class LoggedChanges : public rocksdb::WalFilter {
 
   Family changes_;
   Family catalog_;
+  rocksdb::Status status_;
   std::vector<ChangeRun> runs_;
   std::string changes_start_;
 };

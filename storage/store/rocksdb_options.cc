@@ -119,9 +119,6 @@ constexpr size_t kMaxMemtableBytes = 32 << 20;
 // A start after a crash writes the log to table files, at about 90 MB/s.
 constexpr uint64_t kMaxLogBytes = 96 << 20;
 
-// So many files of level 0, which are searched one by one, are merged into the next level at once.
-constexpr int kFilesBeforeCompaction = 8;
-
 // What is read and cached at once. Larger blocks compress better, and leave a smaller index to search.
 constexpr size_t kBlockBytes = 8 << 10;
 
@@ -171,7 +168,7 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
       std::make_shared<rocksdb::WriteBufferManager>(options.memtable_bytes, table.block_cache);
   base.write_buffer_size = std::clamp<size_t>(options.memtable_bytes / 4, 1 << 20, kMaxMemtableBytes);
   base.max_write_buffer_number = 2;
-  base.level0_file_num_compaction_trigger = kFilesBeforeCompaction;
+  base.level0_file_num_compaction_trigger = kLevel0CompactionFiles;
   base.arena_block_size = 64 << 10;
   base.max_total_wal_size = std::min<uint64_t>(4 * options.memtable_bytes, kMaxLogBytes);
   base.max_open_files = 4096;
@@ -179,7 +176,8 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   // files.
   base.max_file_opening_threads = 4;
   base.max_background_jobs = 3;
-  // Reads do not delete the files that the last snapshot kept: a network thread would wait for the disk.
+  // The end of an iterator does not delete files that it was the last to need: a network thread would wait
+  // for the disk.
   base.avoid_unnecessary_blocking_io = true;
   // The manifest keeps a checksum of every table file, so that a copy of one can be verified.
   base.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();

@@ -9,6 +9,10 @@
 
 namespace itemdb {
 
+// So many files of level 0 are merged into the next level. What lets level 0 grow on purpose keeps some
+// distance from this, and from 20, where RocksDB slows writers down.
+inline constexpr int kLevel0CompactionFiles = 8;
+
 // The options of the database and of every column family.
 rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_ptr<rocksdb::Logger>& logger);
 

@@ -199,13 +199,22 @@ void Store::TakeFromCache(int64_t bytes) {
   block_cache_->SetCapacity(static_cast<size_t>(std::max<int64_t>(cache_bytes_, 0)));
 }
 
-absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths) {
-  rocksdb::IngestExternalFileOptions options;
+absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {
+  rocksdb::IngestExternalFileArg ingested;
+  ingested.column_family = family;
+  for (const SortedFile& file : files) {
+    ingested.external_files.push_back(file.path);
+    ingested.files_checksums.push_back(file.checksum);
+    ingested.files_checksum_func_names.push_back(file.checksum_function);
+  }
+  rocksdb::IngestExternalFileOptions& options = ingested.options;
   options.move_files = true;
   options.write_global_seqno = false;
   // Nothing has a key in their range: a flush, for which writers would have to wait, is never needed.
   options.allow_blocking_flush = false;
-  rocksdb::Status status = db_->IngestExternalFile(family, paths, options);
+  // They were computed while the files were written: they need not be read for that.
+  options.verify_file_checksum = false;
+  rocksdb::Status status = db_->IngestExternalFiles({ingested});
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   return absl::OkStatus();
 }

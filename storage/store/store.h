@@ -28,6 +28,14 @@ namespace itemdb {
 
 class LoggedChanges;
 
+// A table file that rocksdb::SstFileWriter has written.
+struct SortedFile {
+  std::string path;
+  // Of the whole file, as the writer computed it.
+  std::string checksum;
+  std::string checksum_function;
+};
+
 struct StoreOptions {
   // RocksDB's own directory.
   std::string path;
@@ -112,9 +120,9 @@ class Store {
   // Takes so many bytes from the block cache for something else, or, when negative, gives them back.
   void TakeFromCache(int64_t bytes);
 
-  // Adds the sorted table files at `paths` to `family`. They are on the same file system, do not overlap, and
-  // nothing has a key in their range. Durable on return, and the files are gone from where they were.
-  absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<std::string>& paths);
+  // Adds sorted table files to `family`. They are on the same file system, do not overlap, and nothing has a
+  // key in their range. Durable on return, and the files are gone from where they were.
+  absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
 
   // Makes writes go on, when a damaged file cannot be compacted, however many files wait behind it. To be
   // called now and then, by one thread.

@@ -54,7 +54,8 @@ grpc::Status FixedTimeToLive(const v1::DescribeTimeToLiveRequest&, v1::DescribeT
   return grpc::Status::OK;
 }
 
-grpc::Status FixedStatus(const v1::GetStatusRequest&, v1::GetStatusReply* reply) {
+grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply* reply) {
+  EXPECT_TRUE(request.with_tables());
   reply->set_version("1.2.3");
   reply->set_database_id("00000000-0000-0000-0000-000000000000");
   reply->set_durable(true);

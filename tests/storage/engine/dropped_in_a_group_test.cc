@@ -12,29 +12,26 @@
 namespace itemdb::testing {
 namespace {
 
-bool IsLog(const std::string& path) { return path.ends_with(".log"); }
-
-// Runs an asynchronous operation; its status comes later.
-template <typename Reply, typename Begin>
-std::future<absl::Status> Later(Begin begin) {
-  auto promise = std::make_shared<std::promise<absl::Status>>();
-  std::future<absl::Status> status = promise->get_future();
-  begin([promise](absl::StatusOr<Reply> reply) { promise->set_value(reply.status()); });
-  return status;
-}
-
-wire::WriteItemRequest Put(const std::string& table, const std::string& pk) {
-  wire::WriteItemRequest request;
-  request.set_table_name(table);
-  request.set_key_or_item(Encode({{"pk", S(pk)}, {"rank", N("1")}, {"sk", S("#")}}));
-  return request;
-}
-
 class DroppedInAGroup : public ::testing::Test {
  protected:
   // The tests end with an open gate: closing waits for the file that is being written.
   void TearDown() override { gate_->Open(); }
 
+  // Runs an asynchronous operation; its status comes later.
+  template <typename Reply, typename Begin>
+  static std::future<absl::Status> Later(Begin begin) {
+    auto promise = std::make_shared<std::promise<absl::Status>>();
+    std::future<absl::Status> status = promise->get_future();
+    begin([promise](absl::StatusOr<Reply> reply) { promise->set_value(reply.status()); });
+    return status;
+  }
+
+  static wire::WriteItemRequest Put(const std::string& table, const std::string& pk) {
+    wire::WriteItemRequest request;
+    request.set_table_name(table);
+    request.set_key_or_item(Encode({{"pk", S(pk)}, {"rank", N("1")}, {"sk", S("#")}}));
+    return request;
+  }
   static DatabaseOptions Gated(const std::string& directory, std::shared_ptr<rocksdb::FileSystem> gate) {
     DatabaseOptions options = TestDatabase::DefaultOptions(directory);
     options.file_system = std::move(gate);
@@ -42,8 +39,8 @@ class DroppedInAGroup : public ::testing::Test {
   }
 
   TemporaryDirectory directory_;
-  std::shared_ptr<GateFileSystem> gate_ =
-      std::make_shared<GateFileSystem>(rocksdb::FileSystem::Default(), IsLog);
+  std::shared_ptr<GateFileSystem> gate_ = std::make_shared<GateFileSystem>(
+      rocksdb::FileSystem::Default(), [](const std::string& path) { return path.ends_with(".log"); });
   TestDatabase database_{Gated(directory_.path() + "/data", gate_)};
 };
 

@@ -32,8 +32,8 @@ class LoggedChanges;
 struct SortedFile {
   std::string path;
   // Of the whole file, as the writer computed it.
-  std::string checksum;
-  std::string checksum_function;
+  std::string checksum = {};
+  std::string checksum_function = {};
 };
 
 struct StoreOptions {

@@ -15,7 +15,7 @@
 namespace itemdb::bench {
 namespace {
 
-// How often the address file is looked for: far less than a start takes.
+// How often the address file is looked for; much shorter than a start.
 constexpr std::chrono::microseconds kPollInterval(200);
 constexpr std::chrono::seconds kStartPatience(60);
 constexpr std::chrono::seconds kStopPatience(20);
@@ -52,8 +52,9 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::str
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
-  // vfork, because fork would copy our page tables, which start times would then include, and run gRPC's fork
-  // handlers; posix_spawn cannot tie the child's life to ours. The child only makes system calls.
+  // vfork, because fork would copy our page tables, which would count as start time, and run gRPC's fork
+  // handlers. posix_spawn cannot set PR_SET_PDEATHSIG, which ends the child with us. The child makes only
+  // system calls.
   pid_t pid = vfork();
   if (pid == 0) {
     setpgid(0, 0);

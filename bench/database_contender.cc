@@ -1,5 +1,4 @@
-// Storage without the daemon: threads that decode requests and hand them to a Database, as gRPC's threads do
-// in itemd.
+// Storage without the daemon: threads decode requests and call a Database, as gRPC's threads do in itemd.
 
 #include <deque>
 #include <future>
@@ -12,16 +11,16 @@
 namespace itemdb::bench {
 namespace {
 
-// What gRPC's callback API runs on, on two cores.
+// As many threads as gRPC's callback API uses on two cores.
 constexpr int kThreads = 2;
 
 class DatabaseContender : public Contender {
  public:
-  DatabaseContender(const ContenderSetup& setup, std::unique_ptr<Database> database)
+  DatabaseContender(const ContenderSetup& setup, std::unique_ptr<storage::Database> database)
       : setup_(setup), database_(std::move(database)) {}
   ~DatabaseContender() override {
     Join();
-    database_.reset();  // Ends the threads that answer, before what they answer to.
+    database_.reset();  // Ends the threads that call Finish, before the members that Finish uses.
   }
 
   void Begin(Load& load) override {
@@ -29,7 +28,7 @@ class DatabaseContender : public Contender {
     load_ = &load;
     callers_.assign(load.callers(), Caller());
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       running_ = load.callers();
       for (int caller = 0; caller < load.callers(); ++caller) answered_.push_back(caller);
     }
@@ -61,7 +60,7 @@ class DatabaseContender : public Contender {
     while (true) {
       int caller;
       {
-        MutexLock lock(mutex_);
+        storage::MutexLock lock(mutex_);
         while (answered_.empty() && running_ > 0) changed_.Wait(mutex_);
         if (answered_.empty()) return;
         caller = answered_.front();
@@ -71,7 +70,7 @@ class DatabaseContender : public Contender {
       if (operation.has_value()) {
         Start(caller, setup_.requests->request(*operation));
       } else {
-        MutexLock lock(mutex_);
+        storage::MutexLock lock(mutex_);
         if (--running_ == 0) changed_.NotifyAll();
       }
     }
@@ -97,24 +96,24 @@ class DatabaseContender : public Contender {
     });
   }
 
-  // The caller is not started again from here: the answer of a lone write comes inside Start.
+  // Does not start the caller's next operation: a lone write calls Finish inside Start, so calls would nest.
   void Finish(int caller, const absl::Status& status) {
     load_->Finish(caller, callers_[caller].begin, status);
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     answered_.push_back(caller);
     changed_.NotifyOne();
   }
 
   const ContenderSetup setup_;
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<storage::Database> database_;
   Load* load_ = nullptr;
   std::vector<Caller> callers_;
 
-  Mutex mutex_;
-  CondVar changed_;
+  storage::Mutex mutex_;
+  storage::CondVar changed_;
   // Callers whose last operation was answered.
   std::deque<int> answered_ ABSL_GUARDED_BY(mutex_);
-  // Callers that have not gone.
+  // Callers that have not ended.
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
 
   std::vector<std::thread> threads_;
@@ -129,12 +128,12 @@ absl::Status CheckOrderCount(const v1::DescribeTableReply& reply, uint64_t order
 }
 
 absl::StatusOr<std::unique_ptr<Contender>> OpenDatabase(const ContenderSetup& setup) {
-  ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(OptionsFor(setup.directory, setup.durable)));
+  ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsFor(setup.directory, setup.durable)));
   return std::make_unique<DatabaseContender>(setup, std::move(database));
 }
 
 absl::Status MakeOrderDatabase(const std::string& directory, uint64_t orders) {
-  ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(OptionsFor(directory, /*durable=*/false)));
+  ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsFor(directory, /*durable=*/false)));
   std::promise<absl::Status> created;
   database->CreateTable(OrderTableRequest(), [&created](absl::StatusOr<v1::CreateTableReply> reply) {
     created.set_value(reply.status());

@@ -1,6 +1,5 @@
-// Servers in processes of their own, driven with many calls in flight on one connection. The requests are
-// encoded before the run and replies only looked at, so that the calling side costs as little as gRPC allows
-// and the same for itemd and echo.
+// Servers in processes of their own, with many calls in flight on one connection. Requests are encoded before
+// the run and replies are only checked, so the calling side costs little, and the same for itemd and echo.
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -13,7 +12,7 @@
 namespace itemdb::bench {
 namespace {
 
-// No shorter than the reply with any order in it.
+// A reply that contains an order is at least this long.
 constexpr size_t kOrderReplyBytes = 200;
 
 class GrpcContender : public Contender {

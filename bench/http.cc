@@ -37,7 +37,8 @@ constexpr OperationFacts kOperations[] = {
     {HttpOperation::kQuery, "Query", "Query over HTTP, 20 order headers of a customer from an index"},
 };
 
-// One request a line in the file, sent in turn from the first; each thread takes every so many-th.
+// The wrk script. The file has one request body per line. With N threads, thread i sends the lines i, i + N,
+// i + 2N and so on, again and again.
 constexpr char kScript[] = R"lua(
 local head = "POST / HTTP/1.1\r\nHost: bench\r\nContent-Type: application/x-amz-json-1.0\r\n" ..
   "X-Amz-Target: DynamoDB_20120810." .. os.getenv("ITEMBENCH_OPERATION") .. "\r\nX-Amz-Date: 20260101T000000Z\r\n" ..
@@ -70,7 +71,7 @@ function done(summary, latency)
 end
 )lua";
 
-// The last line that wrk prints, which is the script's.
+// Runs wrk and returns the JSON that the script prints as the last line.
 absl::StatusOr<ordered_json> RunWrk(const std::string& script, const std::string& address, int connections,
                                     int seconds) {
   const int threads = connections == 1 ? 1 : 2;
@@ -98,7 +99,7 @@ std::chrono::nanoseconds CpuOfEndedChildren() {
   return duration(usage.ru_utime) + duration(usage.ru_stime);
 }
 
-// Asks once and returns the length of the reply's body.
+// Sends one request and returns the length of the reply's body.
 absl::StatusOr<size_t> ReplyBytes(const std::string& address, const std::string& operation,
                                   const std::string& body) {
   namespace http = boost::beast::http;
@@ -214,8 +215,8 @@ class HttpThroughput {
     return StartItemdHttpProcess(directory, /*durable=*/true);
   }
 
-  // Reads find everything in the cache after the warm-up; puts begin with a new database each time, as what
-  // others wrote before must not slow them down.
+  // Measures one contender, on a new copy of the database, so that earlier writes do not slow it down. After
+  // the warm-up, reads find everything in the cache.
   absl::StatusOr<Measured> Measure(const HttpRow& row) {
     ITEMDB_ASSIGN_OR_RETURN(HttpServerProcess server,
                             row.contender == "itemd"
@@ -267,7 +268,7 @@ class HttpThroughput {
       if (row.contender != "echo") {
         std::vector<double> ratios;
         for (size_t round = 0; round < row.rounds.size(); ++round) {
-          // The echo with as many connections comes next.
+          // The next row is the echo server with the same number of connections.
           ratios.push_back(row.rounds[round].operations_per_second /
                            rows_[i + 1].rounds[round].operations_per_second);
         }
@@ -288,7 +289,7 @@ class HttpThroughput {
   Session& session_;
   const HttpOptions& options_;
   const OperationFacts& facts_;
-  // The database that every run gets a copy of.
+  // The database; every run uses a copy of it.
   std::string original_;
   std::string script_;
   std::string bodies_;

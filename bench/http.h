@@ -1,5 +1,5 @@
-// `itembench http`: GetItem, PutItem and Query over DynamoDB's HTTP protocol, driven by wrk, beside a server
-// on Beast alone that answers the same requests with bodies of the same size.
+// `itembench http`: GetItem, PutItem and Query over DynamoDB's HTTP protocol, driven by wrk. Compared with a
+// server that uses Beast alone and answers the same requests with bodies of the same size.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace itemdb::bench {
 
 struct HttpOptions {
-  // Connections, each with one request in flight; every contender is measured with each.
+  // Numbers of connections, each with one request in flight. Every contender is measured with each number.
   std::vector<int> connections;
-  // Of each measurement, after a second of warm-up; wrk counts in whole seconds, so at least 1.
+  // Length of each measurement, after a warm-up of one second. Rounded to whole seconds for wrk, at least 1.
   double seconds = 1;
-  // Every round measures everything once, the contenders in one order and then in the other.
+  // Every round measures everything once; every second round in reverse order.
   int rounds = 3;
-  // Orders to read from.
+  // Number of orders that are read.
   uint64_t orders = 50'000;
 };
 

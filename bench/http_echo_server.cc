@@ -49,7 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   http::response<http::string_body> reply_;
 };
 
-// Accepts on its own thread's io_context and deals connections out in turn.
+// Accepts connections on the first io_context and assigns them to all io_contexts in turn.
 class Acceptor {
  public:
   Acceptor(std::vector<std::unique_ptr<net::io_context>>& workers, size_t reply_bytes)

@@ -28,7 +28,7 @@ constexpr double kBuildGoalItemsPerSecond = 300'000;
 constexpr double kBuildGoalScans = 4;
 constexpr double kWaitGoalMs = 100;
 
-// The Order table without indexes, and one of them.
+// The Order table without its indexes. TheIndex is one of these indexes.
 v1::CreateTableRequest BareTable() {
   const v1::CreateTableRequest whole = OrderTableRequest();
   v1::CreateTableRequest request = whole;
@@ -44,8 +44,8 @@ v1::CreateTableRequest BareTable() {
 }
 v1::GlobalSecondaryIndex TheIndex() { return OrderTableRequest().global_secondary_indexes(0); }
 
-absl::Status LoadOrders(Database& database, uint64_t orders) {
-  const std::shared_ptr<BulkWrites> writes = database.BeginBulkWrite();
+absl::Status LoadOrders(storage::Database& database, uint64_t orders) {
+  const std::shared_ptr<storage::BulkWrites> writes = database.BeginBulkWrite();
   for (uint64_t order = 0; order < orders;) {
     wire::BulkWriteChunk chunk;
     chunk.set_chunk_number(order / kChunkWrites + 1);
@@ -60,15 +60,16 @@ absl::Status LoadOrders(Database& database, uint64_t orders) {
   return absl::OkStatus();
 }
 
-// Seconds that reading every item takes, page after page.
-absl::StatusOr<double> Scan(Database& database, uint64_t orders) {
+// Seconds to read every item, one page after another.
+absl::StatusOr<double> Scan(storage::Database& database, uint64_t orders) {
   const Clock::time_point begin = Clock::now();
   wire::PageRequest request;
   request.set_table_name(kOrderTable);
   uint64_t items = 0;
   do {
-    ITEMDB_ASSIGN_OR_RETURN(Page page,
-                            Await<Page>([&](auto done) { database.Scan(request, std::move(done)); }));
+    ITEMDB_ASSIGN_OR_RETURN(storage::Page page, Await<storage::Page>([&](auto done) {
+                              database.Scan(request, std::move(done));
+                            }));
     items += static_cast<uint64_t>(page.reply.count());
     request.set_exclusive_start_key(page.reply.last_evaluated_key());
   } while (!request.exclusive_start_key().empty());
@@ -76,13 +77,13 @@ absl::StatusOr<double> Scan(Database& database, uint64_t orders) {
   return SecondsSince(begin);
 }
 
-// Writers of orders that are there already.
-Writers WriteOrders(Database& database, const LiveOptions& options) {
+// Writers that overwrite existing orders.
+Writers WriteOrders(storage::Database& database, const LiveOptions& options) {
   return Writers(database, kOrderTable, options.writers, options.orders, OrderItem);
 }
 
-// Seconds from asking for the index to reading it.
-absl::StatusOr<double> BuildIndex(Session& session, Database& database) {
+// Seconds from the request until the index is ACTIVE.
+absl::StatusOr<double> BuildIndex(Session& session, storage::Database& database) {
   v1::UpdateTableRequest request;
   request.set_table_name(kOrderTable);
   *request.add_global_secondary_index_creations() = TheIndex();
@@ -102,7 +103,7 @@ absl::StatusOr<double> BuildIndex(Session& session, Database& database) {
   }
 }
 
-absl::Status DropIndex(Database& database) {
+absl::Status DropIndex(storage::Database& database) {
   v1::UpdateTableRequest request;
   request.set_table_name(kOrderTable);
   request.add_global_secondary_index_deletions(TheIndex().index_name());
@@ -114,7 +115,7 @@ struct CheckFigures {
   double seconds = 0;
   int64_t records = 0;
 };
-absl::StatusOr<CheckFigures> Check(Database& database) {
+absl::StatusOr<CheckFigures> Check(storage::Database& database) {
   v1::CheckDatabaseRequest request;
   request.set_table_name(kOrderTable);
   request.set_index_name(TheIndex().index_name());
@@ -127,7 +128,7 @@ absl::StatusOr<CheckFigures> Check(Database& database) {
                       .records = reply.items_checked() + reply.index_entries_checked()};
 }
 
-// Bytes of the change log's files for each change.
+// Bytes per change in the files of the change log.
 absl::StatusOr<double> LogBytesPerChange(const std::string& directory) {
   ITEMDB_ASSIGN_OR_RETURN(auto store, OrderStore::Open(directory));
   rocksdb::ColumnFamilyHandle* changes = store->ordering().store->changes();
@@ -148,7 +149,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   double writes_beside = 0;
   CheckFigures check;
   {
-    ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(OptionsFor(directory, /*durable=*/true)));
+    ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsFor(directory, /*durable=*/true)));
     ITEMDB_RETURN_IF_ERROR(Await<v1::CreateTableReply>([&](auto done) {
                              database->CreateTable(BareTable(), std::move(done));
                            }).status());
@@ -225,7 +226,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   return absl::OkStatus();
 }
 
-// How long after its commit time a change is in the hands of a watcher on another connection.
+// Measures the time from the commit time of a change until a watcher receives it.
 absl::Status RunWatch(Session& session, const LiveOptions& options) {
   session.Progress("live: watching changes");
   const std::string directory = session.scratch.NewPath();

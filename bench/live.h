@@ -1,5 +1,5 @@
-// `itembench live`: what a database does beside serving: filling an index of a live table, checking one,
-// telling of changes.
+// `itembench live`: background work of a database that serves requests: the backfill of an index on a live
+// table, the check of an index, a watch.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 namespace itemdb::bench {
 
 struct LiveOptions {
-  // Items of the table.
+  // Number of items of the table.
   uint64_t orders = 1'000'000;
-  // Threads that go on writing meanwhile, one put in flight each.
+  // Threads that write at the same time, with one put in flight each.
   int writers = 4;
-  // For how long changes are watched.
+  // How long changes are watched.
   double seconds = 5;
 };
 
-// Storage in this process for the index and the check; itemd and one connection for the watch.
+// The index and the check use storage in this process; the watch uses itemd and one connection.
 absl::Status RunLive(Session& session, const LiveOptions& options);
 
 }  // namespace itemdb::bench

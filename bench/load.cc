@@ -12,13 +12,13 @@
 namespace itemdb::bench {
 namespace {
 
-// How long the last operations of a run may take before they are made to fail.
+// How long the last operations of a run may take before GiveUp is called.
 constexpr nanoseconds kPatience = std::chrono::seconds(20);
 constexpr nanoseconds kForever = std::chrono::hours(1);
 
 double Microseconds(nanoseconds time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
-// The value below which `fraction` of `values`, which are reordered, lie.
+// The value below which `fraction` of `values` lie. Reorders `values`.
 double PercentileUs(std::vector<uint32_t>& values, double fraction) {
   auto nth = values.begin() + static_cast<ptrdiff_t>(fraction * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), nth, values.end());
@@ -51,7 +51,7 @@ std::optional<uint64_t> Load::Next() {
     uint64_t operation = next_.fetch_add(1, std::memory_order_relaxed);
     if (operation < options_.operations) return operation;
   }
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   --running_;
   changed_.NotifyAll();
   return std::nullopt;
@@ -67,20 +67,20 @@ void Load::Finish(int caller, Clock::time_point begin, const absl::Status& statu
     return;
   }
   phase_ = Phase::kOver;
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   if (failure_.ok()) failure_ = status;
 }
 
 void Load::WaitFor(nanoseconds time) {
   Clock::time_point end = Clock::now() + time;
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   while (running_ > 0 && Clock::now() < end) changed_.WaitFor(mutex_, end - Clock::now());
 }
 
 absl::Status Load::End(Contender& contender) {
   phase_ = Phase::kOver;
   WaitFor(kPatience);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   if (running_ > 0) contender.GiveUp();
   while (running_ > 0) changed_.Wait(mutex_);
   return failure_;
@@ -101,7 +101,7 @@ absl::StatusOr<Measured> RunLoad(Contender& contender, const LoadOptions& option
   nanoseconds client_cpu = OwnCpu();
   nanoseconds machine_cpu = MachineCpu();
   Clock::time_point begin = Clock::now();
-  Load::Phase expected = Load::Phase::kWarmUp;  // A failure may have ended it.
+  Load::Phase expected = Load::Phase::kWarmUp;  // An error may have set kOver already.
   load.phase_.compare_exchange_strong(expected, Load::Phase::kMeasured);
   load.WaitFor(options.measured);
   load.phase_ = Load::Phase::kOver;

@@ -1,4 +1,4 @@
-// itembench: how fast itemd is, in ratios to what it is made of.
+// itembench: measures how fast itemd is, compared with gRPC alone and RocksDB alone.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -25,16 +25,15 @@ constexpr int kExitUsage = 2;
 constexpr int kExitInterrupted = 130;
 
 constexpr char kDescription[] =
-    "itembench - measures itemd beside raw gRPC and raw RocksDB doing the same work, in one run. On a "
-    "machine that is "
-    "shared, trust the ratios and the CPU times, not operations per second.";
+    "itembench - measures itemd, and in the same run gRPC alone and RocksDB alone doing the same work. On a "
+    "shared machine, trust the ratios and the CPU times, not the operations per second.";
 
 constexpr char kFooter[] = R"(
 Contenders of put and get (--only):
-  itemd      the daemon beside this program, in a process of its own, through gRPC
+  itemd      the daemon in the directory of this program, in a process of its own, through gRPC
   database   storage alone, in this process
-  rocksdb    RocksDB with the same options making the same writes and reads
-  echo       a gRPC server answering the same requests with replies of the same size
+  rocksdb    RocksDB with the same options, making the same writes and reads
+  echo       a gRPC server that answers the same requests with replies of the same size
 
 Databases are made in $TMPDIR, or else /var/tmp, and removed at the end.)";
 
@@ -68,10 +67,10 @@ struct Options {
 
 void AddOptions(CLI::App& app, Options& options) {
   constexpr double kMaxSeconds = 60;
-  app.add_option("--seconds", options.seconds, "Length of each measurement of put and get (default 1)")
+  app.add_option("--seconds", options.seconds, "Length of each measurement (default 1)")
       ->check(CLI::Range(0.01, kMaxSeconds))
       ->type_name("S");
-  app.add_option("--rounds", options.rounds, "How often everything is measured (default 3)")
+  app.add_option("--rounds", options.rounds, "Rounds, each of which measures everything once (default 3)")
       ->check(CLI::Range(1, 1'000))
       ->type_name("N");
   app.add_option("--callers", options.callers, "Callers in flight (default 1,16,64 for put and 64 for get)")
@@ -82,40 +81,40 @@ void AddOptions(CLI::App& app, Options& options) {
       ->delimiter(',')
       ->check(CLI::IsMember({"itemd", "database", "rocksdb", "echo"}))
       ->type_name("NAME,...");
-  app.add_option("--orders", options.orders, "Orders that get reads from (default 50000)")
+  app.add_option("--orders", options.orders, "Orders that get and http read (default 50000)")
       ->check(CLI::Range(1, 10'000'000))
       ->type_name("N");
   app.add_option("--writes", options.writes, "Puts in each round of order (default 20000)")
       ->check(CLI::Range(64, 1'000'000))
       ->type_name("N");
-  app.add_option("--tables", options.tables, "Tables that tables makes (default 300)")
+  app.add_option("--tables", options.tables, "Number of tables for the command tables (default 300)")
       ->check(CLI::Range(2, 9'900))
       ->type_name("N");
-  app.add_option("--table-indexes", options.table_indexes, "Indexes of each of them (default 2)")
+  app.add_option("--table-indexes", options.table_indexes, "Indexes of each of these tables (default 2)")
       ->check(CLI::Range(0, 20))
       ->type_name("N");
   app.add_option("--table-puts", options.table_puts,
-                 "Puts, and gets, of each of its two rounds (default 20000)")
+                 "Puts, and gets, in each of the two rounds of tables (default 20000)")
       ->check(CLI::Range(100, 1'000'000))
       ->type_name("N");
-  app.add_option("--expiries", options.expiries, "Items that expire in a second of ttl (default 10000)")
+  app.add_option("--expiries", options.expiries, "Items that expire per second in ttl (default 10000)")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--expiry-seconds", options.expiry_seconds, "How long they do (default 20)")
+  app.add_option("--expiry-seconds", options.expiry_seconds, "How long items are put in ttl (default 20)")
       ->check(CLI::Range(0.01, 3'600.0))
       ->type_name("S");
-  app.add_option("--expired", options.expired, "Items that ttl finds expired (default 1000000)")
+  app.add_option("--expired", options.expired,
+                 "Expired items when ttl turns the time to live on (default 1000000)")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
       ->type_name("N");
-  app.add_option("--watches", options.watches, "Idle watches of watches (default 10000)")
+  app.add_option("--watches", options.watches, "Idle watches for the command watches (default 10000)")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--live-orders", options.live_orders,
-                 "Orders of the table that live makes (default 1000000)")
+  app.add_option("--live-orders", options.live_orders, "Orders in the table of live (default 1000000)")
       ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
   app.add_option("--live-writers", options.live_writers,
-                 "Writers beside live, reclaim and watches (default 4)")
+                 "Writer threads in live, reclaim and watches (default 4)")
       ->check(CLI::Range(1, 256))
       ->type_name("N");
   app.add_option("--reclaim-items", options.reclaim_items,
@@ -123,14 +122,14 @@ void AddOptions(CLI::App& app, Options& options) {
       ->check(CLI::Range(1'000, 100'000'000))
       ->type_name("N");
   app.add_option("--reclaim-collection-items", options.reclaim_collection_items,
-                 "Items of each of its item collections (default 1)")
+                 "Items in each item collection of that table (default 1)")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   app.add_option("--reclaim-mib", options.reclaim_mib,
-                 "MiB a second that reclaim rewrites of files that others share (default 16)")
+                 "MiB per second at which files shared with other tables are rewritten (default 16)")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->type_name("N");
-  app.add_option("--settle", options.settle_seconds, "Idle seconds before start reads memory (default 2)")
+  app.add_option("--settle", options.settle_seconds, "Idle seconds before start measures memory (default 2)")
       ->check(CLI::Range(0.0, kMaxSeconds))
       ->type_name("S");
   app.add_option("--transport", options.transport, "tcp (127.0.0.1, the default) or unix (a socket)")
@@ -232,18 +231,18 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   AddOptions(app, options);
-  app.add_subcommand("all", "Everything below");
-  app.add_subcommand("start", "Start to first answer on an empty directory, and idle memory");
+  app.add_subcommand("all", "All commands below");
+  app.add_subcommand("start", "Time from start to first answer on an empty directory, and idle memory");
   app.add_subcommand("put", "PutItem of new order headers into a table with 4 indexes");
   app.add_subcommand("get", "GetItem of order headers, from memory");
-  app.add_subcommand("http", "GetItem, PutItem and Query over HTTP, driven by wrk, beside Beast alone");
-  app.add_subcommand("tables", "Many tables: making them, memory, WAL, start after SIGKILL, put latency");
-  app.add_subcommand("ttl", "How long after their time items are deleted, and how fast a backlog goes");
-  app.add_subcommand("live", "An index of a live table, its check, a watch: speed, and writes beside them");
-  app.add_subcommand("reclaim", "The space of a deleted table: when it is back, and puts meanwhile");
-  app.add_subcommand("watches", "Puts beside idle watches of other tables, and without");
+  app.add_subcommand("http", "GetItem, PutItem and Query over HTTP (by wrk), compared with Beast alone");
+  app.add_subcommand("tables", "Many tables: creation, memory, WAL, start after SIGKILL, latencies");
+  app.add_subcommand("ttl", "Time from expiry to deletion, and deletions per second of a backlog");
+  app.add_subcommand("live", "Backfill of an index on a live table, its check, a watch; writes meanwhile");
+  app.add_subcommand("reclaim", "Time to reclaim the space of a deleted table, and puts meanwhile");
+  app.add_subcommand("watches", "Puts with and without idle watches of other tables");
   app.add_subcommand("order", "CPU time of each step of a put, on one thread");
-  // What this program starts as a contender.
+  // Hidden commands: this program starts itself with them as a contender.
   CLI::App* echo = app.add_subcommand("echo-server", "")->group("");
   echo->add_option("--listen", options.listen)->required();
   echo->add_option("--address-file", options.address_file)->required();
@@ -270,7 +269,7 @@ int Main(int argc, char** argv) {
     status = RunCommand(command, options);
   }
   if (status.ok()) return 0;
-  std::cerr << "itembench: " << MessageOf(status) << '\n';
+  std::cerr << "itembench: " << storage::MessageOf(status) << '\n';
   return absl::IsCancelled(status) ? kExitInterrupted : kExitFailed;
 }
 

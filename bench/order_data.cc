@@ -19,7 +19,7 @@ constexpr uint64_t kProducts = 10'000;
 constexpr uint64_t kFirstDate = 1'704'067'200;  // 2024-01-01.
 constexpr uint64_t kDateSpanSeconds = uint64_t{730} * 86'400;
 
-// Fields of itemdb.v1.Item, Attribute, AttributeValue, List and of the requests.
+// Field numbers of itemdb.v1.Item, Attribute, AttributeValue, List and of the requests.
 constexpr uint32_t kFirst = 1;
 constexpr uint32_t kSecond = 2;
 constexpr uint32_t kS = 1;
@@ -81,7 +81,7 @@ constexpr char kTable[] = R"pb(
   }
 )pb";
 
-// A number that depends on an order and on what it is for, evenly spread (splitmix64's finisher, twice).
+// A hash of `order` and `purpose`, evenly distributed (splitmix64's finisher, twice).
 uint64_t Random(uint64_t order, uint64_t purpose) {
   uint64_t x = order * 0x9e3779b97f4a7c15ull + purpose;
   for (int round = 0; round < 2; ++round) {
@@ -118,14 +118,14 @@ std::string Value(uint32_t type, std::string_view content) {
   return value;
 }
 
-void AppendAttribute(std::string_view name, std::string_view value, std::string* item) {
+void AddAttribute(std::string_view name, std::string_view value, std::string* item) {
   std::string attribute;
   wire::AppendBytesField(kFirst, name, &attribute);
   wire::AppendBytesField(kSecond, value, &attribute);
   wire::AppendBytesField(kFirst, attribute, item);
 }
 
-// Three products, each with a quantity, and what they cost together in cents.
+// Three products, each with a quantity. Adds their price in cents to `*total_cents`.
 std::string OrderLines(uint64_t order, uint64_t* total_cents) {
   std::string lines;
   for (uint64_t line = 0; line < 3; ++line) {
@@ -133,9 +133,9 @@ std::string OrderLines(uint64_t order, uint64_t* total_cents) {
     uint64_t quantity = 1 + Random(order, 20 + line) % 10;
     *total_cents += quantity * (100 + product * 7'919 % 9'900);
     std::string members;
-    AppendAttribute("product_id", Value(kS, Format("prod_%06llu", static_cast<unsigned long long>(product))),
-                    &members);
-    AppendAttribute("qty", Value(kN, Format("%llu", static_cast<unsigned long long>(quantity))), &members);
+    AddAttribute("product_id", Value(kS, Format("prod_%06llu", static_cast<unsigned long long>(product))),
+                 &members);
+    AddAttribute("qty", Value(kN, Format("%llu", static_cast<unsigned long long>(quantity))), &members);
     wire::AppendBytesField(kFirst, Value(kM, members), &lines);
   }
   return lines;
@@ -144,8 +144,8 @@ std::string OrderLines(uint64_t order, uint64_t* total_cents) {
 std::string OrderKey(uint64_t order) {
   std::string key;
   std::string id = Value(kS, OrderId(order));
-  AppendAttribute("PK", id, &key);
-  AppendAttribute("SK", id, &key);
+  AddAttribute("PK", id, &key);
+  AddAttribute("SK", id, &key);
   return key;
 }
 
@@ -160,7 +160,7 @@ uint64_t Customer(uint64_t order) { return Random(order, 1) % kCustomers; }
 
 std::string Json(const std::string& item) {
   std::string json;
-  AppendJsonItem(ItemView(item), &json);
+  itemdb::http::AppendJsonItem(storage::ItemView(item), &json);
   return json;
 }
 
@@ -179,25 +179,25 @@ std::string OrderItem(uint64_t order) {
   std::string lines = OrderLines(order, &cents);
 
   std::string item = OrderKey(order);
-  AppendAttribute("account_rep_id",
-                  Value(kS, Format("rep_%04llu", static_cast<unsigned long long>(customer % kAccountReps))),
-                  &item);
-  AppendAttribute("customer_id", Value(kS, OrderCustomer(order)), &item);
-  AppendAttribute("order_date", Value(kS, Date(Random(order, 3) % kDateSpanSeconds)), &item);
-  AppendAttribute("order_items", Value(kL, lines), &item);
+  AddAttribute("account_rep_id",
+               Value(kS, Format("rep_%04llu", static_cast<unsigned long long>(customer % kAccountReps))),
+               &item);
+  AddAttribute("customer_id", Value(kS, OrderCustomer(order)), &item);
+  AddAttribute("order_date", Value(kS, Date(Random(order, 3) % kDateSpanSeconds)), &item);
+  AddAttribute("order_items", Value(kL, lines), &item);
   if (open) {
-    AppendAttribute("shard", Value(kN, Format("%llu", static_cast<unsigned long long>(Random(order, 4) % 5))),
-                    &item);
+    AddAttribute("shard", Value(kN, Format("%llu", static_cast<unsigned long long>(Random(order, 4) % 5))),
+                 &item);
   }
-  AppendAttribute(
+  AddAttribute(
       "ship_to",
       Value(kS, Format("%03llu Main St, SEA", static_cast<unsigned long long>(Random(order, 5) % 1'000))),
       &item);
-  AppendAttribute("status", Value(kS, open ? "OPEN" : "CLOSED"), &item);
-  AppendAttribute("total_amount",
-                  Value(kN, Format("%llu.%02llu", static_cast<unsigned long long>(cents / 100),
-                                   static_cast<unsigned long long>(cents % 100))),
-                  &item);
+  AddAttribute("status", Value(kS, open ? "OPEN" : "CLOSED"), &item);
+  AddAttribute("total_amount",
+               Value(kN, Format("%llu.%02llu", static_cast<unsigned long long>(cents / 100),
+                                static_cast<unsigned long long>(cents % 100))),
+               &item);
   return item;
 }
 

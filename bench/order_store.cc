@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kLastWriteSlots = 1 << 18;  // As in the commit pipeline.
 
-// Copies a batch without what goes to families that are not in `families`.
+// Copies the writes of a batch to the column families in `families`, and drops all others.
 class FamilyFilter : public rocksdb::WriteBatch::Handler {
  public:
   explicit FamilyFilter(const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
@@ -36,8 +36,8 @@ class FamilyFilter : public rocksdb::WriteBatch::Handler {
 
 }  // namespace
 
-DatabaseOptions OptionsFor(const std::string& directory, bool durable) {
-  DatabaseOptions options;
+storage::DatabaseOptions OptionsFor(const std::string& directory, bool durable) {
+  storage::DatabaseOptions options;
   options.data_directory = directory;
   options.durable = durable;
   options.log =
@@ -54,63 +54,65 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
 }
 
 absl::StatusOr<std::unique_ptr<OrderStore>> OrderStore::Open(const std::string& directory) {
-  DatabaseOptions database = OptionsFor(directory, /*durable=*/true);
-  StoreOptions options;
+  storage::DatabaseOptions database = OptionsFor(directory, /*durable=*/true);
+  storage::StoreOptions options;
   options.env = rocksdb::Env::Default();
   options.log = database.log;
   options.block_cache_bytes = database.block_cache_bytes;
   options.memtable_bytes = database.memtable_bytes;
-  ITEMDB_ASSIGN_OR_RETURN(auto lock, DirectoryLock::Acquire(options.env, directory));
-  ITEMDB_ASSIGN_OR_RETURN(Recovered recovered,
-                          OpenDirectory(directory, options, /*recover_last_good=*/false));
+  ITEMDB_ASSIGN_OR_RETURN(auto lock, storage::DirectoryLock::Acquire(options.env, directory));
+  ITEMDB_ASSIGN_OR_RETURN(storage::Recovered recovered,
+                          storage::OpenDirectory(directory, options, /*recover_last_good=*/false));
   std::unique_ptr<OrderStore> store(new OrderStore(std::move(lock), std::move(recovered)));
   ITEMDB_ASSIGN_OR_RETURN(store->table_, store->ordering_.catalog->Find(kOrderTable));
   return store;
 }
 
-OrderStore::OrderStore(std::unique_ptr<DirectoryLock> lock, Recovered recovered)
+OrderStore::OrderStore(std::unique_ptr<storage::DirectoryLock> lock, storage::Recovered recovered)
     : lock_(std::move(lock)), ordering_(kLastWriteSlots) {
   ordering_.store = std::move(recovered.start.store);
   ordering_.catalog = std::move(recovered.start.catalog);
   ordering_.next_sequence = recovered.start.next_sequence;
   ordering_.last_commit_time_us = recovered.start.last_commit_time_us;
-  ordering_.counters.Reset(recovered.start.counters);
+  ordering_.size_statistics.Reset(recovered.start.size_statistics);
 }
 
-std::shared_ptr<const ReadView> OrderStore::View() const {
-  return std::make_shared<const ReadView>(ordering_.store, ordering_.catalog, ordering_.next_sequence - 1,
-                                          ordering_.next_group - 1);
+std::shared_ptr<const storage::ReadView> OrderStore::View() const {
+  return std::make_shared<const storage::ReadView>(ordering_.store, ordering_.catalog,
+                                                   ordering_.next_sequence - 1, ordering_.next_group - 1);
 }
 
 absl::StatusOr<std::string> OrderStore::KeyOf(const std::string& get_request) const {
   wire::GetItemRequest request;
   if (!request.ParseFromString(get_request)) return absl::InternalError("a request does not decode");
-  ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeExactPrimaryKey(*table_, ItemView(request.key())));
-  return ItemsOf(*ordering_.store, *table_).StoredKey(key);
+  ITEMDB_ASSIGN_OR_RETURN(std::string key,
+                          storage::EncodeExactPrimaryKey(*table_, storage::ItemView(request.key())));
+  return storage::ItemsOf(*ordering_.store, *table_).StoredKey(key);
 }
 
 absl::StatusOr<std::string> OrderStore::BatchOf(const std::string& put_request) {
   wire::WriteItemRequest request;
   if (!request.ParseFromString(put_request)) return absl::InternalError("a request does not decode");
-  ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareAction(ActionKind::kPut, request, catalog()));
-  action.carried.group = ordering_.next_group;
-  std::unique_ptr<WriteUnit> unit = MakeUnit(std::move(action));
-  CommitGroup group(&ordering_);
-  unit->Order(group);
+  ITEMDB_ASSIGN_OR_RETURN(storage::PreparedAction action,
+                          storage::PrepareAction(storage::ActionKind::kPut, request, catalog()));
+  action.prefetched.group = ordering_.next_group;
+  std::unique_ptr<storage::WriteUnit> unit = MakeUnit(std::move(action));
+  storage::CommitGroup group(&ordering_);
+  unit->Apply(group);
 
-  const Store& store = *ordering_.store;
+  const storage::Store& store = *ordering_.store;
   FamilyFilter filter({store.items(), store.global_entries(), store.local_entries(), store.changes()});
   rocksdb::Status status = group.Finish().Iterate(&filter);
-  if (!status.ok()) return FromRocksDB("cannot read a write batch", status);
+  if (!status.ok()) return storage::FromRocksDB("cannot read a write batch", status);
   group.Commit();
   return filter.Take();
 }
 
-std::unique_ptr<WriteUnit> MakeUnit(PreparedAction action) {
-  std::vector<PreparedAction> actions;
+std::unique_ptr<storage::WriteUnit> MakeUnit(storage::PreparedAction action) {
+  std::vector<storage::PreparedAction> actions;
   actions.push_back(std::move(action));
-  return std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, std::move(actions),
-                                     [](WriteUnit::Outcome) {});
+  return std::make_unique<storage::WriteUnit>(storage::WriteUnit::Mode::kIndependent, std::move(actions),
+                                              [](storage::WriteUnit::Outcome) {});
 }
 
 absl::StatusOr<std::vector<std::string>> MakeOrderBatches(const std::string& directory,

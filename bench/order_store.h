@@ -1,5 +1,4 @@
-// A data directory with the Order table, and storage opened from the inside: without pipeline, threads or
-// daemon.
+// A data directory with the Order table, and storage opened without commit pipeline, threads and daemon.
 #pragma once
 
 #include <memory>
@@ -12,45 +11,46 @@
 
 namespace itemdb::bench {
 
-// How the benchmarks open a database in this process: as itemd does by default; only warnings are logged.
-DatabaseOptions OptionsFor(const std::string& directory, bool durable);
+// The options of a database in this process: itemd's defaults, but only warnings are logged.
+storage::DatabaseOptions OptionsFor(const std::string& directory, bool durable);
 
-// Copies a database that is not open.
+// Copies a database, which must not be open.
 absl::Status CopyDatabase(const std::string& from, const std::string& to);
 
-// Not thread-safe, but for db() and table().
+// Not thread-safe, except db() and table().
 class OrderStore {
  public:
   // Opens a database that has the Order table.
   static absl::StatusOr<std::unique_ptr<OrderStore>> Open(const std::string& directory);
 
   rocksdb::DB* db() const { return ordering_.store->db(); }
-  const Table& table() const { return *table_; }
+  const storage::Table& table() const { return *table_; }
   rocksdb::ColumnFamilyHandle* items() const { return ordering_.store->items(); }
-  const Catalog& catalog() const { return *ordering_.catalog; }
-  // What commit groups are decided on and change.
-  OrderingState& ordering() { return ordering_; }
-  // What is committed now.
-  std::shared_ptr<const ReadView> View() const;
+  const storage::Catalog& catalog() const { return *ordering_.catalog; }
+  // The state that commit groups read and change.
+  storage::ApplyState& ordering() { return ordering_; }
+  // The committed state.
+  std::shared_ptr<const storage::ReadView> View() const;
 
   // The stored key of the item that an encoded GetItemRequest asks for.
   absl::StatusOr<std::string> KeyOf(const std::string& get_request) const;
-  // The writes that an encoded PutItemRequest comes to when its item is new, as an encoded WriteBatch;
-  // without the counters, which a commit group writes once for all its puts.
+  // The writes of an encoded PutItemRequest for a new item, as an encoded WriteBatch. The size statistics are
+  // left out, because a commit group writes them once for all its puts.
   absl::StatusOr<std::string> BatchOf(const std::string& put_request);
 
  private:
-  OrderStore(std::unique_ptr<DirectoryLock> lock, Recovered recovered);
+  OrderStore(std::unique_ptr<storage::DirectoryLock> lock, storage::Recovered recovered);
 
-  std::unique_ptr<DirectoryLock> lock_;
-  OrderingState ordering_;
-  std::shared_ptr<const Table> table_;
+  std::unique_ptr<storage::DirectoryLock> lock_;
+  storage::ApplyState ordering_;
+  std::shared_ptr<const storage::Table> table_;
 };
 
-// A put whose answer nobody waits for, as the pipeline takes it on.
-std::unique_ptr<WriteUnit> MakeUnit(PreparedAction action);
+// A commit unit with one put; its result is ignored.
+std::unique_ptr<storage::WriteUnit> MakeUnit(storage::PreparedAction action);
 
-// BatchOf all `requests`. The batches fit every copy of the database in `directory`, which is changed.
+// Calls BatchOf for all `requests`. Changes the database in `directory`; the batches fit every copy that was
+// made of it before.
 absl::StatusOr<std::vector<std::string>> MakeOrderBatches(const std::string& directory,
                                                           const Requests& requests);
 

@@ -14,14 +14,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The steps of a put, as storage/commit/commit_pipeline.h has them.
+// The steps of a put, as in storage/commit/commit_pipeline.h. kOrder is applying.
 enum Step { kDecode, kPrepare, kRead, kOrder, kCommit, kPublish, kSteps };
 constexpr const char* kStepNames[kSteps] = {"decode", "prepare", "read", "order", "commit", "publish"};
 constexpr const char* kStepTexts[kSteps] = {
     "decode the request",
     "prepare: check it, canonical item, key",
-    "read what it replaces (nothing)",
-    "order: decide, batch of item, entries, change",
+    "read the item to be replaced (none exists)",
+    "order: decide, add item, entries, change to the batch",
     "commit: RocksDB write, not synced",
     "publish: snapshot, new view",
 };
@@ -35,7 +35,7 @@ nanoseconds ThreadCpu() {
   return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-// What reading the clock adds to a step.
+// The time that reading the clock adds to a step.
 nanoseconds ClockCost() {
   nanoseconds least = std::chrono::seconds(1);
   for (int i = 0; i < 1'000; ++i) {
@@ -56,7 +56,7 @@ absl::StatusOr<Costs> PutInGroups(OrderStore& store, const Requests& requests, i
     last = ThreadCpu();
   };
 
-  std::shared_ptr<const ReadView> view = store.View();
+  std::shared_ptr<const storage::ReadView> view = store.View();
   for (uint64_t first = 0; first + group_size <= requests.operations(); first += group_size) {
     last = ThreadCpu();
     std::vector<wire::WriteItemRequest> decoded(group_size);
@@ -66,32 +66,33 @@ absl::StatusOr<Costs> PutInGroups(OrderStore& store, const Requests& requests, i
     }
     charge(kDecode);
 
-    std::vector<PreparedAction> actions;
+    std::vector<storage::PreparedAction> actions;
     for (const wire::WriteItemRequest& request : decoded) {
       ITEMDB_ASSIGN_OR_RETURN(actions.emplace_back(),
-                              PrepareAction(ActionKind::kPut, request, view->catalog()));
+                              storage::PrepareAction(storage::ActionKind::kPut, request, view->catalog()));
     }
     charge(kPrepare);
 
-    for (PreparedAction& action : actions) {
-      ITEMDB_ASSIGN_OR_RETURN(Lookup lookup,
-                              LookupItem(*view, *action.table, action.key.encoded, ReadTier::kCacheOnly));
+    for (storage::PreparedAction& action : actions) {
+      ITEMDB_ASSIGN_OR_RETURN(
+          storage::Lookup lookup,
+          storage::LookupItem(*view, *action.table, action.key.encoded, storage::ReadTier::kCacheOnly));
       if (lookup.would_block || lookup.item.has_value())
         return absl::InternalError("there is such an order already");
-      action.carried.group = view->group();
+      action.prefetched.group = view->group();
     }
     charge(kRead);
 
-    std::vector<std::unique_ptr<WriteUnit>> units;
-    for (PreparedAction& action : actions) units.push_back(MakeUnit(std::move(action)));
+    std::vector<std::unique_ptr<storage::WriteUnit>> units;
+    for (storage::PreparedAction& action : actions) units.push_back(MakeUnit(std::move(action)));
     last = ThreadCpu();
-    CommitGroup group(&store.ordering());
-    for (const auto& unit : units) unit->Order(group);
+    storage::CommitGroup group(&store.ordering());
+    for (const auto& unit : units) unit->Apply(group);
     rocksdb::WriteBatch& batch = group.Finish();
     charge(kOrder);
 
     rocksdb::Status written = store.db()->Write(rocksdb::WriteOptions(), &batch);
-    if (!written.ok()) return FromRocksDB("cannot write", written);
+    if (!written.ok()) return storage::FromRocksDB("cannot write", written);
     charge(kCommit);
 
     group.Commit();
@@ -101,7 +102,7 @@ absl::StatusOr<Costs> PutInGroups(OrderStore& store, const Requests& requests, i
   return costs;
 }
 
-// Microseconds per put of each step, of one round.
+// Microseconds per put of each step, in one round.
 absl::StatusOr<std::array<double, kSteps>> MeasureOnce(Session& session, const std::string& original,
                                                        const Requests& requests, int group_size) {
   std::string directory = session.scratch.NewPath();

@@ -1,6 +1,6 @@
-// `itembench order`: the CPU time of each step of a put, one after the other on one thread, chiefly of
-// ordering: the step that only one thread can take, and that bounds how many writes a database takes however
-// many cores there are.
+// `itembench order`: the CPU time of each step of a put, measured on one thread. The most important step is
+// applying ("order" in the output): only the commit leader does it, so it limits the writes per second of a
+// database, whatever the number of cores.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace itemdb::bench {
 
 struct OrderingCostOptions {
-  // Puts per group size and round.
+  // Number of puts per group size and round.
   uint64_t writes = 20'000;
   int rounds = 3;
 };

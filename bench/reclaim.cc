@@ -21,7 +21,7 @@ constexpr char kKept[] = "kept";
 // The goals.
 constexpr double kReclaimGoalSeconds = 300;
 constexpr double kPutGoalMs = 20;
-// No figure is taken of fewer seconds.
+// Puts are measured for at least this time.
 constexpr double kMinSeconds = 1;
 
 v1::CreateTableRequest TableNamed(const std::string& name) {
@@ -57,14 +57,14 @@ v1::CreateTableRequest TableNamed(const std::string& name) {
   return request;
 }
 
-// Different for each `number`, and nothing that compresses well.
+// A hash, different for each `number`, whose digits do not compress well.
 uint64_t Mixed(uint64_t number) {
   number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
   number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
   return number ^ (number >> 31);
 }
 
-// About 300 bytes, the keys in no order.
+// An item of about 300 bytes. The order of the keys is not the order of `number`.
 std::string EncodedItem(uint64_t number, uint64_t collection_items) {
   v1::Item item;
   const auto add = [&item](const char* name) {
@@ -82,13 +82,13 @@ std::string EncodedItem(uint64_t number, uint64_t collection_items) {
   return item.SerializeAsString();
 }
 
-absl::Status LoadItems(Session& session, Database& database, const std::string& table, uint64_t items,
-                       uint64_t collection_items) {
+absl::Status LoadItems(Session& session, storage::Database& database, const std::string& table,
+                       uint64_t items, uint64_t collection_items) {
   session.Progress("reclaim: loading " + std::to_string(items) + " items into " + table);
   ITEMDB_RETURN_IF_ERROR(Await<v1::CreateTableReply>([&](auto done) {
                            database.CreateTable(TableNamed(table), std::move(done));
                          }).status());
-  const std::shared_ptr<BulkWrites> writes = database.BeginBulkWrite();
+  const std::shared_ptr<storage::BulkWrites> writes = database.BeginBulkWrite();
   for (uint64_t item = 0; item < items;) {
     ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
     wire::BulkWriteChunk chunk;
@@ -104,8 +104,8 @@ absl::Status LoadItems(Session& session, Database& database, const std::string& 
   return absl::OkStatus();
 }
 
-// Waits until RocksDB's files have had the same size for a while: nothing is compacted any more.
-absl::Status Settle(Session& session, Database& database) {
+// Waits until RocksDB's files keep the same size for 2 s, which means that compaction has ended.
+absl::Status Settle(Session& session, storage::Database& database) {
   constexpr double kQuietSeconds = 2;
   session.Progress("reclaim: waiting until nothing is compacted");
   int64_t bytes = -1;
@@ -128,7 +128,7 @@ struct Puts {
 };
 
 struct Reclaimed {
-  // From the answer of DeleteTable.
+  // From the answer of DeleteTable until nothing is left to reclaim.
   double seconds = 0;
   int64_t dropped_bytes = 0;
   int64_t bytes_before = 0;
@@ -147,7 +147,8 @@ absl::StatusOr<Puts> PutsOf(Writers& writers, double seconds) {
               .longest_ms = Percentile(latencies, 1)};
 }
 
-absl::StatusOr<Reclaimed> Measure(Session& session, Database& database, const ReclaimOptions& options) {
+absl::StatusOr<Reclaimed> Measure(Session& session, storage::Database& database,
+                                  const ReclaimOptions& options) {
   Reclaimed measured;
   const uint64_t kept_items = std::max<uint64_t>(options.items / 5, 1);
   ITEMDB_RETURN_IF_ERROR(LoadItems(session, database, kKept, kept_items, options.collection_items));
@@ -196,11 +197,11 @@ absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
   const std::string directory = session.scratch.NewPath();
   Reclaimed measured;
   {
-    DatabaseOptions database_options = OptionsFor(directory, /*durable=*/true);
+    storage::DatabaseOptions database_options = OptionsFor(directory, /*durable=*/true);
     database_options.reclaim_bytes_per_second = options.bytes_per_second;
-    // A small table would wait for a minute, in case there are more of them.
+    // With the default, a small table would wait for a minute, so that several are reclaimed together.
     database_options.reclaim_interval = std::chrono::seconds(1);
-    ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(std::move(database_options)));
+    ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(std::move(database_options)));
     ITEMDB_ASSIGN_OR_RETURN(measured, Measure(session, *database, options));
   }
   RemoveAll(directory);
@@ -210,7 +211,7 @@ absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
   TextTable table;
   table.title = "A table of " + std::to_string(options.items) + " items (" + std::to_string(collections) +
                 " item collections) with a global and a local index is deleted beside " +
-                std::to_string(options.writers) + " durable writers of another";
+                std::to_string(options.writers) + " durable writers of another table";
   table.columns = {"", "meanwhile", "writers alone", "goal"};
   const auto megabytes = [](int64_t bytes) { return Figure(static_cast<double>(bytes) / kBytesPerMB); };
   const auto add_once = [&](const std::string& name, const std::string& figure, const std::string& goal) {
@@ -219,7 +220,7 @@ absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
   const auto add = [&](const std::string& name, double meanwhile, double alone, const std::string& goal) {
     table.rows.push_back({name, Figure(meanwhile), Figure(alone), goal});
   };
-  add_once("until its space is back, s", Figure(measured.seconds), "at most " + Figure(kReclaimGoalSeconds));
+  add_once("space reclaimed after, s", Figure(measured.seconds), "at most " + Figure(kReclaimGoalSeconds));
   add_once("items and entries deleted, MB", megabytes(measured.dropped_bytes), "");
   add_once("table files before, MB", megabytes(measured.bytes_before), "");
   add_once("table files after, MB", megabytes(measured.bytes_after), "");
@@ -228,8 +229,8 @@ absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
   add("put p99, ms", measured.puts_meanwhile.p99_ms, measured.puts_alone.p99_ms, "");
   add("longest put, ms", measured.puts_meanwhile.longest_ms, measured.puts_alone.longest_ms,
       "under " + Figure(kPutGoalMs));
-  table.notes = {"The writers alone are measured afterwards, for as long.",
-                 "Table files hold the change log too, which keeps the changes of the table."};
+  table.notes = {"The writers alone are measured afterwards, for the same time.",
+                 "Table files include the change log, which keeps the changes of the deleted table."};
   const auto puts = [](const Puts& one) {
     return ordered_json{{"per_second", one.per_second},
                         {"p50_ms", one.p50_ms},

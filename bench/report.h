@@ -1,4 +1,4 @@
-// What a run prints: tables for people, or one JSON object a line.
+// The output of a run: tables for people, or one JSON object per line.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace itemdb::bench {
 
 inline constexpr double kKiBPerMiB = 1024;
 
-// Of the same figure over several rounds.
+// Statistics of one measurement over several rounds.
 struct Spread {
   double median = 0;
   double min = 0;
@@ -19,12 +19,12 @@ struct Spread {
 // `values` must not be empty.
 Spread SpreadOf(std::vector<double> values);
 
-// "3.42", "34.2", "342", "34200": three digits that mean something.
+// Formats a value with three significant digits, or as a whole number: "3.42", "34.2", "342", "34200".
 std::string Figure(double value);
 // "342 (301-360)".
 std::string Figure(const Spread& spread);
 
-// Columns are as wide as their widest cell; the first is aligned left, the others right.
+// Each column is as wide as its widest cell. The first column is aligned left, the others right.
 struct TextTable {
   std::string title;
   std::vector<std::string> columns;
@@ -39,7 +39,7 @@ class Report {
 
   Report(Format format, std::ostream* out) : format_(format), out_(out) {}
 
-  // Prints one of the two forms of the same result.
+  // Prints a result: `table` in text format, `lines` in JSON format.
   void Add(const TextTable& table, const std::vector<nlohmann::ordered_json>& lines);
 
  private:

@@ -1,4 +1,4 @@
-// RocksDB itself: as many threads as callers, each blocking in Write or Get; groups are RocksDB's own.
+// RocksDB alone: one thread per caller, which blocks in Write or Get. RocksDB makes its own write groups.
 
 #include <thread>
 
@@ -42,19 +42,19 @@ class RocksDBContender : public Contender {
     rocksdb::WriteOptions options;
     options.sync = setup_.durable;
     rocksdb::Status status = store_->db()->Write(options, &batch);
-    return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write", status);
+    return status.ok() ? absl::OkStatus() : storage::FromRocksDB("cannot write", status);
   }
 
   absl::Status Get(uint64_t operation) {
     rocksdb::PinnableSlice record;
     rocksdb::Status status = store_->db()->Get(rocksdb::ReadOptions(), store_->items(),
                                                keys_[setup_.requests->order(operation)], &record);
-    return status.ok() ? absl::OkStatus() : FromRocksDB("cannot read an order", status);
+    return status.ok() ? absl::OkStatus() : storage::FromRocksDB("cannot read an order", status);
   }
 
   const ContenderSetup setup_;
   std::unique_ptr<OrderStore> store_;
-  // Of gets, by order.
+  // The stored keys for gets, by order.
   const std::vector<std::string> keys_;
   std::vector<std::thread> threads_;
 };

@@ -1,4 +1,4 @@
-// Where the databases of a run live.
+// The temporary directory for the databases of a run.
 #pragma once
 
 #include <string>
@@ -7,21 +7,19 @@
 
 namespace itemdb::bench {
 
-// A directory in $TMPDIR, or else in /var/tmp, that is removed with everything in it at the end. Not
-// thread-safe.
+// A directory in $TMPDIR or else in /var/tmp, which the destructor removes. Not thread-safe.
 class Scratch {
  public:
-  // FAILED_PRECONDITION when the directory is in memory: syncing would cost nothing there and the figures
-  // would lie.
+  // FAILED_PRECONDITION: the directory is in memory, where a sync costs nothing, so results would be wrong.
   static absl::StatusOr<Scratch> Make();
   ~Scratch();
   Scratch(Scratch&& other) noexcept;
   Scratch& operator=(Scratch&&) = delete;
 
   const std::string& path() const { return path_; }
-  // "ext4".
+  // The type of the file system, such as "ext4".
   const std::string& file_system() const { return file_system_; }
-  // A path in it that is not used yet.
+  // A path in the directory that is not used yet.
   std::string NewPath();
 
  private:
@@ -35,8 +33,7 @@ class Scratch {
 // Removes `path` with everything in it, as far as possible.
 void RemoveAll(const std::string& path);
 
-// How often per second 1 KiB can be appended to a file in `directory` and synced; tried for a quarter of a
-// second.
+// How many times per second 1 KiB can be appended to a file in `directory` and synced. Takes 250 ms.
 double SyncsPerSecond(const std::string& directory);
 
 }  // namespace itemdb::bench

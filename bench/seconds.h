@@ -1,4 +1,4 @@
-// The clock that figures are measured with.
+// The clock for measurements.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// itemd and the echo server as processes.
+// Starts itemd and the echo servers as processes.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -10,19 +10,19 @@
 
 namespace itemdb::bench {
 
-// What a call ended with.
+// Converts the status of a call.
 absl::Status ToStatus(const grpc::Status& status);
 
 struct ServerProcess {
   std::unique_ptr<ChildProcess> process;
-  // Not connected yet; shares no connection with other channels.
+  // Not connected yet. Does not share its connection with other channels.
   std::shared_ptr<grpc::Channel> channel;
 };
 
-// Starts itemd on `directory`, which may be empty or missing, and returns once it serves. The address file
-// and, when `unix_socket` asks for it, the socket are beside the directory.
+// Starts itemd on `directory`, which may be empty or missing, and returns once it serves. The address file is
+// `directory`.address; the socket, if `unix_socket` is true, is `directory`.sock.
 absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bool durable, bool unix_socket);
-// Likewise the echo server; `directory` only lends its name.
+// The same for the echo server. It uses `directory` only for these two names.
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket);
 
 struct HttpServerProcess {
@@ -31,7 +31,7 @@ struct HttpServerProcess {
   std::string address;
 };
 
-// The same two, spoken to over HTTP on a port of 127.0.0.1. The echo answers every request with
+// The same two servers over HTTP, on a port of 127.0.0.1. The echo server answers every request with
 // `reply_bytes` bytes.
 absl::StatusOr<HttpServerProcess> StartItemdHttpProcess(const std::string& directory, bool durable);
 absl::StatusOr<HttpServerProcess> StartHttpEchoProcess(const std::string& directory, size_t reply_bytes);

@@ -1,4 +1,4 @@
-// What the commands of one run share.
+// Objects that all commands of one run share.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct Session {
   // Servers listen on unix sockets instead of ports of 127.0.0.1.
   bool unix_socket = false;
 
-  // Says on stderr what is being done.
+  // Prints on stderr, if that is a terminal, what is being done.
   void Progress(const std::string& text) const;
-  // CANCELLED once SIGINT or SIGTERM came.
+  // CANCELLED after SIGINT or SIGTERM.
   absl::Status CheckInterrupted() const;
 };
 
-// From now on SIGINT and SIGTERM end the run at the next CheckInterrupted, so that what it made is removed.
+// From now on SIGINT and SIGTERM end the run at the next CheckInterrupted, so that the run removes its files.
 void CatchInterrupts();
 
 }  // namespace itemdb::bench

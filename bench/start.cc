@@ -20,7 +20,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 constexpr double kStartGoalMs = 100;
 constexpr double kMemoryGoalMiB = 40;
 
-// Asks and waits for the answer.
+// Makes a call and waits for the answer.
 grpc::Status Ask(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
                  const std::string& request) {
   grpc::GenericStub stub(channel);
@@ -64,7 +64,7 @@ std::string MiB(int64_t kib) { return kib < 0 ? "?" : Figure(static_cast<double>
 }  // namespace
 
 absl::Status RunStart(Session& session, const StartOptions& options) {
-  // The first call of a process initialises gRPC in it; echo goes first to take that upon itself, uncounted.
+  // The first call in this process initialises gRPC, so a first start of the echo server is not counted.
   Server warm_up{"echo", {}, {}};
   ITEMDB_RETURN_IF_ERROR(warm_up.Measure(session, false, 0));
 

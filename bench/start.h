@@ -1,5 +1,5 @@
-// `itembench start`: how long from starting itemd on a directory that does not exist to its first answer, and
-// its memory when it then has nothing to do; the echo server's beside them.
+// `itembench start`: the time from starting itemd on a directory that does not exist to its first answer, and
+// its memory when idle; the same for the echo server.
 #pragma once
 
 #include "bench/session.h"
@@ -8,7 +8,7 @@ namespace itemdb::bench {
 
 struct StartOptions {
   int rounds = 5;
-  // Idle time before memory is read.
+  // Idle time before memory is measured.
   double settle_seconds = 2;
 };
 

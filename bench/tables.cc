@@ -26,7 +26,7 @@ constexpr double kMemoryGoalKiB = 2;
 constexpr double kRestartGoalSeconds = 0.5;
 constexpr double kLatencyGoal = 1.1;
 constexpr double kStatusGoalUs = 5'000;
-// So many tables are made and deleted one after another to time it.
+// Number of tables that are created and deleted, one after another, to measure the latencies.
 constexpr int kTimedDefinitions = 100;
 
 std::string TableName(int table) { return "table" + std::to_string(10'000 + table); }
@@ -93,7 +93,7 @@ struct Latency {
   double p99_us = 0;
 };
 
-// What `call` takes, for each number from 0 to `calls`.
+// The latency of `call`, which is called with each number from 0 to `calls` - 1.
 absl::StatusOr<Latency> Time(int calls, absl::FunctionRef<absl::Status(int)> call) {
   std::vector<double> latencies;
   for (int i = 0; i < calls; ++i) {
@@ -105,7 +105,7 @@ absl::StatusOr<Latency> Time(int calls, absl::FunctionRef<absl::Status(int)> cal
   return Latency{.p50_us = latencies[latencies.size() / 2], .p99_us = latencies[latencies.size() * 99 / 100]};
 }
 
-// A daemon with a connection to it. One call after another.
+// A daemon and a connection to it. Calls are made one after another.
 struct DaemonOfTables {
   int indexes = 0;
   ServerProcess server;
@@ -114,7 +114,7 @@ struct DaemonOfTables {
   std::unique_ptr<v1::Admin::Stub> admin;
 
   static absl::StatusOr<DaemonOfTables> Start(const std::string& directory, int indexes) {
-    // What the last one wrote must not be read as this one's.
+    // Remove the address file of the previous daemon, so that it is not read as that of the new one.
     std::filesystem::remove(directory + ".address");
     DaemonOfTables daemon;
     daemon.indexes = indexes;
@@ -159,7 +159,7 @@ struct DaemonOfTables {
   }
 };
 
-// What calls take beside so many tables, each of which is written to and read in turn.
+// Latencies with a certain number of tables. Puts and gets go to all tables in turn.
 struct Latencies {
   Latency create, drop, put, get, status;
 };

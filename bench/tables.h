@@ -1,4 +1,4 @@
-// `itembench tables`: what many tables cost one daemon.
+// `itembench tables`: the cost of many tables in one daemon.
 #pragma once
 
 #include "bench/session.h"
@@ -7,14 +7,13 @@ namespace itemdb::bench {
 
 struct TablesOptions {
   int tables = 300;
-  // Of each table.
+  // Indexes of each table.
   int indexes = 2;
-  // Puts, and gets, before and after the tables are made, whose latencies are compared.
+  // Number of puts, and of gets, before and after the tables are created. Their latencies are compared.
   int puts = 20'000;
 };
 
-// One table is made and written to, then the others, each written to once; the daemon is killed with SIGKILL
-// and started again.
+// Creates and writes one table, then the others; kills the daemon with SIGKILL and starts it again.
 absl::Status RunTables(Session& session, const TablesOptions& options);
 
 }  // namespace itemdb::bench

@@ -21,7 +21,7 @@ struct Candidate {
   absl::StatusOr<std::unique_ptr<Contender>> (*start)(const ContenderSetup&);
 };
 
-// Reading is the same in both modes; echo knows none.
+// Gets are the same in both durability modes, and echo has no durability, so these are measured once.
 std::vector<Candidate> CandidatesOf(const ThroughputOptions& options) {
   std::vector<Candidate> all = {
       {"itemd", true, StartItemd}, {"database", true, OpenDatabase}, {"rocksdb", true, OpenRocksDB}};
@@ -63,7 +63,7 @@ double P99(const Measured& m) { return m.p99_us; }
 double OthersCores(const Measured& m) { return m.others_cores; }
 double ClientCpu(const Measured& m) { return m.client_cpu_us.value_or(0); }
 
-// Waits until the disk has what was written before and `contender` has finished what its start left to do.
+// Waits until earlier writes are on disk and `contender` has finished the work of its start.
 void Settle(const std::string& directory, const Contender& contender) {
   int file = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file >= 0) {
@@ -104,7 +104,7 @@ class Throughput {
         absl::StatusOr<Measured> measured = MeasureOnce(*row.candidate, row.callers);
         if (!measured.ok()) {
           return absl::Status(measured.status().code(),
-                              row.candidate->name + ": " + MessageOf(measured.status()));
+                              row.candidate->name + ": " + storage::MessageOf(measured.status()));
         }
         row.rounds.push_back(*std::move(measured));
       }
@@ -116,7 +116,7 @@ class Throughput {
   }
 
  private:
-  // More than a small machine can do; a faster one has its runs cut short.
+  // More puts than a small machine can do. On a faster machine the runs end early.
   static uint64_t PutsPerRun(const ThroughputOptions& options) {
     constexpr double kPutsPerSecond = 80'000;
     constexpr uint64_t kMaxPuts = 250'000;
@@ -166,7 +166,7 @@ class Throughput {
 
   absl::StatusOr<Measured> MeasureOnce(const Candidate& candidate, int callers) {
     if (puts()) {
-      // A new database for each run: what others wrote before, or this one itself, must not slow it down.
+      // A new database for each run, so that earlier writes do not slow it down.
       std::string directory = session_.scratch.NewPath();
       ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<Contender> contender, Start(candidate, directory));
       ITEMDB_ASSIGN_OR_RETURN(Measured measured, RunLoad(*contender, LoadOf(callers)));
@@ -183,7 +183,7 @@ class Throughput {
     return RunLoad(*contender, LoadOf(callers));
   }
 
-  // Reads until all blocks are in the cache but for a few.
+  // Reads until nearly all blocks are in the cache.
   absl::Status FillCache(Contender& contender) const {
     constexpr int kCallers = 64;
     return RunAll(contender, kCallers, options_.orders).status();
@@ -197,7 +197,7 @@ class Throughput {
     return nullptr;
   }
 
-  // How many times as many operations per second as `base` `row` made, by rounds; nothing without a base.
+  // Operations per second of `row` divided by those of `base`, by rounds; nothing without a base.
   static std::optional<Spread> RatioTo(const Row& row, const Row* base) {
     if (base == nullptr || base == &row) return std::nullopt;
     std::vector<double> ratios;
@@ -214,9 +214,10 @@ class Throughput {
 
   void Print() {
     TextTable table;
-    std::string order = CanonicalizeItem(OrderItem(0)).value();
-    table.title = name() + ", order headers of about " + std::to_string(ItemSizeBytes(ItemView(order))) +
-                  " bytes (" + std::to_string(order.size()) + " encoded)" + (puts() ? ", 4 indexes" : "");
+    std::string order = storage::CanonicalizeItem(OrderItem(0)).value();
+    table.title = name() + ", order headers of about " +
+                  std::to_string(storage::ItemSizeBytes(storage::ItemView(order))) + " bytes (" +
+                  std::to_string(order.size()) + " encoded)" + (puts() ? ", 4 indexes" : "");
     table.columns = {"",        "callers",          "ops/s (min-max)",  "p50 us",
                      "p99 us",  "server CPU us/op", "client CPU us/op", "of rocksdb",
                      "of echo", "others' cores"};
@@ -253,7 +254,7 @@ class Throughput {
     return line;
   }
 
-  // What itemd's operations cost beyond those of gRPC and RocksDB alone.
+  // Adds the CPU time per operation that itemd needs beyond the sum of echo and rocksdb.
   void AddOwnShare(const Row& row, TextTable* table, std::vector<ordered_json>* lines) const {
     const Row* rocksdb = Find("rocksdb", row.candidate->durable, row.callers);
     const Row* echo = Find("echo", false, row.callers);
@@ -275,9 +276,9 @@ class Throughput {
   const std::vector<Candidate> candidates_;
   const Requests requests_;
   std::vector<std::string> batches_;
-  // The database that every contender gets a copy of.
+  // The database; every contender uses a copy of it.
   std::string original_;
-  // Of gets, which share what they read from one run to the next.
+  // The contenders for gets, which are used for all runs, so that their caches stay filled.
   std::map<const Candidate*, std::unique_ptr<Contender>> contenders_;
   std::vector<Row> rows_;
 };

@@ -1,5 +1,4 @@
-// `itembench put` and `itembench get`: operations per second, latency and CPU time, itemd's beside those of
-// gRPC and RocksDB alone.
+// `itembench put` and `itembench get`: speed, latency and CPU time, compared with gRPC and RocksDB alone.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +12,15 @@ namespace itemdb::bench {
 
 struct ThroughputOptions {
   Operation operation = Operation::kPut;
-  // Callers in flight; every contender is measured with each.
+  // Numbers of callers; every contender is measured with each number.
   std::vector<int> callers;
-  // Of each measurement, after a fifth of it as warm-up.
+  // Length of each measurement, after a warm-up of a fifth of it.
   double seconds = 1;
-  // Every round measures everything once, the contenders in one order and then in the other.
+  // Every round measures everything once; every second round in reverse order.
   int rounds = 3;
-  // Orders to read from.
+  // Number of orders that are read.
   uint64_t orders = 50'000;
-  // Names of contenders; empty: all.
+  // Names of the contenders to measure; empty: all.
   std::vector<std::string> only;
 };
 

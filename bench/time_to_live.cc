@@ -75,7 +75,7 @@ struct ExpiringDaemon {
     return reply;
   }
 
-  // Returns when it is ENABLED.
+  // Turns the time to live on and returns when it is ENABLED.
   absl::Status Enable(Session& session, const std::string& table) {
     v1::UpdateTimeToLiveRequest request;
     request.set_table_name(table);
@@ -92,7 +92,7 @@ struct ExpiringDaemon {
     }
   }
 
-  // Waits until so many items have expired; the daemon's own count of them.
+  // Waits until the daemon has deleted `items` expired items, by its own count.
   absl::Status AwaitExpired(Session& session, const std::string& table, int64_t items) {
     while (true) {
       ITEMDB_RETURN_IF_ERROR(session.CheckInterrupted());
@@ -102,7 +102,7 @@ struct ExpiringDaemon {
     }
   }
 
-  // Items `first` to below `end`, which expire at `expiry_us` of their number.
+  // Puts the items `first` to `end` - 1; item i expires at expiry_us(i).
   absl::Status PutBatch(const std::string& table, int64_t first, int64_t end,
                         const std::function<int64_t(int64_t)>& expiry_us) {
     v1::BatchWriteItemRequest request;
@@ -125,7 +125,8 @@ struct ExpiringDaemon {
     return ToStatus(data->BatchWriteItem(&context, request, &reply));
   }
 
-  // Items 0 to below `count`, by several callers, in batches; a batch is put when `ready` says so.
+  // Puts the items 0 to `count` - 1 in batches, by several callers. `await_turn` blocks until the batch that
+  // begins with item `first` is to be put.
   absl::Status Put(Session& session, const std::string& table, int64_t count,
                    const std::function<int64_t(int64_t)>& expiry_us,
                    const std::function<void(int64_t first)>& await_turn) {
@@ -135,12 +136,13 @@ struct ExpiringDaemon {
     for (int caller = 0; caller < kCallers; ++caller) {
       callers.emplace_back([&, caller] {
         while (statuses[caller].ok()) {
-          const int64_t first = next.fetch_add(kMaxBatchWrites);
+          const int64_t first = next.fetch_add(storage::kMaxBatchWrites);
           if (first >= count) return;
           await_turn(first);
           statuses[caller] = session.CheckInterrupted();
           if (statuses[caller].ok())
-            statuses[caller] = PutBatch(table, first, std::min(count, first + kMaxBatchWrites), expiry_us);
+            statuses[caller] =
+                PutBatch(table, first, std::min(count, first + storage::kMaxBatchWrites), expiry_us);
         }
       });
     }
@@ -149,7 +151,7 @@ struct ExpiringDaemon {
     return absl::OkStatus();
   }
 
-  // Calls `visit` with every change there is.
+  // Calls `visit` with every change in the log.
   absl::Status ForEachChange(const std::function<void(const v1::ChangeRecord&)>& visit) {
     v1::ReadChangesRequest request;
     while (true) {
@@ -164,7 +166,8 @@ struct ExpiringDaemon {
 };
 
 struct Steady {
-  // From expiry to the commit of the deletion, sorted; of an item that was put after its time from there.
+  // Seconds from expiry to the commit of the deletion, sorted. For an item that was put after its expiry:
+  // from the commit of the put.
   std::vector<double> lags;
   double deletes_per_second = 0;
   double puts_per_second = 0;
@@ -223,7 +226,7 @@ absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options) {
   ITEMDB_RETURN_IF_ERROR(daemon.Put(
       session, kBacklogTable, options.backlog, [&](int64_t item) { return expired_us + item; },
       [](int64_t) {}));
-  session.Progress("ttl: looking through them");
+  session.Progress("ttl: turning the time to live on");
   const Clock::time_point asked = Clock::now();
   ITEMDB_RETURN_IF_ERROR(daemon.Enable(session, kBacklogTable));
   const double enable_seconds = SecondsSince(asked);

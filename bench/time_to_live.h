@@ -1,4 +1,4 @@
-// `itembench ttl`: how long after their time items are deleted.
+// `itembench ttl`: the time from the expiry of items to their deletion.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 namespace itemdb::bench {
 
 struct TimeToLiveOptions {
-  // Items that expire in a second, and for how long; as many are put at the same time.
+  // Items put per second, for how many seconds. Each expires 5 s later, so as many expire per second.
   int per_second = 10'000;
   double seconds = 20;
-  // Items that have expired when the time to live is turned on.
+  // Items that have already expired when the time to live is turned on.
   int64_t backlog = 1'000'000;
 };
 
-// One daemon and two tables: one whose items are put and expire all the time, and one with items that have
-// expired already.
+// Uses one daemon with two tables: in one, items are put and expire continuously; in the other, all items
+// have expired when the time to live is turned on.
 absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options);
 
 }  // namespace itemdb::bench

@@ -26,7 +26,7 @@ constexpr int kProgressIntervalMs = 60'000;
 
 std::string WatchedTable(int table) { return "watched" + std::to_string(table); }
 
-absl::Status MakeTables(Database& database) {
+absl::Status MakeTables(storage::Database& database) {
   const auto make = [&database](const v1::CreateTableRequest& request) {
     return Await<v1::CreateTableReply>([&](auto done) { database.CreateTable(request, std::move(done)); })
         .status();
@@ -43,7 +43,7 @@ absl::Status MakeTables(Database& database) {
 // Watches that wait until they are cancelled.
 class IdleWatches {
  public:
-  IdleWatches(Database& database, int watches) : database_(database) {
+  IdleWatches(storage::Database& database, int watches) : database_(database) {
     for (int watch = 0; watch < watches; ++watch) {
       v1::WatchRequest request;
       request.set_table_name(WatchedTable(watch % kWatchedTables));
@@ -62,12 +62,12 @@ class IdleWatches {
   bool failed() const { return failed_; }
 
  private:
-  // The first reply of a watch that names no sequence comes at once and tells where to go on.
+  // The first request has no after_sequence, so its reply comes at once, with the sequence to continue from.
   void Watch(const v1::WatchRequest& request) {
     ++waiting_;
     database_.WatchChanges(
         request,
-        [this, request](absl::StatusOr<WatchPage> page) {
+        [this, request](absl::StatusOr<storage::WatchPage> page) {
           if (page.ok() && !page->last) {
             v1::WatchRequest next = request;
             next.set_after_sequence(page->reply.change_sequence());
@@ -81,15 +81,15 @@ class IdleWatches {
         cancellation_);
   }
 
-  Database& database_;
-  const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
+  storage::Database& database_;
+  const std::shared_ptr<storage::Cancellation> cancellation_ = std::make_shared<storage::Cancellation>();
   std::atomic<int> waiting_ = 0;
   std::atomic<bool> failed_ = false;
 };
 
 struct PutFigures {
   std::vector<double> per_second;
-  // Of the process, the watches' included.
+  // CPU time of the process per put, including that of the watches.
   std::vector<double> cpu_us;
   std::vector<double> p99_ms;
 };
@@ -103,7 +103,7 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-absl::Status Measure(Database& database, const WatchesOptions& options, PutFigures* figures) {
+absl::Status Measure(storage::Database& database, const WatchesOptions& options, PutFigures* figures) {
   const double cpu = CpuSeconds();
   const Clock::time_point begin = Clock::now();
   Writers writers(database, kOrderTable, options.writers, kWrittenItems, OrderItem);
@@ -125,7 +125,7 @@ absl::Status RunWatches(Session& session, const WatchesOptions& options) {
   const std::string directory = session.scratch.NewPath();
   PutFigures alone, beside;
   {
-    ITEMDB_ASSIGN_OR_RETURN(auto database, Database::Open(OptionsFor(directory, /*durable=*/true)));
+    ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsFor(directory, /*durable=*/true)));
     ITEMDB_RETURN_IF_ERROR(MakeTables(*database));
     PutFigures warm_up;
     ITEMDB_RETURN_IF_ERROR(Measure(*database, options, &warm_up));
@@ -143,7 +143,7 @@ absl::Status RunWatches(Session& session, const WatchesOptions& options) {
 
   TextTable table;
   table.title = std::to_string(options.watches) + " idle watches of " + std::to_string(kWatchedTables) +
-                " tables beside " + std::to_string(options.writers) + " durable writers of another";
+                " tables beside " + std::to_string(options.writers) + " durable writers of another table";
   table.columns = {"", "without", "with"};
   const auto add = [&](const std::string& name, const std::vector<double>& without,
                        const std::vector<double>& with) {

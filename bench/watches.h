@@ -1,4 +1,4 @@
-// `itembench watches`: what idle watches cost writers of other tables.
+// `itembench watches`: the effect of idle watches on writers of other tables.
 #pragma once
 
 #include "bench/session.h"
@@ -8,14 +8,14 @@ namespace itemdb::bench {
 struct WatchesOptions {
   // Watches of tables that nobody writes to.
   int watches = 10'000;
-  // Threads that put into another table, one put in flight each.
+  // Threads that put into another table, with one put in flight each.
   int writers = 4;
-  // How often both are measured, and for how long each time.
+  // How many times puts are measured with and without watches, and the seconds of each measurement.
   int rounds = 3;
   double seconds = 1;
 };
 
-// Storage in this process, durable.
+// Uses durable storage in this process.
 absl::Status RunWatches(Session& session, const WatchesOptions& options);
 
 }  // namespace itemdb::bench

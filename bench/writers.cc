@@ -7,10 +7,10 @@
 namespace itemdb::bench {
 namespace {
 
-// A prime: each thread comes by every item.
+// A prime, so that each thread puts every item.
 constexpr uint64_t kStride = 7'919;
 
-// To be appended to an encoded item: a put that changes nothing would write nothing.
+// An attribute to append to an encoded item. Without it, most puts would change nothing and write nothing.
 std::string EncodedVersion(uint64_t version) {
   v1::Item item;
   v1::Attribute* attribute = item.add_attributes();
@@ -28,7 +28,7 @@ double Percentile(std::vector<double>& values, double share) {
   return values[at];
 }
 
-Writers::Writers(Database& database, const std::string& table, int writers, uint64_t items,
+Writers::Writers(storage::Database& database, const std::string& table, int writers, uint64_t items,
                  MakeItem make_item)
     : latencies_(writers) {
   for (int writer = 0; writer < writers; ++writer) {

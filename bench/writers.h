@@ -1,4 +1,4 @@
-// Threads that put items into a database of this process while something else goes on in it.
+// Threads that put items into a database of this process while something else is measured.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace itemdb::bench {
 
-// Runs an asynchronous operation and waits for its answer.
+// Starts an asynchronous operation and waits for its reply.
 template <typename Reply, typename Start>
 absl::StatusOr<Reply> Await(Start start) {
   std::promise<absl::StatusOr<Reply>> promise;
@@ -21,26 +21,27 @@ absl::StatusOr<Reply> Await(Start start) {
   return future.get();
 }
 
-// The value that `share` of `values` are not above; 0 when there are none. Reorders them.
+// The value below which `share` of `values` lie; 0 if there are no values. Reorders `values`.
 double Percentile(std::vector<double>& values, double share);
 
 // Each thread puts an item, waits for the answer, and puts the next.
 class Writers {
  public:
-  // The item number `item` of `table`, encoded; called by all threads.
+  // Returns item number `item` of the table, encoded. Called by all threads.
   using MakeItem = std::function<std::string(uint64_t item)>;
 
-  // Over and over again items below `items`, in an order that is not theirs, each time with another attribute
-  // `version`. `database` must outlive this.
-  Writers(Database& database, const std::string& table, int writers, uint64_t items, MakeItem make_item);
+  // Puts the items 0 to `items` - 1 again and again, not in the order of their numbers, each time with
+  // another value of the attribute `version`. `database` must outlive this.
+  Writers(storage::Database& database, const std::string& table, int writers, uint64_t items,
+          MakeItem make_item);
   ~Writers() { Stop(); }
   Writers(const Writers&) = delete;
   Writers& operator=(const Writers&) = delete;
 
   void Stop();
-  // Whether a put was not answered with OK.
+  // Whether a put failed.
   bool failed() const { return failed_; }
-  // Of each put, in milliseconds, once they are stopped.
+  // The latency of each put, in milliseconds. Call Stop before.
   std::vector<double> latencies() const;
 
  private:

@@ -10,13 +10,12 @@
 #include "itemdb/client.h"
 
 namespace itemdb {
-inline namespace client {
 
 class ITEMDB_EXPORT ClientAccess {
  public:
-  // `make_transport` is called once; the timer outlives the transport it returns. `options.endpoint` and what
-  // else concerns the connection is for `make_transport` to use. INVALID_ARGUMENT: the timeout or the retry
-  // options are of no use. Otherwise as `make_transport`.
+  // Calls `make_transport` once; the timer outlives the transport that it returns. `make_transport` itself
+  // uses `options.endpoint` and the other options of the connection. INVALID_ARGUMENT: the timeout or the
+  // retry options are out of their bounds. Also the errors of `make_transport`.
   static absl::StatusOr<Client> Make(
       const ClientOptions& options,
       absl::FunctionRef<absl::StatusOr<std::unique_ptr<Transport>>(Timer&)> make_transport);
@@ -24,5 +23,4 @@ class ITEMDB_EXPORT ClientAccess {
   static const std::shared_ptr<ClientCore>& CoreOf(const Client& client) { return client.core_; }
 };
 
-}  // namespace client
 }  // namespace itemdb

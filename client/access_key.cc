@@ -7,7 +7,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 absl::Status NotAllowed(const std::string& message) {
@@ -16,7 +15,7 @@ absl::Status NotAllowed(const std::string& message) {
 
 bool IsOnThisMachine(std::string_view endpoint) {
   const std::string_view host = endpoint.substr(0, endpoint.rfind(':'));
-  // Not 127.example.com.
+  // Only digits and dots: 127.example.com is not loopback.
   const bool is_loopback_v4 =
       host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
   return endpoint.starts_with("unix:") || host == "localhost" || is_loopback_v4 || host == "[::1]";
@@ -34,14 +33,13 @@ absl::StatusOr<std::string> AuthorizationOf(const ClientOptions& options) {
   if (!std::all_of(id.begin(), id.end(), is_of_an_id))
     return NotAllowed("an access key id has printable ASCII characters, without spaces and ':'");
   if (options.metadata.contains(kAuthorization)) {
-    return NotAllowed("the metadata key authorization is what the access key is sent in; give one of them");
+    return NotAllowed("the metadata key authorization carries the access key; set only one of the two");
   }
   if (!options.tls.has_value() && !IsOnThisMachine(options.endpoint)) {
     return NotAllowed("the secret of the access key " + id + " would be sent to " + options.endpoint +
-                      " for everybody on the way to read: connect with TLS");
+                      " without encryption, where others can read it: connect with TLS");
   }
   return "Basic " + absl::Base64Escape(id + ":" + options.secret_access_key);
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// The metadata in which an access key is sent.
+// The gRPC metadata that carries an access key.
 #pragma once
 
 #include <string>
@@ -7,13 +7,12 @@
 #include "itemdb/options.h"
 
 namespace itemdb {
-inline namespace client {
 
 inline constexpr char kAuthorization[] = "authorization";
 
-// The value of `authorization`, as RFC 7617 writes it; empty when `options` name no key. INVALID_ARGUMENT: id
-// or secret is missing or has what cannot be sent, or it would cross a network without TLS.
+// The value of `authorization` (HTTP Basic, RFC 7617); empty if `options` hold no key. INVALID_ARGUMENT: id
+// or secret is missing or has characters that cannot be sent, or the secret would leave this machine without
+// TLS.
 absl::StatusOr<std::string> AuthorizationOf(const ClientOptions& options);
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,6 +1,6 @@
-// Client::BatchGetItem: any number of keys as batches the daemon takes, one after the other. A reply leaves
-// out what is missing and what it had no room for; which item is whose is told by the key attributes, which
-// are read even where the projection does not name them.
+// Client::BatchGetItem: any number of keys in batches that the daemon accepts, one after the other. A reply
+// leaves out missing items and items that did not fit. The client finds the key of each item by the key
+// attributes, so it reads them even if the projection does not name them.
 #include <algorithm>
 #include <climits>
 #include <deque>
@@ -18,13 +18,12 @@
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// What the daemon takes in one batch.
+// The daemon's limit for one batch.
 constexpr size_t kMaxBatchKeys = 100;
 
-// A key of a request: its table's place there, and its own among that table's keys.
+// The place of a key in the request: its table, and its number among that table's keys.
 struct Place {
   size_t table;
   size_t key;
@@ -41,8 +40,8 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-// The attributes that a projection names whole. Of text that is no projection, whatever: the daemon refuses
-// it.
+// The top-level attributes that a projection names. The result for an invalid projection does not matter: the
+// daemon refuses the request.
 std::set<std::string> NamesOf(const KeysAndAttributes& table) {
   std::set<std::string> names;
   std::string_view rest = table.projection_expression;
@@ -56,11 +55,11 @@ std::set<std::string> NamesOf(const KeysAndAttributes& table) {
   return names;
 }
 
-// How one table is read.
+// The parts of a request that are the same in every batch of one table.
 struct TableRead {
-  // Everything but the keys.
+  // All fields except the keys.
   v1::KeysAndAttributes message;
-  // Key attributes that are read although the projection does not name them.
+  // Key attributes that the client added to the projection.
   std::vector<std::string> added;
 };
 
@@ -94,7 +93,7 @@ bool HasKey(const Item& item, const Item& key) {
   });
 }
 
-// The whole request from its first batch to its last. One batch at a time is under way, so nothing needs a
+// The whole request, from the first batch to the last. One batch is under way at a time, so no member needs a
 // lock.
 class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
  public:
@@ -122,7 +121,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     if (!status.ok()) {
       return core_->timer().RunSoon([self = shared_from_this(), status]() { self->End(status); });
     }
-    // The end may come before Start has returned, and lets go of the core.
+    // The call may end, and reset core_, before Start has returned.
     const std::shared_ptr<ClientCore> core = core_;
     core->Start(Encode(message), options_, deadline_,
                 [self = shared_from_this(), sent = std::move(sent)](absl::Status status,
@@ -134,7 +133,8 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
   }
 
  private:
-  // The next keys into a message, grouped by table. A table without keys is the daemon's to refuse.
+  // Moves the next keys into a message, grouped by table. A table without keys is sent for the daemon to
+  // refuse.
   absl::Status TakeBatch(v1::BatchGetItemRequest* message, std::vector<Place>* sent) {
     if (left_.empty()) {
       for (const TableRead& read : reads_) *message->add_request_items() = read.message;
@@ -158,7 +158,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     return request_.request_items[place.table].table_name;
   }
 
-  // What a reply answers, and what is left to ask for again.
+  // Stores the items of a reply and queues the unprocessed keys again.
   absl::Status Take(std::vector<Place> sent, std::string_view bytes) {
     v1::BatchGetItemReply reply;
     if (bytes.size() > INT_MAX || !reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -191,7 +191,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     return absl::OkStatus();
   }
 
-  // Items come in the order of their keys, so one walk along the keys finds each its place.
+  // Items come in the order of their keys, so one pass over the keys finds the place of each item.
   absl::Status TakeItems(const v1::TableItems& table, const std::vector<Place>& answered) {
     auto next = answered.begin();
     for (const v1::Item& message : table.items()) {
@@ -221,13 +221,13 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     }
   }
 
-  std::shared_ptr<ClientCore> core_;  // Until the end.
+  std::shared_ptr<ClientCore> core_;  // Reset when the call ends.
   const BatchGetItemRequest request_;
   const CallOptions options_;
   const absl::Time deadline_;
   Callback<BatchGetItemResult> callback_;
   std::vector<TableRead> reads_;  // One per table of the request.
-  std::deque<Place> left_;        // Keys to be asked for, in order.
+  std::deque<Place> left_;        // Keys not yet read, in order.
   BatchGetItemResult result_;
 };
 
@@ -238,5 +238,4 @@ void Client::Start(const BatchGetItemRequest& request, Callback<BatchGetItemResu
   std::make_shared<BatchGetCall>(core_, request, std::move(options), std::move(callback))->Send();
 }
 
-}  // namespace client
 }  // namespace itemdb

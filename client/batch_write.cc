@@ -1,6 +1,6 @@
-// Client::BatchWriteItem: any number of writes as batches the daemon takes, one after the other. Every write
-// has an outcome at each moment, so none can be lost: it begins as not applied, is unknown while the batch it
-// is in is under way, and becomes what that batch's end says.
+// Client::BatchWriteItem: any number of writes in batches that the daemon accepts, one after the other. Every
+// write has an outcome at each moment, so none is lost: it begins as not applied, is unknown while its batch
+// is under way, and then gets the outcome of that batch.
 #include <algorithm>
 #include <climits>
 #include <mutex>
@@ -17,11 +17,9 @@
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// What the daemon takes in one batch: writes, and bytes of the message, of which a little is kept for its
-// frame.
+// The daemon's limits for one batch: writes, and bytes of the message including kFrameBytes for each write.
 constexpr size_t kMaxBatchWrites = 25;
 constexpr size_t kMaxBatchBytes = 16 << 20;
 
@@ -40,14 +38,14 @@ absl::Status ToProto(const BatchWrite& write, v1::WriteRequest* message) {
                                              : message->mutable_delete_request()->mutable_key());
 }
 
-// Some writes of a request, by position, and their message.
+// Some writes of a request, by position, with their message.
 struct Batch {
   std::vector<size_t> writes;
   v1::BatchWriteItemRequest message;
 };
 
-// The first of `candidates` that fit one message, at least one. The writes keep their order within a table;
-// tables come in order of their first write. INVALID_ARGUMENT: a value nests too deeply.
+// The first of `candidates` that fit into one message, at least one. Within a table the writes keep their
+// order; tables are in the order of their first write. INVALID_ARGUMENT: a value nests too deeply.
 absl::StatusOr<Batch> MakeBatch(const std::vector<BatchWrite>& writes,
                                 const std::vector<size_t>& candidates) {
   Batch batch;
@@ -73,8 +71,7 @@ absl::StatusOr<Batch> MakeBatch(const std::vector<BatchWrite>& writes,
   return batch;
 }
 
-// The positions of the writes that `reply` returns as not taken on. Nothing when it names one that was not
-// sent.
+// The positions of the writes that `reply` returns as unprocessed. Nothing if one of these was not sent.
 std::optional<std::vector<size_t>> Unprocessed(const v1::BatchWriteItemReply& reply,
                                                const std::vector<BatchWrite>& writes,
                                                const std::vector<size_t>& sent) {
@@ -106,7 +103,7 @@ absl::Status UnknownReply(const std::string& endpoint) {
       "the reply from " + endpoint + " to a batch does not say which of its writes were applied");
 }
 
-// The whole request from its first batch to its last.
+// The whole request, from the first batch to the last.
 class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
  public:
   BatchWriteCall(std::shared_ptr<ClientCore> core, BatchWriteItemRequest request, CallOptions options,
@@ -144,7 +141,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
     batch->message.set_return_consumed_capacity(ToProto(return_consumed_capacity_));
     batch->message.set_return_item_collection_metrics(ToProto(return_item_collection_metrics_));
     CallSpec spec = Encode(&batch->message, options_);
-    // The end may come before Start has returned, and lets go of the core.
+    // The call may end, and reset core_, before Start has returned.
     const std::shared_ptr<ClientCore> core = core_;
     core->Start(std::move(spec), options_, deadline_,
                 [self = shared_from_this(), sent = std::move(batch->writes)](absl::Status status,
@@ -175,7 +172,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
       return left_.empty() ? End(absl::OkStatus()) : Send();
     }
     rounds_without_progress_ = unprocessed->size() < sent.size() ? 1 : rounds_without_progress_ + 1;
-    // What is sent again is another request, so it may not go under the caller's token.
+    // The rest is a different request, so it must not carry the caller's token.
     if (!options_.client_request_token.empty()) {
       options_.client_request_token.clear();
       options_.idempotent = true;
@@ -190,11 +187,10 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
         absl::Now() + Backoff(retry, rounds_without_progress_, /*random=*/0.5, absl::ZeroDuration());
     if (retry.max_attempts == 1 || next >= deadline_) {
       return End(MakeError(absl::StatusCode::kResourceExhausted, "UNPROCESSED_ITEMS",
-                           "the daemon was overloaded and did not take on all writes" +
+                           "the daemon was overloaded and did not process all writes" +
                                std::string(retry.max_attempts == 1 ? "" : " before the deadline")));
     }
-    // From here on cancellation, or else the timer, may end the call on another thread and let go of the
-    // core.
+    // From here on cancellation or the timer may end the call on another thread and reset core_.
     const std::shared_ptr<ClientCore> core = core_;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -204,7 +200,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
     if (options_.cancel.has_value() && options_.cancel->cancelled()) EndPause();
   }
 
-  // By the timer, or before it because of cancellation: then the next batch ends at once.
+  // Called by the timer, or earlier by a cancellation; the next batch then ends at once.
   void EndPause() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -234,16 +230,16 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
     }
   }
 
-  std::shared_ptr<ClientCore> core_;  // Until the end.
+  std::shared_ptr<ClientCore> core_;  // Reset when the call ends.
   const std::vector<BatchWrite> writes_;
   const ReturnConsumedCapacity return_consumed_capacity_;
   const ReturnItemCollectionMetrics return_item_collection_metrics_;
   CallOptions options_;
   const absl::Time deadline_;
   Callback<BatchWriteItemResult> callback_;
-  // One batch at a time is under way, so these need no lock.
+  // Only one batch is under way at a time, so these need no lock.
   std::vector<BatchWriteOutcome> outcomes_;
-  std::vector<size_t> left_;  // Positions of the writes to be sent, in order.
+  std::vector<size_t> left_;  // Positions of the unsent writes, in order.
   BatchWriteItemResult result_;
   int rounds_without_progress_ = 0;
   std::optional<Cancellation> cancellation_;
@@ -259,5 +255,4 @@ void Client::Start(const BatchWriteItemRequest& request, Callback<BatchWriteItem
   std::make_shared<BatchWriteCall>(core_, request, std::move(options), std::move(callback))->Start();
 }
 
-}  // namespace client
 }  // namespace itemdb

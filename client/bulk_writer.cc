@@ -11,30 +11,29 @@
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// What the daemon takes in a chunk. Of its bytes a little is kept for number, token and table names.
+// The daemon's limits for one chunk. kFrameBytes is added to each write for number, token and table name.
 constexpr int kMaxChunkWrites = 1'000;
 constexpr size_t kMaxChunkBytes = 4'000'000;
 constexpr size_t kFrameBytes = 16;
 
-// A chunk as it is sent, again if need be: with a number that belongs to the stream it is sent on.
+// A chunk, kept until it is acknowledged. Each stream that sends it gives it another number.
 struct Chunk {
-  // Of its first write.
+  // The position of its first write.
   uint64_t position = 0;
   uint64_t writes = 0;
-  // Everything but the number.
+  // All fields except the number.
   std::string body;
 
-  // Fields of a message may come in any order, so the number is put before the rest.
+  // Protobuf accepts fields in any order, so the number is put before the rest.
   std::string Numbered(uint64_t number) const {
     v1::BulkWriteChunk head;
     head.set_chunk_number(number);
     return head.SerializeAsString() + body;
   }
 
-  // The writes at `positions` within the chunk, which ascend. Nothing for one that is not there.
+  // The writes at `positions` (ascending) within the chunk. Nothing for a position outside the chunk.
   std::vector<std::optional<BatchWrite>> WritesAt(const std::vector<int>& positions) const {
     std::vector<std::optional<BatchWrite>> found(positions.size());
     v1::BulkWriteChunk chunk;
@@ -108,7 +107,7 @@ class BulkWriter::State {
       absl::Status sent = SendPending();
       if (!sent.ok()) return sent;
     }
-    // Writes keep their order, so a table's may stand in several places.
+    // Writes keep their order, so one table may occur several times.
     const int tables = pending_.request_items_size();
     v1::TableWriteRequests* table =
         tables > 0 && pending_.request_items(tables - 1).table_name() == table_name
@@ -163,7 +162,8 @@ class BulkWriter::State {
     return absl::OkStatus();
   }
 
-  // Of the first chunk under way. After a break all of them are sent again, numbered anew.
+  // Waits for the acknowledgement of the first chunk under way. After a break sends all chunks again,
+  // renumbered.
   absl::Status AwaitAcknowledgement() {
     while (true) {
       if (!stream_.is_open()) {
@@ -211,7 +211,7 @@ class BulkWriter::State {
                      "the replies from " + core_->endpoint() + " to a bulk write cannot be understood");
   }
 
-  // The writer's end: says what became of everything it was given.
+  // Ends the writer with an error that says how many writes were applied, rejected, not sent or unknown.
   absl::Status Fail(const absl::Status& status) {
     uint64_t unknown = 0;
     for (const Chunk& chunk : under_way_) unknown += chunk.writes;
@@ -234,13 +234,13 @@ class BulkWriter::State {
   const std::shared_ptr<ClientCore> core_;
   const BulkWriterOptions options_;
   ResumedStream stream_;
-  // The next chunk.
+  // The next chunk, not yet sent.
   v1::BulkWriteChunk pending_;
   size_t pending_bytes_ = 0;
   int pending_writes_ = 0;
-  // Sent, or to be sent again, in their order.
+  // Chunks sent and not acknowledged, in order.
   std::deque<Chunk> under_way_;
-  // Of the stream that is open.
+  // Chunk numbers on the open stream.
   uint64_t last_number_ = 0;
   uint64_t acknowledged_number_ = 0;
   uint64_t given_ = 0;
@@ -265,5 +265,4 @@ absl::Status BulkWriter::Delete(const std::string& table_name, const Item& key) 
 
 absl::StatusOr<BulkWriteResult> BulkWriter::Finish() { return state_->Finish(); }
 
-}  // namespace client
 }  // namespace itemdb

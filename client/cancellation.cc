@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace itemdb {
-inline namespace client {
 
 struct CancelToken::State {
   std::mutex mutex;
@@ -48,7 +47,7 @@ Cancellation::Cancellation(const std::optional<CancelToken>& token, std::functio
 
 Cancellation::~Cancellation() {
   if (state_ == nullptr) return;
-  std::function<void()> dropped;  // Declared before the lock, so destroyed after it: it may own anything.
+  std::function<void()> dropped;  // Before the lock, so destroyed after it: the function may own anything.
   std::lock_guard<std::mutex> lock(state_->mutex);
   const auto it = state_->functions.find(id_);
   if (it == state_->functions.end()) return;
@@ -56,5 +55,4 @@ Cancellation::~Cancellation() {
   state_->functions.erase(it);
 }
 
-}  // namespace client
 }  // namespace itemdb

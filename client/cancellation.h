@@ -1,4 +1,4 @@
-// The inside of CancelToken: who is to be told.
+// The inside of CancelToken: which functions a cancelled token calls.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,13 @@
 #include "itemdb/cancel_token.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Runs a function once when a token is cancelled, unless this is destroyed first. Not thread-safe itself; the
-// function may still be running on the cancelling thread when the destructor returns, so it owns what it
-// uses.
+// Runs a function once when a token is cancelled, unless this object is destroyed first. Not thread-safe
+// itself. The function may still be running on the cancelling thread when the destructor returns, so it must
+// own everything that it uses.
 class Cancellation {
  public:
-  // At once when the token is cancelled already. Nothing without a token.
+  // Runs `cancel` at once if the token is cancelled already. Does nothing without a token.
   Cancellation(const std::optional<CancelToken>& token, std::function<void()> cancel);
   ~Cancellation();
   Cancellation(const Cancellation&) = delete;
@@ -27,5 +26,4 @@ class Cancellation {
   uint64_t id_ = 0;
 };
 
-}  // namespace client
 }  // namespace itemdb

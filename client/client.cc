@@ -16,7 +16,6 @@
 #include "client/wait.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 constexpr char kDefaultSocket[] = "/run/itemdb/itemd.sock";
@@ -30,7 +29,7 @@ TableResult ToTableResult(const Reply& reply) {
   return {.change_sequence = reply.change_sequence(), .table = FromProto(reply.table())};
 }
 
-// Sends `request` and waits for the reply, which the result is made from.
+// Sends `request`, waits for the reply and converts it.
 template <typename Reply, typename Result, typename Request, typename Convert>
 absl::StatusOr<Result> Call(const std::shared_ptr<ClientCore>& core, const char* method, CallKind kind,
                             const Request& request, const CallOptions& options, Convert convert) {
@@ -244,5 +243,4 @@ absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string
       [](const v1::GetAccessPatternsReply& reply) { return FromProto(reply); });
 }
 
-}  // namespace client
 }  // namespace itemdb

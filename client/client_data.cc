@@ -1,5 +1,5 @@
-// The data operations of Client: each once with a callback, and on top of that with a future and blocking.
-// BatchWriteItem and BatchGetItem, which are many calls each, start in batch_write.cc and batch_get.cc.
+// The data operations of Client: each with a callback, and from that with a future and blocking.
+// BatchWriteItem and BatchGetItem, which make many calls each, start in batch_write.cc and batch_get.cc.
 #include <utility>
 
 #include "client/core.h"
@@ -8,7 +8,6 @@
 #include "client/wait.h"
 
 namespace itemdb {
-inline namespace client {
 
 void Client::Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
@@ -176,7 +175,7 @@ ItemRange PagedItems(Request request, Fetch fetch) {
   auto state = std::make_unique<State>(State{
       .request = std::move(request), .fetch = std::move(fetch), .page = {}, .used = 0, .last_page = false});
   return ItemRange([state = std::move(state)]() -> absl::StatusOr<std::optional<Item>> {
-    // A page may be empty and yet not the last (SEM-030).
+    // An empty page need not be the last: only a missing last_evaluated_key ends a range (SEM-030).
     while (state->used == state->page.items.size()) {
       if (state->last_page) return std::nullopt;
       absl::StatusOr<ItemPage> page = state->fetch(state->request);
@@ -204,5 +203,4 @@ ItemRange Client::ScanAll(ScanRequest request, CallOptions options) const {
   });
 }
 
-}  // namespace client
 }  // namespace itemdb

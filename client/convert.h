@@ -1,8 +1,7 @@
-// Between the public types and the messages of the contract.
+// Conversion between the public types and the messages of proto/.
 //
-// Into a message nothing is judged except nesting, which bounds our recursion and stays within what protobuf
-// parses. Out of a message everything is checked: a reply that breaks the contract is DATA_LOSS, never a
-// crash.
+// ToProto checks only the depth of nesting, which bounds our recursion and stays within what protobuf can
+// parse. FromProto checks everything: a reply that breaks the contract is DATA_LOSS, never a crash.
 #pragma once
 
 #include <string>
@@ -18,17 +17,16 @@
 #include "itemdb/v1/tables.pb.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Lists and maps around a value: one more than the data model allows (SEM-017), so that the daemon is the
-// judge, and little enough for protobuf's own limit of 100 nested messages.
+// The most lists and maps around a value. The data model allows 31 (SEM-017); one more here, so that the
+// daemon refuses deeper values. Protobuf's own limit is 100 nested messages.
 inline constexpr int kMaxNesting = 32;
 
 // INVALID_ARGUMENT: a value nests deeper than kMaxNesting; `*message` is then incomplete.
 absl::Status ToProto(const Item& item, v1::Item* message);
 absl::Status ToProto(const Value& value, v1::AttributeValue* message);
 
-// DATA_LOSS: a value has no type or its number is none.
+// DATA_LOSS: a value has no type, or a number does not parse.
 absl::StatusOr<Item> FromProto(const v1::Item& message);
 absl::StatusOr<Value> FromProto(const v1::AttributeValue& message);
 
@@ -39,7 +37,7 @@ v1::ReturnConsumedCapacity ToProto(ReturnConsumedCapacity value);
 v1::ReturnItemCollectionMetrics ToProto(ReturnItemCollectionMetrics value);
 ConsumedCapacity FromProto(const v1::ConsumedCapacity& message);
 absl::StatusOr<ItemCollectionMetrics> FromProto(const v1::ItemCollectionMetrics& message);
-// Into what there is of earlier replies: capacity of a table adds up, the size of an item collection is
+// Add a reply to the sums of earlier replies: capacity of a table is added, the size of an item collection is
 // replaced.
 void AddCapacity(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>& messages,
                  std::vector<ConsumedCapacity>* capacities);
@@ -58,5 +56,4 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message);
 DaemonStatus FromProto(const v1::GetStatusReply& message);
 AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message);
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,7 +1,6 @@
 #include "client/convert.h"
 
 namespace itemdb {
-inline namespace client {
 
 DaemonStatus FromProto(const v1::GetStatusReply& message) {
   DaemonStatus status{.change_sequence = message.change_sequence(),
@@ -77,5 +76,4 @@ AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
   return result;
 }
 
-}  // namespace client
 }  // namespace itemdb

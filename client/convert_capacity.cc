@@ -4,7 +4,6 @@
 #include "client/convert.h"
 
 namespace itemdb {
-inline namespace client {
 
 v1::ReturnConsumedCapacity ToProto(ReturnConsumedCapacity value) {
   switch (value) {
@@ -91,5 +90,4 @@ absl::Status AddMetrics(const google::protobuf::RepeatedPtrField<v1::TableItemCo
   return absl::OkStatus();
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -3,7 +3,6 @@
 #include "absl/time/time.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 v1::ScalarAttributeType TypeToProto(ScalarAttributeType type) {
@@ -168,7 +167,7 @@ void ThroughputToProto(const ProvisionedThroughput& throughput, v1::ProvisionedT
   message->set_write_capacity_units(throughput.write_capacity_units);
 }
 
-// Nothing for 0 and 0 too: that is how DynamoDB shows a table without throughput.
+// Nothing if both are 0: DynamoDB shows a table without throughput as 0 and 0.
 std::optional<ProvisionedThroughput> ThroughputFromProto(const v1::ProvisionedThroughput& message) {
   if (message.read_capacity_units() == 0 && message.write_capacity_units() == 0) return std::nullopt;
   return ProvisionedThroughput{.read_capacity_units = message.read_capacity_units(),
@@ -180,7 +179,7 @@ v1::TableClass ClassToProto(TableClass table_class) {
                                               : v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS;
 }
 
-// Throughput without effect, of a table or an index.
+// On-demand and warm throughput of a table or an index; the daemon only stores them.
 template <typename Settings, typename Message>
 void SomeThroughputToProto(const Settings& settings, Message* message) {
   if (settings.on_demand_throughput.has_value()) {
@@ -197,7 +196,7 @@ void SomeThroughputToProto(const Settings& settings, Message* message) {
   }
 }
 
-// The settings without effect, of a definition or of what is to change in one.
+// The settings that the daemon only stores, from a definition or from an UpdateTableRequest.
 template <typename Settings, typename Message>
 void SettingsToProto(const Settings& settings, Message* message) {
   if (settings.sse_specification.has_value()) {
@@ -453,5 +452,4 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
   return record;
 }
 
-}  // namespace client
 }  // namespace itemdb

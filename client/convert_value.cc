@@ -6,15 +6,14 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 absl::Status BrokenReply(const std::string& what) {
   return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS", "the daemon's reply is not valid: " + what);
 }
 
-// Items, lists and maps are converted by functions that call each other, at most kMaxNesting levels deep on
-// the way out and as deep as protobuf parsed on the way in.
+// Items, lists and maps are converted by recursive functions: ToProto goes at most kMaxNesting levels deep,
+// FromProto as deep as protobuf parses.
 absl::Status ValueToProto(const Value& value, int nesting, v1::AttributeValue* message);
 
 template <typename Attributes>
@@ -186,5 +185,4 @@ v1::ReturnValuesOnConditionCheckFailure ToProto(ReturnValuesOnConditionCheckFail
   return v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_UNSPECIFIED;
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -11,12 +11,11 @@
 #include "client/cancellation.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 thread_local bool in_callback = false;
 
-// In [0, 1). Spreads callers; nothing depends on its quality.
+// In [0, 1). Only spreads callers over time, so a weak generator is enough.
 double Random() {
   thread_local std::minstd_rand engine(std::random_device{}());
   return std::generate_canonical<double, 20>(engine);
@@ -29,7 +28,7 @@ CallbackScope::~CallbackScope() { in_callback = nested_; }
 bool InCallback() { return in_callback; }
 
 std::string NewRequestToken() {
-  // From the kernel each time: a generator of our own would repeat itself in a forked child.
+  // From the kernel each time: a generator in this process would repeat itself in a forked child.
   unsigned char bytes[16] = {};
   size_t filled = 0;
   while (filled < sizeof(bytes)) {
@@ -46,8 +45,8 @@ std::string NewRequestToken() {
   return token;
 }
 
-// One call over all its attempts. At any time it is in one of three states: an attempt is under way, it waits
-// for the next one, or it has ended. Kept alive by whoever will continue it: the transport, the timer.
+// One call with all its attempts. It is always in one of three states: an attempt is under way, it waits for
+// the next attempt, or it has ended. The transport or the timer, whichever will continue it, keeps it alive.
 class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
  public:
   RetriedCall(std::shared_ptr<ClientCore> core, CallSpec spec, const CallOptions& options,
@@ -74,13 +73,13 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (cancelled_) {
-        // Not on this thread: it may be the caller's own.
+        // Not on this thread, which may be the caller's own.
         core_->timer().RunSoon([self = shared_from_this()] { self->Finish(self->Cancelled(), ""); });
         return;
       }
       attempt = ++attempts_;
     }
-    // The end may come before Start has returned, and lets go of the core.
+    // The call may end, and reset core_, before Start has returned.
     const std::shared_ptr<ClientCore> core = core_;
     Transport::Cancel cancel = core->transport_->Start(
         {.method = method_, .kind = kind_, .request = request_, .deadline = deadline_},
@@ -90,7 +89,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     bool cancel_now = false;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      // By now the attempt may be over, and another under way.
+      // The attempt may have ended already, and another may be under way.
       if (attempt == attempts_) {
         cancel_attempt_ = cancel;
         cancel_now = cancelled_;
@@ -113,7 +112,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
           core_->timer().RunAt(next, [self = shared_from_this()] { self->Resume(); });
           return;
         }
-        // As if the cancellation had come in the pause that would have begun here.
+        // The same status as if Cancel() had come during the pause that would begin here.
         status = Cancelled();
       }
     }
@@ -148,11 +147,11 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     return Final(MakeError(absl::StatusCode::kCancelled, kReasonCancelled, "the call was cancelled"));
   }
 
-  // What the caller is told when no attempt will follow. A refusal of the last attempt says nothing about the
-  // ones before it.
+  // The status for the caller when no attempt will follow. An error of the last attempt does not say whether
+  // an earlier attempt was applied.
   absl::Status Final(absl::Status status) const {
     if (!may_be_applied_ || ReasonOf(status) == kReasonWriteOutcomeUnknown) return status;
-    // A daemon that cannot read its own data, or fails inside, does not know either.
+    // A daemon that cannot read its own data, or has an internal error, does not know the outcome either.
     const bool is_verdict_on_the_write =
         Judge(status, kind_) == Verdict::kFinal && status.code() != absl::StatusCode::kCancelled &&
         status.code() != absl::StatusCode::kDeadlineExceeded &&
@@ -175,7 +174,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
     std::move(done)(std::move(status), reply);
   }
 
-  std::shared_ptr<ClientCore> core_;  // Until the end.
+  std::shared_ptr<ClientCore> core_;  // Reset when the call ends.
   const char* const method_;
   const CallKind kind_;
   const bool has_token_;
@@ -183,7 +182,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   const RetryOptions retry_;
   const absl::Time deadline_;
   Transport::Done done_;
-  // Of this call's own attempts, one after the other.
+  // Used by one attempt at a time, so it needs no lock.
   bool may_be_applied_ = false;
   std::optional<Cancellation> cancellation_;
 
@@ -211,5 +210,4 @@ void ClientCore::Start(CallSpec spec, const CallOptions& options, absl::Time dea
       ->Start(options.cancel);
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// What a Client shares with its copies: a transport, a timer and the defaults; every call goes through Start.
+// What copies of a Client share: a transport, a timer and the defaults. Every call goes through Start.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,12 @@
 #include "itemdb/client.h"
 
 namespace itemdb {
-inline namespace client {
 
 // A call before it is sent.
 struct CallSpec {
   const char* method;
   CallKind kind;
-  // The request carries a token, so that it is applied once however often it arrives.
+  // The request carries a token: the daemon applies it once even if it arrives several times.
   bool has_token;
   std::string request;
 };
@@ -29,7 +28,7 @@ struct CallSpec {
 // 32 random characters.
 std::string NewRequestToken();
 
-// Around every callback of a user.
+// Exists while a user's callback runs; InCallback() uses it.
 class CallbackScope {
  public:
   CallbackScope();
@@ -40,14 +39,14 @@ class CallbackScope {
  private:
   const bool nested_;
 };
-// True on a thread that is inside one.
+// True on a thread that is running a callback.
 bool InCallback();
 
-// Thread-safe. Calls under way keep it alive, and let go of it before their callback runs: whoever waits for
-// a callback and then drops the last client takes the core down on its own thread, with nothing left behind.
+// Thread-safe. A call under way keeps the core alive and releases it before its callback runs. So a program
+// that waits for a callback and then destroys the last client destroys the core on its own thread.
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
  public:
-  // `make_transport` is called once, with a timer that outlives the transport. The options are checked.
+  // Calls `make_transport` once, with a timer that outlives the transport. The options are valid.
   template <typename MakeTransport>
   static absl::StatusOr<std::shared_ptr<ClientCore>> Make(const ClientOptions& options,
                                                           MakeTransport make_transport) {
@@ -70,12 +69,12 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
     return options.retry.has_value() ? *options.retry : retry_;
   }
 
-  // Makes the call, again where RetryOptions say so, until `deadline`. `done` runs exactly once, on a thread
-  // of the library.
+  // Makes the call, and repeats it as RetryOptions allow, until `deadline`. `done` runs exactly once, on a
+  // thread of the library.
   void Start(CallSpec spec, const CallOptions& options, absl::Time deadline, Transport::Done done);
 
-  // The same with typed results: `decode(reply bytes, endpoint)` makes an absl::StatusOr<Result>. A request
-  // that could not be encoded ends with its status, on the timer's thread.
+  // The same with typed results: `decode(reply bytes, endpoint)` makes an absl::StatusOr<Result>. If `spec`
+  // is an error, the callback gets it, on the timer's thread.
   template <typename Result, typename Decode>
   void Start(absl::StatusOr<CallSpec> spec, const CallOptions& options, Decode decode,
              Callback<Result> callback) {
@@ -112,5 +111,4 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::unique_ptr<Transport> transport_;  // After the timer it uses.
 };
 
-}  // namespace client
 }  // namespace itemdb

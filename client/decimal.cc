@@ -4,7 +4,6 @@
 #include <charconv>
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 // Longest exponent, in digits after leading zeros; keeps every exponent sum inside an int.
@@ -58,5 +57,4 @@ std::optional<Decimal> SplitDecimal(std::string_view text) {
 
 Decimal SplitNumber(const Number& number) { return SplitDecimal(number.text()).value_or(Decimal{}); }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// A decimal number taken apart, for those who compare or compute with a Number's text.
+// A decimal number split into its parts, for code that compares or adds the texts of Numbers.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,6 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
 // 0.DIGITS * 10^magnitude, where DIGITS begins and ends with a digit other than zero. Zero has no digits,
 // magnitude 0 and is not negative; so equal numbers have equal parts.
@@ -18,11 +17,10 @@ struct Decimal {
   int magnitude = 0;
 };
 
-// Nothing when `text` is no number by Number::Parse's grammar.
+// Nothing if `text` is not a number by the grammar of Number::Parse.
 std::optional<Decimal> SplitDecimal(std::string_view text);
 
-// A Number's text always splits.
+// Always succeeds, because a Number's text is a number.
 Decimal SplitNumber(const Number& number);
 
-}  // namespace client
 }  // namespace itemdb

@@ -10,10 +10,9 @@
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// Also for a reply of OK that does not parse.
+// The error for a write whose reply does not parse or names no known outcome.
 absl::Status NoOutcome(const std::string& endpoint) {
   return MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
                    "the reply from " + endpoint +
@@ -114,7 +113,7 @@ absl::StatusOr<WriteResult> DecodeWriteReply(std::string_view bytes, const std::
 
 template <typename Reply>
 absl::StatusOr<ItemPage> DecodePageReply(std::string_view bytes, const std::string& endpoint) {
-  // Pages hold up to thousands of values: an arena frees them at once.
+  // A page may hold thousands of values: an arena frees them at once.
   google::protobuf::Arena arena;
   auto* reply = google::protobuf::Arena::CreateMessage<Reply>(&arena);
   if (!Parse(bytes, reply)) return NoReply(endpoint);
@@ -193,5 +192,4 @@ absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& e
   return DecodePageReply<v1::ScanReply>(reply, endpoint);
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,5 +1,5 @@
-// Reply bytes of the data operations as results. A false condition, a cancelled transaction are statuses
-// here.
+// Decodes reply bytes of the data operations. A false condition or a cancelled transaction, an outcome in the
+// reply message, becomes an error status.
 #pragma once
 
 #include <string>
@@ -9,10 +9,9 @@
 #include "itemdb/client.h"
 
 namespace itemdb {
-inline namespace client {
 
-// `endpoint` is for messages. Of writes, UNKNOWN (WRITE_OUTCOME_UNKNOWN): the reply does not decode or names
-// no outcome this client knows. Of reads, DATA_LOSS: the reply does not decode.
+// `endpoint` is for error messages. A write returns UNKNOWN (WRITE_OUTCOME_UNKNOWN) if the reply does not
+// decode or holds an outcome that this client does not know. A read returns DATA_LOSS instead.
 absl::StatusOr<WriteResult> DecodePutItem(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<WriteResult> DecodeUpdateItem(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<WriteResult> DecodeDeleteItem(std::string_view reply, const std::string& endpoint);
@@ -24,5 +23,4 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view r
 absl::StatusOr<ItemPage> DecodeQuery(std::string_view reply, const std::string& endpoint);
 absl::StatusOr<ItemPage> DecodeScan(std::string_view reply, const std::string& endpoint);
 
-}  // namespace client
 }  // namespace itemdb

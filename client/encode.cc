@@ -8,7 +8,6 @@
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 // ---- requests ------------------------------------------------------------------------------------
@@ -25,7 +24,7 @@ absl::Status PlaceholdersToProto(const Request& request, Message* message) {
   return absl::OkStatus();
 }
 
-// What all conditional writes, single or in a transaction, have in common.
+// The fields that all conditional writes have, single or in a transaction.
 template <typename Request, typename Message>
 absl::Status ConditionToProto(const Request& request, Message* message) {
   message->set_table_name(request.table_name);
@@ -35,7 +34,7 @@ absl::Status ConditionToProto(const Request& request, Message* message) {
   return PlaceholdersToProto(request, message);
 }
 
-// What the single writes have in common beside that.
+// The further fields that all single writes have.
 template <typename Request, typename Message>
 void ReturnsToProto(const Request& request, Message* message) {
   message->set_return_values(ToProto(request.return_values));
@@ -55,7 +54,7 @@ absl::Status ConditionalKeyToProto(const Request& request, Message* message) {
   return status.ok() ? ToProto(request.key, message->mutable_key()) : status;
 }
 
-// One overload per action of a transaction.
+// One overload for each type of action.
 absl::Status ActionToProto(const TransactPut& put, v1::TransactWriteItem* message) {
   return ConditionalPutToProto(put, message->mutable_put());
 }
@@ -70,7 +69,7 @@ absl::Status ActionToProto(const ConditionCheck& check, v1::TransactWriteItem* m
   return ConditionalKeyToProto(check, message->mutable_condition_check());
 }
 
-// What all reads by key have in common.
+// The fields that all reads by key have.
 template <typename Request, typename Message>
 void ProjectionToProto(const Request& request, Message* message) {
   message->set_table_name(request.table_name);
@@ -95,7 +94,7 @@ v1::Select SelectToProto(Select select) {
   return v1::SELECT_UNSPECIFIED;
 }
 
-// What Query and Scan have in common.
+// The fields that Query and Scan have in common.
 template <typename Request, typename Message>
 absl::Status PageRequestToProto(const Request& request, Message* message) {
   message->set_table_name(request.table_name);
@@ -125,7 +124,7 @@ absl::Status ToProto(const ScanRequest& request, v1::ScanRequest* message) {
   return PageRequestToProto(request, message);
 }
 
-// The token of a write: the caller's, or a random one when asked for, or none.
+// The token of a write: the caller's, a random one if `idempotent`, or none.
 std::string TokenFor(const CallOptions& options, bool idempotent) {
   if (!options.client_request_token.empty() || !idempotent) return options.client_request_token;
   return NewRequestToken();
@@ -247,5 +246,4 @@ absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_st
   return message.SerializeAsString();
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Data requests as calls: method, kind and encoded message, with a request token where one is due.
+// Encodes data requests as calls: method, kind and message, with a request token if the options ask for it.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,11 +10,10 @@ class BatchWriteItemRequest;
 }  // namespace itemdb::v1
 
 namespace itemdb {
-inline namespace client {
 
 struct CallSpec;
 
-// INVALID_ARGUMENT: a value nests too deeply to be encoded. Nothing else is judged here.
+// INVALID_ARGUMENT: a value nests too deeply to be encoded. The client checks nothing else.
 absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions& options);
 absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOptions& options);
 absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options);
@@ -24,13 +23,12 @@ absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request);
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request);
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request);
 
-// The one message of a stream of pages.
+// The only message that the client sends on a stream of pages.
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state);
 absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_state);
 
-// Of the messages that batch_write.cc and batch_get.cc make; a write is given its token.
+// Encode the messages of batch_write.cc and batch_get.cc; adds a token to the write.
 CallSpec Encode(v1::BatchWriteItemRequest* message, const CallOptions& options);
 CallSpec Encode(const v1::BatchGetItemRequest& message);
 
-}  // namespace client
 }  // namespace itemdb

@@ -9,10 +9,9 @@
 #include "itemdb/v1/errors.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// In the order of BatchWriteOutcome.
+// One letter for each BatchWriteOutcome, in the order of the enum.
 constexpr char kOutcomeLetters[] = "ANU";
 
 // The payload at `url` as a message; nothing when there is none or it does not parse.
@@ -24,7 +23,7 @@ std::optional<Message> Payload(const absl::Status& status, const char* url) {
   return message;
 }
 
-// An item that does not convert is left out: the status it hangs on is the news.
+// Leaves out an item that does not convert: the status matters more than the item.
 std::optional<Item> ItemOrNothing(const v1::Item& message) {
   absl::StatusOr<Item> item = FromProto(message);
   if (!item.ok()) return std::nullopt;
@@ -143,5 +142,4 @@ std::vector<BatchWriteOutcome> BatchWriteOutcomes(const absl::Status& status) {
   return outcomes;
 }
 
-}  // namespace client
 }  // namespace itemdb

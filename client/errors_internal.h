@@ -1,4 +1,4 @@
-// Making the statuses that errors.h reads.
+// Makes the statuses that errors.h reads.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@
 #include "itemdb/errors.h"
 
 namespace itemdb {
-inline namespace client {
 
-// A payload of our own beside those of payload_urls.h: one character per write.
+// Another payload, not a message of proto/ as those of payload_urls.h are: one character per write.
 inline constexpr char kBatchOutcomesUrl[] = "itemdb.client/BatchWriteOutcomes";
 
-// `status` with the outcome of every write attached, and counted in the message unless they are all the same.
+// Attaches the outcome of every write to `status`; the message counts them unless all are the same.
 absl::Status WithOutcomes(const absl::Status& status, const std::vector<BatchWriteOutcome>& outcomes);
 
 // A status with `reason` attached. `retry_after_ms` is 0 when waiting does not help.
 ITEMDB_EXPORT absl::Status MakeError(absl::StatusCode code, std::string_view reason,
                                      const std::string& message, int64_t retry_after_ms = 0);
 
-// A request that cannot be sent as it is.
+// The error for a request that cannot be sent as it is.
 inline absl::Status InvalidRequest(const std::string& message) {
   return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation, message);
 }
@@ -31,5 +30,4 @@ inline absl::Status InvalidRequest(const std::string& message) {
 // The message as std::string (the packaged absl::string_view is not std::string_view).
 inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
-}  // namespace client
 }  // namespace itemdb

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// "#n0", "#n1", ... or ":v0", ...: the first that `taken` does not have, from its size on, so that filling a
-// map is not quadratic.
+// The first of "#n0", "#n1", ... (or ":v0", ...) that is not in `taken`. Starts at the size of `taken`, so
+// that adding many placeholders does not take quadratic time.
 template <typename Map>
 std::string NewPlaceholder(const Map& taken, std::string_view prefix) {
   for (size_t number = taken.size();; ++number) {
@@ -40,7 +39,7 @@ ExpressionText Joined(const ExpressionText& left, std::string_view between, cons
   return text;
 }
 
-// Parentheses wherever they could matter.
+// Parentheses keep the meaning of `inner` next to any operator.
 ExpressionText InParentheses(const ExpressionText& inner) { return Function("", inner); }
 
 ExpressionText BetweenText(const ExpressionText& left, Value low, Value high) {
@@ -223,5 +222,4 @@ ProjectionPart Select(const std::vector<Path>& paths) {
   return projection;
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,5 +1,5 @@
-// Streams over gRPC. Generic calls know one kind of stream, with messages both ways; to the daemon a stream
-// of pages looks the same as one that was called so.
+// Streams over gRPC. A generic stub knows only streams with messages both ways; to the daemon they look the
+// same as a stream of pages that was opened by its own stub.
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/client_callback.h>
@@ -16,14 +16,13 @@
 #include "client/grpc_transport.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// How often a stream that finds the channel connecting looks again.
+// How often a stream polls while the channel is connecting.
 constexpr std::chrono::milliseconds kConnectPause(2);
 
-// The call in gRPC's hands: kept by itself until gRPC is done with it. What is begun is begun under the lock,
-// and not any more once reading has ended; gRPC's hold lasts until then.
+// The gRPC call. It owns itself through self_ until OnDone. It starts reads and writes under mutex_, and none
+// after reading has ended; AddHold keeps the call open until then.
 class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   explicit StreamCall(size_t read_ahead) : read_ahead_(read_ahead) {}
@@ -54,7 +53,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     if (started_) WriteNext();
   }
 
-  // The next message, or nothing when there will be none or `deadline` passed; `ended` tells which.
+  // The next message. Nothing if the stream has ended (`*ended` is true) or `deadline` passed.
   std::optional<std::string> Read(absl::Time deadline, bool* ended) {
     std::unique_lock<std::mutex> lock(mutex_);
     const absl::Duration left = deadline - absl::Now();
@@ -72,10 +71,10 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     return message;
   }
 
-  // Of a call that has ended.
+  // Valid after the call has ended.
   const grpc::Status& status() const { return status_; }
 
-  // Nobody reads any more.
+  // No Read will follow.
   void Abandon() {
     context_.TryCancel();
     std::lock_guard<std::mutex> lock(mutex_);
@@ -100,7 +99,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     std::lock_guard<std::mutex> lock(mutex_);
     writing_ = false;
     if (!ok) {
-      // What comes later must not be sent without what is lost; reading tells why.
+      // Later messages must not be sent without the lost one; Read returns the error.
       writing_ended_ = true;
       outgoing_.clear();
     }
@@ -112,7 +111,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     std::lock_guard<std::mutex> lock(mutex_);
     status_ = status;
     done_ = true;
-    self = std::move(self_);  // Dies after the lock unless somebody waits for the status.
+    self = std::move(self_);  // Destroyed after the lock is released, unless Stream still owns the call.
     changed_.notify_all();
   }
 
@@ -149,7 +148,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   grpc::ClientContext context_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_; the two buffers are in gRPC's hands while it reads and writes.
+  // Guarded by mutex_; gRPC uses the two buffers while a read or a write is under way.
   std::shared_ptr<StreamCall> self_;
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer sent_;
@@ -159,7 +158,7 @@ class StreamCall : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   bool reading_ = false;
   bool reading_ended_ = false;
   bool writing_ = false;
-  bool writing_ended_ = false;  // One failed.
+  bool writing_ended_ = false;  // A write failed.
   bool no_more_writes_ = false;
   bool told_no_more_ = false;
   bool abandoned_ = false;
@@ -200,7 +199,7 @@ class GrpcTransport::Stream : public MessageStream {
   }
 
  private:
-  // As of a call (grpc_transport.cc): it goes out on a connected channel, or on one that says why it is not.
+  // As GrpcTransport::SendWhenConnected: starts on a channel that is connected, or failed and reports why.
   absl::Status SendWhenConnected(absl::Time deadline) {
     while (!sent_) {
       const grpc_connectivity_state state = transport_.channel_->GetState(/*try_to_connect=*/true);
@@ -236,5 +235,4 @@ std::unique_ptr<MessageStream> GrpcTransport::OpenStream(const char* method, siz
   return std::make_unique<Stream>(*this, method, read_ahead);
 }
 
-}  // namespace client
 }  // namespace itemdb

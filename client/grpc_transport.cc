@@ -19,16 +19,15 @@
 #include "itemdb/v1/errors.pb.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// While a daemon restarts, reconnect attempts come this far apart, at first and at most.
+// The first and the longest pause between attempts to reconnect, for example while a daemon restarts.
 constexpr int kFirstReconnectMs = 100;
 constexpr int kMaxReconnectMs = 1'000;
-// How long one attempt may take; a refused one ends at once. On a busy machine accepting and the first HTTP/2
-// frames take more than a tenth of a second, and an attempt cut short looks like a daemon that is not there.
+// The time limit of one attempt; a refused connection fails at once. On a busy machine accepting and the
+// first HTTP/2 frames take more than 100 ms, and an attempt cut short looks like an unreachable daemon.
 constexpr int kConnectTimeoutMs = 10'000;
-// Calls that find the channel connecting look again after the first, doubled up to the second.
+// A call that finds the channel connecting polls again after the first pause, which doubles up to the second.
 constexpr absl::Duration kFirstConnectPause = absl::Microseconds(500);
 constexpr absl::Duration kMaxConnectPause = absl::Milliseconds(16);
 
@@ -41,7 +40,7 @@ bool IsHostAndPort(std::string_view endpoint) {
   return error == std::errc() && end == port.data() + port.size() && number >= 1 && number <= 65'535;
 }
 
-// gRPC ends the process over metadata it does not like, so it is checked here.
+// gRPC ends the process when it gets invalid metadata, so the metadata is checked here.
 absl::Status CheckMetadata(const std::string& key, const std::string& value) {
   const auto is_key_character = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
@@ -62,24 +61,24 @@ absl::Status CheckMetadata(const std::string& key, const std::string& value) {
 
 bool IsUnixPath(std::string_view endpoint) { return endpoint.starts_with("unix:/"); }
 
-// gRPC's own words for a call that found no connection to go out on. Only used to be less alarming: should
-// the text ever change, such a call is reported as of unknown outcome.
+// gRPC's messages for a call that found no connection. If a later gRPC changes these texts, such a call is
+// reported as of unknown outcome, which is safe but less exact.
 bool NeverLeft(const grpc::Status& status) {
   return status.error_message().starts_with("failed to connect to all addresses") ||
          status.error_message().starts_with("empty address list");
 }
 
-// True when the daemon's gRPC turned the request away for its length. The text names that length; without it
-// the same words may be about a reply, which comes after the write.
+// True when the daemon's gRPC refused the request because it was too long. The text must contain the
+// request's length: otherwise it may be about a reply, and the write was applied before it.
 bool RefusedAsTooLong(const grpc::Status& status, size_t request_bytes) {
   return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
          status.error_message().find("Received message larger than max (" + std::to_string(request_bytes) +
                                      " vs. ") != std::string::npos;
 }
 
-// True for what gRPC says of a call that it did not hand to the database: not offered, not allowed, too long.
-// Any other status without the daemon's own details may have overtaken a write that was carried out; a
-// stream that is reset ends with whatever code the other side, or something in between, chose.
+// True for statuses of a call that gRPC did not pass to the database: method not offered, not allowed, too
+// long. Any other status without the daemon's ErrorDetail may follow a write that was applied: the daemon or
+// a proxy may reset a stream with any code.
 bool RefusedAtTheDoor(const grpc::Status& status, size_t request_bytes) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNIMPLEMENTED:
@@ -92,10 +91,11 @@ bool RefusedAtTheDoor(const grpc::Status& status, size_t request_bytes) {
   }
 }
 
-// Keeps the gRPC library and its callback threads up until the process ends. The library would otherwise shut
-// down with the last client, and wait ten seconds there for a poller of its own that a long request may leave
-// behind; and the last channel to go would join the callback threads, from one of them when a callback held
-// the last client (both seen with gRPC 1.51). One call on a channel that is never destroyed does it.
+// Keeps the gRPC library and its callback threads running until the process ends. Otherwise the library would
+// shut down with the last client and wait ten seconds for one of its pollers, which a long request may leave
+// behind. The destructor of the last channel would also join the callback threads; if a callback destroys the
+// last client, that is one of these threads (both seen with gRPC 1.51). One call on a channel that is never
+// destroyed is enough.
 void KeepGrpcUp() {
   struct Call {
     std::shared_ptr<grpc::Channel> channel = grpc::CreateChannel("", nullptr);  // Every call fails at once.
@@ -104,7 +104,7 @@ void KeepGrpcUp() {
     grpc::ByteBuffer request{nullptr, 0};
     grpc::ByteBuffer reply;
   };
-  // Used, or a compiler drops the pointer that nothing reads, and leak checkers report what it keeps.
+  // [[gnu::used]]: otherwise the compiler drops the unread pointer, and leak checkers report the objects.
   [[gnu::used]] static const Call* const kept = [] {
     auto* call = new Call;
     call->stub.UnaryCall(&call->context, "/itemdb/KeepUp", grpc::StubOptions(), &call->request, &call->reply,
@@ -120,14 +120,14 @@ absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
 
 }  // namespace
 
-// One call from Start to its end.
+// One call, from Start to its end.
 struct GrpcTransport::Pending {
   OutgoingCall call;
   Done done;
-  // The call's deadline by the clock of its pauses.
+  // The call's deadline by the clock of the timer.
   Timer::Clock::time_point deadline;
   std::atomic<bool> cancelled = false;
-  // Alive until the last handle to cancel is gone, which may be after the end.
+  // Alive until the last Cancel function is destroyed, which may be after the end of the call.
   grpc::ClientContext context;
   grpc::ByteBuffer request;
   grpc::ByteBuffer reply;
@@ -173,15 +173,15 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
-  // Despite its name the time an attempt is given.
+  // Despite its name this is the time limit of an attempt.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
-  // Calls are made again by the client itself (retry.h). A stream that gRPC 1.51 made again went on after a
-  // write that had failed, without its message.
+  // The client makes retries itself (retry.h). gRPC 1.51 once retried a stream after a failed write and
+  // continued without the failed message.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A proxy in the environment is for the web, not for a database on this machine.
+  // Proxies in the environment are meant for the web, not for a database.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Two clients share neither a connection nor the memory of a failed attempt.
+  // Two clients share neither a connection nor the back-off after a failed attempt.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   if (options.tls.has_value() && !options.tls->server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls->server_name);
@@ -204,7 +204,7 @@ Transport::Cancel GrpcTransport::Start(OutgoingCall call, Done done) {
     });
     return [] {};
   }
-  // The slice refers to the request instead of copying it, and keeps it alive.
+  // The slice refers to the request without copying it, and keeps it alive.
   const grpc::Slice slice(
       const_cast<char*>(request.data()), request.size(),
       [](void* kept) { delete static_cast<std::shared_ptr<const std::string>*>(kept); },
@@ -220,9 +220,9 @@ Transport::Cancel GrpcTransport::Start(OutgoingCall call, Done done) {
 }
 
 void GrpcTransport::SendWhenConnected(std::shared_ptr<Pending> pending, absl::Duration pause) {
-  // gRPC 1.51 tells of a change of state only to a thread that waits for it, so a call that finds the channel
-  // connecting looks again after a moment. A channel that has failed to connect tries again by itself, at
-  // most kMaxReconnectMs apart; until then gRPC refuses calls at once, with the reason in its words.
+  // gRPC 1.51 reports a change of state only to a thread that waits for it, so a call that finds the channel
+  // connecting polls. A channel that has failed to connect tries again by itself, at most kMaxReconnectMs
+  // apart; until then gRPC fails calls at once, with the reason in its message.
   const grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
   if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Send(std::move(pending));
   const auto end_with = [&](absl::Status status) {
@@ -263,7 +263,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
                                      size_t request_bytes) const {
   const absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
 
-  // The daemon's own verdict.
+  // A status from the daemon.
   v1::ErrorDetail detail;
   if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
       !detail.reason().empty()) {
@@ -272,7 +272,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
     return verdict;
   }
 
-  // Otherwise gRPC speaks, ours or the daemon's.
+  // Otherwise the status is from gRPC, on this side or the daemon's.
   switch (code) {
     case absl::StatusCode::kDeadlineExceeded:
       if (kind == CallKind::kRead) {
@@ -316,5 +316,4 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
   }
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Calls over one gRPC channel to one daemon, and what a gRPC status means to our callers.
+// Calls over one gRPC channel to one daemon, and their gRPC statuses as statuses of this library.
 #pragma once
 
 #include <map>
@@ -17,18 +17,17 @@
 #include "itemdb/options.h"
 
 namespace itemdb {
-inline namespace client {
 
 // Longest request or reply, in bytes: the daemon's own bound.
 inline constexpr int kMaxMessageBytes = 17 << 20;
 
-// A call goes out on a connected channel only, so that UNAVAILABLE comes to mean "provably not applied": once
-// a call was handed to a connected channel, its loss counts as a loss after sending.
+// Sends a call only on a connected channel. So UNAVAILABLE means "certainly not applied", and the loss of a
+// call that was given to a connected channel counts as a loss after sending.
 class GrpcTransport : public Transport {
  public:
-  // Does not connect yet. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
-  // "HOST:PORT" nor "unix:/PATH"; a TLS file is of no use (tls.h); a metadata key or value is not allowed; of
-  // an access key as told in access_key.h.
+  // Does not connect. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
+  // "HOST:PORT" nor "unix:/PATH"; a TLS file cannot be used (tls.h); a metadata key or value is not allowed;
+  // an access key cannot be sent (access_key.h).
   static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
@@ -44,11 +43,11 @@ class GrpcTransport : public Transport {
   GrpcTransport(const ClientOptions& options, std::multimap<std::string, std::string> metadata,
                 std::shared_ptr<grpc::Channel> channel, Timer& timer);
 
-  // Sends the call when the channel is connected, or has failed to connect and will say why; looks again
-  // after `pause` while it is connecting.
+  // Sends the call if the channel is connected, or if it has failed to connect and gRPC will report why.
+  // While the channel is connecting, polls again after `pause`.
   void SendWhenConnected(std::shared_ptr<Pending> pending, absl::Duration pause);
   void Send(std::shared_ptr<Pending> pending);
-  // The outcome of a call that was sent.
+  // The status of a call that was sent.
   absl::Status ToStatus(const grpc::Status& status, CallKind kind, bool cancelled,
                         size_t request_bytes) const;
 
@@ -60,5 +59,4 @@ class GrpcTransport : public Transport {
   Timer& timer_;
 };
 
-}  // namespace client
 }  // namespace itemdb

@@ -3,7 +3,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 
 namespace internal {
 
@@ -33,5 +32,4 @@ void ItemReader::Keep(std::string_view name, const absl::Status& status) {
       MakeError(status.code(), ReasonOf(status), "attribute " + std::string(name) + " " + MessageOf(status));
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Number: parsing and comparing decimal text. The text stays as it was given; comparing looks at its digits.
+// Number: parsing and comparing decimal text. Parsing keeps the text; comparing splits it into digits.
 #include <charconv>
 #include <cstdlib>
 
@@ -8,12 +8,11 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 std::strong_ordering CompareAbsolute(const Decimal& a, const Decimal& b) {
   if (a.magnitude != b.magnitude) return a.magnitude <=> b.magnitude;
-  // Without leading zeros, digit text compares like the fraction it stands for.
+  // Without leading zeros, texts of digits compare like the fractions 0.DIGITS.
   return a.digits.compare(b.digits) <=> 0;
 }
 
@@ -73,5 +72,4 @@ std::strong_ordering operator<=>(const Number& a, const Number& b) {
   return x_sign < 0 ? CompareAbsolute(y, x) : CompareAbsolute(x, y);
 }
 
-}  // namespace client
 }  // namespace itemdb

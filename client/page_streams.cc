@@ -1,5 +1,5 @@
-// Client::QueryStream and ScanStream: ranges over pages that the daemon sends on its own, begun again at the
-// last page's key when the connection breaks.
+// Client::QueryStream and ScanStream: ranges over pages that the daemon sends on a stream. When the
+// connection breaks, the stream is opened again after the last received page.
 #include <utility>
 
 #include "client/decode.h"
@@ -8,10 +8,9 @@
 #include "client/resumed_stream.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// One page is received while the one before is used.
+// The client receives one page while the program uses the page before.
 constexpr size_t kPagesAhead = 1;
 
 // `Request` is QueryRequest or ScanRequest.
@@ -80,7 +79,7 @@ class StreamedItems {
 
   const std::shared_ptr<ClientCore> core_;
   ResumedStream stream_;
-  // Of what is still to come.
+  // The request for the pages that are still to come.
   Request request_;
   const bool one_state_;
   const Decode decode_;
@@ -109,5 +108,4 @@ ItemRange Client::ScanStream(ScanRequest request, StreamOptions stream, CallOpti
                &DecodeScan);
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -9,7 +9,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 
 ResumedStream::ResumedStream(std::shared_ptr<ClientCore> core, const char* method, size_t read_ahead,
                              CallOptions options)
@@ -67,5 +66,4 @@ bool ResumedStream::Pause(absl::Duration pause) {
   }
 }
 
-}  // namespace client
 }  // namespace itemdb

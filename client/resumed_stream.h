@@ -1,4 +1,4 @@
-// A stream that is opened again when it breaks: the pauses and the end of patience that all of them share.
+// A stream that is opened again when it breaks: pauses, and how often it is tried, as all streams need them.
 #pragma once
 
 #include <memory>
@@ -12,34 +12,32 @@
 #include "client/transport.h"
 
 namespace itemdb {
-inline namespace client {
 
 // For one thread. Blocking.
 class ResumedStream {
  public:
   ResumedStream(std::shared_ptr<ClientCore> core, const char* method, size_t read_ahead, CallOptions options);
 
-  // OK, or why streams cannot be used here: inside a callback; retry options that are of no use.
+  // OK, or why a stream cannot be used: this thread runs a callback, or the retry options are invalid.
   absl::Status CheckUsable() const;
 
-  // From now on it is opened again however often and for however long it breaks, also when nothing comes
-  // before the timeout.
+  // From now on the stream is opened again without limit, also after a timeout without a message.
   void KeepTrying() { keep_trying_ = true; }
 
-  // Whether a stream is open. It has to be opened before the first message and after each break.
+  // True while a stream is open. The caller opens it before the first message and after each break.
   bool is_open() const { return stream_ != nullptr; }
   void Open();
   void Write(std::string message) { stream_->Write(std::move(message)); }
   void WritesDone() { stream_->WritesDone(); }
 
-  // The next message, or nothing at the end of the stream. When it has broken and may be opened again, it is
-  // closed and, after a pause, the status says why: UNAVAILABLE or RESOURCE_EXHAUSTED with is_open() false
-  // and gave_up() false. Otherwise it has ended for good.
+  // The next message, or nothing at the end of the stream. When the stream has broken and may be opened
+  // again, Read closes it, pauses, and returns UNAVAILABLE or RESOURCE_EXHAUSTED; is_open() and gave_up() are
+  // then false. After any other error the stream has ended, and gave_up() is true.
   absl::StatusOr<std::optional<std::string>> Read();
   bool gave_up() const { return gave_up_; }
 
  private:
-  // False when the pause was cut short because of cancellation.
+  // False if a cancellation ended the pause early.
   bool Pause(absl::Duration pause);
 
   const std::shared_ptr<ClientCore> core_;
@@ -48,11 +46,10 @@ class ResumedStream {
   const CallOptions options_;
   std::shared_ptr<MessageStream> stream_;
   std::optional<Cancellation> cancellation_;
-  // Since the last message.
+  // Failed attempts since the last message.
   int attempts_ = 0;
   bool keep_trying_ = false;
   bool gave_up_ = false;
 };
 
-}  // namespace client
 }  // namespace itemdb

@@ -6,7 +6,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 
 absl::Status CheckRetryOptions(const RetryOptions& options) {
   if (options.max_attempts < 1) {
@@ -26,7 +25,7 @@ Verdict Judge(const absl::Status& status, CallKind kind) {
     case absl::StatusCode::kUnavailable:
       return Verdict::kRetry;
     case absl::StatusCode::kResourceExhausted:
-      // The daemon refuses at the door and says when to come back. A full disk needs a person first.
+      // The daemon refuses before it does any work, and says when to retry. A full disk needs a person first.
       return RetryAfterOf(status) > absl::ZeroDuration() && ReasonOf(status) != kReasonDiskFull
                  ? Verdict::kRetry
                  : Verdict::kFinal;
@@ -43,9 +42,8 @@ absl::Duration Backoff(const RetryOptions& options, int attempt, double random, 
   for (int i = 1; i < attempt && pause < options.max_backoff; ++i) {
     pause = std::min(pause * 2, options.max_backoff);
   }
-  // What the daemon asks for is a lower bound; beyond it callers spread out all the same.
+  // The pause is never shorter than the daemon asks for, and random above that, so that callers spread out.
   return std::max(pause * (1 - random / 2), retry_after * (1 + random / 2));
 }
 
-}  // namespace client
 }  // namespace itemdb

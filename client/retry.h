@@ -1,4 +1,4 @@
-// Which failed calls are sent again, and when. Pure functions; core.cc applies them.
+// Which failed calls are sent again, and when. Pure functions; core.cc uses them.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,25 +7,23 @@
 #include "itemdb/options.h"
 
 namespace itemdb {
-inline namespace client {
 
 // INVALID_ARGUMENT: fewer than one attempt, or a pause that is not longer than 0.
 absl::Status CheckRetryOptions(const RetryOptions& options);
 
-// What the end of one attempt means for the next.
+// What the end of one attempt means for the call.
 enum class Verdict {
-  // The call has ended: it succeeded, or its failure will not go away.
+  // The call has ended: it succeeded, or a retry would fail in the same way.
   kFinal,
-  // Nothing was applied; trying again may help and cannot do harm.
+  // Nothing was applied; a retry may succeed and is safe.
   kRetry,
-  // The write may have been applied: sent again only with a request token.
+  // The write may have been applied; it is sent again only if it carries a request token.
   kUnknown,
 };
 Verdict Judge(const absl::Status& status, CallKind kind);
 
-// How long to wait after the given attempt (1 is the first). `random` is in [0, 1). `retry_after` is what the
-// daemon asks for, or zero.
+// How long to wait after the given attempt (1 is the first). `random` is in [0, 1). `retry_after` is the
+// pause that the daemon asks for, or zero.
 absl::Duration Backoff(const RetryOptions& options, int attempt, double random, absl::Duration retry_after);
 
-}  // namespace client
 }  // namespace itemdb

@@ -4,7 +4,6 @@
 #include <map>
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 std::map<std::string, ScalarAttributeType> Types(const TableDefinition& definition) {
@@ -63,5 +62,4 @@ std::string DescribeDifference(const TableDefinition& a, const TableDefinition& 
   return "";
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -10,12 +10,11 @@
 #include "absl/time/clock.h"
 
 namespace itemdb {
-inline namespace client {
 
 struct Timer::State {
   std::mutex mutex;
   std::condition_variable changed;
-  // All guarded by `mutex`. Functions of one time run in the order they came in.
+  // All guarded by `mutex`. Functions with the same time run in the order in which they were added.
   std::multimap<Clock::time_point, Function> functions;
   bool stop = false;
   std::thread thread;
@@ -25,7 +24,7 @@ Timer::Timer() : state_(std::make_shared<State>()) {}
 
 Timer::~Timer() {
   std::thread thread;
-  std::multimap<Clock::time_point, Function> dropped;  // Destroyed without the lock: it may own anything.
+  std::multimap<Clock::time_point, Function> dropped;  // Destroyed without the lock, as it may own anything.
   {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->stop = true;
@@ -48,7 +47,7 @@ Timer::Clock::time_point Timer::ByClock(absl::Time time) {
 }
 
 void Timer::RunAt(Clock::time_point time, Function function) {
-  // Once the function is in the queue it may run, and let go of this timer.
+  // Once the function is in the queue it may run and destroy this timer, so keep the state alive here.
   const std::shared_ptr<State> state = state_;
   std::lock_guard<std::mutex> lock(state->mutex);
   if (state->stop) return;
@@ -83,5 +82,4 @@ void Timer::Run(std::shared_ptr<State> state) {
   }
 }
 
-}  // namespace client
 }  // namespace itemdb

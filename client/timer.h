@@ -10,26 +10,26 @@
 #include "itemdb/export.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Thread-safe. The thread starts with the first function and is joined by the destructor; destroyed by a
-// function of its own, it ends by itself as soon as that function returns.
+// Thread-safe. The thread starts with the first function. The destructor joins it; if one of its own
+// functions destroys the timer, the thread ends as soon as that function returns.
 class ITEMDB_EXPORT Timer {
  public:
   using Function = absl::AnyInvocable<void() &&>;
-  // Not the wall clock: setting that must neither hold calls up nor cut them short.
+  // Not the wall clock: when somebody sets that, calls must not take longer or end earlier.
   using Clock = std::chrono::steady_clock;
 
-  // When `time` comes, as seen now: for a time in the past that is now, and never more than a century ahead.
+  // The point of this clock at which the wall clock will show `time`, if nobody sets it: at least now, at
+  // most a century ahead.
   static Clock::time_point ByClock(absl::Time time);
 
   Timer();
-  // Functions that have not begun are dropped without being run.
+  // Drops functions that have not started, without running them.
   ~Timer();
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  // Runs `function` at `time` or as soon after as the functions before it allow. It must not block.
+  // Runs `function` at `time`, or later if functions before it are still running. `function` must not block.
   void RunAt(Clock::time_point time, Function function);
   void RunAt(absl::Time time, Function function) { RunAt(ByClock(time), std::move(function)); }
   // As soon as possible.
@@ -42,5 +42,4 @@ class ITEMDB_EXPORT Timer {
   const std::shared_ptr<State> state_;
 };
 
-}  // namespace client
 }  // namespace itemdb

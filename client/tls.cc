@@ -11,7 +11,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 absl::Status BadFile(std::string_view what, const std::string& path, const std::string& why) {
@@ -19,7 +18,7 @@ absl::Status BadFile(std::string_view what, const std::string& path, const std::
                    "the TLS " + std::string(what) + " file " + path + " " + why);
 }
 
-// The content of a PEM file with at least one block of `kind`, such as "CERTIFICATE". Nothing for no path.
+// The content of a PEM file with at least one block of `kind`, such as "CERTIFICATE". Empty for no path.
 absl::StatusOr<std::string> ReadPem(std::string_view what, const std::string& path, std::string_view kind) {
   if (path.empty()) return std::string();
   std::error_code ignored;
@@ -47,9 +46,9 @@ struct Meaning {
   std::string_view sentence;
 };
 
-// gRPC 1.51 over OpenSSL 3. A daemon that refuses the client's certificate does so after the client's half of
-// a TLS 1.3 handshake has ended; gRPC then tells no more than that the socket was closed. With TLS 1.2 there
-// is an alert.
+// Messages of gRPC 1.51 over OpenSSL 3. With TLS 1.3 a daemon refuses the client's certificate after the
+// client's side of the handshake has ended; gRPC then says only that the socket was closed. With TLS 1.2
+// there is an alert.
 constexpr Meaning kMeanings[] = {
     {"not in peer certificate",
      "the daemon's certificate does not bear the name asked for; connect by a name it bears, or set the TLS "
@@ -64,12 +63,10 @@ constexpr Meaning kMeanings[] = {
     {"handshake failure", "the daemon refuses the handshake; it may require a client certificate"},
     {"certificate verify failed",
      "the daemon's certificate is not trusted: no authority in the TLS CA file signed it, or it has expired "
-     "or "
-     "is not valid yet"},
+     "or is not valid yet"},
     {"CERTIFICATE_VERIFY_FAILED",
      "the daemon's certificate is not trusted: no authority in the TLS CA file signed it, or it has expired "
-     "or "
-     "is not valid yet"},
+     "or is not valid yet"},
     {"wrong version number", "the daemon does not speak TLS there"},
     {"WRONG_VERSION_NUMBER", "the daemon does not speak TLS there"},
 };
@@ -107,11 +104,9 @@ std::string WhyNotConnected(const std::string& grpc_message, const std::optional
     }
     if (why.empty() && closed) {
       why = tls->cert_file.empty() ? "it ends the connection after the TLS handshake; it seems to require a "
-                                     "client certificate, and "
-                                     "none was given"
+                                     "client certificate, and none was given"
                                    : "it ends the connection after the TLS handshake; it seems not to trust "
-                                     "the client certificate, "
-                                     "or the certificate has expired";
+                                     "the client certificate, or the certificate has expired";
     }
     if (why.empty() && says("empty address list")) {
       why = "a TLS file holds no usable certificate, or the private key is not the certificate's";
@@ -127,5 +122,4 @@ std::string WhyNotConnected(const std::string& grpc_message, const std::optional
   return std::string(why) + " (" + grpc_message + ")";
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// TLS: credentials from files, and what gRPC's words for a failed handshake mean.
+// TLS: credentials from files, and explanations of gRPC's messages for a failed handshake.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,13 @@
 #include "itemdb/options.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Reads the files. INVALID_ARGUMENT: one cannot be read, or holds no certificate or no private key; a
-// certificate without a key or a key without a certificate.
+// Reads the files. INVALID_ARGUMENT: a file cannot be read, holds no certificate or no private key, or only
+// one of certificate and key is given.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTlsCredentials(const TlsOptions& options);
 
-// A sentence on why no connection came about, from the message of the status that gRPC ends a call with. It
-// contains gRPC's own words, whatever they are.
+// A sentence that explains why no connection was made, found by the message of gRPC's status. The sentence
+// always contains that message.
 std::string WhyNotConnected(const std::string& grpc_message, const std::optional<TlsOptions>& tls);
 
-}  // namespace client
 }  // namespace itemdb

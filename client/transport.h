@@ -1,6 +1,6 @@
-// How calls and streams get from a client to a database: one method name and request bytes out, reply bytes
-// or a status back; of a stream, any number of messages either way. Under every Client lies one Transport:
-// gRPC's (grpc_transport.h) or, in users' tests, one that leads to a database in the same process (testing/).
+// How calls and streams get from a client to a database. A call sends a method name and request bytes, and
+// gets reply bytes or a status; a stream carries any number of messages both ways. Every Client uses one
+// Transport: gRPC (grpc_transport.h) or, in users' tests, one to a database in the same process (testing/).
 #pragma once
 
 #include <functional>
@@ -15,9 +15,8 @@
 #include "absl/time/time.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Whether a call changes anything: decides what its loss means.
+// Whether a call changes anything; this decides what the loss of the call means.
 enum class CallKind { kRead, kWrite };
 
 struct OutgoingCall {
@@ -29,19 +28,19 @@ struct OutgoingCall {
   absl::Time deadline;
 };
 
-// Messages to and from one method of the daemon. Blocking, for one thread; Cancel() may come from any. Its
-// destructor cancels what has not ended. The transport outlives it.
+// Messages to and from one method of the daemon. Blocking, for one thread; Cancel() may be called from any
+// thread. The destructor cancels a stream that has not ended. The transport outlives the stream.
 class MessageStream {
  public:
   virtual ~MessageStream() = default;
 
-  // Queues a message to be sent; without effect once the stream has ended.
+  // Queues a message for sending; no effect after the end of the stream.
   virtual void Write(std::string message) = 0;
   // Tells the other side that no message follows.
   virtual void WritesDone() = 0;
-  // Waits for the next message. Nothing: the stream has ended as it should. Otherwise why it ended, with
-  // reasons as of a read: UNAVAILABLE when the connection was lost, whatever was sent; DEADLINE_EXCEEDED when
-  // nothing came before the deadline, and CANCELLED, both of which end it.
+  // Waits for the next message. Nothing: the stream ended normally. An error has the reasons of a read:
+  // UNAVAILABLE when the connection was lost, whatever was sent; DEADLINE_EXCEEDED when no message came
+  // before the deadline; CANCELLED. The last two end the stream.
   virtual absl::StatusOr<std::optional<std::string>> Read(absl::Time deadline) = 0;
   virtual void Cancel() = 0;
 };
@@ -49,29 +48,26 @@ class MessageStream {
 // Thread-safe. A transport outlives the calls it has started.
 class Transport {
  public:
-  // The end of a call. The reply is the encoded reply message of the method, empty unless the status is OK,
-  // and valid until this returns.
+  // Receives the end of a call. The reply is the encoded reply message of the method; it is empty unless the
+  // status is OK, and valid until the callback returns.
   //
-  // Statuses have reasons (errors.h), and these three mean exactly this: UNAVAILABLE: a read failed, or a
-  // write was not applied. A reason WRITE_OUTCOME_UNKNOWN: the write may have been applied. CANCELLED without
-  // that reason: the call was cancelled, and a write not applied.
+  // Statuses have reasons (errors.h). These have an exact meaning: UNAVAILABLE: a read failed, or a write was
+  // not applied. Reason WRITE_OUTCOME_UNKNOWN: the write may have been applied. CANCELLED without that
+  // reason: the call was cancelled, and a write was not applied.
   using Done = absl::AnyInvocable<void(absl::Status, std::string_view reply) &&>;
-  // Ends the call early, with CANCELLED; without effect once it has ended. Thread-safe.
+  // Ends the call early, with CANCELLED; no effect after the end of the call. Thread-safe.
   using Cancel = std::function<void()>;
 
   virtual ~Transport() = default;
 
-  // Starts a call without blocking. `done` runs exactly once, never before this returns on the calling
-  // thread.
+  // Starts a call without blocking. `done` runs once, never on the calling thread before Start returns.
   virtual Cancel Start(OutgoingCall call, Done done) = 0;
 
-  // Opens a stream; without blocking. Up to `read_ahead` messages, at least 1, are received before they are
-  // asked for.
+  // Opens a stream without blocking. Receives up to `read_ahead` messages (at least 1) before Read.
   virtual std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) = 0;
 
-  // Where the calls go, for messages.
+  // The address of the daemon, for messages.
   virtual const std::string& endpoint() const = 0;
 };
 
-}  // namespace client
 }  // namespace itemdb

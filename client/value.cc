@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace itemdb {
-inline namespace client {
 
 // ---- Item ----------------------------------------------------------------------------------------
 
@@ -40,7 +39,7 @@ const Value* Item::find_or_null(std::string_view name) const {
 }
 
 void Item::Set(std::string name, Value value) {
-  // Replies come sorted, so that appending is the usual case.
+  // Attributes of replies come sorted, so this is the usual case.
   if (attributes_.empty() || attributes_.back().name < name) {
     attributes_.push_back({std::move(name), std::move(value)});
     return;
@@ -140,5 +139,4 @@ const std::vector<std::string>* Value::binary_set_or_null() const {
 
 bool operator==(const Value& a, const Value& b) { return a.content_ == b.content_; }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// The other two forms of an operation, made from the one with a callback.
+// The future form and the blocking form of an operation, made from the form with a callback.
 #pragma once
 
 #include <future>
@@ -10,7 +10,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 
 // `start(callback)` starts the operation.
 template <typename Result, typename StartOperation>
@@ -23,8 +22,8 @@ std::future<absl::StatusOr<Result>> Promised(StartOperation start) {
   return future;
 }
 
-// Blocks until the end. FAILED_PRECONDITION on a thread that runs callbacks: waiting there could wait for
-// ever, for a callback that needs this very thread.
+// Blocks until the operation ends. FAILED_PRECONDITION on a thread that runs callbacks: the operation may
+// need that thread for its own callback, and would then wait for ever.
 template <typename Result, typename StartOperation>
 absl::StatusOr<Result> Wait(StartOperation start) {
   if (InCallback()) {
@@ -34,5 +33,4 @@ absl::StatusOr<Result> Wait(StartOperation start) {
   return Promised<Result>(std::move(start)).get();
 }
 
-}  // namespace client
 }  // namespace itemdb

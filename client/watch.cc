@@ -9,13 +9,12 @@
 #include "client/resumed_stream.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// One reply is received while the one before is used.
+// The client receives one reply while the program uses the reply before.
 constexpr size_t kRepliesAhead = 1;
 
-// The daemon says something four times while this client waits for once; within what the daemon takes on.
+// The daemon sends four replies within the client's timeout; the bounds are those that the daemon accepts.
 absl::Duration ProgressInterval(absl::Duration timeout) {
   return std::clamp(timeout / 4, absl::Milliseconds(10), absl::Seconds(5));
 }
@@ -94,11 +93,11 @@ class WatchedChanges {
   const std::function<void(const WatchPosition&)> on_progress_;
   const bool own_retries_;
   ResumedStream stream_;
-  // Of what is still to come.
+  // The request for the changes that are still to come.
   v1::WatchRequest request_;
   std::vector<ChangeRecord> records_;
   size_t used_ = 0;
-  // Since the position was told.
+  // True if the position has moved since on_progress_ was called.
   bool moved_ = false;
   bool ended_ = false;
 };
@@ -110,5 +109,4 @@ ChangeRange Client::Watch(const WatchRequest& request, CallOptions options) cons
   return ChangeRange([changes = std::move(changes)] { return changes->Next(); });
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,6 +1,7 @@
 # Compiler flags, sanitizers, ccache and the linker, for every target of the project.
 
-# One set of definitions for every target: a precompiled header is only taken where its definitions hold.
+# All targets have the same definitions: the compiler uses a precompiled header only if its definitions are
+# the same.
 add_library(itemdb_options INTERFACE)
 target_compile_options(itemdb_options INTERFACE -Wall -Wextra -Werror=return-type -Wno-unused-parameter -pthread)
 target_compile_definitions(itemdb_options INTERFACE
@@ -9,8 +10,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(itemdb_options INTERFACE -Wthread-safety)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # subobject-linkage is about types of headers; with unity builds it takes a .cc file for one.
-  # The others: gcc 12 sees them inside of std::string (PR 105329, PR 105651).
+  # subobject-linkage is about types in headers; in a unity build gcc takes a .cc file for a header.
+  # The others are false alarms of gcc 12 inside std::string (PR 105329, PR 105651).
   target_compile_options(itemdb_options INTERFACE -Wno-subobject-linkage -Wno-array-bounds -Wno-restrict
                                                   -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
@@ -22,10 +23,11 @@ endif()
 if(ITEMDB_SANITIZE)
   add_compile_options(-fsanitize=${ITEMDB_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${ITEMDB_SANITIZE})
-  # For tests that do less, or bound less, where everything is slower and larger: gcc's own names are not clang's.
+  # Tests that do less work, or have larger bounds, under a sanitizer use these names: gcc and clang define
+  # different ones.
   if(ITEMDB_SANITIZE MATCHES "address")
     add_compile_definitions(ITEMDB_ADDRESS_SANITIZER)
-    # 260,000 addresses less to be relocated at each start of a test, which takes a tenth of a short one's time.
+    # Without -no-pie each start of a test relocates 260,000 addresses: a tenth of the time of a short test.
     add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   elseif(ITEMDB_SANITIZE MATCHES "thread")
     add_compile_definitions(ITEMDB_THREAD_SANITIZER)
@@ -34,17 +36,17 @@ if(ITEMDB_SANITIZE)
 endif()
 
 if(ITEMDB_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # Its check opens a pipe, and reports falsely where a test has left no file descriptor free.
+  # The vptr check opens a pipe, and gives a false alarm in a test that uses up all file descriptors.
   add_compile_options(-fno-sanitize=vptr)
 endif()
 
 if(ITEMDB_COVERAGE)
-  add_link_options(-fprofile-instr-generate)  # Compile options: storage/ and tests/storage/.
+  add_link_options(-fprofile-instr-generate)  # storage/ and tests/storage/ set the compile options.
 endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # Precompiled headers need these two relaxations to be cacheable.
+  # ccache caches files that use a precompiled header only with these two relaxations.
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
                CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: programs with their manual and completion, the client library with its headers,
-# the fake for tests, how CMake and pkg-config find them, and what runs the daemon as a service.
+# What `cmake --install` installs: the programs with manual and completion, the client library with its
+# headers, the fake database for tests, files for CMake and pkg-config, and the files that run the daemon as a
+# service.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -14,8 +15,8 @@ install(SCRIPT ${CMAKE_BINARY_DIR}/install/packaging.cmake)
 install(TARGETS itemdb_client_shared EXPORT itemdbTargets)
 install(DIRECTORY client/include/itemdb TYPE INCLUDE)
 
-# The fake is one static library with all it is made of, storage and messages included: an archive of objects, so that
-# none of the internal targets has to be installed.
+# The fake database is one static library that contains the objects of all targets it uses, storage and
+# messages included. So no internal target has to be installed.
 set(testing_parts
     itemdb_testing itemdb_storage itemdb_base itemdb_values itemdb_keys itemdb_expressions itemdb_patterns
     itemdb_catalog itemdb_store itemdb_commit itemdb_engine itemdb_schema itemdb_changes itemdb_indexes itemdb_items
@@ -43,7 +44,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/install/itemdbConfigVersion
 install(FILES cmake/itemdbConfig.cmake ${CMAKE_BINARY_DIR}/install/itemdbConfigVersion.cmake
         DESTINATION ${package_directory})
 
-# The prefix is taken from where the file lies, so that an installation can be moved.
+# A .pc file finds the prefix relative to its own place, so that an installation can be moved.
 file(RELATIVE_PATH prefix_from_pkgconfig /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 foreach(module itemdb itemdb-testing)
   configure_file(cmake/${module}.pc.in ${CMAKE_BINARY_DIR}/install/${module}.pc @ONLY)

@@ -1,5 +1,6 @@
-# find_package(itemdb CONFIG): itemdb::client, and itemdb::testing where what the fake database needs is installed
-# (RocksDB, spdlog, protobuf). `COMPONENTS testing` makes its absence an error.
+# find_package(itemdb CONFIG) defines itemdb::client, and itemdb::testing if the libraries of the fake
+# database (RocksDB, spdlog, protobuf) are installed. With `COMPONENTS testing` it is an error if they are
+# not.
 include(CMakeFindDependencyMacro)
 find_dependency(absl CONFIG)
 include(${CMAKE_CURRENT_LIST_DIR}/itemdbTargets.cmake)

@@ -1,15 +1,15 @@
-# How the folders' targets are declared, and what makes building them fast: files compiled several at a time (unity
-# builds), and headers from elsewhere compiled once for many targets (precompiled headers). `./dev check` compiles
-# every header alone, so that neither hides a missing include.
+# Functions that declare the targets of the folders. Two things make builds faster: several files are compiled
+# as one (unity builds), and headers of other libraries are compiled once for many targets (precompiled
+# headers). Both can hide a missing include, so `./dev check` compiles every header alone.
 
-# How many files of a target are compiled as one. More of them build faster from nothing (24 files of tools/:
-# 29 s as one, 72 s as four), fewer build faster after a change: storage/ asks for fewer. CMAKE_UNITY_BUILD=OFF compiles
-# each alone.
+# How many files of a target are compiled as one. A larger number makes a full build faster (24 files of
+# tools/: 29 s as one, 72 s as four); a smaller number makes a build after a change faster, so storage/ sets a
+# smaller one. CMAKE_UNITY_BUILD=OFF compiles each file alone.
 set(ITEMDB_UNITY_FILES 24)
 set(ITEMDB_UNITY_TEST_FILES 40)
 
-# itemdb_precompiled(NAME library...): cmake/precompiled/NAME.h, for targets that link at least these libraries and
-# are optimised as products are; with TEST, for tests.
+# itemdb_precompiled(NAME [TEST] library...): precompiles cmake/precompiled/NAME.h for targets that link at
+# least these libraries, with the compile options of products, or with TEST those of tests.
 function(itemdb_precompiled name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TEST" "" "")
   set(target itemdb_precompiled_${name})
@@ -21,24 +21,25 @@ function(itemdb_precompiled name)
   endif()
 endfunction()
 
-# itemdb_precompile(TARGET NAME): TARGET begins with the precompiled header NAME.
+# itemdb_precompile(TARGET NAME): all files of TARGET include the precompiled header NAME first.
 function(itemdb_precompile target name)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     target_precompile_headers(${target} REUSE_FROM itemdb_precompiled_${name})
   endif()
 endfunction()
 
-# Includes are spelled from the root of the repository, but the root is not an include directory. Each target has a
-# folder with symbolic links to its headers, such as build/PRESET/include/itemdb_keys/storage/keys/key_codec.h. A target
-# has as include directories its own such folder and those of the targets that it links; any other include does not build.
+# Includes are spelled from the root of the repository, but the root is not an include directory. Each target
+# has a folder with symbolic links to its headers, such as
+# build/PRESET/include/itemdb_keys/storage/keys/key_codec.h. The include directories of a target are its own
+# folder of links and those of the targets that it links; any other include does not build.
 #
-# A new source folder calls itemdb_library, or itemdb_headers for a target declared by hand. A target that includes its
-# headers links it. A header belongs to one target, so that it has one path.
+# A new source folder calls itemdb_library, or itemdb_headers for a target declared by hand. To include the
+# headers of a target, link it. A header belongs to exactly one target, so it has one path.
 set(ITEMDB_HEADERS ${CMAKE_BINARY_DIR}/include)
 file(REMOVE_RECURSE ${ITEMDB_HEADERS})
 
-# itemdb_headers(TARGET PUBLIC|PRIVATE|INTERFACE header...): TARGET may include these headers of the current folder.
-# Unless they are PRIVATE, so may the targets that link TARGET.
+# itemdb_headers(TARGET PUBLIC|PRIVATE|INTERFACE header...): TARGET may include these headers of the current
+# folder. Targets that link TARGET may include them too, unless they are PRIVATE.
 function(itemdb_headers target visibility)
   set(include ${ITEMDB_HEADERS}/${target})
   file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -55,8 +56,8 @@ function(itemdb_internal_headers target)
   target_include_directories(${target} PRIVATE ${ARGN})
 endfunction()
 
-# itemdb_library(NAME [INTERNAL] [PRECOMPILED name] [deps...]): a static library of all .cc files in the current folder,
-# with its headers, which are PRIVATE when INTERNAL is given.
+# itemdb_library(NAME [INTERNAL] [PRECOMPILED name] [deps...]): a static library of all .cc files in the
+# current folder. The folder's headers are its headers; with INTERNAL they are PRIVATE.
 function(itemdb_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "PRECOMPILED" "")
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
@@ -81,21 +82,24 @@ function(itemdb_library name)
   itemdb_headers(${name} ${visibility} ${headers})
 endfunction()
 
-# Tests wait for disks and sockets: optimising them takes longer than it saves. Mistakes that UndefinedBehaviorSanitizer
-# finds are looked for in the product, not in its tests, which it makes three times as slow to compile.
+# Tests mostly wait for disks and sockets: compiling them optimised takes longer than it saves.
+# UndefinedBehaviorSanitizer checks the products but not the tests, because it makes compiling them three
+# times as slow.
 set(ITEMDB_TEST_OPTIONS -O0)
 if(ITEMDB_SANITIZE STREQUAL "thread")
-  # Unoptimised, what RocksDB's headers define would stay in functions of ours, instrumented, which RocksDB then calls.
+  # Without optimisation, inline functions of RocksDB's headers become instrumented functions of the tests,
+  # and RocksDB calls them.
   set(ITEMDB_TEST_OPTIONS -O1)
 endif()
 if(ITEMDB_SANITIZE MATCHES "undefined")
   list(APPEND ITEMDB_TEST_OPTIONS -fno-sanitize=undefined,fuzzer-no-link)
 endif()
 
-# ctest begins with the tests that cost most: none of them is left to run alone at the end.
+# ctest starts tests with the highest cost first, so that no long test runs alone at the end.
 set(ITEMDB_LONG_TEST_COST 100)
 
-# itemdb_test_options(TARGET [PRECOMPILED name]): how a test, and what tests share, is compiled.
+# itemdb_test_options(TARGET [PRECOMPILED name]): sets the compile options of a test, or of a library that
+# tests share.
 function(itemdb_test_options target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "")
   target_link_libraries(${target} PRIVATE GTest::gmock)
@@ -106,9 +110,10 @@ function(itemdb_test_options target)
   endif()
 endfunction()
 
-# itemdb_test(NAME [LONG] [PRECOMPILED name] [SOURCES file...] LIBRARIES library...): a GoogleTest program of all
-# *_test.cc files in the current folder. Each of its tests is one test of ctest, NAME.Suite.Test, with the folder's path
-# below tests/ as its label. LONG: some take longer than half a minute, so all begin early.
+# itemdb_test(NAME [LONG] [PRECOMPILED name] [SOURCES file...] LIBRARIES library...): a GoogleTest program of
+# all *_test.cc files in the current folder. Each of its tests is one test of ctest, NAME.Suite.Test, with the
+# folder's path below tests/ as its label. LONG: some tests take longer than half a minute, so all tests of
+# the program start early.
 function(itemdb_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "PRECOMPILED" "SOURCES;LIBRARIES")
   file(GLOB sources CONFIGURE_DEPENDS *_test.cc)

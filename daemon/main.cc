@@ -1,4 +1,4 @@
-// itemd: opens a database, serves it, and stops when told to.
+// itemd: opens a database, serves it, and stops on SIGTERM or SIGINT.
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <malloc.h>
@@ -24,13 +24,13 @@
 #include "daemon/server/server.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using Log = std::shared_ptr<spdlog::logger>;
 
-// gRPC and protobuf write to stderr in their own forms, among other things when a client sends nonsense. What
-// they say is for debugging; our own messages tell the rest.
+// gRPC and protobuf log to stderr in their own formats, for example when a client sends malformed bytes.
+// Their messages are only useful for debugging, so they become lines of our log at level debug.
 void RouteLibraryLogs() {
   gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
   gpr_set_log_function(
@@ -41,23 +41,24 @@ void RouteLibraryLogs() {
       });
 }
 
-// malloc makes eight arenas a core, and what was freed in one serves no other: under large items they held 50
-// MiB more than two arenas, which are no slower on two cores. More than one a core would only be kept by
-// threads that wait.
+// Limits malloc to one arena per core, at least two. By default malloc makes eight per core, and memory freed
+// in one arena cannot be used in another: with large items they held 50 MiB more than two arenas, which are
+// as fast on two cores. Further arenas would only be held by threads that wait.
 void BoundAllocator() {
   mallopt(M_ARENA_MAX, std::max(2, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
 ExitCode Fail(const Log& log, ExitCode code, const absl::Status& status) {
-  log->error("{} exit_code={}", MessageOf(status), static_cast<int>(code));
+  log->error("{} exit_code={}", storage::MessageOf(status), static_cast<int>(code));
   return code;
 }
 
-// As many connections as asked for, if there are descriptors for them: RocksDB needs as many for its files.
+// The configured number of connections, or fewer if file descriptors are short: RocksDB's files get as
+// many descriptors as the connections of one protocol.
 size_t MaxConnections(const Options& options, const Log& log) {
   constexpr size_t kOwnDescriptors = 128;
   const size_t descriptors = RaiseOpenFileLimit();
-  // Of gRPC and of HTTP each.
+  // One share for gRPC connections, one for RocksDB, and one for HTTP connections if HTTP is served.
   const size_t shares = options.http_addresses.empty() ? 2 : 3;
   const size_t possible =
       descriptors > shares * kOwnDescriptors ? (descriptors - kOwnDescriptors) / shares : kOwnDescriptors;
@@ -89,7 +90,7 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   return server;
 }
 
-// Reads that wait for a disk hardly use a core.
+// More threads than cores, because a read that waits for the disk uses no core.
 int DefaultIoThreads() {
   return static_cast<int>(std::clamp(4 * std::thread::hardware_concurrency(), 4u, 64u));
 }
@@ -99,14 +100,14 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
             options.data_directory, options.durability, FormatSize(options.memory_bytes),
             config_file.empty() ? "none" : config_file);
 
-  DatabaseOptions database_options;
+  storage::DatabaseOptions database_options;
   database_options.data_directory = options.data_directory;
   database_options.durable = options.durable();
   database_options.recover_last_good = options.recover_last_good();
   const MemoryBudget budget = SplitMemory(options.memory_bytes);
   database_options.block_cache_bytes = budget.block_cache;
   database_options.memtable_bytes = budget.memtables;
-  // Of the cache, while an index is being created.
+  // Taken from the cache's memory while an index is being created.
   database_options.index_build_bytes = budget.block_cache / 4;
   database_options.max_queue_bytes = budget.write_queue;
   database_options.max_item_collection_bytes = static_cast<int64_t>(options.max_item_collection_bytes);
@@ -116,7 +117,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   database_options.background_check_rate = options.background_check_rate;
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
-  auto database = Database::Open(std::move(database_options));
+  auto database = storage::Database::Open(std::move(database_options));
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
   v1::GetStatusReply status = (*database)->GetStatus();
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
@@ -139,7 +140,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   log->info("stopping signal={}", strsignal(signal));
   signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));
-    (*server)->HurryUp();
+    (*server)->EndGracePeriod();
   });
   address_file.Remove();
   (*server)->Stop(absl::ToChronoMilliseconds(options.shutdown_timeout));
@@ -151,24 +152,25 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   return kExitOk;
 }
 
-}  // namespace
-}  // namespace itemdb
-
-int main(int argc, char** argv) {
-  itemdb::ParsedOptions parsed =
-      itemdb::ParseOptions(argc, argv, {.environment = itemdb::ProcessEnvironment()});
+int Main(int argc, char** argv) {
+  ParsedOptions parsed = ParseOptions(argc, argv, {.environment = ProcessEnvironment()});
   if (!parsed.options.has_value()) {
-    std::fputs(parsed.text.c_str(), parsed.exit_code == itemdb::kExitOk ? stdout : stderr);
+    std::fputs(parsed.text.c_str(), parsed.exit_code == kExitOk ? stdout : stderr);
     return parsed.exit_code;
   }
-  itemdb::BoundAllocator();
-  itemdb::StopSignals signals;
-  // A reader of our stderr that went away is no reason to stop serving.
+  BoundAllocator();
+  StopSignals signals;
+  // A closed stderr (its reader ended) must not end the daemon.
   signal(SIGPIPE, SIG_IGN);
-  const bool journal = itemdb::StderrIsJournal(std::getenv("JOURNAL_STREAM"));
-  itemdb::Log log = itemdb::MakeStderrLog(parsed.options->log_level,
-                                          {.json = parsed.options->log_format == "json", .journal = journal});
+  const bool journal = StderrIsJournal(std::getenv("JOURNAL_STREAM"));
+  Log log = MakeStderrLog(parsed.options->log_level,
+                          {.json = parsed.options->log_format == "json", .journal = journal});
   spdlog::set_default_logger(log);
-  itemdb::RouteLibraryLogs();
-  return itemdb::Run(*parsed.options, parsed.config_file, signals, log);
+  RouteLibraryLogs();
+  return Run(*parsed.options, parsed.config_file, signals, log);
 }
+
+}  // namespace
+}  // namespace itemdb::daemon
+
+int main(int argc, char** argv) { return itemdb::daemon::Main(argc, argv); }

@@ -22,7 +22,7 @@
 #include "storage/schema/time_to_live_changes.h"
 #include "storage/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
@@ -31,8 +31,9 @@ Database::Database(std::unique_ptr<Engine> engine)
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
       background_check_(std::make_unique<BackgroundCheck>(*engine_)) {
-  // A definition that was answered with an error may be there after all, with an index to be filled.
-  engine_->SetOnReopened([builds = builds_.get()] { builds->LookForWork(); });
+  // A table change that was answered with an error may turn out to be applied once the store is open again.
+  // It may have created an index that needs a backfill.
+  engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });
   builds_->Start();
 }
 Database::~Database() { builds_->Stop(); }
@@ -41,39 +42,39 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
   if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));
   IoPool::Task finish = [engine = engine.get()] { engine->FinishStart(); };
-  (void)engine->SubmitDefinition(finish);  // The queue is empty.
+  (void)engine->SubmitDdl(finish);  // Cannot be refused: the DDL queue is still empty.
   return std::unique_ptr<Database>(new Database(std::move(engine)));
 }
 
 void Database::CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {
-  itemdb::CreateTable(*engine_, std::move(request), std::move(done));
+  storage::CreateTable(*engine_, std::move(request), std::move(done));
 }
 
 void Database::DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
-  itemdb::DeleteTable(*engine_, std::move(request), std::move(done));
+  storage::DeleteTable(*engine_, std::move(request), std::move(done));
 }
 
 void Database::UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
-  itemdb::UpdateTable(*engine_, std::move(request),
-                      [this, done = std::move(done)](absl::StatusOr<v1::UpdateTableReply> reply) mutable {
-                        builds_->LookForWork();
-                        std::move(done)(std::move(reply));
-                      });
+  storage::UpdateTable(*engine_, std::move(request),
+                       [this, done = std::move(done)](absl::StatusOr<v1::UpdateTableReply> reply) mutable {
+                         builds_->Poll();
+                         std::move(done)(std::move(reply));
+                       });
 }
 
 void Database::TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> done) {
-  itemdb::TagTable(*engine_, std::move(request), std::move(done));
+  storage::TagTable(*engine_, std::move(request), std::move(done));
 }
 
 void Database::UntagTable(v1::UntagTableRequest request, Done<v1::UntagTableReply> done) {
-  itemdb::UntagTable(*engine_, std::move(request), std::move(done));
+  storage::UntagTable(*engine_, std::move(request), std::move(done));
 }
 
 void Database::UpdateTimeToLive(v1::UpdateTimeToLiveRequest request, Done<v1::UpdateTimeToLiveReply> done) {
-  itemdb::UpdateTimeToLive(
+  storage::UpdateTimeToLive(
       *engine_, std::move(request),
       [this, done = std::move(done)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
-        builds_->LookForWork();
+        builds_->Poll();
         std::move(done)(std::move(reply));
       });
 }
@@ -97,7 +98,8 @@ absl::StatusOr<v1::DescribeTimeToLiveReply> Database::DescribeTimeToLive(
     return reply;
   }
   reply.set_time_to_live_status(v1::TIME_TO_LIVE_STATUS_ENABLED);
-  ITEMDB_ASSIGN_OR_RETURN(Counters items, FindCounters(engine_->counters(), *view, index->storage_id));
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics items,
+                          FindStatistics(engine_->size_statistics(), *view, index->storage_id));
   reply.set_items_with_time(items.items);
   return reply;
 }
@@ -116,7 +118,7 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
   ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
   v1::DescribeTableReply reply;
   reply.set_change_sequence(view->change_sequence());
-  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), itemdb::DescribeTable(*engine_, *view, *table));
+  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), storage::DescribeTable(*engine_, *view, *table));
   builds_->Describe(reply.mutable_table());
   return reply;
 }
@@ -158,12 +160,12 @@ void Database::DeleteItem(const wire::WriteItemRequest& request, Done<wire::Writ
 
 void Database::BatchWriteItem(const wire::BatchWriteItemRequest& request,
                               Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation) {
-  itemdb::BatchWriteItem(*engine_, request, std::move(done), std::move(cancellation));
+  storage::BatchWriteItem(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::TransactWriteItems(const wire::TransactWriteItemsRequest& request,
                                   Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation) {
-  itemdb::TransactWriteItems(*engine_, request, std::move(done), std::move(cancellation));
+  storage::TransactWriteItems(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 std::shared_ptr<BulkWrites> Database::BeginBulkWrite() { return std::make_shared<BulkWrites>(*engine_); }
@@ -175,39 +177,39 @@ void Database::BulkWrite(BulkWrites& writes, const wire::BulkWriteChunk& chunk,
 
 void Database::GetItem(const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
                        CancellationPtr cancellation) {
-  itemdb::GetItem(*engine_, request, std::move(done), std::move(cancellation));
+  storage::GetItem(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::BatchGetItem(wire::BatchGetItemRequest request, Done<wire::BatchGetItemReply> done,
                             CancellationPtr cancellation) {
-  itemdb::BatchGetItem(*engine_, std::move(request), std::move(done), std::move(cancellation));
+  storage::BatchGetItem(*engine_, std::move(request), std::move(done), std::move(cancellation));
 }
 
 void Database::TransactGetItems(const wire::TransactGetItemsRequest& request,
                                 Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
-  itemdb::TransactGetItems(*engine_, request, std::move(done), std::move(cancellation));
+  storage::TransactGetItems(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::ExecuteStatement(const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
                                 CancellationPtr cancellation) {
-  itemdb::ExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
+  storage::ExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::BatchExecuteStatement(const wire::BatchExecuteStatementRequest& request,
                                      Done<wire::BatchExecuteStatementReply> done,
                                      CancellationPtr cancellation) {
-  itemdb::BatchExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
+  storage::BatchExecuteStatement(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::ExecuteTransaction(const wire::ExecuteTransactionRequest& request,
                                   Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation) {
-  itemdb::ExecuteTransaction(*engine_, request, std::move(done), std::move(cancellation));
+  storage::ExecuteTransaction(*engine_, request, std::move(done), std::move(cancellation));
 }
 
-bool Database::IsReadStatement(std::string_view statement) { return itemdb::IsReadStatement(statement); }
+bool Database::IsReadStatement(std::string_view statement) { return storage::IsReadStatement(statement); }
 
 std::string_view Database::StatementAction(std::string_view statement) {
-  return itemdb::StatementAction(statement);
+  return storage::StatementAction(statement);
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
@@ -230,64 +232,64 @@ void Database::ServiceScan(const wire::PageRequest& request, Done<Page> done, Ca
            std::move(cancellation), ConsistentIndexReads::kRefused);
 }
 
-absl::StatusOr<std::shared_ptr<const HeldState>> Database::HoldState() {
+absl::StatusOr<std::shared_ptr<const PinnedSnapshot>> Database::PinSnapshot() {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
-  return engine_->held_states().Hold(std::move(view));
+  return engine_->pinned_snapshots().Pin(std::move(view));
 }
 
-void Database::QueryState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
-                          CancellationPtr cancellation) {
+void Database::QuerySnapshot(const PinnedSnapshot& state, const wire::PageRequest& request, Done<Page> done,
+                             CancellationPtr cancellation) {
   ReadPage(*engine_, *segments_, PageOperation::kQuery, state.View(), request, std::move(done),
            std::move(cancellation));
 }
 
-void Database::ScanState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
-                         CancellationPtr cancellation) {
+void Database::ScanSnapshot(const PinnedSnapshot& state, const wire::PageRequest& request, Done<Page> done,
+                            CancellationPtr cancellation) {
   ReadPage(*engine_, *segments_, PageOperation::kScan, state.View(), request, std::move(done),
            std::move(cancellation));
 }
 
 void Database::ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                            CancellationPtr cancellation) {
-  itemdb::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
+  storage::ReadChanges(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
                             CancellationPtr cancellation) {
-  itemdb::WatchChanges(*engine_, request, std::move(done), std::move(cancellation));
+  storage::WatchChanges(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::ListStreams(const ListStreamsRequest& request, Done<ListStreamsReply> done) {
-  itemdb::ListStreams(*engine_, request, std::move(done));
+  storage::ListStreams(*engine_, request, std::move(done));
 }
 
 void Database::DescribeStream(const DescribeStreamRequest& request, Done<DescribeStreamReply> done) {
-  itemdb::DescribeStream(*engine_, request, std::move(done));
+  storage::DescribeStream(*engine_, request, std::move(done));
 }
 
 void Database::GetShardIterator(const ShardIteratorRequest& request, Done<std::string> done) {
-  itemdb::GetShardIterator(*engine_, request, std::move(done));
+  storage::GetShardIterator(*engine_, request, std::move(done));
 }
 
 void Database::GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,
                           CancellationPtr cancellation) {
-  itemdb::GetRecords(*engine_, request, std::move(done), std::move(cancellation));
+  storage::GetRecords(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                              CancellationPtr cancellation) {
-  itemdb::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
+  storage::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
-  v1::GetStatusReply reply = itemdb::GetStatus(*engine_, request);
+  v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
   return reply;
 }
 
 absl::StatusOr<v1::GetAccessPatternsReply> Database::GetAccessPatterns(
     const v1::GetAccessPatternsRequest& request) {
-  return itemdb::GetAccessPatterns(*engine_, request);
+  return storage::GetAccessPatterns(*engine_, request);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,18 +1,20 @@
 // The database: the one storage header that the daemon includes.
 //
-// One class, one method per operation. Item payloads are encoded itemdb.v1.Item bytes throughout (itemdb.wire
-// messages); nothing here knows gRPC or HTTP.
+// One class with one method per operation. Items in itemdb.wire messages are encoded itemdb.v1.Item bytes.
+// Nothing here knows gRPC or HTTP.
 //
-// Threads: every method is thread-safe. The asynchronous operations never block the caller on disk; they call
-// `done` exactly once, either before they return or later on a thread of the database. `done` must not block
-// and must not destroy the database.
+// Threads: every method is thread-safe. A method with a `done` parameter is asynchronous: it never blocks the
+// caller on disk, and it calls `done` exactly once, either before it returns or later on a thread of the
+// database. `done` must not block and must not destroy the database.
 //
-// Errors, beside those an operation names: INVALID_ARGUMENT (reason VALIDATION) the request is malformed;
-// NOT_FOUND (RESOURCE_NOT_FOUND) no such table; RESOURCE_EXHAUSTED (QUEUE_FULL, DISK_FULL) nothing was
-// written, try again later; UNAVAILABLE the database is closing or reopening, nothing was written; UNKNOWN
-// (WRITE_OUTCOME_UNKNOWN) the write may or may not be there; DATA_LOSS stored bytes are damaged; CANCELLED
-// and DEADLINE_EXCEEDED the operation's `cancellation` says that nobody waits any more, and nothing was
-// written.
+// Errors of all operations, besides those named at an operation:
+//   INVALID_ARGUMENT (VALIDATION)               the request is malformed
+//   NOT_FOUND (RESOURCE_NOT_FOUND)              no such table
+//   RESOURCE_EXHAUSTED (QUEUE_FULL, DISK_FULL)  nothing was written; try again later
+//   UNAVAILABLE                                 the database is closing or reopening; nothing was written
+//   UNKNOWN (WRITE_OUTCOME_UNKNOWN)             the write may or may not have been applied
+//   DATA_LOSS                                   stored bytes are damaged
+//   CANCELLED, DEADLINE_EXCEEDED                `cancellation` stopped the operation; nothing was written
 #pragma once
 
 #include <memory>
@@ -29,42 +31,43 @@
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class BackgroundCheck;
 class BulkWrites;
 class ChangeTrimmer;
 class Engine;
 class ExpirySweeper;
-class HeldState;
+class PinnedSnapshot;
 class IndexBuilds;
 class ScanSegments;
 
 class Database {
  public:
-  // Opens or creates a database and recovers what was committed. Blocks.
+  // Opens or creates a database and recovers all committed data. Blocks.
   //
-  // FAILED_PRECONDITION: DATA_DIRECTORY_IN_USE another process has it open; DATA_DIRECTORY_FOREIGN the
-  // directory holds something else; FORMAT_UNKNOWN a newer program wrote it. DATA_LOSS: committed data is
-  // missing or damaged; the message names file, change sequence and the next command. The directory is
-  // unchanged in all these cases.
+  // FAILED_PRECONDITION: another process has the directory open (DATA_DIRECTORY_IN_USE); the directory holds
+  // something that is not a database (DATA_DIRECTORY_FOREIGN); a newer program wrote it (FORMAT_UNKNOWN).
+  // DATA_LOSS: committed data is missing or damaged; the message names the file, the change sequence and the
+  // command to run next. The directory is unchanged in all these cases.
   static absl::StatusOr<std::unique_ptr<Database>> Open(DatabaseOptions options);
 
-  // Answers every write already taken on, then closes. No operation may be running or follow.
+  // Completes every accepted write, then closes. No method may be running or be called later.
   ~Database();
 
   // ---- tables ----
 
-  // One after another, on a thread of their own; each is one commit. An index that UpdateTable creates is
-  // filled afterwards, while everything goes on; DescribeTable tells how far that is.
+  // The DDL thread makes these changes one after another; each is one commit. An index that UpdateTable
+  // creates is backfilled after the reply, while reads and writes go on; DescribeTable reports the progress.
   void CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
   void DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
   void UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done);
   void TagTable(v1::TagTableRequest request, Done<v1::TagTableReply> done);
   void UntagTable(v1::UntagTableRequest request, Done<v1::UntagTableReply> done);
-  // Items that are there already when the time to live is turned on are looked through while everything goes
-  // on, as for an index; no item expires before that is done. It may be turned off meanwhile.
-  // INVALID_ARGUMENT: it is as asked for already, or on for another attribute (SEM-111).
+  // When the time to live is turned on, existing items are backfilled as for a new index, while reads and
+  // writes go on. No item expires before the backfill is done. The time to live may be turned off meanwhile.
+  //
+  // INVALID_ARGUMENT: the time to live is already as requested, or is on for another attribute (SEM-111).
   void UpdateTimeToLive(v1::UpdateTimeToLiveRequest request, Done<v1::UpdateTimeToLiveReply> done);
   absl::StatusOr<v1::DescribeTimeToLiveReply> DescribeTimeToLive(
       const v1::DescribeTimeToLiveRequest& request);
@@ -84,11 +87,12 @@ class Database {
                       CancellationPtr cancellation = nullptr);
   void TransactWriteItems(const wire::TransactWriteItemsRequest& request,
                           Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation = nullptr);
-  // Begins one caller's BulkWrite. Chunks may be given before those before them are answered; they are
-  // applied in their order. A full queue is waited for: the caller bounds how many are under way. After a
-  // chunk that fails, none that follows is begun. Drop it before the database.
+  // Begins one caller's BulkWrite. A chunk may be given before the earlier ones are answered; chunks are
+  // applied in the order of their numbers. A chunk waits while the write queue is full, so the caller must
+  // bound the number of chunks in flight. After a chunk fails, all later chunks fail with the same error.
+  // Drop the object before the database.
   //
-  // INVALID_ARGUMENT: the chunk is out of its order, too long or empty; its token stands for another.
+  // INVALID_ARGUMENT: a wrong chunk number, an empty or too long chunk, a token used for another request.
   std::shared_ptr<BulkWrites> BeginBulkWrite();
   void BulkWrite(BulkWrites& writes, const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteReply> done,
                  CancellationPtr cancellation = nullptr);
@@ -100,74 +104,76 @@ class Database {
                         CancellationPtr cancellation = nullptr);
   void Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
   void Scan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
-  // The same for programs written for the service, which must see ConsistentRead of a global index refused
-  // (SEM-038). Here every read is consistent.
+  // The same for DynamoDB's HTTP protocol: ConsistentRead of a global index is refused, as DynamoDB does
+  // (SEM-038). Query and Scan above accept it, because every read of this database is consistent.
   void ServiceQuery(const wire::PageRequest& request, Done<Page> done,
                     CancellationPtr cancellation = nullptr);
   void ServiceScan(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation = nullptr);
 
-  // PartiQL (PQL-01..18). What a statement needs to be allowed is told by IsReadStatement. A SELECT reads one
-  // state a page.
+  // PartiQL statements (PQL-01..18). All items of one page of a SELECT are read from one state.
   //
-  // INVALID_ARGUMENT: the text is no statement, or not one for its table. ALREADY_EXISTS (DUPLICATE_ITEM): an
-  // INSERT of an item that exists.
+  // INVALID_ARGUMENT: the text is not a valid statement, or does not fit the table. ALREADY_EXISTS
+  // (DUPLICATE_ITEM): an INSERT of an item that exists.
   void ExecuteStatement(const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
                         CancellationPtr cancellation = nullptr);
-  // Statements that fail, by whatever error, say so in their own responses.
+  // A statement that fails has its error in its own response; the other statements are executed.
   void BatchExecuteStatement(const wire::BatchExecuteStatementRequest& request,
                              Done<wire::BatchExecuteStatementReply> done,
                              CancellationPtr cancellation = nullptr);
-  // All statements read one state, or write as TransactWriteItems does.
+  // The statements are all reads, of one state, or all writes, applied like those of TransactWriteItems.
   void ExecuteTransaction(const wire::ExecuteTransactionRequest& request,
                           Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation = nullptr);
-  // What `statement` needs to be allowed, by its text alone: whether it only reads, and its name in the
-  // service's permissions ("PartiQLSelect"; empty of a text that is no statement).
+  // For access control, decided from the text alone: whether `statement` only reads, and its action name in
+  // DynamoDB's permissions, such as "PartiQLSelect" (empty if the text is not a statement).
   static bool IsReadStatement(std::string_view statement);
   static std::string_view StatementAction(std::string_view statement);
 
-  // The state of now, for pages that are all of one state; held until it is dropped, for
-  // `max_held_state_age` at most. Drop it before the database.
-  absl::StatusOr<std::shared_ptr<const HeldState>> HoldState();
-  // Query and Scan of a held state. ABORTED (STATE_TOO_OLD): it is held no longer.
-  void QueryState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
-                  CancellationPtr cancellation = nullptr);
-  void ScanState(const HeldState& state, const wire::PageRequest& request, Done<Page> done,
-                 CancellationPtr cancellation = nullptr);
+  // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
+  // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for
+  // DatabaseOptions::max_pinned_snapshot_age at most.
+  absl::StatusOr<std::shared_ptr<const PinnedSnapshot>> PinSnapshot();
+  // Query and Scan of a pinned snapshot. ABORTED (STATE_TOO_OLD): the snapshot is too old, or was released
+  // because the store had to be reopened.
+  void QuerySnapshot(const PinnedSnapshot& state, const wire::PageRequest& request, Done<Page> done,
+                     CancellationPtr cancellation = nullptr);
+  void ScanSnapshot(const PinnedSnapshot& state, const wire::PageRequest& request, Done<Page> done,
+                    CancellationPtr cancellation = nullptr);
 
   // ---- changes and administration ----
 
-  // OUT_OF_RANGE (CHANGES_TRIMMED): records after `after_sequence` are no longer all there.
+  // OUT_OF_RANGE (CHANGES_TRIMMED): change records after `after_sequence` were trimmed from the log.
   void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                    CancellationPtr cancellation = nullptr);
-  // One reply of a watch: records after the request's sequence as soon as there are any, or none when the
-  // progress interval is over (at once when the request names no sequence). The caller goes on with the
-  // change_sequence and the table_storage_id of the reply. A cancelled wait ends within 50 ms.
+  // Answers with one page of a watch: the change records after the request's after_sequence, as soon as there
+  // are any, or no records when the progress interval is over. A request without after_sequence is answered
+  // at once, without records. The caller's next request takes the change_sequence and table_storage_id of the
+  // reply. A cancelled wait ends within 50 ms.
   //
   // OUT_OF_RANGE (CHANGES_TRIMMED): as above.
   void WatchChanges(const v1::WatchRequest& request, Done<WatchPage> done,
                     CancellationPtr cancellation = nullptr);
 
-  // The streams of tables (SEM-101..107), which share the change log; each has one shard. A stream that was
-  // disabled, or whose table was deleted, is there as long as its changes.
+  // The Streams API (SEM-101..107). The streams of all tables are read from the change log; each stream has
+  // one shard. It can be read until its changes are trimmed, also after it was disabled or its table deleted.
   //
   // NOT_FOUND: no such table, stream or shard.
   void ListStreams(const ListStreamsRequest& request, Done<ListStreamsReply> done);
   void DescribeStream(const DescribeStreamRequest& request, Done<DescribeStreamReply> done);
-  // OUT_OF_RANGE (CHANGES_TRIMMED): the change asked for is no longer in the log.
+  // OUT_OF_RANGE (CHANGES_TRIMMED): the requested change was trimmed from the log.
   void GetShardIterator(const ShardIteratorRequest& request, Done<std::string> done);
-  // OUT_OF_RANGE: CHANGES_TRIMMED as above; EXPIRED_ITERATOR the iterator is too old.
+  // OUT_OF_RANGE: CHANGES_TRIMMED as above; EXPIRED_ITERATOR: the iterator is too old.
   void GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,
                   CancellationPtr cancellation = nullptr);
 
-  // Reads everything; takes as long as that takes.
+  // Reads the whole database, or the requested part, which may take long.
   void CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                      CancellationPtr cancellation = nullptr);
-  // Version, start time and what memory holds outside storage are left empty: they are the daemon's to fill.
-  // Tables and disk usage are missing while the database reopens. Takes milliseconds.
+  // The daemon fills in the version, the start time and the memory used outside storage. While the database
+  // is reopening, tables and disk usage are missing. Takes milliseconds.
   v1::GetStatusReply GetStatus(const v1::GetStatusRequest& request = {});
-  // How tables were read and written since the database was opened (SEED-049). A statement counts as the
-  // operation that it is; a batch or transaction counts once for each of its tables. What is known of a table
-  // or an index goes with it. Takes microseconds a pattern.
+  // How tables were read and written since the database was opened (SEED-049). A PartiQL statement counts as
+  // the Query, Scan or write that it becomes; a batch or transaction counts once for each of its tables.
+  // Deleting a table or an index deletes its patterns. Takes microseconds per pattern.
   //
   // NOT_FOUND: no such table.
   absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const v1::GetAccessPatternsRequest& request);
@@ -175,7 +181,7 @@ class Database {
  private:
   explicit Database(std::unique_ptr<Engine> engine);
 
-  // These two go after the engine, whose threads use them until then.
+  // Declared before the engine and so destroyed after it: the engine's threads use these two until they end.
   std::unique_ptr<ScanSegments> segments_;
   std::unique_ptr<IndexBuilds> builds_;
   std::unique_ptr<Engine> engine_;
@@ -184,4 +190,4 @@ class Database {
   std::unique_ptr<BackgroundCheck> background_check_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,18 +5,19 @@
 
 #include "storage/store/dropped_keyspace.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-void AddTables(const ReadView& view, const CurrentCounters& current, v1::GetStatusReply* reply) {
+void AddTables(const ReadView& view, const CurrentStatistics& current, v1::GetStatusReply* reply) {
   for (const auto& table : view.catalog()) {
     v1::TableStatistics* figures = reply->add_tables();
     figures->set_table_name(table->name);
     figures->set_index_count(
         static_cast<int32_t>(table->indexes.size() - (table->FindTimeToLiveIndex() != nullptr ? 1 : 0)));
-    const Counters counters = FindCounters(current, view, table->storage_id).value_or(Counters());
-    figures->set_item_count(counters.items);
-    figures->set_item_bytes(counters.bytes);
+    const SizeStatistics size_statistics =
+        FindStatistics(current, view, table->storage_id).value_or(SizeStatistics());
+    figures->set_item_count(size_statistics.items);
+    figures->set_item_bytes(size_statistics.bytes);
   }
 }
 
@@ -47,7 +48,7 @@ void AddDropped(const Store& store, v1::DiskUsage* disk) {
 void AddPatterns(const Table& table, v1::GetAccessPatternsReply* reply) {
   for (const auto& pattern : table.patterns->All()) {
     v1::AccessPattern described = pattern->Describe();
-    // Found, but its first call is not answered yet.
+    // The pattern's first call is not answered yet.
     if (described.calls() == 0) continue;
     described.set_table_name(table.name);
     *reply->add_patterns() = std::move(described);
@@ -65,7 +66,7 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   if (auto view = engine.View(); view.ok()) {
     reply.set_change_sequence((*view)->change_sequence());
     reply.set_table_count(static_cast<int64_t>((*view)->catalog().size()));
-    if (request.with_tables()) AddTables(**view, engine.counters(), &reply);
+    if (request.with_tables()) AddTables(**view, engine.size_statistics(), &reply);
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
   }
@@ -73,12 +74,12 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
 
   if (engine.is_checking()) {
-    const int64_t total = engine.check_figures().total;
+    const int64_t total = engine.check_progress().total;
     reply.mutable_check()->set_total(total);
-    // Where the counters are wrong, which the check reports, there is more than the total.
-    reply.mutable_check()->set_done(std::min<int64_t>(engine.check_figures().done, total));
+    // If the size statistics are wrong (a finding of the check), `done` can exceed the total.
+    reply.mutable_check()->set_done(std::min<int64_t>(engine.check_progress().done, total));
   }
-  PipelineFigures figures = engine.pipeline_figures();
+  PipelineStatistics figures = engine.pipeline_statistics();
   reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));
   reply.mutable_memory()->set_write_queue_limit(static_cast<int64_t>(engine.options().max_queue_bytes));
   v1::WriteStatistics* writes = reply.mutable_writes();
@@ -114,4 +115,4 @@ absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engin
   return reply;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,14 +1,14 @@
-// The database in figures.
+// Status and statistics of the whole database.
 #pragma once
 
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// GetStatus behind Database's method of the same name.
+// Implements Database::GetStatus, except for the background check.
 v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& request);
-// GetAccessPatterns behind Database's method of the same name.
+// Implements Database::GetAccessPatterns.
 absl::StatusOr<v1::GetAccessPatternsReply> GetAccessPatterns(const Engine& engine,
                                                              const v1::GetAccessPatternsRequest& request);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,11 @@
-"""What the tests of storage/ reach, from llvm-cov's export: `./dev coverage` calls it.
+"""Reports the coverage of storage/ by its tests from llvm-cov's export; `./dev coverage` runs it.
 
     coverage_report.py EXPORT ROOT
 
-Lines and branches of each folder, then every branch of storage/keys and storage/indexes that is never taken.
-Both ways of a condition count. Branches inside the macros that pass an error on (ITEMDB_RETURN_IF_ERROR,
-ITEMDB_ASSIGN_OR_RETURN) or end the process (ITEMDB_CHECK) do not: they are what exception edges are
-elsewhere. Ends with 1 when fewer lines are reached than the goal.
+Prints the lines and branches of each folder, then every branch of storage/keys and storage/indexes that is never
+taken. A condition has two branches. Branches inside the macros that return an error (ITEMDB_RETURN_IF_ERROR,
+ITEMDB_ASSIGN_OR_RETURN) or end the process (ITEMDB_CHECK) are not counted, as exception edges are not counted in
+other languages. The exit code is 1 if fewer lines are reached than the goal.
 """
 
 import collections

@@ -3,10 +3,11 @@
 
     run_tests.py BUILD [--jobs N] [--all-must-run] [CTEST ARGUMENT...]
 
-What fails is run again, alone, and with the seed that it named: a test that then passes REPEATS times is FLAKY, which is
-told and passes; one that hung or crashed, or that a sanitizer reported, stays FAILED whatever happens then. With
---all-must-run no test may be skipped but those of MAY_BE_SKIPPED, as in continuous integration, where `./dev` has set up
-what they need. The results are in BUILD/results: tests.xml, summary.txt, and the output of each test that failed.
+A failed test is run again, alone and with the seed that it printed. If it then passes REPEATS times it is FLAKY, which is
+reported and does not fail the run. A test that hung or crashed, or that a sanitizer reported, stays FAILED. With
+--all-must-run no test may be skipped except those of MAY_BE_SKIPPED; continuous integration uses this option, because
+`./dev` has installed everything there. The results are in BUILD/results: tests.xml, summary.txt, and the output of each
+failed test.
 """
 
 import argparse
@@ -20,13 +21,13 @@ import time
 import xml.etree.ElementTree
 
 REPEATS = 2
-# So many failures are no accident.
+# If more tests fail, they are not run again.
 MAX_REPEATED = 20
-# Some kernels and containers allow no mounts.
+# Some kernels and containers do not allow mounts.
 MAY_BE_SKIPPED = re.compile(r"may not mount a file system here")
 SEED = re.compile(r"ITEMDB_TEST_SEED=(\d+)")
 SHOWN_LINES = 40
-# A sanitizer's summary stands at the end: ctest must not cut it off.
+# Large enough that ctest does not cut off a sanitizer's summary at the end.
 MAX_OUTPUT_BYTES = 100_000_000
 SHOWN_STACK_LINES = 120
 RESULT = re.compile(r"^\s*(\d+)/(\d+) Test +#\d+: (\S+) \.*(.*?)\s+([\d.]+) sec$")
@@ -34,10 +35,10 @@ RESULT = re.compile(r"^\s*(\d+)/(\d+) Test +#\d+: (\S+) \.*(.*?)\s+([\d.]+) sec$
 SANITIZERS = {
     # UndefinedBehaviorSanitizer only prints by default.
     "UBSAN_OPTIONS": "halt_on_error=1 print_stacktrace=1",
-    # Of where memory was allocated five frames are told, by default thirty: storing them takes a tenth of the time.
+    # Stacks of allocations have five frames instead of thirty: storing thirty takes a tenth of the time.
     "ASAN_OPTIONS": "detect_stack_use_after_return=1 malloc_context_size=5",
-    # Packaged libraries are not instrumented for ThreadSanitizer. By default it waits for a second at the end of each
-    # process, in case another thread still races.
+    # Packaged libraries are not instrumented for ThreadSanitizer. By default it waits a second at the end of
+    # each process for races of other threads.
     "TSAN_OPTIONS": "ignore_noninstrumented_modules=1 halt_on_error=1 atexit_sleep_ms=20",
 }
 
@@ -48,7 +49,7 @@ class Test:
         self.seconds = float(case.get("time") or 0)
         self.status = case.get("status")
         self.output = (case.findtext("system-out") or "").rstrip()
-        # What ctest printed of it.
+        # The outcome that ctest printed.
         self.outcome = ""
         skipped = case.find("skipped")
         self.skipped = self.status in ("notrun", "disabled") or skipped is not None
@@ -56,21 +57,21 @@ class Test:
 
     def tell(self, outcome):
         self.outcome = outcome
-        # Its program is not there, for example.
+        # For example because its program does not exist.
         if "Not Run" in outcome and "Disabled" not in outcome:
             self.skipped, self.failed = False, True
 
     @property
     def certain(self):
-        """Why it stays failed, whatever it does when it is run again; nothing when it may be flaky."""
+        """Why the test counts as failed without another run; None if it may be flaky."""
         if "\nHUNG: " in "\n" + self.output or "Timeout" in self.outcome:
             return "HUNG"
         if "Not Run" in self.outcome:
             return "not run"
-        # What a sanitizer said of it.
+        # A report of a sanitizer.
         if found := re.search(r"^SUMMARY: .*", self.output, re.M):
             return found.group(0)
-        # ctest's words for signals.
+        # ctest's names for signals.
         if found := re.search(r"Exception|SegFault|Subprocess", self.outcome):
             return "crashed: " + self.outcome.strip(" *")
         return None
@@ -82,7 +83,7 @@ class Test:
 
 
 def run_ctest(build, results, arguments, verbose, **more_environment):
-    """All results by name; prints what fails, and now and then how far it is."""
+    """Returns all results by name. With `verbose` prints failures, and the progress every 20 seconds."""
     command = ["ctest", "--test-dir", str(build), "--output-junit", str(results), "--test-output-size-failed",
                str(MAX_OUTPUT_BYTES), *arguments]
     environment = {**SANITIZERS, **os.environ, **more_environment}
@@ -119,7 +120,7 @@ def run_ctest(build, results, arguments, verbose, **more_environment):
 
 
 def excerpt(test):
-    """Of a failed test's output what tells why: the stacks of a hanging one, a sanitizer's report, the failures."""
+    """The important part of a failed test's output: stacks of a hanging test, a sanitizer's report, or the failures."""
     lines = test.output.split("\n")
     for start, shown in ((r"^HUNG: ", SHOWN_STACK_LINES), (r"^(==\d+==ERROR|WARNING: ThreadSanitizer|.*runtime error:)", 60),
                          (r".*: Failure$", SHOWN_LINES)):
@@ -194,4 +195,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(130)  # `./dev` says what to do.
+        sys.exit(130)  # `./dev` prints the message.

@@ -1,4 +1,4 @@
-// The admin tool as a function: what `itemctl ARGUMENTS...` does.
+// itemctl as a function, so that tests can run it in process.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace itemdb::tools {
 
 // Parses `arguments` (without the program's name), runs the command, and reports an error as one line on
-// streams.err (tools/cli/error_report.h). Data goes to streams.out. Reads the environment variables
-// ITEMCTL_*. Without a command on a terminal it is the interactive shell. Blocks until the command is done;
-// throws nothing.
+// streams.err (tools/cli/error_report.h). Data goes to streams.out. Reads the environment variables ITEMCTL_*
+// and those of the access key, ITEMDB_*. Without a command on a terminal it runs the interactive shell.
+// Blocks until the command is done; throws nothing.
 ExitCode RunItemctl(const std::vector<std::string>& arguments, Streams streams);
 
 }  // namespace itemdb::tools

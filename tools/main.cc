@@ -7,8 +7,8 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  // What goes wrong is said in one sentence, by us; gRPC would log it as well. A value of the user's own
-  // stays.
+  // itemctl reports an error in one sentence; without this setting gRPC would log it too. A value set by the
+  // user is kept.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   itemdb::tools::Streams streams{.in = std::cin,
                                  .out = std::cout,

@@ -12,7 +12,6 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 constexpr char kSeparator = '#';
@@ -20,7 +19,7 @@ constexpr size_t kTimeDigits = 10;
 constexpr size_t kRandomDigits = 16;
 constexpr int kBitsPerDigit = 5;
 constexpr uint64_t kMaxMs = (uint64_t{1} << 48) - 1;
-// Crockford's base 32: ascending, without the letters that look like digits.
+// Crockford's base 32: characters in ascending order, without letters that look like digits.
 constexpr std::string_view kDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 uint64_t MsOf(absl::Time time) {
@@ -36,7 +35,7 @@ std::string TimeText(uint64_t ms) {
 
 using RandomPart = std::array<unsigned char, kRandomDigits>;
 
-// Digits from the kernel each time: a generator of our own would repeat itself in a forked child.
+// From the kernel each time: a generator in this process would repeat itself in a forked child.
 RandomPart NewRandomPart() {
   RandomPart part = {};
   size_t filled = 0;
@@ -45,7 +44,7 @@ RandomPart NewRandomPart() {
     if (got > 0) filled += static_cast<size_t>(got);
   }
   for (unsigned char& digit : part) digit &= 31;
-  // Room to count up within a millisecond.
+  // The highest bit is 0, so that Increment cannot overflow within a millisecond.
   part[0] &= 15;
   return part;
 }
@@ -125,5 +124,4 @@ absl::StatusOr<absl::Time> TimeOfId(std::string_view id) {
 
 std::string FirstIdOf(absl::Time time) { return TimeText(MsOf(time)) + std::string(kRandomDigits, '0'); }
 
-}  // namespace client
 }  // namespace itemdb

@@ -6,22 +6,21 @@
 #include <utility>
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// One of the merged sequences. Does not move: a fetch under way points to it.
+// One of the merged sequences. Must not move: a fetch under way has a pointer to it.
 class PagedSource {
  public:
   explicit PagedSource(FetchPage fetch) : fetch_(std::move(fetch)) {}
 
-  // Starts to fetch the next page, unless that is under way or there is none.
+  // Starts to fetch the next page, unless a fetch is under way or there is no next page.
   void StartFetch() {
     if (last_page_ || fetching_.valid()) return;
-    // Without a free thread the fetch runs when its page is awaited; an exception it is not.
+    // `deferred`: if no thread can be started, the fetch runs in get() and no exception is thrown.
     fetching_ = std::async(std::launch::async | std::launch::deferred, [this] { return fetch_(start_key_); });
   }
 
-  // The item at the front, null at the end; waits for a page when it must. Valid until Pop.
+  // The first item, or null at the end; waits for a page if necessary. Valid until Pop.
   absl::StatusOr<const Item*> Front() {
     while (used_ == page_.items.size()) {
       StartFetch();
@@ -36,7 +35,7 @@ class PagedSource {
     return &page_.items[used_];
   }
 
-  // Takes the item at the front, which Front found.
+  // Removes and returns the item that Front returned.
   Item Pop() {
     Item item = std::move(page_.items[used_++]);
     if (used_ * 2 >= page_.items.size()) StartFetch();
@@ -49,11 +48,11 @@ class PagedSource {
   ItemPage page_;
   size_t used_ = 0;
   bool last_page_ = false;
-  // Last, so that it is destroyed first: that waits for the fetch, which uses the members above.
+  // The last member, so that it is destroyed first: it waits for the fetch, which uses the others.
   std::future<absl::StatusOr<ItemPage>> fetching_;
 };
 
-// As keys are ordered: bytes of text and of binaries, numbers by value. Values of different types by type.
+// The order of keys: text and binary values by bytes, numbers by value. Values of different types by type.
 std::strong_ordering Compare(const Value* a, const Value* b) {
   if (a == nullptr || b == nullptr) return (a != nullptr) <=> (b != nullptr);
   if (a->type() != b->type()) return a->type() <=> b->type();
@@ -83,7 +82,7 @@ ItemRange MergePages(std::vector<FetchPage> sources, MergeOrder order) {
       for (const std::unique_ptr<PagedSource>& source : merged) source->StartFetch();
       started = true;
     }
-    // Sources are few: looking at each is as good as a heap.
+    // There are few sources, so a linear search is as fast as a heap.
     PagedSource* first = nullptr;
     const Item* first_item = nullptr;
     for (const std::unique_ptr<PagedSource>& source : merged) {
@@ -99,5 +98,4 @@ ItemRange MergePages(std::vector<FetchPage> sources, MergeOrder order) {
   });
 }
 
-}  // namespace client
 }  // namespace itemdb

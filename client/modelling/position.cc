@@ -6,11 +6,10 @@
 #include "client/errors_internal.h"
 
 namespace itemdb {
-inline namespace client {
 
 std::string EncodePosition(const Item& position) {
   v1::Item message;
-  // What nests too deeply cannot have come from a key.
+  // The only error is a value that nests too deeply, and keys do not nest.
   (void)ToProto(position, &message);
   return absl::WebSafeBase64Escape(message.SerializeAsString());
 }
@@ -35,5 +34,4 @@ absl::Status WrongPosition(std::string_view text) {
           "; positions come from an earlier run with the same request, and an empty one begins anew"));
 }
 
-}  // namespace client
 }  // namespace itemdb

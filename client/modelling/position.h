@@ -1,4 +1,4 @@
-// Where a read goes on, as text that programs keep.
+// The position where a read continues, as text that a program can store.
 #pragma once
 
 #include <string>
@@ -8,15 +8,13 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Attributes as URL-safe base64 of their encoded form; and back. INVALID_ARGUMENT: `text` is nothing of the
-// kind.
+// Encode: the attributes as URL-safe base64 of their encoded form. Decode: the reverse. INVALID_ARGUMENT:
+// `text` was not made by EncodePosition.
 std::string EncodePosition(const Item& position);
 absl::StatusOr<Item> DecodePosition(std::string_view text);
 
 // INVALID_ARGUMENT, saying that `text` is not a position of this read.
 absl::Status WrongPosition(std::string_view text);
 
-}  // namespace client
 }  // namespace itemdb

@@ -8,7 +8,6 @@
 #include "itemdb/errors.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 std::string ShowKey(const Reservation& reservation) {
@@ -93,5 +92,4 @@ absl::StatusOr<TransactWriteItemsResult> WriteWithReservations(const Client& cli
   return result;
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -6,10 +6,9 @@
 #include "client/modelling/position.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
-// A position is {"read": what is read, "key": where it goes on}, without the key when nothing is left.
+// A position is {"read": table or table/index, "key": the key to continue from}; no key at the end.
 constexpr char kRead[] = "read";
 constexpr char kKey[] = "key";
 
@@ -83,5 +82,4 @@ std::string ResumableRead::position() const {
       request_);
 }
 
-}  // namespace client
 }  // namespace itemdb

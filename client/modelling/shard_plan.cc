@@ -7,7 +7,6 @@
 #include "itemdb/sharding.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 constexpr int64_t kMaxItemBytes = 409'600;
@@ -45,7 +44,7 @@ absl::StatusOr<ShardPlan> PlanShards(const ShardLoad& load) {
   plan.partition_items_per_second = plan.items_per_read_unit > 0
                                         ? kPartitionReadUnits * plan.items_per_read_unit
                                         : kPartitionReadUnits / CeilDivide(load.item_bytes, kReadUnitBytes);
-  // 0.2 of 3 million is 600,000, whatever binary fractions make of 0.2.
+  // 1e-12 absorbs the rounding of binary fractions: 0.2 of 3 million must be exactly 600,000.
   plan.wanted_items_per_second =
       static_cast<int64_t>(std::ceil(load.fraction * static_cast<double>(load.max_items) * (1 - 1e-12)));
   plan.partition_writes_per_second = kPartitionWriteUnits / CeilDivide(load.item_bytes, kWriteUnitBytes);
@@ -70,7 +69,7 @@ int ShardOf(std::string_view text, int shards) {
 }
 
 int RandomShard(int shards) {
-  // Spreads; nothing depends on its quality.
+  // Only spreads items, so a weak generator is enough.
   thread_local std::minstd_rand engine(std::random_device{}());
   return std::uniform_int_distribution<int>(0, std::max(1, shards) - 1)(engine);
 }
@@ -87,5 +86,4 @@ std::vector<Value> ShardNames(std::string_view prefix, int shards) {
   return values;
 }
 
-}  // namespace client
 }  // namespace itemdb

@@ -9,7 +9,6 @@
 #include "itemdb/sharding.h"
 
 namespace itemdb {
-inline namespace client {
 namespace {
 
 QueryRequest OfShard(const ShardedQuery& query, const Value& shard) {
@@ -23,13 +22,13 @@ MergeOrder OrderOf(const ShardedQuery& query) {
   return {.attributes = query.order_by, .descending = !query.request.scan_index_forward};
 }
 
-// A position is {"keys": names of the key attributes, "shards": for each shard {} at its beginning, the key
-// of the last item given out, or NULL at its end}.
+// A position is {"keys": names of the key attributes, "shards": a list with one element per shard: {} before
+// the first item, the key of the last returned item, or NULL at the end of the shard}.
 constexpr char kKeys[] = "keys";
 constexpr char kShards[] = "shards";
 
 struct ShardState {
-  // Empty: from the beginning.
+  // Empty: the read starts at the beginning.
   Item last;
   bool done = false;
 };
@@ -66,7 +65,7 @@ absl::StatusOr<Position> Decode(const std::string& text, size_t shards) {
   return position;
 }
 
-// The names of the key attributes of the table and of the index that is queried.
+// The start of a read: the names of the key attributes of the table and of the queried index.
 absl::StatusOr<Position> FirstPosition(const Client& client, const ShardedQuery& query,
                                        const CallOptions& options) {
   absl::StatusOr<TableResult> table = client.DescribeTable(query.request.table_name, options);
@@ -147,7 +146,7 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
       failure.Update(page.status());
       continue;
     }
-    // Also where no key is needed in the end, so that a projection fails at once or never.
+    // Checked even if no key is needed in the end, so that a wrong projection fails at once or never.
     if (!page->items.empty()) failure.Update(KeyOf(page->items[0], position->key_attributes).status());
     pages[i] = *std::move(page);
   }
@@ -161,7 +160,7 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
     bool blocked = false;
     for (size_t i = 0; i < pages.size(); ++i) {
       if (used[i] == pages[i].items.size()) {
-        // What this shard goes on with is not known, so nothing after it may be given out yet.
+        // The next item of this shard is unknown, so no later item may be returned yet.
         blocked = blocked || pages[i].last_evaluated_key.has_value();
       } else if (first == pages.size() ||
                  order.Before(pages[i].items[used[i]], pages[first].items[used[first]])) {
@@ -189,5 +188,4 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
   return result;
 }
 
-}  // namespace client
 }  // namespace itemdb

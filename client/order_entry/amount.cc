@@ -46,7 +46,7 @@ std::string PlainText(Int128 value, int exponent) {
 }  // namespace
 
 absl::StatusOr<Number> TotalAmount(const std::vector<NewOrderLine>& lines) {
-  // All prices are brought to the smallest exponent of any, then they add up as integers.
+  // All prices are scaled to the smallest exponent, so that they add up as integers.
   int exponent = 0;
   for (const NewOrderLine& line : lines) {
     const Decimal price = SplitNumber(line.price);
@@ -56,7 +56,7 @@ absl::StatusOr<Number> TotalAmount(const std::vector<NewOrderLine>& lines) {
   for (const NewOrderLine& line : lines) {
     const Decimal price = SplitNumber(line.price);
     if (price.digits.empty()) continue;
-    // Digits of the price once it stands at `exponent`.
+    // The number of digits that the price has with this exponent.
     if (price.magnitude - exponent > kMaxDigits) return TooLong();
     Int128 scaled = 0;
     for (const char digit : price.digits) scaled = scaled * 10 + (digit - '0');

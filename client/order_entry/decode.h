@@ -1,6 +1,6 @@
-// From items to the typed results of the access patterns.
+// Converts items to the typed results of the access patterns.
 //
-// A missing attribute leaves its member empty, because indexes carry some attributes only. DATA_LOSS (reason
+// A missing attribute leaves its member empty, because indexes hold only some attributes. DATA_LOSS (reason
 // UNEXPECTED_ITEM): an attribute has another type than order entry gives it.
 #pragma once
 
@@ -16,7 +16,7 @@ absl::StatusOr<Stock> DecodeStock(const Item& item);
 // The metadata item; leaves `stock` empty.
 absl::StatusOr<ProductStock> DecodeProduct(const Item& item);
 
-// Single attributes of whole items.
+// Single attributes of an item.
 absl::StatusOr<std::vector<std::string>> DecodePhoneNumbers(const Item& item);
 absl::StatusOr<int64_t> DecodeInteger(const Item& item, std::string_view attribute);
 

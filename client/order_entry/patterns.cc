@@ -11,9 +11,9 @@ namespace {
 
 // ---- requests ------------------------------------------------------------------------------------
 
-// Attribute names go through #placeholders throughout: name, status and shard may be reserved words.
+// All attribute names are #placeholders, because name, status and shard may be reserved words.
 
-// The item a GetItem finds, as a range of one or none.
+// The item of a GetItem, as a range of one or no item.
 ItemRange OneItem(Client client, GetItemRequest request, CallOptions options) {
   return ItemRange([client = std::move(client), request = std::move(request), options,
                     done = false]() mutable -> absl::StatusOr<std::optional<Item>> {
@@ -24,7 +24,7 @@ ItemRange OneItem(Client client, GetItemRequest request, CallOptions options) {
   });
 }
 
-// Of one item, the attribute `name` only.
+// Reads only the attribute `name` of one item.
 GetItemRequest AttributeOf(std::string_view table, Item key, const char* name) {
   return {.table_name = std::string(table),
           .key = std::move(key),
@@ -32,7 +32,7 @@ GetItemRequest AttributeOf(std::string_view table, Item key, const char* name) {
           .expression_attribute_names = {{"#name", name}}};
 }
 
-// Everything under one partition key of a table (`index` empty) or of an index.
+// All items under one partition key of a table (`index` is empty) or of an index.
 QueryRequest Collection(std::string_view table, const char* index, const char* attribute,
                         const std::string& value) {
   return {.table_name = std::string(table),
@@ -58,7 +58,7 @@ QueryRequest AtLeast(QueryRequest request, const char* attribute, const std::str
   return request;
 }
 
-// The open orders between two dates, of the shard `:shard`.
+// The open orders between two dates in the shard `:shard`.
 QueryRequest OpenOrdersOfAShard(const std::string& from, const std::string& to) {
   QueryRequest request = Collection(kOrderTable, kOpenOrdersByDate, "status", kOpen);
   request.key_condition_expression += " AND #shard = :shard";

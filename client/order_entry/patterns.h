@@ -27,8 +27,8 @@ enum class Pattern {
   kTotalInventory = 15,
 };
 
-// The items `pattern` returns for `arguments`, one per parameter of the pattern. Sends nothing before the
-// first item is asked for; stays usable after `client` is gone.
+// The items that `pattern` returns for `arguments`, one argument for each parameter. Sends nothing before the
+// first item is requested; may outlive `client`.
 ItemRange PatternItems(const Client& client, Pattern pattern, const std::vector<std::string>& arguments,
                        CallOptions options);
 

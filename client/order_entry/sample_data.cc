@@ -1,8 +1,8 @@
 // The sample data, and loading it.
 //
-// The values are those of the order-entry document as they stand there; totals are data too, and do not
-// always equal quantity times price. Orders ord_004 and ord_005, which the document shows in its indexes
-// only, have their headers and lines here, with the products' unit prices.
+// The values are copied from the order-entry document. The totals are copied too and do not always equal
+// quantity times price. The document shows the orders ord_004 and ord_005 only in its indexes; here they have
+// headers and lines as well, with the products' unit prices.
 #include <utility>
 
 #include "client/errors_internal.h"
@@ -11,7 +11,7 @@
 namespace itemdb::order_entry {
 namespace {
 
-// A literal of this file, so parsing it cannot fail.
+// `text` is a literal in this file, so parsing it cannot fail.
 Number Exact(const char* text) { return Number::Parse(text).value(); }
 
 Value Texts(const std::vector<std::string>& texts) { return Value::List({texts.begin(), texts.end()}); }
@@ -33,7 +33,7 @@ struct CustomerRow {
   const char* account_rep_id;
 };
 
-// An order with its only line. `shard` is -1 on closed orders.
+// An order with its only line. `shard` is -1 for a closed order.
 struct OrderRow {
   const char* order_id;
   const char* customer_id;
@@ -118,10 +118,10 @@ Item OrderLine(const OrderRow& row) {
           {"quantity", row.quantity},     {"price", Exact(row.price)}};
 }
 
-// Items that belong together: written in one transaction.
+// Items that are written in one transaction because they belong together.
 struct Aggregate {
   std::string_view table_name;
-  // Each item is written only where there is none with this partition key and its sort key.
+  // The condition of each put is attribute_not_exists on this attribute: no item is replaced.
   const char* partition_key;
   std::vector<Item> items;
 };
@@ -167,7 +167,7 @@ std::vector<Aggregate> Aggregates() {
   return aggregates;
 }
 
-// True when nothing is wrong with the transaction but that some of its items exist.
+// True if the transaction failed only because some of its items exist.
 bool OnlyExisting(const absl::Status& status) {
   const std::vector<CancellationReason> reasons = CancellationReasons(status);
   for (const CancellationReason& reason : reasons) {

@@ -1,4 +1,4 @@
-// Names the order-entry tables, indexes and attributes go by, for the files of this folder.
+// The names of the order-entry tables, indexes and attributes, for the files of this folder.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ inline constexpr char kOpenOrdersByDate[] = "OpenOrdersByDate";
 inline constexpr char kOrderByAccountRep[] = "OrderByAccountRep";
 inline constexpr char kProductInOrders[] = "ProductInOrders";
 
-// The one value of entity_type on employees: the static partition key of EmployeeByHireDate.
+// All employees have this entity_type: it is the static partition key of EmployeeByHireDate.
 inline constexpr char kEmployeeEntity[] = "EMPLOYEE";
 
 inline constexpr char kOpen[] = "OPEN";

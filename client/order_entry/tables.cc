@@ -1,16 +1,18 @@
 // The four tables.
 //
-// Table  key                       items
-// -----  ------------------------
-// ----------------------------------------------------------------------------- Employee  employee_id
-// employees Customer  customer_id            customers Order     PK, SK                 header: PK = SK =
-// order_id; line: PK = order_id, SK = product_id Product   product_id,            metadata with
-// total_inventory: warehouse_id = product_id; stock with
-//           warehouse_id           inventory_quantity: warehouse_id = a warehouse
+// clang-format off
+//   table     key                       items
+//   --------  ------------------------  -------------------------------------------------------------------
+//   Employee  employee_id               employees
+//   Customer  customer_id               customers
+//   Order     PK, SK                    header: PK = SK = order_id; line: PK = order_id, SK = product_id
+//   Product   product_id, warehouse_id  metadata with total_inventory: warehouse_id = product_id;
+//                                       stock with inventory_quantity: warehouse_id = a warehouse
+// clang-format on
 //
-// Three choices keep line items out of the header indexes and closed orders out of the open ones: status is
-// on headers only and part of OrderByCustomerDate's key; account_rep_id is on headers only; shard is on open
-// headers only.
+// Lines must stay out of the indexes of headers, and closed orders out of the index of open orders. Therefore
+// only headers have `status`, which is in the key of OrderByCustomerDate; only headers have `account_rep_id`;
+// and only open headers have `shard`.
 #include <utility>
 
 #include "client/errors_internal.h"
@@ -33,7 +35,7 @@ std::vector<KeySchemaElement> Key(const Names& hash, const Names& range) {
   return key_schema;
 }
 
-// An index that carries `include` besides the keys.
+// An index that projects the keys and `include`.
 GlobalSecondaryIndex Index(const char* name, std::vector<KeySchemaElement> key_schema, Names include) {
   return {
       .index_name = name,

@@ -1,4 +1,4 @@
-// The access patterns as typed functions: the requests of patterns.cc, the decoding of decode.cc.
+// The access patterns as typed functions: requests of patterns.cc, results decoded by decode.cc.
 #include <utility>
 
 #include "client/errors_internal.h"
@@ -8,7 +8,7 @@
 namespace itemdb::order_entry {
 namespace {
 
-// Decodes item by item as the results are taken.
+// Decodes each item when the program reads the result.
 template <typename T>
 Results<T> Decoded(ItemRange items, absl::StatusOr<T> (*decode)(const Item&)) {
   return Results<T>([items = std::move(items), decode]() mutable -> absl::StatusOr<std::optional<T>> {
@@ -93,7 +93,7 @@ absl::StatusOr<std::optional<ProductStock>> ProductInventory(Client& client, con
     if (stock->warehouse_id == product_id) {
       absl::StatusOr<ProductStock> metadata = DecodeProduct(item);
       if (!metadata.ok()) return metadata.status();
-      // Stock of warehouses that sort before the product id has been seen already.
+      // The stock of warehouses whose ids sort before the product id comes before the metadata.
       if (product.has_value()) metadata->stock = std::move(product->stock);
       product = *std::move(metadata);
       continue;

@@ -1,6 +1,6 @@
-// The writes. Each is one UpdateItem or one TransactWriteItems whose conditions carry the rules, so that they
-// hold whatever runs at the same time: stock never falls below zero, and a product's total_inventory changes
-// only together with its stock items and by the same amount.
+// The writes. Each is one UpdateItem or one TransactWriteItems. Conditions keep the rules while other writes
+// run: stock never falls below zero, and a product's total_inventory changes only together with its stock
+// items and by the same amount.
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,7 +17,7 @@
 namespace itemdb::order_entry {
 namespace {
 
-// Actions of a transaction: one for the header and three for each line, 100 at most.
+// A transaction has at most 100 actions: one for the header and three for each line.
 constexpr size_t kMaxLines = 33;
 constexpr size_t kActionsPerLine = 3;
 
@@ -29,7 +29,7 @@ absl::Status Invalid(const std::string& message) {
 
 // ---- the actions ---------------------------------------------------------------------------------
 
-// Takes `quantity` out of a warehouse, if it has that much.
+// Subtracts `quantity` from a warehouse's stock; the condition is that the warehouse has that much.
 TransactUpdate TakeStock(const std::string& product_id, const std::string& warehouse_id, int64_t quantity) {
   return {.table_name = std::string(kProductTable),
           .key = {{"product_id", product_id}, {"warehouse_id", warehouse_id}},
@@ -40,7 +40,7 @@ TransactUpdate TakeStock(const std::string& product_id, const std::string& wareh
           .return_values_on_condition_check_failure = kAllOld};
 }
 
-// Adds `quantity` to a warehouse, which may hold the product for the first time.
+// Adds `quantity` to a warehouse's stock, which need not exist before.
 TransactUpdate AddStock(const std::string& product_id, const std::string& warehouse_id, int64_t quantity) {
   return {.table_name = std::string(kProductTable),
           .key = {{"product_id", product_id}, {"warehouse_id", warehouse_id}},
@@ -49,7 +49,7 @@ TransactUpdate AddStock(const std::string& product_id, const std::string& wareho
           .expression_attribute_values = {{":zero", 0}, {":quantity", quantity}}};
 }
 
-// Changes the total of a product, which must exist, by `quantity` up or down.
+// Adds or subtracts (`sign`) `quantity` to or from the total of a product, which must exist.
 TransactUpdate ChangeTotal(const std::string& product_id, char sign, int64_t quantity) {
   return {.table_name = std::string(kProductTable),
           .key = {{"product_id", product_id}, {"warehouse_id", product_id}},
@@ -93,7 +93,7 @@ TransactPut PutLine(const NewOrder& order, const NewOrderLine& line) {
 
 // ---- checks --------------------------------------------------------------------------------------
 
-// A warehouse named like the product would be its metadata item.
+// A stock item of a warehouse named like the product would have the key of the product's metadata item.
 absl::Status CheckStockChange(const std::string& product_id, const std::string& warehouse_id,
                               int64_t quantity) {
   if (quantity < 1)
@@ -136,7 +136,7 @@ bool ConditionFailed(const std::vector<CancellationReason>& reasons, size_t acti
   return action < reasons.size() && reasons[action].code == CancellationReason::Code::kConditionalCheckFailed;
 }
 
-// A status of ours that keeps the cancellation reasons of `cancelled`.
+// Our own status with the cancellation reasons of `cancelled`.
 absl::Status Explain(const absl::Status& cancelled, absl::StatusCode code, const char* reason,
                      const std::string& message) {
   absl::Status status = MakeError(code, reason, message);
@@ -145,7 +145,7 @@ absl::Status Explain(const absl::Status& cancelled, absl::StatusCode code, const
   return status;
 }
 
-// "5 of prod_100 asked from wh_sea, which has 3"; `reason` is that of a TakeStock whose condition failed.
+// "5 of prod_100 asked from wh_sea, which has 3"; `reason` is that of a failed TakeStock.
 std::string DescribeShortage(const std::string& product_id, const std::string& warehouse_id, int64_t quantity,
                              const CancellationReason& reason) {
   const std::string asked =
@@ -164,7 +164,7 @@ absl::Status ExplainOrder(const NewOrder& order, const absl::Status& status) {
   std::vector<std::string> shortages;
   for (size_t i = 0; i < order.lines.size(); ++i) {
     const NewOrderLine& line = order.lines[i];
-    // Behind the header: the line, its stock, its total.
+    // The order of a line's actions: the line, its stock, its total. The header is action 0.
     const size_t stock_action = 1 + i * kActionsPerLine + 1;
     if (ConditionFailed(reasons, stock_action + 1)) {
       return Explain(status, absl::StatusCode::kNotFound, "NO_SUCH_PRODUCT",
@@ -201,7 +201,7 @@ absl::StatusOr<PlacedOrder> PlaceOrder(Client& client, const NewOrder& order, Ca
     placed.total_amount = *std::move(total);
   }
 
-  // ExplainOrder counts on this order of actions.
+  // ExplainOrder depends on this order of actions.
   TransactWriteItemsRequest request;
   request.actions.push_back(PutHeader(order, placed.total_amount, placed.shard));
   for (const NewOrderLine& line : order.lines) {

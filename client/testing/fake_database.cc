@@ -18,9 +18,9 @@
 
 namespace itemdb::testing {
 
-// What the fake and its clients share.
+// State that the fake and its clients share.
 struct FakeDatabase::State {
-  // Counts the attempt; the fault it is to meet, if any.
+  // Counts the attempt; returns the fault that it meets, if any.
   std::optional<Fault> Arrive(const std::string& operation) {
     std::lock_guard<std::mutex> lock(mutex);
     ++calls[operation];
@@ -46,8 +46,8 @@ struct FakeDatabase::State {
   std::map<std::string, int> calls;
 };
 
-// Every call ends on the timer's thread: the database's own threads must neither block nor destroy it, and
-// both may happen at the end of a call.
+// Every call ends on the timer's thread, because the end of a call may block or destroy the database, and
+// neither is allowed on the database's own threads.
 class FakeDatabase::Transport : public ::itemdb::Transport {
  public:
   Transport(std::shared_ptr<State> state, Timer& timer) : state_(std::move(state)), timer_(timer) {}
@@ -59,7 +59,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
     const std::string_view method = pending->call.method;
     const std::optional<Fault> fault = state_->Arrive(std::string(method.substr(method.rfind('/') + 1)));
     const absl::Time start = absl::Now() + state_->Delay();
-    // At once, or after the pause unless cancellation or the deadline comes first.
+    // Runs at once or after the delay, unless cancellation or the deadline comes first.
     timer_.RunAt(std::min(start, pending->call.deadline), [this, pending, fault, start] {
       if (pending->decided.exchange(true)) return;
       if (start < pending->call.deadline) return CarryOut(pending, fault);
@@ -67,7 +67,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
                         "no reply before the deadline"));
     });
     return [this, pending] {
-      // The caller holds the call, and so this transport, until it has ended.
+      // The caller keeps the call until it has ended, and the call keeps this transport.
       if (pending->decided.exchange(true)) return;
       End(pending, Lost(*pending, absl::StatusCode::kCancelled, kReasonCancelled, "the call was cancelled"));
     };
@@ -83,7 +83,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
   struct Pending {
     OutgoingCall call;
     Done done;
-    // Carried out, or ended before: once it is with the database it ends with the reply.
+    // The call has ended, or is in the database and will end with the database's reply.
     std::atomic<bool> decided = false;
   };
 
@@ -120,7 +120,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
                      "applied");
   }
 
-  // A call that ends before its reply.
+  // The status of a call that ends before its reply.
   static absl::Status Lost(const Pending& pending, absl::StatusCode code, std::string_view reason,
                            const std::string& message) {
     if (pending.call.kind == CallKind::kRead) return MakeError(code, reason, message);
@@ -133,8 +133,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
   const std::string endpoint_ = "fake:";
 };
 
-// A stream meets its fault at the first message that is read from it; with kLostReply after the database has
-// made that message.
+// A stream meets its fault when the first message is read. With kLostReply the database has made it.
 class FakeDatabase::Transport::Stream : public MessageStream {
  public:
   Stream(std::shared_ptr<State> state, const char* method) : state_(std::move(state)) {
@@ -216,7 +215,7 @@ Client FakeDatabase::NewClient(ClientOptions options) const {
         return std::make_unique<Transport>(state_, timer);
       });
   if (!client.ok()) {
-    // A mistake in the test itself, which it could not do anything about.
+    // A mistake in the test. The test cannot handle it, so the process ends.
     std::fprintf(stderr, "FakeDatabase::NewClient: %s\n", client.status().ToString().c_str());
     std::abort();
   }

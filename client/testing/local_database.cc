@@ -19,10 +19,10 @@ namespace itemdb::testing {
 
 absl::Status ForClient(const absl::Status& status) {
   v1::ErrorDetail detail;
-  detail.set_reason(ReasonOf(status));
+  detail.set_reason(storage::ReasonOf(status));
   if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
-  detail.set_retry_after_ms(RetryAfterMsOf(status));
-  detail.set_rule(RuleOf(status));
+  detail.set_retry_after_ms(storage::RetryAfterMsOf(status));
+  detail.set_rule(storage::RuleOf(status));
   absl::Status for_client(status.code(), status.message());
   for_client.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
   return for_client;
@@ -31,15 +31,17 @@ absl::Status ForClient(const absl::Status& status) {
 namespace {
 
 std::string Encode(const google::protobuf::MessageLite& reply) { return reply.SerializeAsString(); }
-std::string Encode(const Page& page) { return page.reply.SerializeAsString() + page.encoded_items; }
-std::string Encode(const StatementPage& page) { return page.reply.SerializeAsString() + page.encoded_items; }
+std::string Encode(const storage::Page& page) { return page.reply.SerializeAsString() + page.encoded_items; }
+std::string Encode(const storage::StatementPage& page) {
+  return page.reply.SerializeAsString() + page.encoded_items;
+}
 
-// Decodes, calls `operation(request, done)` and encodes.
+// Decodes the request, calls `operation(request, done)` and encodes the reply.
 template <typename Request, typename Reply, typename Operation>
 void Answer(const std::string& bytes, LocalDatabase::Done done, Operation operation) {
   Request request;
   if (!request.ParseFromString(bytes)) {
-    return done(ForClient(ValidationError("the request does not decode")));
+    return done(ForClient(storage::ValidationError("the request does not decode")));
   }
   operation(std::move(request), [done = std::move(done)](absl::StatusOr<Reply> reply) {
     if (!reply.ok()) return done(ForClient(reply.status()));
@@ -59,20 +61,21 @@ class TemporaryDatabase : public LocalDatabase {
     const char* base = std::getenv("TMPDIR");
     std::string name = std::string(base != nullptr ? base : "/tmp") + "/itemdb-fake-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) {
-      return ForClient(MakeError(
-          absl::StatusCode::kInternal, kReasonInternal,
+      return ForClient(storage::MakeError(
+          absl::StatusCode::kInternal, storage::kReasonInternal,
           "no temporary directory " + name + " can be made: " + std::generic_category().message(errno)));
     }
     directory_ = name;
-    DatabaseOptions options;
+    storage::DatabaseOptions options;
     options.data_directory = directory_;
-    // Little, because a test may open many; a disk with less free space than a real database wants will do.
+    // Small sizes, because a test may open many databases. The disk need not have the free space that a real
+    // database requires.
     options.block_cache_bytes = 8 << 20;
     options.memtable_bytes = 8 << 20;
     options.free_space_floor_bytes = 0;
     options.io_threads = 1;
     options.log = std::make_shared<spdlog::logger>("itemdb", std::make_shared<spdlog::sinks::null_sink_mt>());
-    absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(std::move(options));
+    absl::StatusOr<std::unique_ptr<storage::Database>> database = storage::Database::Open(std::move(options));
     if (!database.ok()) return ForClient(database.status());
     database_ = *std::move(database);
     return absl::OkStatus();
@@ -89,10 +92,12 @@ class TemporaryDatabase : public LocalDatabase {
 
   absl::StatusOr<std::unique_ptr<Stream>> OpenStream(std::string_view method) override {
     if (method == "/itemdb.v1.Data/QueryStream") {
-      return std::make_unique<LocalPageStream>(*database_, &Database::Query, &Database::QueryState);
+      return std::make_unique<LocalPageStream>(*database_, &storage::Database::Query,
+                                               &storage::Database::QuerySnapshot);
     }
     if (method == "/itemdb.v1.Data/ScanStream") {
-      return std::make_unique<LocalPageStream>(*database_, &Database::Scan, &Database::ScanState);
+      return std::make_unique<LocalPageStream>(*database_, &storage::Database::Scan,
+                                               &storage::Database::ScanSnapshot);
     }
     if (method == "/itemdb.v1.Data/BulkWrite") return std::make_unique<LocalBulkStream>(*database_);
     if (method == "/itemdb.v1.Changes/Watch") return std::make_unique<LocalChangeStream>(*database_);
@@ -101,13 +106,13 @@ class TemporaryDatabase : public LocalDatabase {
 
  private:
   static absl::Status NoSuchMethod(std::string_view method) {
-    return MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
-                     "the fake database has no method " + std::string(method));
+    return storage::MakeError(absl::StatusCode::kUnimplemented, "UNIMPLEMENTED",
+                              "the fake database has no method " + std::string(method));
   }
 
   using Method = void (*)(TemporaryDatabase*, const std::string&, Done);
 
-  // The asynchronous operations of Database all look alike.
+  // All asynchronous operations of Database have one of the two signatures below.
   template <typename Request, typename Reply, auto kOperation>
   static void Asynchronous(TemporaryDatabase* self, const std::string& request, Done done) {
     Answer<Request, Reply>(request, std::move(done), [self](Request decoded, auto answer) {
@@ -143,7 +148,7 @@ class TemporaryDatabase : public LocalDatabase {
   }
 
   static std::map<std::string_view, Method> Methods() {
-    using D = Database;
+    using D = storage::Database;
     using Write = wire::WriteItemRequest;
     using Written = wire::WriteItemReply;
     return {
@@ -160,10 +165,10 @@ class TemporaryDatabase : public LocalDatabase {
          &Asynchronous<wire::BatchGetItemRequest, wire::BatchGetItemReply, &D::BatchGetItem>},
         {"/itemdb.v1.Data/TransactGetItems",
          &Asynchronous<wire::TransactGetItemsRequest, wire::TransactGetItemsReply, &D::TransactGetItems>},
-        {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, Page, &D::Query>},
-        {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, Page, &D::Scan>},
+        {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, storage::Page, &D::Query>},
+        {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, storage::Page, &D::Scan>},
         {"/itemdb.v1.Data/ExecuteStatement",
-         &Asynchronous<wire::ExecuteStatementRequest, StatementPage, &D::ExecuteStatement>},
+         &Asynchronous<wire::ExecuteStatementRequest, storage::StatementPage, &D::ExecuteStatement>},
         {"/itemdb.v1.Data/BatchExecuteStatement",
          &Asynchronous<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply,
                        &D::BatchExecuteStatement>},
@@ -200,7 +205,7 @@ class TemporaryDatabase : public LocalDatabase {
 
   const absl::Time start_time_ = absl::Now();
   std::string directory_;
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<storage::Database> database_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The storage library called by method name and bytes, as the daemon's services call it. A class of its own
-// because the names of storage and client (itemdb::MakeError, ...) do not mix in one file.
+// The storage library called by method name and bytes, as the daemon's services call it. Separate from
+// fake_database.cc, because storage and client declare equal names (itemdb::MakeError, ...).
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@
 
 namespace itemdb::testing {
 
-// A database in a temporary directory, removed with everything in it at the end. Thread-safe.
+// A database in a temporary directory, which is removed with the object. Thread-safe.
 class LocalDatabase {
  public:
   // Reply bytes, or a status with an itemdb.v1.ErrorDetail as the client library attaches it.
   using Done = std::function<void(absl::StatusOr<std::string>)>;
 
-  // One stream, for one thread; blocks in Read only. Dropped before the database.
+  // One stream, for one thread; only Read blocks. Must be destroyed before the database.
   class Stream {
    public:
     virtual ~Stream() = default;
     virtual void Write(const std::string& message) = 0;
     virtual void WritesDone() = 0;
-    // The next message, nothing at the end, or why the stream ends; not again after either.
+    // The next message, nothing at the end, or why the stream ends. Must not be called again after the end.
     virtual absl::StatusOr<std::optional<std::string>> Read() = 0;
-    // From any thread: a Read that waits for something to happen ends soon.
+    // From any thread: a Read that is waiting ends soon.
     virtual void Cancel() {}
   };
 
@@ -35,10 +35,10 @@ class LocalDatabase {
 
   static absl::StatusOr<std::unique_ptr<LocalDatabase>> Open();
 
-  // Carries out "/itemdb.v1.Data/PutItem" and the like. `done` runs once, perhaps before this returns, and
-  // neither blocks nor destroys the database. UNIMPLEMENTED: no such method.
+  // Executes a method such as "/itemdb.v1.Data/PutItem". `done` runs once, perhaps before this returns; it
+  // must not block or destroy the database. UNIMPLEMENTED: no such method.
   virtual void Call(std::string_view method, const std::string& request, Done done) = 0;
-  // Opens "/itemdb.v1.Data/QueryStream" and the like. UNIMPLEMENTED: no such stream.
+  // Opens a stream such as "/itemdb.v1.Data/QueryStream". UNIMPLEMENTED: no such stream.
   virtual absl::StatusOr<std::unique_ptr<Stream>> OpenStream(std::string_view method) = 0;
 };
 

@@ -13,18 +13,18 @@
 
 namespace itemdb::testing {
 
-// The status as it arrives at a client.
+// `status` with the payload that a client expects.
 absl::Status ForClient(const absl::Status& status);
 
-// QueryStream, ScanStream: a page is read when it is asked for. `read` and `read_state` are Database's
-// methods.
+// QueryStream and ScanStream: each Read reads one page. `read` and `read_state` are methods of Database.
 class LocalPageStream : public LocalDatabase::Stream {
  public:
-  using ReadPage = void (Database::*)(const wire::PageRequest&, Done<Page>, CancellationPtr);
-  using ReadStatePage = void (Database::*)(const HeldState&, const wire::PageRequest&, Done<Page>,
-                                           CancellationPtr);
+  using ReadPage = void (storage::Database::*)(const wire::PageRequest&, storage::Done<storage::Page>,
+                                               storage::CancellationPtr);
+  using ReadStatePage = void (storage::Database::*)(const storage::PinnedSnapshot&, const wire::PageRequest&,
+                                                    storage::Done<storage::Page>, storage::CancellationPtr);
 
-  LocalPageStream(Database& database, ReadPage read, ReadStatePage read_state)
+  LocalPageStream(storage::Database& database, ReadPage read, ReadStatePage read_state)
       : database_(database), read_(read), read_state_(read_state) {}
 
   void Write(const std::string& message) override { decoded_ = request_.ParseFromString(message); }
@@ -32,37 +32,38 @@ class LocalPageStream : public LocalDatabase::Stream {
   absl::StatusOr<std::optional<std::string>> Read() override;
 
  private:
-  absl::StatusOr<Page> NextPage();
+  absl::StatusOr<storage::Page> NextPage();
 
-  Database& database_;
+  storage::Database& database_;
   const ReadPage read_;
   const ReadStatePage read_state_;
   wire::PageStreamRequest request_;
-  std::shared_ptr<const HeldState> state_;
+  std::shared_ptr<const storage::PinnedSnapshot> state_;
   bool decoded_ = false;
   bool last_ = false;
 };
 
-// BulkWrite: chunks are begun as they come.
+// BulkWrite: Write starts a chunk, Read waits for the reply to the oldest one.
 class LocalBulkStream : public LocalDatabase::Stream {
  public:
-  explicit LocalBulkStream(Database& database) : database_(database), writes_(database.BeginBulkWrite()) {}
+  explicit LocalBulkStream(storage::Database& database)
+      : database_(database), writes_(database.BeginBulkWrite()) {}
 
   void Write(const std::string& message) override;
   void WritesDone() override { no_more_ = true; }
   absl::StatusOr<std::optional<std::string>> Read() override;
 
  private:
-  Database& database_;
-  std::shared_ptr<BulkWrites> writes_;
+  storage::Database& database_;
+  std::shared_ptr<storage::BulkWrites> writes_;
   std::deque<std::future<absl::StatusOr<wire::BulkWriteReply>>> replies_;
   bool no_more_ = false;
 };
 
-// Watch: a reply is waited for when it is asked for.
+// Watch: each Read waits for one reply.
 class LocalChangeStream : public LocalDatabase::Stream {
  public:
-  explicit LocalChangeStream(Database& database) : database_(database) {}
+  explicit LocalChangeStream(storage::Database& database) : database_(database) {}
 
   void Write(const std::string& message) override { decoded_ = request_.ParseFromString(message); }
   void WritesDone() override {}
@@ -70,8 +71,8 @@ class LocalChangeStream : public LocalDatabase::Stream {
   void Cancel() override { cancellation_->Cancel(); }
 
  private:
-  Database& database_;
-  const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
+  storage::Database& database_;
+  const std::shared_ptr<storage::Cancellation> cancellation_ = std::make_shared<storage::Cancellation>();
   v1::WatchRequest request_;
   bool decoded_ = false;
   bool last_ = false;

@@ -1,4 +1,4 @@
-// For tests that serve gRPC or call it.
+// For tests that are gRPC servers or clients.
 #pragma once
 
 #include "storage.h"

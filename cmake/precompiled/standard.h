@@ -1,4 +1,4 @@
-// What most files begin with: the standard library and Abseil.
+// The headers that most files include: the standard library and Abseil.
 #pragma once
 
 #include <algorithm>

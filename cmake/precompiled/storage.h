@@ -1,4 +1,4 @@
-// For storage/ and what is built on it: messages, RocksDB, the log.
+// For storage/ and targets that link it: messages, RocksDB, spdlog.
 #pragma once
 
 #include "standard.h"

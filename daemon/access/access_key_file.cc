@@ -1,4 +1,4 @@
-// Key files: TOML in, AccessKeys out.
+// Reads key files (TOML) into AccessKeys.
 #include <sys/stat.h>
 #include <toml++/toml.h>
 
@@ -6,7 +6,7 @@
 #include "daemon/access/access_keys.h"
 #include "daemon/process/file_bytes.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr size_t kMaxFileBytes = 1 << 20;
@@ -15,7 +15,7 @@ constexpr size_t kMaxIdBytes = 128;
 constexpr size_t kMinSecretBytes = 16;
 
 absl::Status Wrong(const std::string& path, const toml::node& node, std::string_view message) {
-  return ValidationError(absl::StrFormat("%s:%d: %s", path, node.source().begin.line, message));
+  return storage::ValidationError(absl::StrFormat("%s:%d: %s", path, node.source().begin.line, message));
 }
 
 bool IsId(std::string_view text) {
@@ -61,19 +61,20 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
 
 absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Read(const std::string& path) {
   absl::StatusOr<std::string> text = ReadFileBytes(path, kMaxFileBytes);
-  if (!text.ok()) return absl::Status(text.status().code(), "the key file " + MessageOf(text.status()));
+  if (!text.ok())
+    return absl::Status(text.status().code(), "the key file " + storage::MessageOf(text.status()));
   struct stat info = {};
   if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & S_IRWXO) != 0) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "%s holds secrets, and everybody on this machine may use it: chmod o= %s", path, path));
   }
   toml::table document;
   try {
     document = toml::parse(*text, path);
   } catch (const toml::parse_error& error) {
-    // Its description quotes the file, and what it quotes may be a secret.
-    return ValidationError(absl::StrFormat("%s:%d: this is not TOML; text stands in quotes: secret = \"...\"",
-                                           path, error.source().begin.line));
+    // The parser's description is left out: it quotes the file, and the quoted text may be a secret.
+    return storage::ValidationError(absl::StrFormat(
+        "%s:%d: this is not TOML; text stands in quotes: secret = \"...\"", path, error.source().begin.line));
   }
   for (const auto& [name, value] : document) {
     if (name != "key") {
@@ -82,7 +83,7 @@ absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Read(const std::st
   }
   const toml::array* array = document["key"].as_array();
   if (array == nullptr || array->empty()) {
-    return ValidationError(
+    return storage::ValidationError(
         absl::StrFormat("%s has no key: write [[key]] with an id, a secret and a role", path));
   }
   std::vector<AccessKey> keys;
@@ -91,8 +92,9 @@ absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Read(const std::st
     keys.push_back(std::move(key));
   }
   auto made = Make(std::move(keys));
-  if (!made.ok()) return ValidationError(absl::StrFormat("%s: %s", path, MessageOf(made.status())));
+  if (!made.ok())
+    return storage::ValidationError(absl::StrFormat("%s: %s", path, storage::MessageOf(made.status())));
   return made;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 std::string_view NameOf(Role role) {
   switch (role) {
@@ -16,19 +16,19 @@ std::string_view NameOf(Role role) {
 }
 
 absl::Status AccessDeniedError(const Caller& caller, std::string_view what, Role needed) {
-  return WithRule(
-      "ERR-17",
-      MakeError(absl::StatusCode::kPermissionDenied, kReasonAccessDenied,
-                absl::StrFormat(
-                    "User: %s is not authorized to perform: %s because its role is %s and this takes %s",
-                    caller.key_id, what, NameOf(caller.role), NameOf(needed))));
+  return storage::WithRule(
+      "ERR-17", storage::MakeError(
+                    absl::StatusCode::kPermissionDenied, kReasonAccessDenied,
+                    absl::StrFormat(
+                        "User: %s is not authorized to perform: %s because its role is %s and this takes %s",
+                        caller.key_id, what, NameOf(caller.role), NameOf(needed))));
 }
 
 absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Make(std::vector<AccessKey> keys) {
   std::shared_ptr<AccessKeys> made(new AccessKeys());
   for (AccessKey& key : keys) {
     auto [place, is_new] = made->keys_.try_emplace(key.id);
-    if (!is_new) return ValidationError(absl::StrFormat("the key id \"%s\" is there twice", key.id));
+    if (!is_new) return storage::ValidationError(absl::StrFormat("the key id \"%s\" is there twice", key.id));
     place->second = std::move(key);
   }
   return made;
@@ -39,4 +39,4 @@ const AccessKey* AccessKeys::Find(std::string_view id) const {
   return found == keys_.end() ? nullptr : &found->second;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

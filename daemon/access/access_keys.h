@@ -1,10 +1,10 @@
-// The keys of a key file, what each allows, and who called. Both protocols ask for them: HTTP has requests
-// signed with them (daemon/http/signature), gRPC has them sent (call_access.h). In a TOML file:
+// Access keys, the role of each key, and the caller of a request. Clients of HTTP sign their requests with a
+// key (daemon/http/signature); clients of gRPC send the key itself (authorizer.h). A key file is TOML:
 //
 //   [[key]]
-//   id = "AKORDERS"                # what clients call access key id
-//   secret = "at least 16 bytes"   # ... secret access key
-//   role = "read"                  # or "write": also data, or "admin": also tables
+//   id = "AKORDERS"                # clients call this the access key id
+//   secret = "at least 16 bytes"   # clients call this the secret access key
+//   role = "read"                  # "write" may also write items, "admin" may also change tables
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// ERR-17. PERMISSION_DENIED: the caller's role is less than what was called takes.
+// Reason of PERMISSION_DENIED: the operation needs a higher role than the caller's (ERR-17).
 inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";
-// ERR-17. UNAUTHENTICATED: no key was sent, or not a good one.
+// Reason of UNAUTHENTICATED: no key was sent, its id is unknown or its secret is wrong (ERR-17).
 inline constexpr std::string_view kReasonUnauthenticated = "UNAUTHENTICATED";
 
-// What a caller must be allowed to do to use an operation; each may do what those before it may.
+// The role of a key, and the lowest role that an operation needs. Each role includes the roles before it.
 enum class Role { kRead, kWrite, kAdmin };
 
 // "read".
@@ -36,27 +36,28 @@ struct AccessKey {
   bool operator==(const AccessKey&) const = default;
 };
 
-// Whoever made a request. As it is without keys: anybody may do anything.
+// Who made a request. The default is the caller of a daemon without access keys: it may do everything.
 struct Caller {
   std::string key_id;
   Role role = Role::kAdmin;
 };
 
-// PERMISSION_DENIED: `caller` may not do `what`, e.g. "dynamodb:PutItem", which takes `needed`.
+// PERMISSION_DENIED: `caller` may not do `what`, e.g. "dynamodb:PutItem", which needs the role `needed`.
 absl::Status AccessDeniedError(const Caller& caller, std::string_view what, Role needed);
 
 // Immutable.
 class AccessKeys {
  public:
-  // INVALID_ARGUMENT: an id is there twice.
+  // INVALID_ARGUMENT: two keys have the same id.
   static absl::StatusOr<std::shared_ptr<const AccessKeys>> Make(std::vector<AccessKey> keys);
 
-  // Reads a key file. UNAVAILABLE: it cannot be read. INVALID_ARGUMENT: it is no key file, or everybody on
-  // this machine may read it. The message names the file, the line and what is allowed; never a secret.
+  // Reads a key file. UNAVAILABLE: the file cannot be read. INVALID_ARGUMENT: it is not a valid key file, or
+  // its permissions allow other users of this machine to use it. The message names the file, the line and
+  // what is allowed; it never contains a secret.
   static absl::StatusOr<std::shared_ptr<const AccessKeys>> Read(const std::string& path);
 
   size_t size() const { return keys_.size(); }
-  // Null when there is none of that id.
+  // Null when no key has this id. The key lives as long as this object.
   const AccessKey* Find(std::string_view id) const;
 
   bool operator==(const AccessKeys&) const = default;
@@ -68,4 +69,4 @@ class AccessKeys {
   std::map<std::string, AccessKey, std::less<>> keys_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 FileFollower::FileFollower(std::vector<Followed> followed, absl::Duration interval,
                            std::shared_ptr<spdlog::logger> log)
@@ -14,7 +14,7 @@ FileFollower::FileFollower(std::vector<Followed> followed, absl::Duration interv
 
 FileFollower::~FileFollower() {
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     stopping_ = true;
     stop_.NotifyAll();
   }
@@ -24,8 +24,8 @@ FileFollower::~FileFollower() {
 void FileFollower::Run() {
   while (true) {
     {
-      MutexLock lock(mutex_);
-      // Woken too early, it looks too early: no harm.
+      storage::MutexLock lock(mutex_);
+      // A spurious wakeup only makes this poll early, which does no harm.
       if (!stopping_) stop_.WaitFor(mutex_, absl::ToChronoNanoseconds(interval_));
       if (stopping_) return;
     }
@@ -37,7 +37,7 @@ void FileFollower::Look() {
   for (size_t i = 0; i < followed_.size(); ++i) {
     const Followed& one = followed_[i];
     absl::StatusOr<bool> changed = one.follow();
-    const std::string complaint = changed.ok() ? "" : MessageOf(changed.status());
+    const std::string complaint = changed.ok() ? "" : storage::MessageOf(changed.status());
     if (changed.ok() && *changed) log_->info("{} reloaded {}", one.what, one.where);
     if (!complaint.empty() && complaint != complaints_[i]) {
       log_->error("{} not reloaded, the old ones stay in effect reason={}", one.what, complaint);
@@ -46,4 +46,4 @@ void FileFollower::Look() {
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

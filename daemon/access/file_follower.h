@@ -1,4 +1,4 @@
-// Files that take effect while the daemon runs: certificates and access keys.
+// A thread that reloads files while the daemon runs: certificates and access keys.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@ namespace spdlog {
 class logger;
 }
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Something made of files.
+// One file, or several that take effect together.
 struct Followed {
-  // How log lines name it: "certificates", and "tls_cert=/etc/itemdb/itemd.pem".
+  // Names for log lines: "certificates", and "tls_cert=/etc/itemdb/itemd.pem".
   std::string what;
   std::string where;
-  // Reads the files again and puts what they hold into effect; false when that is in effect already. Called
-  // by one thread.
+  // Reads the files again and puts their content into effect. True: new content is in effect; false: the
+  // content has not changed. An error leaves the old content in effect. Called by one thread.
   std::function<absl::StatusOr<bool>()> follow;
 };
 
-// A thread that looks every `interval`. What is fit for use takes effect and is logged; what is not is logged
-// once, and what was in effect stays.
+// Starts a thread that calls every `follow` once per `interval`, and logs each change. An error is logged
+// once, not again while it stays the same. The destructor stops the thread.
 class FileFollower {
  public:
   FileFollower(std::vector<Followed> followed, absl::Duration interval, std::shared_ptr<spdlog::logger> log);
@@ -43,18 +43,18 @@ class FileFollower {
   void Look();
 
   const std::vector<Followed> followed_;
-  // Of each, the last complaint, not to repeat it every interval.
+  // The last error of each member of `followed_`, empty without one: an unchanged error is not logged again.
   std::vector<std::string> complaints_;
   const absl::Duration interval_;
   const std::shared_ptr<spdlog::logger> log_;
-  Mutex mutex_;
-  CondVar stop_;
+  storage::Mutex mutex_;
+  storage::CondVar stop_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
-// Reads with `read`, StatusOr<Content>(), and puts into effect with `publish`, Status(const Content&), what
-// differs from `last`, which is in effect.
+// Makes a Followed::follow. `last` is the content that is in effect now, `read` is StatusOr<Content>(), and
+// `publish`, a Status(const Content&), is called when the content read differs from the last one published.
 template <typename Content, typename Read, typename Publish>
 std::function<absl::StatusOr<bool>()> FollowWith(Content last, Read read, Publish publish) {
   return [last = std::move(last), read, publish]() mutable -> absl::StatusOr<bool> {
@@ -66,4 +66,4 @@ std::function<absl::StatusOr<bool>()> FollowWith(Content last, Read read, Publis
   };
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

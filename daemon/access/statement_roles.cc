@@ -5,13 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 // PERMISSION_DENIED: `caller` may not execute `statement`, a part of `operation`.
 absl::Status Check(std::string_view statement, std::string_view operation, const Caller& caller) {
-  if (caller.role >= Role::kWrite || Database::IsReadStatement(statement)) return absl::OkStatus();
-  const std::string_view action = Database::StatementAction(statement);
+  if (caller.role >= Role::kWrite || storage::Database::IsReadStatement(statement)) return absl::OkStatus();
+  const std::string_view action = storage::Database::StatementAction(statement);
   std::string what = "dynamodb:";
   what.append(action.empty() ? operation : action);
   return AccessDeniedError(caller, what, Role::kWrite);
@@ -19,8 +19,8 @@ absl::Status Check(std::string_view statement, std::string_view operation, const
 
 }  // namespace
 
-std::optional<absl::StatusOr<StatementPage>> RefusedStatements(const wire::ExecuteStatementRequest& request,
-                                                               const Caller& caller) {
+std::optional<absl::StatusOr<storage::StatementPage>> RefusedStatements(
+    const wire::ExecuteStatementRequest& request, const Caller& caller) {
   absl::Status allowed = Check(request.statement(), "ExecuteStatement", caller);
   if (allowed.ok()) return std::nullopt;
   return allowed;
@@ -30,18 +30,19 @@ std::optional<absl::StatusOr<wire::BatchExecuteStatementReply>> RefusedStatement
     const wire::BatchExecuteStatementRequest& request, const Caller& caller) {
   if (caller.role >= Role::kWrite) return std::nullopt;
   const auto& statements = request.statements();
-  // PQL-12, PQL-14: what has too many statements, or is not all of one kind, the database refuses before
-  // anything of it is done.
+  // A batch without statements, with too many (PQL-12), or with reads and writes (PQL-14) goes to the
+  // database, which refuses it before it executes any statement.
   const bool any_reads = std::any_of(statements.begin(), statements.end(), [](const auto& statement) {
-    return Database::IsReadStatement(statement.statement());
+    return storage::Database::IsReadStatement(statement.statement());
   });
-  if (any_reads || statements.empty() || statements.size() > kMaxBatchStatements) return std::nullopt;
+  if (any_reads || statements.empty() || statements.size() > storage::kMaxBatchStatements)
+    return std::nullopt;
   wire::BatchExecuteStatementReply reply;
   for (const wire::BatchStatement& statement : statements) {
     const absl::Status denied = Check(statement.statement(), "BatchExecuteStatement", caller);
     wire::StatementError* error = reply.add_responses()->mutable_error();
-    error->set_reason(ReasonOf(denied));
-    error->set_message(MessageOf(denied));
+    error->set_reason(storage::ReasonOf(denied));
+    error->set_message(storage::MessageOf(denied));
   }
   return reply;
 }
@@ -55,4 +56,4 @@ std::optional<absl::StatusOr<wire::ExecuteTransactionReply>> RefusedStatements(
   return std::nullopt;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

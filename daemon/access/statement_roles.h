@@ -1,5 +1,5 @@
-// What a key's role lets it do with PartiQL: the operations take the role read, each statement that does more
-// than reading takes write (ERR-17, PQL-14).
+// Which PartiQL statements a caller may execute. The PartiQL operations need only the role read, a statement
+// that writes needs the role write (ERR-17). In a batch each statement is judged by itself (PQL-14).
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 #include "daemon/access/access_keys.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// The answer to a request with statements that `caller` may not execute; nothing when it may execute all.
-// Nothing is executed. A batch is answered statement by statement, unless the database refuses it as a whole
-// because it both reads and writes.
-std::optional<absl::StatusOr<StatementPage>> RefusedStatements(const wire::ExecuteStatementRequest& request,
-                                                               const Caller& caller);
+// The reply to a request that has a statement `caller` may not execute; nullopt when the request can go to
+// the database. Executes nothing. A batch gets a reply with one error per statement. A batch that the
+// database refuses as a whole (it both reads and writes, or has a wrong number of statements) gets nullopt.
+std::optional<absl::StatusOr<storage::StatementPage>> RefusedStatements(
+    const wire::ExecuteStatementRequest& request, const Caller& caller);
 std::optional<absl::StatusOr<wire::BatchExecuteStatementReply>> RefusedStatements(
     const wire::BatchExecuteStatementRequest& request, const Caller& caller);
 std::optional<absl::StatusOr<wire::ExecuteTransactionReply>> RefusedStatements(
     const wire::ExecuteTransactionRequest& request, const Caller& caller);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

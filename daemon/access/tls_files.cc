@@ -11,10 +11,10 @@
 #include "absl/time/time.h"
 #include "daemon/process/file_bytes.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// A bundle of every public authority takes a quarter of this.
+// Four times the size of a bundle with all public authorities.
 constexpr size_t kMaxPemBytes = 1 << 20;
 
 template <auto Free>
@@ -29,12 +29,12 @@ using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 
 absl::Status Unfit(std::string_view setting, const std::string& path, const std::string& what) {
-  return ValidationError(absl::StrFormat("--%s: %s %s", setting, path, what));
+  return storage::ValidationError(absl::StrFormat("--%s: %s %s", setting, path, what));
 }
 
 Bio Reader(const std::string& pem) { return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))); }
 
-// The certificates before the first thing that is none.
+// The certificates of `pem` up to the first block that is not a certificate.
 std::vector<Certificate> Certificates(const std::string& pem) {
   std::vector<Certificate> certificates;
   Bio reader = Reader(pem);
@@ -46,7 +46,7 @@ std::vector<Certificate> Certificates(const std::string& pem) {
 }
 
 PrivateKey KeyOf(const std::string& pem) {
-  // A key under a passphrase would be asked for on the terminal otherwise.
+  // Without this callback OpenSSL asks for the passphrase of an encrypted key on the terminal.
   auto no_passphrase = [](char*, int, int, void*) { return -1; };
   PrivateKey key(PEM_read_bio_PrivateKey(Reader(pem).get(), nullptr, no_passphrase, nullptr));
   ERR_clear_error();
@@ -74,7 +74,8 @@ std::string InvalidNow(const X509* certificate) {
 absl::StatusOr<std::string> ReadPem(std::string_view setting, const std::string& path) {
   absl::StatusOr<std::string> pem = ReadFileBytes(path, kMaxPemBytes);
   if (pem.ok()) return pem;
-  return absl::Status(pem.status().code(), absl::StrFormat("--%s: %s", setting, MessageOf(pem.status())));
+  return absl::Status(pem.status().code(),
+                      absl::StrFormat("--%s: %s", setting, storage::MessageOf(pem.status())));
 }
 
 absl::Status CheckIdentity(const TlsOptions& options, const TlsContent& content) {
@@ -101,7 +102,7 @@ absl::Status CheckClientCa(const TlsOptions& options, const TlsContent& content)
   std::string invalid;
   for (const Certificate& authority : authorities) {
     invalid = InvalidNow(authority.get());
-    // Bundles carry expired ones beside their successors.
+    // One valid authority is enough: bundles contain expired certificates beside their successors.
     if (invalid.empty()) return absl::OkStatus();
   }
   return Unfit("tls-client-ca", options.client_ca_file, invalid);
@@ -121,4 +122,4 @@ absl::StatusOr<TlsContent> ReadTlsFiles(const TlsOptions& options) {
   return content;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

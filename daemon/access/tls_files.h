@@ -1,21 +1,21 @@
-// The certificate files of TLS, and whether they are fit for use.
+// Reads and checks the certificate files of TLS.
 #pragma once
 
 #include <string>
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // Paths of PEM files.
 struct TlsOptions {
   std::string certificate_file;
   std::string key_file;
-  // Empty: clients show no certificate.
+  // Authorities, one of which must have signed a client's certificate. Empty: clients need no certificate.
   std::string client_ca_file;
 };
 
-// What those files hold.
+// The contents of the files, PEM.
 struct TlsContent {
   std::string certificate;
   std::string key;
@@ -24,9 +24,9 @@ struct TlsContent {
   bool operator==(const TlsContent&) const = default;
 };
 
-// Reads and examines the files: they must be PEM, the key that of the certificate, the certificate valid now.
-// UNAVAILABLE: one cannot be read. INVALID_ARGUMENT: one is not fit for use. The message names the setting,
-// the file and what is wrong with it.
+// Reads and checks the files: all must be PEM, the key must belong to the certificate, the certificate and at
+// least one client authority must be valid now. UNAVAILABLE: a file cannot be read. INVALID_ARGUMENT: a check
+// failed. The message names the setting, the file and what is wrong with it.
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsOptions& options);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -7,46 +7,46 @@
 #include "daemon/config/setting_values.h"
 #include "daemon/process/version.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr char kDescription[] =
     "itemd - DynamoDB's data model on one machine you own: tables, items, secondary indexes, transactions "
-    "and a change "
-    "log, stored in one directory and served over gRPC.";
+    "and a change log, stored in one directory and served over gRPC.";
 
 constexpr char kFooter[] = R"(Settings:
   Each setting can be given as a flag (--log-level debug), in the environment (ITEMD_LOG_LEVEL=debug) or in the
-  configuration file (log-level = "debug"). Where it is given twice, the flag wins over the environment, the environment
-  over the file; each setting for itself. itemd --print-config shows every value and where it comes from.
+  configuration file (log-level = "debug"). For each setting the flag wins over the environment, and the environment
+  over the file. itemd --print-config shows every value and where it comes from.
 
 Examples:
   itemd --data-dir /var/lib/itemdb
-      Serves the database in /var/lib/itemdb, creating it when the directory is empty or missing, on 127.0.0.1:7420
-      and, where /run/itemdb is writable, on /run/itemdb/itemd.sock: where itemctl looks when it is told nothing.
+      Serves the database in /var/lib/itemdb; creates it when the directory is empty or missing. Listens on
+      127.0.0.1:7420 and, if /run/itemdb is writable, on /run/itemdb/itemd.sock: the addresses that itemctl tries
+      without an --endpoint.
   itemd --data-dir ./data --listen 127.0.0.1:0 --address-file ./itemd.json
-      Lets the kernel choose a free port and tells it in ./itemd.json, which appears once itemd serves. For scripts.
+      For scripts: the kernel chooses a free port. itemd writes it to ./itemd.json as soon as it serves.
   itemd --data-dir ./data --listen unix:/tmp/itemd.sock --durability relaxed
-      Answers writes before they are on disk: several times faster for single writers; a power cut can take the last
-      second of answered writes, a crash of itemd alone takes none.
+      Answers writes before they are on disk: several times faster for single writers. A power cut can lose the last
+      second of answered writes; a crash of itemd alone loses none.
   itemd --data-dir ./data --listen 0.0.0.0:7420 --tls-cert itemd.pem --tls-key itemd.key --tls-client-ca clients.pem
-      Serves other machines, to clients whose certificate clients.pem has signed.
+      Serves clients on other machines, if an authority in clients.pem has signed their certificate.
 
 Signals:
-  SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish those in flight (--shutdown-timeout at most),
-                    close the database, exit 0. A second one cancels what is in flight at once.
+  SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
+                    close the database, exit 0. A second signal cancels the calls in flight at once.
 
 Exit codes:
    0  stopped by a signal after finishing its calls
   64  the configuration is wrong: command line, environment, file or certificates
-  65  the data directory holds damaged data, other files, or a format this version does not know
+  65  the data directory holds damaged data, files of another program, or a format this version does not know
   69  another process uses the data directory or an address
   70  internal error
   74  a file or directory cannot be created, read or written
 
-Logs go to stderr, one line an event. Health (grpc.health.v1) and reflection are served on the same addresses.)";
+Logs go to stderr, one line per event. Health (grpc.health.v1) and reflection are served on the same addresses.)";
 
-// What one flag received.
+// The value that CLI11 stores for one flag.
 struct Given {
   const Setting* setting;
   std::string text;
@@ -68,12 +68,12 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
-    return ValidationError(absl::StrFormat("%s: itemd takes no arguments but flags", argument));
+    return storage::ValidationError(absl::StrFormat("%s: itemd takes no arguments but flags", argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
   std::string flag = argument.substr(0, argument.find('='));
-  return ValidationError(absl::StrFormat("%s is not a flag%s", flag, DidYouMean(flag, names)));
+  return storage::ValidationError(absl::StrFormat("%s is not a flag%s", flag, DidYouMean(flag, names)));
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
                "Print each setting, its value and where it comes from, and exit");
   app.add_flag("--check-config", line.check_config,
                "Say whether the configuration is valid, certificates included, and exit");
-  // CLI11 keeps references.
+  // Filled before AddFlag() is called: CLI11 keeps references to the elements.
   std::vector<Given> given;
   for (const Setting& setting : Settings()) given.push_back({&setting, "", {}});
   std::vector<CLI::Option*> options;
@@ -109,11 +109,11 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     line.answer = out.str();
     return line;
   } catch (const CLI::ParseError& error) {
-    return ValidationError(error.what());
+    return storage::ValidationError(error.what());
   }
   if (!app.remaining().empty()) return Unknown(app.remaining().front());
   if (config->count() > 0 && line.config_file.empty()) {
-    return ValidationError("--config: the name of a file is missing");
+    return storage::ValidationError("--config: the name of a file is missing");
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (options[i]->count() == 0) continue;
@@ -125,4 +125,4 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   return line;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,4 @@
-// The command line: the flags of the settings, and what else itemd can be asked for.
+// The command line: one flag per setting, and --config, --print-config, --check-config, --help, --version.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 
 #include "daemon/config/settings.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 struct CommandLine {
-  // One for each flag given.
+  // One for each setting that has a flag on the command line.
   std::vector<SettingValue> values;
   // --config; empty when not given.
   std::string config_file;
   bool print_config = false;
   bool check_config = false;
-  // What --help or --version prints; empty otherwise.
+  // The text to print for --help or --version; empty without these flags.
   std::string answer;
 };
 
-// INVALID_ARGUMENT: an unknown flag (the message names the nearest), one without its value, a stray word.
+// INVALID_ARGUMENT: an unknown flag (the message names the nearest), a missing value, a stray argument.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

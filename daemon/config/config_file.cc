@@ -11,10 +11,10 @@
 #include "daemon/config/setting_values.h"
 #include "daemon/process/file_bytes.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// "an array", as messages call the type of `node`.
+// The type of `node` for messages: "an array".
 std::string TypeOf(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::table:
@@ -34,7 +34,7 @@ std::string TypeOf(const toml::node& node) {
   }
 }
 
-// `node` as somebody would have written it, shortened.
+// `node` in TOML's syntax on one line, cut at 80 bytes.
 std::string Written(const toml::node& node) {
   constexpr size_t kLongest = 80;
   std::ostringstream out;
@@ -43,7 +43,7 @@ std::string Written(const toml::node& node) {
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
 }
 
-// The text of a value that may stand alone for `setting`.
+// The text of a single value of `setting`; nullopt if the setting does not take the type of `node`.
 std::optional<std::string> TextOf(const toml::node& node, const Setting& setting) {
   bool takes_numbers = std::holds_alternative<uint64_t Options::*>(setting.field) ||
                        std::holds_alternative<int Options::*>(setting.field);
@@ -60,7 +60,7 @@ std::optional<std::string> TextOf(const toml::node& node, const Setting& setting
 
 absl::Status WrongType(const SettingValue& value, const toml::node& node) {
   std::string takes = value.setting->is_list() ? "a text or an array of texts" : value.setting->allowed();
-  return ValidationError(
+  return storage::ValidationError(
       absl::StrFormat("%s: %s is %s: it takes %s", value.subject, Written(node), TypeOf(node), takes));
 }
 
@@ -70,9 +70,9 @@ absl::StatusOr<SettingValue> ReadValue(const std::string& path, const toml::key&
   std::string name(key.str());
   const Setting* setting = FindSetting(name);
   if (setting == nullptr) {
-    return ValidationError(absl::StrFormat("%s: %s%s is not a setting%s", place,
-                                           node.is_table() ? "table " : "", name,
-                                           DidYouMean(name, NamesOf(&Setting::key))));
+    return storage::ValidationError(absl::StrFormat("%s: %s%s is not a setting%s", place,
+                                                    node.is_table() ? "table " : "", name,
+                                                    DidYouMean(name, NamesOf(&Setting::key))));
   }
   SettingValue value{setting, {}, place, place + ": " + name};
   if (const toml::array* array = node.as_array(); array != nullptr && setting->is_list()) {
@@ -94,14 +94,15 @@ absl::StatusOr<SettingValue> ReadValue(const std::string& path, const toml::key&
 absl::StatusOr<std::vector<SettingValue>> ReadConfigFile(const std::string& path) {
   absl::StatusOr<std::string> content = ReadFileBytes(path, kMaxConfigFileBytes);
   if (!content.ok()) {
-    return absl::Status(content.status().code(), "the configuration file " + MessageOf(content.status()));
+    return absl::Status(content.status().code(),
+                        "the configuration file " + storage::MessageOf(content.status()));
   }
   toml::table table;
   try {
     table = toml::parse(*content, path);
   } catch (const toml::parse_error& error) {
-    return ValidationError(absl::StrFormat("%s:%d: this is not TOML: %s", path, error.source().begin.line,
-                                           std::string(error.description())));
+    return storage::ValidationError(absl::StrFormat(
+        "%s:%d: this is not TOML: %s", path, error.source().begin.line, std::string(error.description())));
   }
   std::vector<SettingValue> values;
   for (const auto& [key, node] : table) {
@@ -111,4 +112,4 @@ absl::StatusOr<std::vector<SettingValue>> ReadConfigFile(const std::string& path
   return values;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 MemoryBudget SplitMemory(uint64_t memory) {
   constexpr uint64_t kMiB = 1 << 20;
@@ -17,4 +17,4 @@ MemoryBudget SplitMemory(uint64_t memory) {
   return budget;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

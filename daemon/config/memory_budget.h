@@ -1,35 +1,37 @@
-// How the memory given with --memory is divided.
+// Divides the memory given with --memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // All in bytes.
 struct MemoryBudget {
-  // Blocks of table files. Memtables are charged to it as well: what they hold is taken from cached blocks.
+  // Blocks of table files. Memtables are charged to it too: memory of a memtable is not there for blocks.
   size_t block_cache = 0;
-  // Writes not yet in table files; within `block_cache`.
+  // Writes not yet in table files; a part of `block_cache`.
   size_t memtables = 0;
-  // Writes waiting for the commit pipeline; beyond it QUEUE_FULL.
+  // Writes waiting for the commit pipeline; further writes are refused with QUEUE_FULL.
   size_t write_queue = 0;
-  // Requests and replies in flight; beyond it CALLS_FULL.
+  // Requests and replies in flight; further calls are refused with CALLS_FULL.
   size_t calls = 0;
-  // gRPC's buffers; beyond it gRPC makes peers wait and cancels calls.
+  // gRPC's buffers; when they are full gRPC makes peers wait and cancels calls.
   size_t transport = 0;
 };
 
 // Divides `memory` bytes, at least kMinMemoryBytes:
 //
-//   program       40 MiB        code, threads, RocksDB's and gRPC's own structures
-//   allocator     1/16          what malloc holds beyond what is used
-//   calls         1/8           20 MiB to 1 GiB: at least one message of the longest kind
-//   write queue   1/10          24 MiB to 256 MiB: at least one batch of the longest kind and what it
-//   replaces transport     1/8           16 MiB to 512 MiB block cache   the rest      of which memtables 1/8
-//   of the whole, 8 MiB to 1 GiB
+// clang-format off
+//   program       40 MiB     code, threads, RocksDB's and gRPC's own structures
+//   allocator     1/16       memory that malloc holds but the program does not use
+//   calls         1/8        20 MiB to 1 GiB: at least one message of the greatest length
+//   write queue   1/10       24 MiB to 256 MiB: at least the longest batch and the items that it replaces
+//   transport     1/8        16 MiB to 512 MiB
+//   block cache   the rest   memtables get 1/8 of `memory` of it, 8 MiB to 1 GiB
+// clang-format on
 MemoryBudget SplitMemory(uint64_t memory);
 
 inline constexpr uint64_t kMinMemoryBytes = 128 << 20;
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -14,17 +14,17 @@
 #include "daemon/config/setting_values.h"
 #include "daemon/config/settings.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// The value that counts of each setting that has one, by name.
+// The winning value of each setting, by name. A setting without value and default is missing.
 using Merged = std::map<std::string_view, SettingValue>;
 
 ParsedOptions Fail(const absl::Status& status) {
   bool unreadable = absl::IsUnavailable(status);
   return {.options = std::nullopt,
           .exit_code = unreadable ? kExitIo : kExitUsage,
-          .text = absl::StrFormat("itemd: %s\n%s", MessageOf(status),
+          .text = absl::StrFormat("itemd: %s\n%s", storage::MessageOf(status),
                                   unreadable ? "" : "Run itemd --help for the settings.\n"),
           .config_file = ""};
 }
@@ -33,17 +33,17 @@ ParsedOptions Print(std::string text) {
   return {.options = std::nullopt, .exit_code = kExitOk, .text = std::move(text), .config_file = ""};
 }
 
-// The file to read, or empty.
+// The configuration file to read; empty without one.
 absl::StatusOr<std::string> ConfigFile(const CommandLine& line, const OptionSources& sources) {
   if (!line.config_file.empty()) return line.config_file;
   constexpr std::string_view kVariable = "ITEMD_CONFIG=";
   for (const std::string& entry : sources.environment) {
     if (!entry.starts_with(kVariable)) continue;
     std::string path = entry.substr(kVariable.size());
-    if (path.empty()) return ValidationError("ITEMD_CONFIG: the name of a file is missing");
+    if (path.empty()) return storage::ValidationError("ITEMD_CONFIG: the name of a file is missing");
     return path;
   }
-  // One that is there but cannot be read is an error later, not overlooked.
+  // A default file that exists but cannot be read counts as existing: reading it then is an error.
   bool exists = access(sources.default_config_file.c_str(), F_OK) == 0 || errno == EACCES;
   return exists ? sources.default_config_file : "";
 }
@@ -55,7 +55,7 @@ absl::StatusOr<Merged> Merge(const CommandLine& line, const std::string& config_
     if (setting.fallback.empty()) continue;
     merged[setting.name] = {&setting, {std::string(setting.fallback)}, "default", setting.flag()};
   }
-  // The weakest first.
+  // A later source replaces the values of an earlier one.
   if (!config_file.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(std::vector<SettingValue> values, ReadConfigFile(config_file));
     for (SettingValue& value : values) merged[value.setting->name] = std::move(value);
@@ -66,22 +66,23 @@ absl::StatusOr<Merged> Merge(const CommandLine& line, const std::string& config_
   return merged;
 }
 
-// How a message about `name` begins.
+// The beginning of a message about the setting `name`.
 std::string Subject(const Merged& merged, std::string_view name) {
   auto value = merged.find(name);
   return value == merged.end() ? FindSetting(name)->flag() : value->second.subject;
 }
 
-// Adds what the setting `name` means to `addresses`.
+// Parses `texts`, the value of the setting `name`, and appends the results to `addresses`.
 absl::Status ParseAddresses(const Merged& merged, std::string_view name,
                             const std::vector<std::string>& texts, std::vector<ListenAddress>& addresses) {
   for (const std::string& text : texts) {
     absl::StatusOr<ListenAddress> address = ParseListenAddress(text);
-    if (!address.ok()) return ValidationError(Subject(merged, name) + ": " + MessageOf(address.status()));
+    if (!address.ok())
+      return storage::ValidationError(Subject(merged, name) + ": " + storage::MessageOf(address.status()));
     bool fixed = !address->text.ends_with(":0");
     for (const ListenAddress& earlier : addresses) {
       if (fixed && earlier.text == address->text) {
-        return ValidationError(
+        return storage::ValidationError(
             absl::StrFormat("%s: %s is given twice", Subject(merged, name), address->text));
       }
     }
@@ -90,11 +91,11 @@ absl::Status ParseAddresses(const Merged& merged, std::string_view name,
   return absl::OkStatus();
 }
 
-// Other machines reach HTTP with keys and over TLS, or not at all.
+// Refuses an HTTP address that other machines can reach, unless there are TLS and access keys.
 absl::Status CheckHttpAddress(const Merged& merged, const Options& options, const ListenAddress& address) {
   if (address.loopback) return absl::OkStatus();
   const auto refuse = [&](std::string_view why) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "%s: %s is refused: other machines can reach it, and %s, or listen on 127.x.x.x, [::1] or localhost",
         Subject(merged, "http-listen"), address.text, why));
   };
@@ -115,8 +116,8 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
   for (const ListenAddress& address : options.http_addresses) {
     if (!address.socket_path.empty()) {
-      return ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
-                                             Subject(merged, "http-listen"), address.text));
+      return storage::ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
+                                                      Subject(merged, "http-listen"), address.text));
     }
     ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, address));
   }
@@ -125,38 +126,35 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
 
 absl::Status CheckTls(const Merged& merged, const Options& options) {
   if (options.tls_cert.empty() != options.tls_key.empty()) {
-    return ValidationError(absl::StrFormat("%s: a certificate and its key belong together: %s is missing",
-                                           Subject(merged, options.tls() ? "tls-cert" : "tls-key"),
-                                           options.tls() ? "--tls-key" : "--tls-cert"));
+    return storage::ValidationError(absl::StrFormat(
+        "%s: a certificate and its key belong together: %s is missing",
+        Subject(merged, options.tls() ? "tls-cert" : "tls-key"), options.tls() ? "--tls-key" : "--tls-cert"));
   }
   if (!options.tls_client_ca.empty() && !options.tls()) {
-    return ValidationError(
+    return storage::ValidationError(
         absl::StrFormat("%s: without --tls-cert and --tls-key no client can show a certificate",
                         Subject(merged, "tls-client-ca")));
   }
   if (!options.tls_client_ca.empty() && options.tls_without_client_certificates) {
-    return ValidationError(absl::StrFormat("%s contradicts --tls-client-ca: leave one of them out",
-                                           Subject(merged, "tls-without-client-certificates")));
+    return storage::ValidationError(absl::StrFormat("%s contradicts --tls-client-ca: leave one of them out",
+                                                    Subject(merged, "tls-without-client-certificates")));
   }
   bool clients_known = !options.tls_client_ca.empty() || options.tls_without_client_certificates ||
                        !options.access_keys.empty();
   for (const ListenAddress& address : options.addresses) {
     if (address.loopback) continue;
     if (!options.tls()) {
-      return ValidationError(absl::StrFormat(
-          "%s: %s is refused: other machines can reach it, and without TLS everybody there "
-          "could read and write "
-          "everything; give --tls-cert, --tls-key and --tls-client-ca or --access-keys, or listen on "
-          "127.x.x.x, [::1], localhost or "
-          "unix:/PATH",
+      return storage::ValidationError(absl::StrFormat(
+          "%s: %s is refused: other machines can reach it, and without TLS everybody there could read and "
+          "write everything; give --tls-cert, --tls-key and --tls-client-ca or --access-keys, or listen on "
+          "127.x.x.x, [::1], localhost or unix:/PATH",
           Subject(merged, "listen"), address.text));
     }
     if (!clients_known) {
-      return ValidationError(
+      return storage::ValidationError(
           absl::StrFormat("%s: %s is refused: other machines can reach it, and without --tls-client-ca "
-                          "everybody there could read and "
-                          "write everything; give it, or --access-keys, or --tls-without-client-certificates "
-                          "if that is meant",
+                          "everybody there could read and write everything; give it, or --access-keys, or "
+                          "--tls-without-client-certificates if that is meant",
                           Subject(merged, "listen"), address.text));
     }
   }
@@ -170,13 +168,13 @@ absl::Status DeriveSocketPermissions(const Merged& merged, Options& options) {
   if (octal && options.socket_permissions <= 0777 && (options.socket_permissions & 0600) == 0600) {
     return absl::OkStatus();
   }
-  return ValidationError(
+  return storage::ValidationError(
       absl::StrFormat("%s: \"%s\" is not allowed: it takes three octal digits of which the owner's "
                       "is 6 or 7, such as 0660",
                       Subject(merged, "socket-mode"), text));
 }
 
-// Each value for itself.
+// Checks each value by itself.
 absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_bytes) {
   Options options;
   for (const auto& [name, value] : merged) {
@@ -185,21 +183,20 @@ absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_byte
   return options;
 }
 
-// The values together.
+// Checks the values against each other and sets the derived options.
 absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(DeriveAddresses(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckTls(merged, options));
   ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
   if (options.data_directory.empty()) {
-    return ValidationError(
+    return storage::ValidationError(
         "--data-dir is required: the directory of the database (or ITEMD_DATA_DIR, or data-dir in the "
-        "configuration "
-        "file)");
+        "configuration file)");
   }
   return absl::OkStatus();
 }
 
-// As a TOML string.
+// `text` as a TOML string.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (char c : text) {
@@ -223,7 +220,7 @@ std::string PrintedValue(const SettingValue& value) {
   return absl::StrFormat("[%s]", absl::StrJoin(texts, ", "));
 }
 
-// TOML again, so that it can be kept as a configuration file.
+// Prints TOML, so that the output can serve as a configuration file.
 std::string PrintConfig(Merged merged, const Options& options) {
   if (!merged.contains("listen")) {
     SettingValue value{FindSetting("listen"), {}, "default", ""};
@@ -255,17 +252,17 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   if (!merged.ok()) return Fail(merged.status());
   absl::StatusOr<Options> options = Apply(*merged, sources.machine_memory_bytes);
   if (!options.ok()) return Fail(options.status());
-  // Before the values are held against each other: it helps to find out where they contradict.
+  // --print-config comes before the check of values against each other: it helps to find contradictions.
   if (line->print_config) return Print(PrintConfig(*merged, *options));
   if (absl::Status whole = Derive(*merged, *options); !whole.ok()) return Fail(whole);
-  // Found out now, not when the database is open, which may take long.
+  // Certificates and keys are read here too, to report errors before the database opens, which can take long.
   absl::Status certificates =
       options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();
   if (!certificates.ok()) return Fail(certificates);
   absl::Status keys =
       options->access_keys.empty() ? absl::OkStatus() : AccessKeys::Read(options->access_keys).status();
   if (!keys.ok())
-    return Fail(absl::Status(keys.code(), Subject(*merged, "access-keys") + ": " + MessageOf(keys)));
+    return Fail(absl::Status(keys.code(), Subject(*merged, "access-keys") + ": " + storage::MessageOf(keys)));
   if (line->check_config) return Print("the configuration is valid\n");
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
 }
@@ -282,4 +279,4 @@ std::vector<std::string> ProcessEnvironment() {
   return environment;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

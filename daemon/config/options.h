@@ -1,7 +1,6 @@
-// itemd's configuration. Every setting is a field here and a line of the table in settings.cc, which gives it
-// one name: `--shutdown-timeout` on the command line, `ITEMD_SHUTDOWN_TIMEOUT` in the environment,
-// `shutdown-timeout` in the configuration file. Each setting takes its value from the first of these that has
-// one, else its default.
+// The configuration of itemd. Every setting is a field here and a line of the table in settings.cc. Its name
+// gives the flag `--shutdown-timeout`, the variable `ITEMD_SHUTDOWN_TIMEOUT` and the key `shutdown-timeout`
+// of the configuration file. The first of these three that is given wins over the others and the default.
 #pragma once
 
 #include <optional>
@@ -14,41 +13,41 @@
 #include "daemon/process/listen_address.h"
 #include "daemon/process/machine_memory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// The text of --help says what each means.
+// The help text of each setting (settings.cc) says what it means.
 struct Options {
   std::string data_directory;
-  // As written; `addresses` is what they mean.
+  // The texts as given; `addresses` holds them parsed.
   std::vector<std::string> listen;
-  // As written; `http_addresses` is what they mean.
+  // The texts as given; `http_addresses` holds them parsed.
   std::vector<std::string> http_listen;
   std::string address_file;
   std::string durability;
   std::string recover;
 
-  // All memory the daemon plans with, in bytes; daemon/config/memory_budget.h splits it.
+  // daemon/config/memory_budget.h divides it.
   uint64_t memory_bytes = 0;
   uint64_t max_item_collection_bytes = 0;
-  // Zero: changes do not leave the log for their age.
+  // Zero: changes do not leave the log because of their age.
   absl::Duration change_retention;
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
-  // Records a second; 0: no check in the background.
+  // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;
-  // Zero: connections may stay idle for ever.
+  // Zero: idle connections are not closed.
   absl::Duration idle_timeout;
 
-  // 0, when not given: four a core, at most 64.
+  // 0, the default: four per core, at most 64.
   int io_threads = 0;
-  // 0, when not given: as many as there are cores.
+  // 0, the default: one per core.
   int http_threads = 0;
   absl::Duration http_request_timeout;
-  // Path of a key file; empty: no key is asked for, and no signature verified.
+  // Path of a key file; empty: calls need no key, and signatures are not verified.
   std::string access_keys;
 
   // Paths of PEM files; all empty: no TLS.
@@ -62,7 +61,7 @@ struct Options {
 
   std::string log_level;
   std::string log_format;
-  // Zero: none is logged.
+  // Zero: no slow calls are logged.
   absl::Duration slow_request;
   absl::Duration shutdown_timeout;
 
@@ -80,35 +79,35 @@ struct Options {
   bool tls() const { return !tls_cert.empty(); }
 };
 
-// Of options with a certificate.
+// The TLS files of options that have a certificate.
 TlsOptions TlsOptionsOf(const Options& options);
 
-// What options are read from, beside the command line.
+// The sources of options beside the command line.
 struct OptionSources {
   // "NAME=VALUE", as in environ; only names that begin with ITEMD_ matter.
   std::vector<std::string> environment;
   // Read when neither --config nor ITEMD_CONFIG names a file, and only if it exists.
   std::string default_config_file = "/etc/itemdb/itemd.toml";
-  // What --memory is a share of.
+  // The whole of which --memory=25% is a share.
   uint64_t machine_memory_bytes = MachineMemoryBytes();
 };
 
-// What to do after parsing: run with `options`, or print `text` (errors to stderr, everything else to stdout)
-// and exit.
+// With `options`: run the daemon. Without: print `text` (kExitOk: to stdout, else to stderr) and exit.
 struct ParsedOptions {
   std::optional<Options> options;
   ExitCode exit_code = kExitOk;
   std::string text;
-  // The configuration file that was read, or empty.
+  // The configuration file that was read; empty if none was.
   std::string config_file;
 };
 
-// Never throws and prints nothing. Reads the configuration file, the certificates and the access keys.
+// Reads and checks the whole configuration: command line, environment, configuration file, certificates and
+// access keys. Never throws and prints nothing.
 //
-// Exit codes: kExitUsage the configuration is wrong; kExitIo a file it names cannot be read.
+// kExitUsage: the configuration is wrong. kExitIo: the configuration file or a file it names is unreadable.
 ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSources& sources);
 
 // The environment of this process.
 std::vector<std::string> ProcessEnvironment();
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

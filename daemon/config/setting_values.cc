@@ -11,7 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 struct Unit {
@@ -26,11 +26,11 @@ constexpr Unit kUnits[] = {
 };
 
 absl::Status NotASize(std::string_view text) {
-  return ValidationError(absl::StrFormat(
+  return storage::ValidationError(absl::StrFormat(
       "\"%s\" is not a size: write a number of bytes, or one with a unit such as 512MiB or 4GiB", text));
 }
 
-// The number `text` begins with; moves `text` behind it. Digits and one point only: no sign, no exponent.
+// Removes the number at the beginning of `text` and returns it: digits and one point, no sign, no exponent.
 std::optional<double> ConsumeNumber(std::string_view& text) {
   double number = 0;
   if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
@@ -47,7 +47,7 @@ std::string Folded(std::string_view name) {
   return folded;
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 size_t EditDistance(const std::string& a, const std::string& b) {
   std::vector<size_t> before, above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), size_t{0});
@@ -87,7 +87,7 @@ absl::StatusOr<uint64_t> ParseSizeOrShare(std::string_view text, uint64_t whole)
   std::optional<double> number = ConsumeNumber(rest);
   if (!number.has_value() || rest != "%") return ParseSize(text);
   if (*number > 100) {
-    return ValidationError(
+    return storage::ValidationError(
         absl::StrFormat("\"%s\" is more than all of the memory: write at most 100%%", text));
   }
   return static_cast<uint64_t>(*number / 100 * static_cast<double>(whole));
@@ -99,7 +99,7 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text) {
   bool zero_without_unit = text == "0";
   if (!parsed || zero_without_unit || duration < absl::ZeroDuration() ||
       duration == absl::InfiniteDuration()) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "\"%s\" is not a duration: write a number with a unit, such as 500ms, 10s or 5m", text));
   }
   return duration;
@@ -118,7 +118,7 @@ std::string FormatSize(uint64_t bytes) {
 }
 
 std::string NearestName(std::string_view typed, const std::vector<std::string>& names) {
-  // Somebody's essay is not a misspelling, and comparing it would take long.
+  // A longer text is not a misspelt name, and comparing it would take long.
   constexpr size_t kLongestTyped = 64;
   if (typed.size() > kLongestTyped) return "";
   std::string folded = Folded(typed);
@@ -126,7 +126,7 @@ std::string NearestName(std::string_view typed, const std::vector<std::string>& 
   size_t least = std::max<size_t>(2, folded.size() / 3) + 1;
   for (const std::string& name : names) {
     size_t distance = EditDistance(folded, Folded(name));
-    // What begins or ends like it is as good as one typing error.
+    // A text that is the beginning or the end of a name counts as one typing error.
     bool part = folded.size() >= 3 && (Folded(name).starts_with(folded) || Folded(name).ends_with(folded));
     if (part) distance = std::min<size_t>(distance, 1);
     if (distance < least) {
@@ -142,4 +142,4 @@ std::string DidYouMean(std::string_view typed, const std::vector<std::string>& n
   return nearest.empty() ? "" : absl::StrFormat(" (did you mean %s?)", nearest);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,4 @@
-// What settings look like as text: sizes, durations, and the name somebody probably meant.
+// Parses values of settings (sizes, durations), and finds the setting that a misspelt name means.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,25 @@
 #include "absl/time/time.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Bytes from "512MiB": a number, with or without a fraction, and one of B, KiB, MiB, GiB, TiB, or of kB, MB,
-// GB, TB (powers of 1,000); K, M, G, T mean KiB and so on; without a unit it is bytes. Case does not matter.
-// INVALID_ARGUMENT: anything else, or more than 2^63 - 1 bytes. The message has no subject: "is not a size:
-// ...".
+// Bytes from a text such as "512MiB": a number, with or without a fraction, then a unit. B, KiB, MiB, GiB,
+// TiB are powers of 1,024, and so are K, M, G, T; kB, MB, GB, TB are powers of 1,000. Without a unit the
+// number is bytes. Case does not matter. INVALID_ARGUMENT: another text, or more than 9.2 * 10^18 bytes
+// (about 2^63). The message does not name the setting: "\"x\" is not a size: ...".
 absl::StatusOr<uint64_t> ParseSize(std::string_view text);
-// The same, and "25%" of `whole`.
+// As ParseSize(); also takes a percentage of `whole`, such as "25%". INVALID_ARGUMENT: more than 100%.
 absl::StatusOr<uint64_t> ParseSizeOrShare(std::string_view text, uint64_t whole);
 
-// From "10s", "1m30s", "250ms", "0s". INVALID_ARGUMENT: no unit, negative, or infinite.
+// A duration from "10s", "1m30s", "250ms", "0s". INVALID_ARGUMENT: without a unit, negative, or infinite.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view text);
 
-// "64MiB" when that is exact, else with one digit after the point.
+// "64MiB" if that is exact, else with one digit after the point: "1.5GiB".
 std::string FormatSize(uint64_t bytes);
 
-// The one of `names` that `typed` is the likeliest misspelling of; empty when none is near. Case and the
-// difference between - and _ count for nothing.
+// The member of `names` nearest to the misspelt `typed`; empty if none is near. Ignores case; - equals _.
 std::string NearestName(std::string_view typed, const std::vector<std::string>& names);
-// " (did you mean NAME?)" with that name, or nothing.
+// " (did you mean NAME?)" with the nearest name; empty if none is near.
 std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -11,7 +11,7 @@
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/setting_values.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr int64_t kSecondMs = 1'000;
@@ -24,7 +24,7 @@ std::vector<std::string> ChoicesOf(const Setting& setting) {
 }
 
 absl::Status Wrong(const SettingValue& value, std::string_view message) {
-  return ValidationError(absl::StrFormat("%s: %s", value.subject, message));
+  return storage::ValidationError(absl::StrFormat("%s: %s", value.subject, message));
 }
 
 absl::Status NotAllowed(const SettingValue& value) {
@@ -34,7 +34,7 @@ absl::Status NotAllowed(const SettingValue& value) {
 
 bool Within(const Setting& setting, int64_t number) { return setting.min <= number && number <= setting.max; }
 
-// Writes a value into fields of every type.
+// Checks a value and writes it into its field; one function per type of field.
 struct Assign {
   const SettingValue& value;
   uint64_t machine_memory_bytes;
@@ -56,8 +56,8 @@ struct Assign {
   }
   absl::Status operator()(uint64_t Options::*field) const {
     absl::StatusOr<uint64_t> bytes = ParseSizeOrShare(text(), machine_memory_bytes);
-    if (!bytes.ok()) return Wrong(value, MessageOf(bytes.status()));
-    // A share of a small machine is rounded up to what is the least; what somebody wrote out is not.
+    if (!bytes.ok()) return Wrong(value, storage::MessageOf(bytes.status()));
+    // A share of a small machine that is below the minimum is raised to it. Such a size in bytes is refused.
     if (text().ends_with('%')) *bytes = std::max<uint64_t>(*bytes, static_cast<uint64_t>(setting().min));
     if (!Within(setting(), static_cast<int64_t>(*bytes))) return NotAllowed(value);
     options.*field = *bytes;
@@ -74,7 +74,7 @@ struct Assign {
   }
   absl::Status operator()(absl::Duration Options::*field) const {
     absl::StatusOr<absl::Duration> duration = ParseDuration(text());
-    if (!duration.ok()) return Wrong(value, MessageOf(duration.status()));
+    if (!duration.ok()) return Wrong(value, storage::MessageOf(duration.status()));
     if (*duration < absl::Milliseconds(setting().min) || *duration > absl::Milliseconds(setting().max)) {
       return NotAllowed(value);
     }
@@ -93,31 +93,28 @@ struct Assign {
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting>* const settings = new std::vector<Setting>{
       {"data-dir", &Options::data_directory, "DIR", "",
-       "Directory of the database; made when missing. One itemd at a time may use it"},
+       "Directory of the database; created if it is missing. Only one itemd at a time can use it"},
       {"listen", &Options::listen, "ADDR", "",
-       "Address to serve: HOST:PORT (port 0: the kernel chooses) or unix:/PATH; may be repeated, in "
-       "ITEMD_LISTEN "
-       "separated by commas. Off loopback only with TLS"},
+       "Address for gRPC: HOST:PORT (port 0: the kernel chooses one) or unix:/PATH; may be repeated, in "
+       "ITEMD_LISTEN separated by commas. An address that other machines can reach needs TLS"},
       {"http-listen", &Options::http_listen, "ADDR", "",
-       "Address at which DynamoDB's HTTP protocol is served: HOST:PORT (port 0: the kernel chooses); "
-       "may be repeated, in ITEMD_HTTP_LISTEN separated by commas. Off loopback only with TLS and "
+       "Address for DynamoDB's HTTP protocol: HOST:PORT (port 0: the kernel chooses one); may be repeated, "
+       "in ITEMD_HTTP_LISTEN separated by commas. An address that other machines can reach needs TLS and "
        "--access-keys"},
       {"address-file", &Options::address_file, "FILE", "",
-       "Write the addresses served to this file as JSON once itemd serves; removed at the end"},
+       "itemd writes its addresses to this file as JSON once it serves, and removes the file when it stops"},
       {"durability", &Options::durability, "MODE", "durable",
        "durable: a write is answered when it is synced to disk; relaxed: before that", "durable|relaxed"},
       {"recover", &Options::recover, "HOW", "no",
-       "last-good: open a database that was refused as damaged; keeps what is readable, rebuilds the "
-       "indexes, logs "
-       "what is lost",
+       "last-good: open a database that was refused as damaged: keep the readable data, rebuild the "
+       "indexes, log the losses",
        "no|last-good"},
       {"memory",
        &Options::memory_bytes,
        "SIZE",
        "25%",
        "Memory for caches, writes not yet in files, the write queue and calls in flight; a size, or a share "
-       "of the "
-       "memory of the machine or control group",
+       "of the memory of the machine or control group",
        {},
        static_cast<int64_t>(kMinMemoryBytes),
        int64_t{1} << 50},
@@ -125,9 +122,8 @@ const std::vector<Setting>& Settings() {
        &Options::max_item_collection_bytes,
        "SIZE",
        "10GiB",
-       "Items with one partition key and their entries in local indexes, of tables that have such: writes "
-       "that "
-       "would make them larger are refused",
+       "In tables with local indexes: the greatest size of all items with one partition key together with "
+       "their local index entries; a write that would exceed it is refused",
        {},
        1 << 20,
        int64_t{1} << 50},
@@ -135,8 +131,8 @@ const std::vector<Setting>& Settings() {
        &Options::change_retention,
        "DURATION",
        "24h",
-       "How long changes stay in the change log, for Watch and streams; 0s: until --max-change-log-bytes "
-       "says otherwise",
+       "How long changes stay in the change log, for Watch and streams; 0s: no limit but "
+       "--max-change-log-bytes",
        {},
        0,
        365 * kDayMs},
@@ -144,7 +140,8 @@ const std::vector<Setting>& Settings() {
        &Options::max_change_log_bytes,
        "SIZE",
        "1024TiB",
-       "The oldest changes leave the log before their time when its files are larger than this",
+       "If the files of the change log are larger than this, the oldest changes are deleted before "
+       "--change-retention has passed",
        {},
        64 << 20,
        int64_t{1} << 50},
@@ -152,9 +149,8 @@ const std::vector<Setting>& Settings() {
        &Options::time_to_live_wait,
        "DURATION",
        "0s",
-       "Turning a table's time to live on or off is refused so long after the last time; the service has "
-       "about "
-       "an hour",
+       "How long after a change to a table's time to live the next change is refused; DynamoDB's own wait is "
+       "about an hour",
        {},
        0,
        365 * kDayMs},
@@ -162,7 +158,8 @@ const std::vector<Setting>& Settings() {
        &Options::background_check_rate,
        "RECORDS",
        "0",
-       "Items and index entries that a check in the background compares a second, round after round; 0: none",
+       "Items and index entries per second that a check in the background compares with each other, without "
+       "end; 0: no check",
        {},
        0,
        1'000'000},
@@ -170,7 +167,7 @@ const std::vector<Setting>& Settings() {
        &Options::max_connections,
        "NUMBER",
        "4096",
-       "Connections served at once; more are closed as they come",
+       "Greatest number of connections, for gRPC and HTTP each; itemd closes further connections at once",
        {},
        1,
        1'000'000},
@@ -178,7 +175,7 @@ const std::vector<Setting>& Settings() {
        &Options::max_calls_per_connection,
        "NUMBER",
        "1024",
-       "Calls in flight on one connection; clients hold back what is beyond",
+       "Greatest number of calls in flight on one gRPC connection; clients delay further calls",
        {},
        1,
        1'000'000},
@@ -186,8 +183,8 @@ const std::vector<Setting>& Settings() {
        &Options::handshake_timeout,
        "DURATION",
        "10s",
-       "A connection that has not said what HTTP/2 (and TLS) begin with after this long is closed; of HTTP, "
-       "one that has not finished TLS",
+       "A gRPC connection is closed if the HTTP/2 preface (and TLS handshake) has not arrived after this "
+       "time; an HTTP connection, if its TLS handshake is not finished",
        {},
        100,
        kDayMs},
@@ -195,7 +192,7 @@ const std::vector<Setting>& Settings() {
        &Options::idle_timeout,
        "DURATION",
        "30m",
-       "A connection without calls for this long is closed, which clients reopen by themselves; 0s: never",
+       "A connection without calls for this long is closed; clients reopen it by themselves; 0s: never",
        {},
        0,
        30 * kDayMs},
@@ -203,7 +200,7 @@ const std::vector<Setting>& Settings() {
        &Options::io_threads,
        "NUMBER",
        "",
-       "Threads for reads that wait for the disk and for long pages; four a core, at most 64, unless given",
+       "Threads for reads that wait for the disk and for long pages (default: four per core, at most 64)",
        {},
        1,
        256},
@@ -211,7 +208,7 @@ const std::vector<Setting>& Settings() {
        &Options::http_threads,
        "NUMBER",
        "",
-       "Threads that serve HTTP; as many as there are cores unless given",
+       "Threads that serve HTTP (default: one per core)",
        {},
        1,
        256},
@@ -219,31 +216,28 @@ const std::vector<Setting>& Settings() {
        &Options::http_request_timeout,
        "DURATION",
        "60s",
-       "An HTTP request that has not arrived whole after this long is refused, a client that has not taken "
-       "its "
-       "reply is cut off",
+       "An HTTP request that has not arrived whole after this time is refused; a connection whose client has "
+       "not read its reply after this time is closed",
        {},
        100,
        kDayMs},
       {"access-keys", &Options::access_keys, "FILE", "",
-       "Keys that gRPC calls must carry and HTTP requests be signed with, and what each allows, TOML; "
-       "without "
-       "it "
-       "everybody who can connect may do everything"},
+       "File of access keys and their roles, TOML: gRPC calls must carry a key, HTTP requests must be signed "
+       "with one. Without it everybody who can connect may do everything"},
       {"tls-cert", &Options::tls_cert, "FILE", "",
-       "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT, of "
-       "gRPC and "
-       "HTTP"},
+       "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT of "
+       "gRPC and HTTP"},
       {"tls-key", &Options::tls_key, "FILE", "", "The private key of --tls-cert, PEM"},
       {"tls-client-ca", &Options::tls_client_ca, "FILE", "",
-       "Certificates, PEM, one of which must have signed the certificate of every client"},
+       "Certificates of authorities, PEM; one of them must have signed the certificate of each client"},
       {"tls-without-client-certificates", &Options::tls_without_client_certificates, "", "false",
-       "Serve gRPC off loopback with TLS but to everybody who can reach it, without keys too"},
+       "Allow a gRPC address that other machines can reach with TLS but with neither --tls-client-ca nor "
+       "--access-keys: everybody who can reach it may do everything"},
       {"tls-reload-interval",
        &Options::tls_reload_interval,
        "DURATION",
        "10s",
-       "How often the certificate files and --access-keys are looked at for changes",
+       "How often itemd reads the certificate files and the file of --access-keys again to find changes",
        {},
        kSecondMs,
        kDayMs},
@@ -251,12 +245,12 @@ const std::vector<Setting>& Settings() {
       {"log-level", &Options::log_level, "LEVEL", "info", "debug, info, warn or error",
        "debug|info|warn|error"},
       {"log-format", &Options::log_format, "FORMAT", "text",
-       "text: a message and key=value pairs on one line; json: one object a line", "text|json"},
+       "text: a message and key=value pairs on one line; json: one object per line", "text|json"},
       {"slow-request",
        &Options::slow_request,
        "DURATION",
        "1s",
-       "Log calls that took at least this long, without their contents; 0s: none",
+       "Log calls that took at least this long, without their contents; 0s: log none",
        {},
        0,
        kDayMs},
@@ -340,8 +334,8 @@ absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std:
     auto setting = std::find_if(settings.begin(), settings.end(),
                                 [&](const Setting& known) { return known.variable() == name; });
     if (setting == settings.end()) {
-      return ValidationError(absl::StrFormat("the environment variable %s is not a setting%s", name,
-                                             DidYouMean(name, NamesOf(&Setting::variable))));
+      return storage::ValidationError(absl::StrFormat("the environment variable %s is not a setting%s", name,
+                                                      DidYouMean(name, NamesOf(&Setting::variable))));
     }
     std::string text = equals == std::string::npos ? "" : entry.substr(equals + 1);
     SettingValue value{&*setting, {text}, "environment " + name, name};
@@ -351,4 +345,4 @@ absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std:
   return values;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

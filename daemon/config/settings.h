@@ -1,6 +1,5 @@
-// The table of settings: one line each with its name, type, bounds, default and help. Flags, variables, keys
-// of the configuration file, --help, --print-config and the example in packaging/ all come from it, so they
-// cannot differ.
+// The table of settings: name, type, bounds, default and help of each. Flags, environment variables, keys of
+// the configuration file, --help and --print-config come from it; a test holds packaging/itemd.toml to it.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +11,26 @@
 
 #include "daemon/config/options.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// The field a setting fills, which is also its type: text, several texts, a size in bytes, a number, a
-// duration, true or false.
+// The member of Options that a setting fills. Its type is the type of the setting: text, several texts, a
+// size in bytes, a number, a duration, true or false.
 using SettingField =
     std::variant<std::string Options::*, std::vector<std::string> Options::*, uint64_t Options::*,
                  int Options::*, absl::Duration Options::*, bool Options::*>;
 
 struct Setting {
-  // "data-dir": --data-dir, ITEMD_DATA_DIR, data-dir.
+  // "data-dir" makes the flag --data-dir, the variable ITEMD_DATA_DIR and the key data-dir.
   std::string_view name;
   SettingField field;
-  // What --help calls the value.
+  // The placeholder for the value in --help: "DIR".
   std::string_view value_name;
-  // As somebody would write it; empty: none.
+  // The default value, as text; empty: there is none.
   std::string_view fallback;
   std::string_view help;
   // Allowed values of a text, separated by |; empty: any.
   std::string_view choices = {};
-  // Of sizes in bytes, of numbers, of durations in milliseconds.
+  // Bounds of a size in bytes, a number, or a duration in milliseconds.
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
 
@@ -40,34 +39,33 @@ struct Setting {
   std::string variable() const;
   bool is_list() const;
   bool is_boolean() const;
-  // "a size from 64MiB to 1024TiB, such as 512MiB": what is allowed, for messages.
+  // The allowed values, for messages: "a size from 64MiB to 1024TiB, such as 512MiB".
   std::string allowed() const;
 };
 
 const std::vector<Setting>& Settings();
-// Null when there is none.
+// Null if no setting has this name.
 const Setting* FindSetting(std::string_view name);
-// How all settings are called in one of the three places, e.g. NamesOf(&Setting::flag).
+// The names of all settings in one of the three sources, e.g. NamesOf(&Setting::flag).
 std::vector<std::string> NamesOf(std::string (Setting::*name)() const);
 
-// A value on its way into Options.
+// The value of a setting from one source, before it is checked and written into Options.
 struct SettingValue {
   const Setting* setting = nullptr;
-  // One; for lists any number.
+  // One text; for lists any number.
   std::vector<std::string> texts;
   // "flag", "environment ITEMD_LISTEN", "/etc/itemdb/itemd.toml:3", "default".
   std::string origin;
-  // How messages begin: "--listen", "ITEMD_LISTEN", "/etc/itemdb/itemd.toml:3: listen".
+  // The beginning of messages: "--listen", "ITEMD_LISTEN", "/etc/itemdb/itemd.toml:3: listen".
   std::string subject;
 };
 
-// Writes `value` into its field of `options`. INVALID_ARGUMENT: it is not of the setting's type or out of
-// bounds; the message names subject, value and what is allowed. `machine_memory_bytes` is what a size in
-// percent is a share of.
+// Writes `value` into its field of `options`. A size in percent is a share of `machine_memory_bytes`.
+// INVALID_ARGUMENT: wrong type or out of bounds; the message names subject, value and allowed values.
 absl::Status ApplySetting(const SettingValue& value, uint64_t machine_memory_bytes, Options& options);
 
-// The variables that set something: a value for each. INVALID_ARGUMENT: one begins with ITEMD_ and is none of
-// ours, or is empty. ITEMD_CONFIG is left out.
+// One value for each environment variable of a setting. Lists are split at commas. ITEMD_CONFIG is skipped.
+// INVALID_ARGUMENT: the name of a variable begins with ITEMD_, but no setting has it.
 absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std::string>& environment);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses,
                                 const std::vector<std::string>& http_addresses) {
@@ -19,7 +19,7 @@ absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses,
   nlohmann::ordered_json json;
   json["grpc"] = grpc_addresses;
   json["http"] = http_addresses;
-  // Paths need not be UTF-8; what is not is replaced rather than thrown about.
+  // A path need not be UTF-8. `replace` keeps dump() from throwing an exception for it.
   std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 
   std::string temporary = absl::StrFormat("%s.%d.tmp", path_, getpid());
@@ -43,4 +43,4 @@ void AddressFile::Remove() {
   written_.clear();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,8 +1,9 @@
-// The file in which a daemon tells scripts where it can be reached, chiefly when the kernel chose the port:
+// Tells scripts at which addresses the daemon listens, mainly when the kernel chose the port:
 //
 //   {"grpc": ["127.0.0.1:40123", "unix:/run/itemdb/itemd.sock"], "http": ["127.0.0.1:40124"]}
 //
-// It appears whole (written beside, then renamed) once the daemon serves, and goes when the daemon stops.
+// The daemon creates the file when it begins to serve (a temporary file, then a rename, so that a reader
+// never sees half of it) and removes it when it stops.
 #pragma once
 
 #include <string>
@@ -10,24 +11,23 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // Owns one address file. Not thread-safe.
 class AddressFile {
  public:
-  // Nothing is written when `path` is empty.
+  // With an empty `path`, Write() and Remove() do nothing.
   explicit AddressFile(std::string path) : path_(std::move(path)) {}
-  // As Remove().
   ~AddressFile() { Remove(); }
 
   AddressFile(const AddressFile&) = delete;
   AddressFile& operator=(const AddressFile&) = delete;
 
-  // Replaces what was there. UNAVAILABLE naming the file when it cannot be written.
+  // Replaces the file. UNAVAILABLE: it cannot be written; the message names the file.
   absl::Status Write(const std::vector<std::string>& grpc_addresses,
                      const std::vector<std::string>& http_addresses);
 
-  // Removes what Write() wrote, unless somebody else has replaced it since.
+  // Removes the file that Write() wrote. A file with other content stays: another process has replaced it.
   void Remove();
 
  private:
@@ -35,4 +35,4 @@ class AddressFile {
   std::string written_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

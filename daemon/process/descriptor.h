@@ -5,9 +5,9 @@
 
 #include <utility>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Closed at the end. Not thread-safe.
+// The destructor closes the descriptor. -1: owns none. Not thread-safe.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -19,7 +19,7 @@ class Descriptor {
   }
 
   int get() const { return fd_; }
-  // Gives up ownership.
+  // The caller becomes the owner.
   int Release() { return std::exchange(fd_, -1); }
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
@@ -30,4 +30,4 @@ class Descriptor {
   int fd_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,12 +1,13 @@
 #include "daemon/process/exit_codes.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 ExitCode ExitCodeForOpen(const absl::Status& status) {
-  std::string reason = ReasonOf(status);
+  std::string reason = storage::ReasonOf(status);
   if (status.ok()) return kExitOk;
-  if (reason == kReasonDataDirectoryInUse) return kExitUnavailable;
-  if (reason == kReasonDataDirectoryForeign || reason == kReasonFormatUnknown) return kExitData;
+  if (reason == storage::kReasonDataDirectoryInUse) return kExitUnavailable;
+  if (reason == storage::kReasonDataDirectoryForeign || reason == storage::kReasonFormatUnknown)
+    return kExitData;
   switch (status.code()) {
     case absl::StatusCode::kDataLoss:
       return kExitData;
@@ -19,4 +20,4 @@ ExitCode ExitCodeForOpen(const absl::Status& status) {
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

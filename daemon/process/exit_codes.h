@@ -1,21 +1,21 @@
-// How itemd ends, for service managers and scripts. The numbers are those of sysexits.h and never change;
-// `itemd --help` and daemon/README.md print this table.
+// The exit codes of itemd, for service managers and scripts. The numbers are those of sysexits.h and never
+// change. `itemd --help` and daemon/README.md repeat this table.
 #pragma once
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 enum ExitCode : int {
-  // Stopped by SIGTERM or SIGINT after draining, or printed what was asked for.
+  // Stopped by SIGTERM or SIGINT after finishing its calls, or printed a text such as the help.
   kExitOk = 0,
-  // The configuration is wrong: command line, environment, file or certificates; the message says how.
+  // The configuration is wrong: command line, environment, file or certificates. The message names the error.
   kExitUsage = 64,
-  // The data directory holds damaged data, something else's files, or a format this version does not know.
+  // The data directory holds damaged data, files of another program, or a format this version does not know.
   kExitData = 65,
   // Another process uses the data directory or an address.
   kExitUnavailable = 69,
-  // Something that should not happen.
+  // A bug in itemd.
   kExitInternal = 70,
   // A file or directory cannot be created, read or written: permissions, a full disk, an I/O error.
   kExitIo = 74,
@@ -24,4 +24,4 @@ enum ExitCode : int {
 // The exit code for a database that could not be opened.
 ExitCode ExitCodeForOpen(const absl::Status& status);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

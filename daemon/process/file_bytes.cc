@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 absl::Status CannotRead(const std::string& path, const std::string& reason) {
@@ -18,7 +18,7 @@ absl::Status CannotRead(const std::string& path, const std::string& reason) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadFileBytes(const std::string& path, size_t max_bytes) {
-  // Not to wait for a writer where the path is a pipe.
+  // O_NONBLOCK: opening a named pipe without a writer would block otherwise.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return CannotRead(path, std::strerror(errno));
   std::string content;
@@ -35,4 +35,4 @@ absl::StatusOr<std::string> ReadFileBytes(const std::string& path, size_t max_by
   return content;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -15,7 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/process/descriptor.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr size_t kMaxSocketPathBytes = sizeof(sockaddr_un::sun_path) - 1;
@@ -67,7 +67,7 @@ bool IsLoopback(const SocketAddress& address) {
 
 absl::StatusOr<ListenAddress> ParseSocketPath(std::string_view text, const std::string& path) {
   if (path.empty() || path.front() != '/' || path.size() > kMaxSocketPathBytes) {
-    return ValidationError(
+    return storage::ValidationError(
         absl::StrFormat("\"%s\" is not an address: unix: takes an absolute path of at most %d bytes", text,
                         kMaxSocketPathBytes));
   }
@@ -92,7 +92,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   std::optional<uint16_t> port;
   if (!host.empty()) port = ParsePort(text.substr(colon + 1));
   if (!port.has_value()) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "\"%s\" is not an address: write HOST:PORT with a port from 0 to 65535, or unix:/PATH", text));
   }
   if (host == "localhost") host = "127.0.0.1";
@@ -100,11 +100,11 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   std::string bare = bracketed ? host.substr(1, host.size() - 2) : host;
   std::optional<SocketAddress> address = IpAddress(bare, *port);
   if (address.has_value() && (address->storage.ss_family == AF_INET6) != bracketed) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "\"%s\" is not an address: square brackets belong around IPv6 addresses, and only there", text));
   }
   if (!address.has_value()) {
-    return ValidationError(absl::StrFormat(
+    return storage::ValidationError(absl::StrFormat(
         "\"%s\" is not an address: HOST is an IP address or localhost; write 127.0.0.1:%d, [::1]:%d, or "
         "0.0.0.0:%d for every IPv4 address of this machine",
         text, *port, *port, *port));
@@ -140,4 +140,4 @@ absl::Status RemoveStaleSocket(const std::string& path) {
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,4 @@
-// Addresses itemd listens on.
+// The addresses on which itemd listens.
 //
 //   HOST:PORT     HOST is an IPv4 address, an IPv6 address in square brackets or localhost; PORT 0 lets the
 //                 kernel choose
@@ -13,16 +13,16 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 inline constexpr int kDefaultPort = 7420;
 
 struct ListenAddress {
-  // As gRPC takes it: "127.0.0.1:7420", "[::1]:0", "unix:/run/itemdb/itemd.sock".
+  // In gRPC's syntax: "127.0.0.1:7420", "[::1]:0", "unix:/run/itemdb/itemd.sock".
   std::string text;
   // The path of a unix socket, else empty.
   std::string socket_path;
-  // Other machines cannot reach it: unix sockets, 127.0.0.0/8 and [::1].
+  // True for addresses that other machines cannot reach: unix sockets, 127.0.0.0/8 and [::1].
   bool loopback = true;
 };
 
@@ -33,18 +33,18 @@ struct SocketAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-// As the kernel takes it.
+// The form that bind() and connect() take.
 SocketAddress ToSocketAddress(const ListenAddress& address);
 
 // INVALID_ARGUMENT: not an address.
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
 
-// Where itemd listens unless told: itemd.sock in `run_directory` when that directory is there and writable,
-// and the default port of 127.0.0.1.
+// The addresses when none are configured: `run_directory`/itemd.sock if that directory exists and is
+// writable, and kDefaultPort of 127.0.0.1.
 std::vector<ListenAddress> DefaultListenAddresses(const std::string& run_directory = "/run/itemdb");
 
-// Makes room for a socket at `path`: removes a socket file nobody listens on. FAILED_PRECONDITION: a process
-// listens there, or the file is no socket.
+// Removes the socket file at `path` if no process listens on it; does nothing if there is no file.
+// FAILED_PRECONDITION: a process listens there, or the file is not a socket.
 absl::Status RemoveStaleSocket(const std::string& path);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

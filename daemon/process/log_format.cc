@@ -13,12 +13,12 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 bool IsNameCharacter(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Where the next " name=" begins at or after `from`; npos without one.
+// The position of the first " name=" at or after `from`; npos without one.
 size_t FindField(std::string_view message, size_t from) {
   for (size_t blank = message.find(' ', from); blank != std::string_view::npos;
        blank = message.find(' ', blank + 1)) {
@@ -29,7 +29,7 @@ size_t FindField(std::string_view message, size_t from) {
   return std::string_view::npos;
 }
 
-// Priorities of syslog.
+// The syslog priority of `level`.
 char Priority(spdlog::level::level_enum level) {
   switch (level) {
     case spdlog::level::critical:
@@ -52,7 +52,7 @@ std::string LevelName(spdlog::level::level_enum level) {
   return std::string(name.data(), name.size());
 }
 
-// Control characters as \n or \x1b: nobody writes lines of his own into the log.
+// Writes control characters as \n or \x1b, so that text from a client cannot add lines to the log.
 std::string OneLine(std::string_view text) {
   std::string line;
   for (char c : text) {
@@ -68,7 +68,7 @@ std::string OneLine(std::string_view text) {
   return line;
 }
 
-// A value in text: in quotes when it would not be read as one otherwise.
+// A value for text output: in quotes if it is empty or contains a space, a quote or '='.
 std::string TextValue(std::string_view value) {
   std::string line = OneLine(value);
   if (!line.empty() && line.find_first_of(" \"=") == std::string::npos) return line;
@@ -84,7 +84,7 @@ nlohmann::ordered_json JsonValue(std::string_view value) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   bool plain = error == std::errc() && end == value.data() + value.size() && std::to_string(number) == value;
-  // Beyond 2^53 readers that know doubles only would change it.
+  // From 2^53 on a number is written as a string: JSON readers that use doubles would change it.
   if (plain && number < (int64_t{1} << 53) && number > -(int64_t{1} << 53)) return number;
   return std::string(value);
 }
@@ -144,7 +144,7 @@ LogMessage SplitLogMessage(std::string_view message) {
   while (begin != std::string_view::npos) {
     size_t equals = message.find('=', begin);
     size_t end = FindField(message, equals + 1);
-    // The value may begin right where the next field seems to: "a= b=1".
+    // The value may be empty: in "a= b=1" the next field begins right after '='.
     std::string_view value =
         message.substr(equals + 1, end == std::string_view::npos ? end : end - equals - 1);
     parts.fields.emplace_back(message.substr(begin + 1, equals - begin - 1), value);
@@ -172,4 +172,4 @@ std::shared_ptr<spdlog::logger> MakeStderrLog(const std::string& level, LogStyle
   return log;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

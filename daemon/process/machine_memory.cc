@@ -10,17 +10,17 @@
 
 #include "daemon/process/file_bytes.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kWithoutInformation = uint64_t{1} << 30;
-// The kernel's files in question are far shorter.
+// Far more than the kernel's files that are read here.
 constexpr size_t kMaxFileBytes = 64 << 10;
 
 std::string ContentOf(const std::string& path) { return ReadFileBytes(path, kMaxFileBytes).value_or(""); }
 
-// The number `text` begins with; kUnlimited without one ("max").
+// The number at the beginning of `text`; kUnlimited if there is none ("max").
 uint64_t LeadingNumber(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   uint64_t number = 0;
@@ -37,8 +37,8 @@ uint64_t TotalMemory(const std::string& root) {
   return kib == kUnlimited ? kUnlimited : kib << 10;
 }
 
-// The least limit of the group `path` below `mount` and of all above it. In a container the group's own path
-// is often not visible and the limit stands at the top of what is.
+// The least limit of the group `path` below `mount` and of all groups above it. In a container the group's
+// own path is often not visible; the limit is then in the topmost visible group.
 uint64_t GroupLimit(const std::string& mount, std::string path, const std::string& file) {
   uint64_t least = kUnlimited;
   while (true) {
@@ -84,4 +84,4 @@ uint64_t ResidentMemoryBytes() {
   return pages == kUnlimited ? 0 : pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

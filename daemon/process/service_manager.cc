@@ -9,7 +9,7 @@
 
 #include "daemon/process/descriptor.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 void NotifyServiceManager(const std::string& state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -25,4 +25,4 @@ void NotifyServiceManager(const std::string& state) {
          static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path_bytes));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

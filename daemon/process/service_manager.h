@@ -1,12 +1,12 @@
-// Tells systemd how far the daemon is, when it was started with Type=notify.
+// Notifies systemd that the daemon is ready or stops, for units with Type=notify.
 #pragma once
 
 #include <string>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Sends `state` ("READY=1", "STOPPING=1") to the socket that NOTIFY_SOCKET names. Does nothing without one; a
-// service manager that does not listen is no reason to fail.
+// Sends `state` ("READY=1", "STOPPING=1") to the socket that the environment variable NOTIFY_SOCKET names.
+// Does nothing without that variable, and ignores errors of sending.
 void NotifyServiceManager(const std::string& state);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -4,7 +4,7 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 StopSignals::StopSignals() : end_(eventfd(0, EFD_CLOEXEC)) {
   sigset_t signals;
@@ -42,4 +42,4 @@ void StopSignals::Ignore() {
   thread_.join();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

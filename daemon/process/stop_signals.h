@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT as something to wait for.
+// Waits for SIGTERM and SIGINT.
 #pragma once
 
 #include <signal.h>
@@ -8,14 +8,14 @@
 
 #include "daemon/process/descriptor.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Blocks both signals in the thread that makes it and in all threads it starts afterwards, so that they end
-// nothing. Make it before any other thread. One per process.
+// The constructor blocks both signals in its thread and in all threads started from it afterwards; otherwise
+// the signals would end the process. Construct it before any other thread starts. One object per process.
 class StopSignals {
  public:
   StopSignals();
-  // As Ignore().
+  // Calls Ignore().
   ~StopSignals();
 
   StopSignals(const StopSignals&) = delete;
@@ -24,9 +24,9 @@ class StopSignals {
   // Waits for the next signal and returns its number.
   int Wait();
 
-  // Calls `again` on a thread of its own for each signal from now on.
+  // Starts a thread that calls `again` for each later signal.
   void OnNext(std::function<void(int signal)> again);
-  // Ends that.
+  // Stops that thread and joins it.
   void Ignore();
 
  private:
@@ -35,4 +35,4 @@ class StopSignals {
   std::thread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,7 +1,7 @@
 #include "daemon/process/version.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 std::string_view Version() { return ITEMDB_VERSION; }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,11 +1,11 @@
-// The version of this program, as `itemd --version` and Admin.GetStatus tell it.
+// The version of this program, which `itemd --version` and Admin.GetStatus return.
 #pragma once
 
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // "MAJOR.MINOR.PATCH", from CMakeLists.txt.
 std::string_view Version();
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

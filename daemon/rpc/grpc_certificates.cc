@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// A path under which this process finds the file.
+// A path with which this process can open the file.
 std::string PathOf(const Descriptor& file) { return absl::StrFormat("/proc/self/fd/%d", file.get()); }
 
 absl::Status NotKept() {
@@ -51,8 +51,7 @@ absl::StatusOr<std::unique_ptr<GrpcCertificates>> GrpcCertificates::Make(const T
 }
 
 absl::Status GrpcCertificates::Set(const TlsContent& content) {
-  // All are there before the first takes the place of the old one: a certificate without its key serves
-  // nobody.
+  // All new files are made before one is replaced: an error must not leave a certificate without its key.
   std::array<Descriptor, kFiles> made;
   const std::array<const std::string*, kFiles> contents = {&content.certificate, &content.key,
                                                            &content.client_ca};
@@ -69,4 +68,4 @@ absl::Status GrpcCertificates::Set(const TlsContent& content) {
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -3,11 +3,10 @@
 #include "itemdb/v1/errors.pb.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// Both are the canonical codes, but only a switch says so to the compiler. A code of a later Abseil is
-// UNKNOWN.
+// Both enums have the same codes, but not one type. A code that only a later Abseil has becomes UNKNOWN.
 grpc::StatusCode ToGrpcCode(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kOk:
@@ -49,7 +48,7 @@ grpc::StatusCode ToGrpcCode(absl::StatusCode code) {
   }
 }
 
-// Cuts UTF-8 `text` at a character boundary.
+// Cuts UTF-8 `text` at a character boundary if it is longer than kMaxStatusMessageBytes.
 std::string Shorten(std::string text) {
   if (text.size() <= kMaxStatusMessageBytes) return text;
   size_t end = kMaxStatusMessageBytes - 3;
@@ -63,11 +62,12 @@ std::string Shorten(std::string text) {
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   v1::ErrorDetail detail;
-  detail.set_reason(ReasonOf(status));
+  detail.set_reason(storage::ReasonOf(status));
   if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
-  detail.set_retry_after_ms(RetryAfterMsOf(status));
-  detail.set_rule(RuleOf(status));
-  return grpc::Status(ToGrpcCode(status.code()), Shorten(MessageOf(status)), detail.SerializeAsString());
+  detail.set_retry_after_ms(storage::RetryAfterMsOf(status));
+  detail.set_rule(storage::RuleOf(status));
+  return grpc::Status(ToGrpcCode(status.code()), Shorten(storage::MessageOf(status)),
+                      detail.SerializeAsString());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

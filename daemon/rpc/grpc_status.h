@@ -1,19 +1,20 @@
-// The one place where statuses become gRPC statuses.
+// Converts statuses to gRPC statuses; no other file does.
 #pragma once
 
 #include <grpcpp/support/status.h>
 
 #include "absl/status/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Longest message sent, in bytes: it travels in HTTP/2 headers, of which peers accept 8 KiB, and
-// percent-encoding triples what is not ASCII. A message can quote an attribute name of 64 KiB.
+// The longest message sent, in bytes. The message travels in HTTP/2 headers, of which peers accept 8 KiB, and
+// percent-encoding triples bytes that are not ASCII. Without a bound a message could be much longer: it can
+// quote an attribute name of 64 KiB.
 inline constexpr size_t kMaxStatusMessageBytes = 1'024;
 
-// The same code and message, with reason, waiting time and broken rule as an itemdb.v1.ErrorDetail in the
-// binary details. A status without a reason gets the name of its code as reason. Messages above
-// kMaxStatusMessageBytes are cut between characters and end in "...".
+// The same code and message. The binary details hold an itemdb.v1.ErrorDetail with the reason, the time to
+// wait before a retry and the broken rule. A status without a reason gets the name of its code as reason. A
+// message above kMaxStatusMessageBytes is cut between characters and ends in "...".
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

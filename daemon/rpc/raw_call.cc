@@ -8,19 +8,20 @@
 #include "daemon/rpc/grpc_status.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 grpc::Status TooLong(size_t reply_bytes) {
-  return ToGrpcStatus(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
-                                absl::StrFormat("the reply takes %d bytes; a message takes at most %d bytes",
-                                                reply_bytes, kMaxMessageBytes)));
+  return ToGrpcStatus(
+      storage::MakeError(absl::StatusCode::kResourceExhausted, storage::kReasonLimitExceeded,
+                         absl::StrFormat("the reply takes %d bytes; a message takes at most %d bytes",
+                                         reply_bytes, storage::kMaxMessageBytes)));
 }
 
-// Shorter replies are not worth counting: a thousand of them are a megabyte.
+// Shorter replies are not counted: a thousand of them take only a megabyte.
 constexpr size_t kShortReplyBytes = 1'024;
 
-// Text that gRPC sends, counted while it exists.
+// A text that gRPC sends; its bytes are counted in CallMemory while it exists.
 class CountedText {
  public:
   CountedText(std::string text, std::shared_ptr<CallMemory> memory)
@@ -38,8 +39,8 @@ class CountedText {
   const std::shared_ptr<CallMemory> memory_;
 };
 
-// A slice over `text`, which it owns.
-grpc::Slice Adopt(std::string&& text, const std::shared_ptr<CallMemory>& memory) {
+// A slice that owns `text`.
+grpc::Slice ToSlice(std::string&& text, const std::shared_ptr<CallMemory>& memory) {
   auto owner = std::make_unique<CountedText>(std::move(text), memory);
   std::string& owned = owner->text();
   return grpc::Slice(
@@ -49,40 +50,41 @@ grpc::Slice Adopt(std::string&& text, const std::shared_ptr<CallMemory>& memory)
 
 grpc::Slice Encode(const google::protobuf::MessageLite& message, size_t message_bytes,
                    const std::shared_ptr<CallMemory>& memory) {
-  if (message_bytes > kShortReplyBytes) return Adopt(message.SerializeAsString(), memory);
+  if (message_bytes > kShortReplyBytes) return ToSlice(message.SerializeAsString(), memory);
   grpc::Slice slice(message_bytes);
   message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
   return slice;
 }
 
-// A reply and its items, which are handed over without being copied.
+// Encodes `reply` and appends `encoded_items` as a slice of its own, without copying them.
 EncodedReply EncodeWithItems(const google::protobuf::MessageLite& reply, std::string&& encoded_items,
                              const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes) {
   size_t head_bytes = reply.ByteSizeLong();
   size_t reply_bytes = head_bytes + encoded_items.size();
-  if (reply_bytes > kMaxMessageBytes) return {TooLong(reply_bytes), 0};
-  grpc::Slice slices[] = {Encode(reply, head_bytes, memory), Adopt(std::move(encoded_items), memory)};
+  if (reply_bytes > storage::kMaxMessageBytes) return {TooLong(reply_bytes), 0};
+  grpc::Slice slices[] = {Encode(reply, head_bytes, memory), ToSlice(std::move(encoded_items), memory)};
   grpc::ByteBuffer(slices, 2).Swap(bytes);
   return {grpc::Status::OK, reply_bytes};
 }
 
 }  // namespace
 
-Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
+storage::Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
   auto deadline = context.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return Cancellation::Clock::time_point::max();
+  if (deadline == std::chrono::system_clock::time_point::max())
+    return storage::Cancellation::Clock::time_point::max();
   auto left = deadline - std::chrono::system_clock::now();
-  // A deadline centuries away must not overflow.
-  if (left > std::chrono::hours(24 * 365)) return Cancellation::Clock::time_point::max();
-  return Cancellation::Clock::now() + left;
+  // The sum below would overflow for a deadline that is centuries away.
+  if (left > std::chrono::hours(24 * 365)) return storage::Cancellation::Clock::time_point::max();
+  return storage::Cancellation::Clock::now() + left;
 }
 
-absl::StatusOr<Caller> CallerOf(const CallAccess& access, const grpc::CallbackServerContext& context,
+absl::StatusOr<Caller> CallerOf(const Authorizer& access, const grpc::CallbackServerContext& context,
                                 std::string_view method) {
   if (!access.asks_for_keys()) return Caller();
   const auto [first, end] = context.client_metadata().equal_range("authorization");
   if (first == end) return access.Check(method, std::nullopt);
-  // Two are none that could be understood.
+  // Two values are refused like a malformed one.
   if (std::next(first) != end) return access.Check(method, "");
   return access.Check(method, std::string_view(first->second.data(), first->second.size()));
 }
@@ -96,35 +98,35 @@ grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_
 }
 
 bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
-  // The reader only takes references on the slices; its parameter is not const because it may decompress
-  // them.
+  // The reader only takes references to the slices; it is not const because it may decompress them.
   grpc::ProtoBufferReader reader(const_cast<grpc::ByteBuffer*>(&bytes));
   return reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
 }
 
 absl::Status UndecodableRequest(std::string_view method) {
-  return ValidationError(absl::StrFormat("the bytes sent are not a request message of %s", method));
+  return storage::ValidationError(absl::StrFormat("the bytes sent are not a request message of %s", method));
 }
 
 EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
                          const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes) {
   size_t reply_bytes = reply.ByteSizeLong();
-  if (reply_bytes > kMaxMessageBytes) return {TooLong(reply_bytes), 0};
+  if (reply_bytes > storage::kMaxMessageBytes) return {TooLong(reply_bytes), 0};
   grpc::Slice slice = Encode(reply, reply_bytes, memory);
   grpc::ByteBuffer(&slice, 1).Swap(bytes);
   return {grpc::Status::OK, reply_bytes};
 }
 
-EncodedReply EncodeReply(Page&& page, const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes) {
-  return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
-}
-
-EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+EncodedReply EncodeReply(storage::Page&& page, const std::shared_ptr<CallMemory>& memory,
                          grpc::ByteBuffer* bytes) {
   return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
 }
 
-EncodedReply EncodeReply(WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
+EncodedReply EncodeReply(storage::StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes) {
+  return EncodeWithItems(page.reply, std::move(page.encoded_items), memory, bytes);
+}
+
+EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
                          grpc::ByteBuffer* bytes) {
   return EncodeWithItems(page.reply, std::move(page.encoded_records), memory, bytes);
 }
@@ -135,7 +137,7 @@ Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string
       method_(method),
       request_bytes_(request_bytes),
       reply_(reply),
-      caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
+      caller_left_(std::make_shared<storage::Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
 bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
@@ -167,7 +169,7 @@ void Call::Complete(EncodedReply reply, int64_t items) {
   if (calls_.slow.IsSlow(duration)) {
     calls_.slow.Log(
         {.method = method_,
-         .facts = facts_,
+         .facts = log_fields_,
          .duration = duration,
          .request_bytes = request_bytes_,
          .reply_bytes = reply.bytes,
@@ -175,10 +177,10 @@ void Call::Complete(EncodedReply reply, int64_t items) {
          .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
   }
   calls_.memory->Release(reserved_bytes_);
-  // Finish may be the end of this object.
+  // Finish() may delete this object.
   CallGate& gate = calls_.gate;
   Finish(std::move(reply.status));
   gate.Leave();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

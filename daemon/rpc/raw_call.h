@@ -1,9 +1,9 @@
-// One unary call from bytes to bytes: parse the request, ask the database, answer with its reply or status.
-// Every method of every service goes through Answer().
+// A unary call from request bytes to reply bytes: parse the request, call the database, send its reply or
+// status. Every unary method of every service goes through Answer().
 //
-// The services are registered with gRPC's raw methods because the messages parsed here are not always those
-// of the published service (itemdb.wire messages carry items as bytes), and because gRPC's own parser answers
-// malformed bytes with INTERNAL.
+// The services use gRPC's raw methods for two reasons. The messages parsed here are not always those of the
+// published service: itemdb.wire messages carry items as bytes. And gRPC's own parser answers malformed bytes
+// with INTERNAL instead of INVALID_ARGUMENT.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -18,12 +18,12 @@
 #include <utility>
 
 #include "daemon/access/statement_roles.h"
-#include "daemon/serving/call_facts.h"
+#include "daemon/serving/call_log_fields.h"
 #include "daemon/serving/calls.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // False when the bytes are not an encoding of `message`.
 bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message);
@@ -32,18 +32,18 @@ bool DecodeRequest(const grpc::ByteBuffer& bytes, google::protobuf::MessageLite&
 // INVALID_ARGUMENT.
 absl::Status UndecodableRequest(std::string_view method);
 
-// The caller's deadline by the clock that storage uses; max() without one.
-Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context);
+// The caller's deadline on storage's clock; max() without a deadline.
+storage::Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context);
 
-// Whose call this is, or why it is not let in (daemon/access/call_access.h).
-absl::StatusOr<Caller> CallerOf(const CallAccess& access, const grpc::CallbackServerContext& context,
+// The caller, from the metadata of the call; errors as of Authorizer::Check() (daemon/access/authorizer.h).
+absl::StatusOr<Caller> CallerOf(const Authorizer& access, const grpc::CallbackServerContext& context,
                                 std::string_view method);
 
-// What a call hears from a daemon that is stopping; and from one whose calls take all the memory they may.
+// The status of a call to a daemon that is stopping, and of a call when the memory for calls is used up.
 grpc::Status StoppingReply(std::string_view what_was_done = "nothing was done");
 grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
 
-// A request is there twice, as bytes and decoded.
+// A request is in memory twice: as bytes and decoded.
 inline constexpr size_t kCopiesOfRequest = 2;
 
 // An encoded reply.
@@ -52,42 +52,43 @@ struct EncodedReply {
   size_t bytes = 0;
 };
 
-// Encodes a reply into `bytes`; what is long is counted in `memory` until gRPC has sent it. LIMIT_EXCEEDED
-// when it is longer than a message may be.
+// Encodes a reply into `bytes`. A reply above 1 KiB is counted in `memory` until gRPC has sent it.
+// RESOURCE_EXHAUSTED, reason LIMIT_EXCEEDED: the reply is longer than storage::kMaxMessageBytes.
 EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
                          const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
-// Hand over `page.encoded_items` without copying it.
-EncodedReply EncodeReply(Page&& page, const std::shared_ptr<CallMemory>& memory, grpc::ByteBuffer* bytes);
-EncodedReply EncodeReply(StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+// These move `page.encoded_items` into the reply without copying it.
+EncodedReply EncodeReply(storage::Page&& page, const std::shared_ptr<CallMemory>& memory,
                          grpc::ByteBuffer* bytes);
-// The same with `page.encoded_records`.
-EncodedReply EncodeReply(WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
+EncodedReply EncodeReply(storage::StatementPage&& page, const std::shared_ptr<CallMemory>& memory,
+                         grpc::ByteBuffer* bytes);
+// Moves `page.encoded_records` into the reply without copying it.
+EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMemory>& memory,
                          grpc::ByteBuffer* bytes);
 
-// One call that has arrived, from there to its answer; it ends itself.
+// One unary call from its arrival to its answer. The object deletes itself when gRPC is done with the call.
 //
-// The reactor is one of ours because gRPC's own does not tell when the caller cancels or its deadline passes.
-// gRPC would hand the reactions of such a reactor to another thread; as ours only set a flag and free memory,
-// they may run in place (InternalInlineable), which makes it as cheap as gRPC's own.
+// gRPC's default reactor does not report that the caller has cancelled or that the deadline has passed. gRPC
+// runs the callbacks of other reactors on another thread. Ours only set a flag and free memory, so
+// InternalInlineable() lets them run in place, and a call costs no more than with the default reactor.
 class Call final : public grpc::ServerUnaryReactor {
  public:
-  // `reply` belongs to gRPC and stays valid until the call is finished, also when the caller has left.
+  // `reply` belongs to gRPC and stays valid until the call is finished, even if the caller cancels.
   Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
        size_t request_bytes, grpc::ByteBuffer* reply);
 
-  // True when the call may go on: Answer() must follow. Otherwise it was answered: the daemon is stopping,
-  // the caller may not call this, or requests in flight take all the memory they may (which is not asked of a
-  // call with `any_memory`).
+  // True: the call was admitted, and Answer() must follow. False: the call was refused and has its status,
+  // because the daemon is stopping, the caller's key does not allow the method, or the memory for calls is
+  // used up. A call with `any_memory` is admitted without that last check.
   [[nodiscard]] bool Enter(const grpc::CallbackServerContext& context, bool any_memory);
 
   const Caller& caller() const { return caller_; }
 
-  void set_facts(CallFacts facts) { facts_ = std::move(facts); }
+  void set_log_fields(CallLogFields facts) { log_fields_ = std::move(facts); }
 
-  // Whether the answer is still wanted; never null.
-  const CancellationPtr& cancellation() const { return cancellation_; }
+  // Cancelled when the caller cancels or its deadline passes; never null.
+  const storage::CancellationPtr& cancellation() const { return cancellation_; }
 
-  // Answers with `result`, from any thread, once. This object may be gone afterwards.
+  // Sends `result`. Called once, from any thread. This object may be deleted afterwards.
   template <typename Reply>
   void Answer(absl::StatusOr<Reply> result) {
     if (!result.ok()) return Complete({ErrorReply(result.status()), 0}, -1);
@@ -109,20 +110,20 @@ class Call final : public grpc::ServerUnaryReactor {
   const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   const size_t request_bytes_;
   grpc::ByteBuffer* const reply_;
-  // The same object twice.
-  const std::shared_ptr<Cancellation> caller_left_;
-  const CancellationPtr cancellation_;
+  // Both point to the same object.
+  const std::shared_ptr<storage::Cancellation> caller_left_;
+  const storage::CancellationPtr cancellation_;
   Caller caller_;
-  CallFacts facts_;
+  CallLogFields log_fields_;
   size_t reserved_bytes_ = 0;
 };
 
-// Requests that are answered whatever memory others take: an overloaded daemon must be able to say so.
+// Requests admitted even if the memory for calls is used up: GetStatus must work on an overloaded daemon.
 template <typename Request>
 inline constexpr bool kTakesAnyMemory = std::is_same_v<Request, v1::GetStatusRequest>;
 
-// Decodes `bytes` as a Request and runs `operation(Request&&, Done<Reply>, CancellationPtr)`; `done` finishes
-// the call from whatever thread it runs on. The call stays inside `calls.gate` until then.
+// Decodes `bytes` as a Request and runs `operation(Request&&, Done<Reply>, CancellationPtr)`. The operation
+// may call its Done from any thread, which finishes the call. The call stays inside `calls.gate` until then.
 template <typename Request, typename Reply, typename Operation>
 grpc::ServerUnaryReactor* Answer(Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* reply,
@@ -131,7 +132,7 @@ grpc::ServerUnaryReactor* Answer(Calls& calls, grpc::CallbackServerContext* cont
   if (!call->Enter(*context, kTakesAnyMemory<Request>)) return call;
   Request request;
   if (DecodeRequest(*bytes, request)) {
-    call->set_facts(FactsOf(request));
+    call->set_log_fields(LogFieldsOf(request));
     if constexpr (requires { RefusedStatements(request, call->caller()); }) {
       if (auto refused = RefusedStatements(request, call->caller())) {
         call->Answer(*std::move(refused));
@@ -139,11 +140,11 @@ grpc::ServerUnaryReactor* Answer(Calls& calls, grpc::CallbackServerContext* cont
       }
     }
     auto done = [call](absl::StatusOr<Reply> result) { call->Answer(std::move(result)); };
-    operation(std::move(request), Done<Reply>(std::move(done)), call->cancellation());
+    operation(std::move(request), storage::Done<Reply>(std::move(done)), call->cancellation());
   } else {
     call->Answer(absl::StatusOr<Reply>(UndecodableRequest(method)));
   }
   return call;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -7,7 +7,7 @@
 
 #include "daemon/rpc/grpc_status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using grpc::experimental::InterceptionHookPoints;
@@ -15,7 +15,7 @@ using grpc::experimental::InterceptorBatchMethods;
 
 constexpr std::string_view kService = "/grpc.reflection.";
 
-// A reply with nothing in it but `status`. The reply's type is compiled into gRPC, without a header.
+// A reply with `status` as error_response. Built by protobuf reflection: gRPC has no header for its type.
 std::unique_ptr<google::protobuf::Message> ErrorReply(const google::protobuf::Message& reply,
                                                       const grpc::Status& status) {
   std::unique_ptr<google::protobuf::Message> made(reply.New());
@@ -31,7 +31,7 @@ std::unique_ptr<google::protobuf::Message> ErrorReply(const google::protobuf::Me
 
 class ReflectionAccess final : public grpc::experimental::Interceptor {
  public:
-  ReflectionAccess(const CallAccess& access, std::string_view method) : access_(access), method_(method) {}
+  ReflectionAccess(const Authorizer& access, std::string_view method) : access_(access), method_(method) {}
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA))
@@ -61,16 +61,16 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
       methods->ModifySendStatus(refusal_);
   }
 
-  const CallAccess& access_;
+  const Authorizer& access_;
   const std::string_view method_;
   grpc::Status refusal_;
-  // On its way.
+  // The reply being sent; it must live until gRPC has serialized it.
   std::unique_ptr<google::protobuf::Message> reply_;
 };
 
 class Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit Factory(const CallAccess& access) : access_(access) {}
+  explicit Factory(const Authorizer& access) : access_(access) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     std::string_view method = info->method();
@@ -80,14 +80,14 @@ class Factory final : public grpc::experimental::ServerInterceptorFactoryInterfa
   }
 
  private:
-  const CallAccess& access_;
+  const Authorizer& access_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
-    const CallAccess& access) {
+    const Authorizer& access) {
   return std::make_unique<Factory>(access);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,20 +1,20 @@
-// Reflection asks for a key too. It is a service of gRPC's own that does not pass the gate of ours, so an
-// interceptor stands in its way.
+// The check of access keys for reflection. Reflection is gRPC's own service, so its calls do not go through
+// Call::Enter() (raw_call.h); an interceptor checks them.
 #pragma once
 
 #include <grpcpp/support/server_interceptor.h>
 
 #include <memory>
 
-#include "daemon/access/call_access.h"
+#include "daemon/access/authorizer.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Answers reflection requests of callers that `access` does not let in with UNAUTHENTICATED or
-// PERMISSION_DENIED, in the form that the service has for errors. Their streams end when they do; how many
-// there are at once is bounded (daemon/server/server.cc). Leaves all other calls alone. `access` is borrowed
-// and outlives the server.
+// Answers reflection requests of callers that `access` refuses with UNAUTHENTICATED or PERMISSION_DENIED, as
+// the error_response of the reflection protocol. A refused stream stays open until the client ends it; the
+// number of reflection streams is bounded (daemon/server/server.cc). All other calls are left alone. `access`
+// is borrowed and must outlive the server.
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
-    const CallAccess& access);
+    const Authorizer& access);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -5,7 +5,7 @@
 #include "daemon/server/services.h"
 #include "itemdb/v1/admin.grpc.pb.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
@@ -13,7 +13,7 @@ using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCa
 
 class AdminService final : public RawAdmin {
  public:
-  AdminService(Database& database, Calls& calls, const AdminFigures& figures)
+  AdminService(storage::Database& database, Calls& calls, const AdminFigures& figures)
       : database_(database), calls_(calls), figures_(figures) {}
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
@@ -53,16 +53,16 @@ class AdminService final : public RawAdmin {
   }
 
  private:
-  Database& database_;
+  storage::Database& database_;
   Calls& calls_;
   const AdminFigures figures_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAdminService(Database& database, Calls& calls,
+std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, Calls& calls,
                                                 const AdminFigures& figures) {
   return std::make_unique<AdminService>(database, calls, figures);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

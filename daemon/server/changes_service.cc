@@ -4,7 +4,7 @@
 #include "daemon/streams/change_stream.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
@@ -12,7 +12,7 @@ using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
 
 class ChangesService final : public RawChanges {
  public:
-  ChangesService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  ChangesService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
   grpc::ServerUnaryReactor* ReadChanges(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* reply) override {
@@ -29,14 +29,14 @@ class ChangesService final : public RawChanges {
   }
 
  private:
-  Database& database_;
+  storage::Database& database_;
   Calls& calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeChangesService(Database& database, Calls& calls) {
+std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, Calls& calls) {
   return std::make_unique<ChangesService>(database, calls);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,12 +1,12 @@
-// itemdb.v1.Data: the path of every item. Requests are parsed as itemdb.wire messages, which have the wire
-// format of the published ones but leave items as bytes (tests/daemon/wire_twins_test.cc compares the two).
+// itemdb.v1.Data: reads and writes of items. Requests are parsed as itemdb.wire messages, which have the same
+// wire format but leave items as bytes (tests/daemon/wire_twins_test.cc compares the two).
 #include "daemon/rpc/raw_call.h"
 #include "daemon/server/services.h"
 #include "daemon/streams/bulk_stream.h"
 #include "daemon/streams/page_stream.h"
 #include "itemdb/v1/data.grpc.pb.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using grpc::ByteBuffer;
@@ -33,7 +33,7 @@ using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
 
 class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>> {
  public:
-  DataService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  DataService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
   ServerUnaryReactor* PutItem(CallbackServerContext* context, const ByteBuffer* request,
                               ByteBuffer* reply) override {
@@ -109,25 +109,25 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* Query(CallbackServerContext* context, const ByteBuffer* request,
                             ByteBuffer* reply) override {
-    return Answer<wire::PageRequest, Page>(calls_, context, "itemdb.v1.Data/Query", request, reply,
-                                           [this](const auto& request, auto done, auto cancellation) {
-                                             database_.Query(request, std::move(done),
-                                                             std::move(cancellation));
-                                           });
+    return Answer<wire::PageRequest, storage::Page>(
+        calls_, context, "itemdb.v1.Data/Query", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.Query(request, std::move(done), std::move(cancellation));
+        });
   }
 
   ServerUnaryReactor* Scan(CallbackServerContext* context, const ByteBuffer* request,
                            ByteBuffer* reply) override {
-    return Answer<wire::PageRequest, Page>(calls_, context, "itemdb.v1.Data/Scan", request, reply,
-                                           [this](const auto& request, auto done, auto cancellation) {
-                                             database_.Scan(request, std::move(done),
-                                                            std::move(cancellation));
-                                           });
+    return Answer<wire::PageRequest, storage::Page>(
+        calls_, context, "itemdb.v1.Data/Scan", request, reply,
+        [this](const auto& request, auto done, auto cancellation) {
+          database_.Scan(request, std::move(done), std::move(cancellation));
+        });
   }
 
   ServerUnaryReactor* ExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) override {
-    return Answer<wire::ExecuteStatementRequest, StatementPage>(
+    return Answer<wire::ExecuteStatementRequest, storage::StatementPage>(
         calls_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.ExecuteStatement(request, std::move(done), std::move(cancellation));
@@ -169,43 +169,45 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
   }
 
  private:
-  // Pages of the state of their own moment, or all of the one of now.
+  // With `one_state` all pages read one snapshot, pinned now; otherwise each page reads the current state.
   absl::StatusOr<ReadPageOf> QueryPages(bool one_state) {
-    Database* database = &database_;
+    storage::Database* database = &database_;
     if (!one_state) {
-      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+      return [database](const wire::PageRequest& request, storage::Done<storage::Page> done,
+                        storage::CancellationPtr cancellation) {
         database->Query(request, std::move(done), std::move(cancellation));
       };
     }
-    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
-    return
-        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-          database->QueryState(*state, request, std::move(done), std::move(cancellation));
-        };
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const storage::PinnedSnapshot> state, database->PinSnapshot());
+    return [database, state](const wire::PageRequest& request, storage::Done<storage::Page> done,
+                             storage::CancellationPtr cancellation) {
+      database->QuerySnapshot(*state, request, std::move(done), std::move(cancellation));
+    };
   }
 
   absl::StatusOr<ReadPageOf> ScanPages(bool one_state) {
-    Database* database = &database_;
+    storage::Database* database = &database_;
     if (!one_state) {
-      return [database](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
+      return [database](const wire::PageRequest& request, storage::Done<storage::Page> done,
+                        storage::CancellationPtr cancellation) {
         database->Scan(request, std::move(done), std::move(cancellation));
       };
     }
-    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const HeldState> state, database->HoldState());
-    return
-        [database, state](const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
-          database->ScanState(*state, request, std::move(done), std::move(cancellation));
-        };
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const storage::PinnedSnapshot> state, database->PinSnapshot());
+    return [database, state](const wire::PageRequest& request, storage::Done<storage::Page> done,
+                             storage::CancellationPtr cancellation) {
+      database->ScanSnapshot(*state, request, std::move(done), std::move(cancellation));
+    };
   }
 
-  Database& database_;
+  storage::Database& database_;
   Calls& calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeDataService(Database& database, Calls& calls) {
+std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, Calls& calls) {
   return std::make_unique<DataService>(database, calls);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

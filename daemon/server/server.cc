@@ -15,28 +15,28 @@
 #include "daemon/server/services.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// Names health checks may ask for, beside "" for the whole server.
+// The names that a health check may contain, beside "" for the whole server.
 constexpr const char* kServiceNames[] = {"itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Changes",
                                          "itemdb.v1.Admin"};
 
-// A peer that vanished without closing is found after a minute of silence and 20 seconds without an answer.
+// A peer that vanished without closing its connection: gRPC pings after a minute of silence, and closes the
+// connection after 20 seconds without an answer.
 constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-// Clients may ping an idle connection this often; below it, they are cut off as abusive.
+// The shortest ping interval on an idle connection; gRPC disconnects a client that pings more often.
 constexpr int kMinClientPingIntervalMs = 10'000;
-// How long calls are still refused with a status of our own after the last one was answered. What reaches
-// gRPC once it shuts down is cancelled, which tells a caller nothing about a write; whoever calls all the
-// time hears the refusal within a round trip and stops.
+// How long new calls are still refused with UNAVAILABLE after the last call was answered. Later calls reach a
+// gRPC server that shuts down: it cancels them, and the caller of a write cannot know whether it was applied.
+// A client that calls all the time gets the refusal within a round trip and stops calling.
 constexpr std::chrono::milliseconds kRefusing(200);
-// How long streams have to end with a status; then they are cut off.
+// How long streams have to end with a status; then they are cut.
 constexpr std::chrono::milliseconds kEndOfStreams(250);
-// Open streams of reflection, each of which holds a thread, and the one that waits for them. What is beyond
-// is refused (RESOURCE_EXHAUSTED).
+// Threads for reflection: one waits for calls, one per open stream; more streams get RESOURCE_EXHAUSTED.
 constexpr int kMaxReflectionThreads = 16;
-// For the last answers to leave when everything else is done.
+// The time for sending the last replies after all calls are answered.
 constexpr std::chrono::milliseconds kLastAnswers(500);
 
 int Milliseconds(absl::Duration duration) {
@@ -45,10 +45,10 @@ int Milliseconds(absl::Duration duration) {
 }
 
 void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxMessageBytes);
-  // gRPC inflates a compressed message before it looks at its size, so that a small one could take all
-  // memory: none is inflated, and clients are told that compression is not offered.
+  builder.SetMaxReceiveMessageSize(storage::kMaxMessageBytes);
+  builder.SetMaxSendMessageSize(storage::kMaxMessageBytes);
+  // gRPC inflates a compressed message before it checks its size, so a small message could take all memory.
+  // Inflating is turned off, and clients are told that the server offers no compression.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
@@ -65,7 +65,7 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   quota.Resize(options.transport_bytes);
   quota.SetMaxThreads(kMaxReflectionThreads);
   builder.SetResourceQuota(quota);
-  // Reflection is a synchronous service: a thread waits for calls, and each open stream has one of its own.
+  // Reflection is a synchronous service: one thread waits for calls, and each open stream has its own thread.
   builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
@@ -81,7 +81,7 @@ std::unique_ptr<ExternalConnectionAcceptor> AddAcceptor(
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, ServerOptions options) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& database, ServerOptions options) {
   std::unique_ptr<Server> server(new Server(options));
   ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(options.addresses, options.socket_permissions));
   if (!options.http.addresses.empty()) {
@@ -89,9 +89,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Database& database, Server
     options.http.idle_timeout = options.idle_timeout;
     options.http.handshake_timeout = options.handshake_timeout;
     options.http.log = options.log;
-    ITEMDB_ASSIGN_OR_RETURN(server->http_, HttpServer::Open(server->calls_, options.http));
+    ITEMDB_ASSIGN_OR_RETURN(server->http_, http::HttpServer::Open(server->calls_, options.http));
     server->http_handler_ =
-        std::make_unique<JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
+        std::make_unique<http::JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
   ITEMDB_RETURN_IF_ERROR(server->FollowFiles(options));
@@ -145,7 +145,7 @@ absl::Status Server::FollowFiles(const ServerOptions& options) {
     ITEMDB_RETURN_IF_ERROR(publish_to_http(content));
     auto read = [tls = *options.tls] { return ReadTlsFiles(tls); };
     auto publish = [this, publish_to_http](const TlsContent& changed) -> absl::Status {
-      // What may want for descriptors first: when it fails, nothing has changed.
+      // Set() goes first because it can fail for lack of file descriptors: then nothing has changed.
       ITEMDB_RETURN_IF_ERROR(certificates_->Set(changed));
       return publish_to_http(changed);
     };
@@ -198,10 +198,10 @@ void Server::Stop(std::chrono::milliseconds patience) {
     drained = calls_.gate.WaitUntilEmpty(patience - std::min(patience, kEndOfStreams));
   }
   if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
-  // After this nobody can connect; what gRPC was given once it shuts down, it would not close.
+  // The listener stops before Shutdown(): gRPC does not close a connection that it is given afterwards.
   listener_->Stop();
   if (http_ != nullptr) http_->Cut();
-  // What is left are answers on their way, and streams that are not ours (health watches, reflection).
+  // Only replies being sent and gRPC's own streams (health watches, reflection) are left now.
   server_->Shutdown(std::chrono::system_clock::now() +
                     (drained ? kLastAnswers : std::chrono::milliseconds(0)));
   calls_.gate.WaitUntilEmpty();
@@ -210,4 +210,4 @@ void Server::Stop(std::chrono::milliseconds patience) {
   server_.reset();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

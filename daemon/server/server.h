@@ -1,4 +1,4 @@
-// The server: gRPC's services and the HTTP endpoint, addresses, limits and shutdown.
+// The server: the gRPC services and the HTTP endpoint, with their addresses, limits and shutdown.
 #pragma once
 
 #include <grpcpp/server.h>
@@ -19,91 +19,91 @@
 #include "daemon/serving/listener.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// The defaults are those of tests; itemd's own stand in daemon/config/settings.cc.
+// The defaults are for tests; the defaults of itemd are in daemon/config/settings.cc.
 struct ServerOptions {
   // At least one.
   std::vector<ListenAddress> addresses;
   // Permission bits of unix sockets.
   unsigned socket_permissions = 0660;
-  // For every HOST:PORT, also of HTTP; unix sockets are never encrypted.
+  // For every HOST:PORT of gRPC and HTTP; unix sockets are never encrypted.
   std::optional<TlsOptions> tls;
-  // Path of the key file that both protocols ask for keys of; empty: neither does.
+  // Path of the key file for both protocols; empty: callers need no key.
   std::string access_keys;
-  // How often the files of the two above are looked at for changes.
+  // How often the files of `tls` and `access_keys` are read again.
   absl::Duration reload_interval = absl::Seconds(10);
-  // Connections at once; more are closed as they come.
+  // Open connections, for gRPC and HTTP each; further connections are closed at once.
   size_t max_connections = 4'096;
-  // Calls in flight on one connection; peers hold back what is beyond.
+  // Calls in flight on one gRPC connection; clients delay further calls.
   int max_calls_per_connection = 1'024;
-  // Peers that have not begun to speak HTTP/2 after this long are cut off.
+  // A gRPC connection without TLS handshake and HTTP/2 preface after this time is closed.
   absl::Duration handshake_timeout = absl::Seconds(10);
   // Connections without calls for this long are closed; zero: never.
   absl::Duration idle_timeout = absl::ZeroDuration();
-  // What the daemon was given in all, in bytes; only told.
+  // The value of --memory, in bytes; only returned by GetStatus.
   uint64_t memory_bytes = 0;
-  // Bytes of requests and replies in flight; beyond it calls are refused (CALLS_FULL).
+  // Bytes of requests and replies in flight; further calls are refused (CALLS_FULL).
   size_t call_bytes = 1 << 30;
   // Calls that take at least this long are logged; zero: none.
   absl::Duration slow_request = absl::ZeroDuration();
-  // Bytes of gRPC's buffers. Beyond it gRPC makes peers wait and cancels calls.
+  // Bytes of gRPC's buffers. When they are full gRPC makes peers wait and cancels calls.
   size_t transport_bytes = 512 << 20;
-  // Of the HTTP endpoint; no addresses: there is none. What it has in common with the above is taken from
-  // there.
-  HttpServerOptions http;
+  // The HTTP endpoint; without addresses there is none. Start() sets its max_connections, idle_timeout,
+  // handshake_timeout and log from the fields of this struct.
+  http::HttpServerOptions http;
   // Required.
   std::shared_ptr<spdlog::logger> log;
 };
 
 class Server {
  public:
-  // Serves `database`, which is borrowed and must outlive the server, on all addresses, or on none.
+  // Serves `database` on all addresses, or on none. `database` is borrowed and must outlive the server.
   //
-  // UNAVAILABLE: one of them cannot be listened on, or a certificate or key file cannot be read;
-  // INVALID_ARGUMENT: one is not fit for use. The message names it and the reason.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(Database& database, ServerOptions options);
+  // UNAVAILABLE: listening on an address failed, or a certificate or key file cannot be read.
+  // INVALID_ARGUMENT: a certificate or key file is not valid. The message names the address or file and why.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(storage::Database& database, ServerOptions options);
 
-  // As Stop() with no patience.
+  // Calls Stop() with a patience of zero, unless it was called before.
   ~Server();
 
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Where the server can be reached, one per address asked for, with the ports the kernel chose.
+  // One for each address in the options, with the port that the kernel chose.
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
-  // The same of the HTTP endpoint.
+  // The same for the HTTP endpoint.
   std::vector<std::string> http_addresses() const;
 
-  // What requests and replies in flight take now, as counted.
+  // Bytes of requests and replies in flight, as counted by CallMemory.
   int64_t call_bytes() const { return calls_.memory->used_bytes(); }
 
-  // Reports NOT_SERVING to health checks, takes no new calls, waits up to `patience` for those in flight,
-  // then cancels them. Returns when the database has answered the last one. Called once.
+  // Reports NOT_SERVING to health checks, refuses new calls, waits up to `patience` for calls in flight, then
+  // cancels them. Returns when the database has answered the last call. Called once.
   void Stop(std::chrono::milliseconds patience);
-  // Ends the patience of a Stop() that runs on another thread, or of one to come.
-  void HurryUp() { calls_.gate.Hurry(); }
+  // Ends the wait of a Stop() that runs on another thread or begins later: it cancels the calls at once.
+  void EndGracePeriod() { calls_.gate.EndGracePeriod(); }
 
  private:
   explicit Server(const ServerOptions& options);
-  // Puts the files into effect, and keeps doing so. HTTP is open by then.
+  // Puts the certificate and key files into effect and starts `files_`. Called after `http_` is made.
   absl::Status FollowFiles(const ServerOptions& options);
 
-  // In order of construction: the listeners go first, then the server, the calls last.
+  // In order of construction: the listeners are destroyed first, then the server, then `calls_`.
   Calls calls_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // Null without TLS.
   std::unique_ptr<GrpcCertificates> certificates_;
   std::unique_ptr<grpc::Server> server_;
-  // Where gRPC takes connections: of HOST:PORT, and of unix sockets.
+  // They give accepted connections to gRPC: connections of HOST:PORT, and of unix sockets.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tcp_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> local_;
   std::unique_ptr<Listener> listener_;
   // Null without HTTP addresses.
-  std::unique_ptr<HttpHandler> http_handler_;
-  std::unique_ptr<HttpServer> http_;
-  // Null when there are no files to follow.
+  std::unique_ptr<http::HttpHandler> http_handler_;
+  std::unique_ptr<http::HttpServer> http_;
+  // Null without certificates and access keys.
   std::unique_ptr<FileFollower> files_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,6 +1,5 @@
-// The gRPC services, each a thin layer over one Database: bytes in, one method of the database, bytes out.
-// They decide nothing about data. One .cc file a service; none of the generated service headers is needed
-// here.
+// The gRPC services. Each method decodes a request, calls one method of the Database and encodes its reply;
+// it decides nothing about data. Each service has a .cc file, so that this header needs no generated header.
 #pragma once
 
 #include <grpcpp/impl/service_type.h>
@@ -10,22 +9,21 @@
 #include "daemon/serving/calls.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// What GetStatus tells that the database does not know.
+// Fields of GetStatus that the database does not know.
 struct AdminFigures {
-  // Microseconds since 1970.
+  // Start of the daemon, in microseconds since 1970.
   int64_t start_time_us = 0;
-  // What the daemon was given, in bytes.
+  // The value of --memory, in bytes.
   int64_t memory_bytes = 0;
 };
 
-// `database` and `calls` are borrowed and must outlive the service; the service must outlive the grpc::Server
-// it is registered with.
-std::unique_ptr<grpc::Service> MakeDataService(Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeTablesService(Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeChangesService(Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeAdminService(Database& database, Calls& calls,
+// `database` and `calls` are borrowed and outlive the service, which must outlive its grpc::Server.
+std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, Calls& calls);
+std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, Calls& calls);
+std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, Calls& calls);
+std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, Calls& calls,
                                                 const AdminFigures& figures);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -3,7 +3,7 @@
 #include "daemon/server/services.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using grpc::ByteBuffer;
@@ -19,7 +19,7 @@ using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::With
 
 class TablesService final : public RawTables {
  public:
-  TablesService(Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  TablesService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
 
   ServerUnaryReactor* CreateTable(CallbackServerContext* context, const ByteBuffer* request,
                                   ByteBuffer* reply) override {
@@ -106,14 +106,14 @@ class TablesService final : public RawTables {
   }
 
  private:
-  Database& database_;
+  storage::Database& database_;
   Calls& calls_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeTablesService(Database& database, Calls& calls) {
+std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, Calls& calls) {
   return std::make_unique<TablesService>(database, calls);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

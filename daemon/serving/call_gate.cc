@@ -1,28 +1,28 @@
 #include "daemon/serving/call_gate.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 bool CallGate::TryEnter() {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   if (closed_) return false;
   ++inside_;
   return true;
 }
 
 void CallGate::Leave() {
-  // Notifies under the lock: whoever waits may destroy the gate as soon as it has the lock.
-  MutexLock lock(mutex_);
+  // Notifies under the lock: the waiting thread may destroy the gate as soon as it has the lock.
+  storage::MutexLock lock(mutex_);
   if (--inside_ == 0 && closed_) empty_.NotifyAll();
 }
 
 void CallGate::Close() {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   closed_ = true;
 }
 
 bool CallGate::WaitUntilEmpty(std::chrono::milliseconds patience) {
   auto deadline = std::chrono::steady_clock::now() + patience;
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   while (inside_ > 0) {
     auto left = deadline - std::chrono::steady_clock::now();
     if (hurry_ || left <= left.zero()) return false;
@@ -31,15 +31,15 @@ bool CallGate::WaitUntilEmpty(std::chrono::milliseconds patience) {
   return true;
 }
 
-void CallGate::Hurry() {
-  MutexLock lock(mutex_);
+void CallGate::EndGracePeriod() {
+  storage::MutexLock lock(mutex_);
   hurry_ = true;
   empty_.NotifyAll();
 }
 
 void CallGate::WaitUntilEmpty() {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   while (inside_ > 0) empty_.Wait(mutex_);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,6 +1,7 @@
-// Counts calls in flight, so that a daemon that stops can refuse new ones with a status of its own and wait
-// for the others. gRPC alone would cancel calls that arrive while it stops, which tells a caller nothing
-// about a write, and would wait for streams that never end, such as health watches.
+// Counts the calls in flight. A daemon that stops closes the gate: new calls are refused with a status of
+// ours, and the daemon waits for the calls inside. gRPC's own shutdown is not enough: it cancels calls that
+// arrive meanwhile, so the caller of a write cannot know whether it was applied, and it waits for streams
+// that never end, such as health watches.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // Thread-safe.
 class CallGate {
@@ -17,26 +18,25 @@ class CallGate {
   CallGate(const CallGate&) = delete;
   CallGate& operator=(const CallGate&) = delete;
 
-  // True when the call may go on; it must Leave() once.
+  // True: the call is inside and must Leave() once. False: the gate is closed.
   [[nodiscard]] bool TryEnter();
   void Leave();
 
-  // No call enters any more.
+  // From now on TryEnter() returns false.
   void Close();
-  // Waits until none is inside. False when `patience` passed or Hurry() was called first. The gate must be
-  // closed.
+  // After Close(): waits until no call is inside. False: `patience` passed or EndGracePeriod() was called.
   bool WaitUntilEmpty(std::chrono::milliseconds patience);
-  // Ends the wait above, and those to come.
-  void Hurry();
-  // The same without end, whatever the hurry. After it the gate may be destroyed.
+  // Ends the wait above, and makes later ones return at once.
+  void EndGracePeriod();
+  // As above without a time limit, also after EndGracePeriod(). Afterwards the gate may be destroyed.
   void WaitUntilEmpty();
 
  private:
-  Mutex mutex_;
-  CondVar empty_;
+  storage::Mutex mutex_;
+  storage::CondVar empty_;
   int64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool hurry_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

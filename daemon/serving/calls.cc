@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr int64_t kLinesPerSecond = 10;
@@ -25,9 +25,9 @@ bool CallMemory::TryReserve(size_t bytes, int64_t limit) {
 }
 
 absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done) {
-  // What is in flight is mostly answered by then.
+  // Most calls in flight are answered within this time.
   constexpr int64_t kRetryAfterMs = 50;
-  return MakeError(
+  return storage::MakeError(
       absl::StatusCode::kResourceExhausted, kReasonCallsFull,
       absl::StrFormat("requests and replies in flight take all of the %d bytes they may (--memory); %s",
                       memory.limit_bytes(), what_was_done),
@@ -35,19 +35,19 @@ absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_
 }
 
 absl::Status StoppingError(std::string_view what_was_done) {
-  // How long a restart takes, roughly.
+  // About the time of a restart.
   constexpr int64_t kRetryAfterMs = 1'000;
-  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                   absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs);
+  return storage::MakeError(absl::StatusCode::kUnavailable, storage::kReasonUnavailable,
+                            absl::StrFormat("itemd is stopping; %s", what_was_done), kRetryAfterMs);
 }
 
-SlowRequests::SlowRequests(absl::Duration threshold, std::shared_ptr<spdlog::logger> log)
+SlowRequestLog::SlowRequestLog(absl::Duration threshold, std::shared_ptr<spdlog::logger> log)
     : threshold_(Threshold(threshold)), log_(std::move(log)) {}
 
-void SlowRequests::Log(const AnsweredCall& call) {
+void SlowRequestLog::Log(const AnsweredCall& call) {
   int64_t left_out = 0;
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     auto now = std::chrono::steady_clock::now();
     if (now - second_began_ >= std::chrono::seconds(1)) {
       second_began_ = now;
@@ -67,4 +67,4 @@ void SlowRequests::Log(const AnsweredCall& call) {
   if (left_out > 0) log_->warn("slow requests not logged count={}", left_out);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,5 +1,4 @@
-// What all calls share: the gate they pass, who may call what, the streams among them, the memory they take,
-// and the log of those that were slow.
+// The state that all calls share: gate, access check, open streams, bound on memory, log of slow calls.
 #pragma once
 
 #include <atomic>
@@ -10,9 +9,9 @@
 #include <string_view>
 
 #include "absl/time/time.h"
-#include "daemon/access/call_access.h"
-#include "daemon/serving/call_facts.h"
+#include "daemon/access/authorizer.h"
 #include "daemon/serving/call_gate.h"
+#include "daemon/serving/call_log_fields.h"
 #include "daemon/serving/open_streams.h"
 #include "storage/base/status.h"
 
@@ -20,22 +19,23 @@ namespace spdlog {
 class logger;
 }
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// RESOURCE_EXHAUSTED: requests and replies in flight take all the memory they may; nothing was done.
+// Reason of RESOURCE_EXHAUSTED: requests and replies in flight have used up their memory; nothing was done.
 inline constexpr std::string_view kReasonCallsFull = "CALLS_FULL";
 
-// Counts bytes of requests and replies in flight. Replies count until gRPC has sent them, which may be after
-// the server is gone: share it. Thread-safe.
+// Counts the bytes of requests and replies in flight. A reply counts until gRPC has sent it. That may be
+// after the server is destroyed, so replies hold a shared_ptr to this object. Thread-safe.
 class CallMemory {
  public:
   explicit CallMemory(size_t limit_bytes) : limit_(static_cast<int64_t>(limit_bytes)) {}
 
-  // False when the limit is reached; a request that is alone always gets in. Otherwise Release() as much.
+  // True: the caller must Release() as many bytes later. False: the limit would be exceeded. Succeeds for any
+  // size while nothing else is counted.
   bool TryReserve(size_t bytes) { return TryReserve(bytes, limit_); }
-  // The same for streams, which may last: they leave half to all other calls.
+  // As TryReserve(), but for streams, which may last long: they leave half of the limit to other calls.
   bool TryReserveForStream(size_t bytes) { return TryReserve(bytes, limit_ / 2); }
-  // Beyond the limit if need be: a reply that is there is cheaper to send than to make again.
+  // Adds bytes even beyond the limit: a finished reply is cheaper to send than to refuse and make again.
   void Add(size_t bytes) { used_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
   void Release(size_t bytes) { used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
 
@@ -49,30 +49,30 @@ class CallMemory {
   std::atomic<int64_t> used_ = 0;
 };
 
-// What a call hears when the memory for calls is used up; and from a daemon that is stopping.
+// RESOURCE_EXHAUSTED when the memory for calls is used up; UNAVAILABLE from a daemon that is stopping.
 absl::Status CallsFullError(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
 absl::Status StoppingError(std::string_view what_was_done = "nothing was done");
 
-// A call that was answered.
+// A finished call, for the log of slow calls.
 struct AnsweredCall {
   // "itemdb.v1.Data/PutItem".
   std::string_view method;
-  const CallFacts& facts;
+  const CallLogFields& facts;
   std::chrono::steady_clock::duration duration;
   size_t request_bytes;
   size_t reply_bytes;
-  // Of the reply; negative: it has none, the request's count.
+  // Items in the reply; negative: the reply does not count items, and the log shows those of the request.
   int64_t items;
-  // The canonical name, "OK".
+  // The name of the status code: "OK".
   std::string code;
 };
 
-// Logs calls that took long: what was called on which table, how long and how much it was; never what was in
-// it. At most ten lines a second, as slow calls come in crowds. Thread-safe.
-class SlowRequests {
+// Logs calls that took long: method, table, duration and sizes, never the content of items. At most ten lines
+// a second, because slow calls come many at a time. Thread-safe.
+class SlowRequestLog {
  public:
-  // Zero: none is logged.
-  SlowRequests(absl::Duration threshold, std::shared_ptr<spdlog::logger> log);
+  // A threshold of zero: no call is logged.
+  SlowRequestLog(absl::Duration threshold, std::shared_ptr<spdlog::logger> log);
 
   bool IsSlow(std::chrono::steady_clock::duration duration) const { return duration >= threshold_; }
   void Log(const AnsweredCall& call);
@@ -80,7 +80,7 @@ class SlowRequests {
  private:
   const std::chrono::steady_clock::duration threshold_;
   const std::shared_ptr<spdlog::logger> log_;
-  Mutex mutex_;
+  storage::Mutex mutex_;
   std::chrono::steady_clock::time_point second_began_ ABSL_GUARDED_BY(mutex_);
   int64_t lines_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -91,11 +91,11 @@ struct Calls {
       : memory(std::make_shared<CallMemory>(memory_bytes)), slow(slow_request, std::move(log)) {}
 
   CallGate gate;
-  // Of gRPC; requests over HTTP are signed.
-  CallAccess access;
+  // For gRPC calls only; HTTP requests are signed instead (daemon/http/signature).
+  Authorizer access;
   OpenStreams streams;
   const std::shared_ptr<CallMemory> memory;
-  SlowRequests slow;
+  SlowRequestLog slow;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

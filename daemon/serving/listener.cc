@@ -15,16 +15,17 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Connections the kernel keeps waiting while this thread is busy; the kernel lowers it to net.core.somaxconn.
+// Connections that wait in the kernel while this thread is busy; the kernel lowers it to net.core.somaxconn.
 constexpr int kBacklog = 4'096;
-// How long to wait when there are no descriptors for a connection that is waiting.
+// The pause when the process has no free descriptor for a waiting connection.
 constexpr int kPauseMs = 100;
-// Looking at thousands of descriptors for each connection beyond the limit would be a way to keep us busy.
+// A sweep checks thousands of descriptors. One sweep for each connection beyond the limit would let a client
+// that opens many connections keep this thread busy.
 constexpr std::chrono::milliseconds kSweepInterval(10);
 constexpr std::chrono::seconds kLogInterval(1);
 
@@ -34,13 +35,13 @@ absl::Status CannotListen(const ListenAddress& address, int error) {
                       error == EADDRINUSE ? "another process uses this address" : std::strerror(error)));
 }
 
-// `address` with the port that was bound.
+// The text of `address` with the port that `fd` is bound to.
 std::string BoundName(const ListenAddress& address, int fd) {
   if (!address.socket_path.empty()) return address.text;
   sockaddr_storage bound = {};
   socklen_t bytes = sizeof(bound);
   getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &bytes);
-  // The port stands at the same place in both families.
+  // sin_port and sin6_port have the same offset.
   int port = ntohs(reinterpret_cast<sockaddr_in*>(&bound)->sin_port);
   return absl::StrFormat("%s:%d", address.text.substr(0, address.text.rfind(':')), port);
 }
@@ -50,8 +51,8 @@ ino_t InodeOf(int fd) {
   return fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode) ? info.st_ino : 0;
 }
 
-// Lets through one message a second.
-class Hourglass {
+// Passes() returns true at most once a second.
+class RateLimiter {
  public:
   bool Passes() {
     Clock::time_point now = Clock::now();
@@ -67,7 +68,7 @@ class Hourglass {
 }  // namespace
 
 bool ConnectionCount::Exceeds(int fd) {
-  // A number that is given out again was closed before.
+  // If the number of `fd` is counted already, that connection was closed.
   connections_.erase(fd);
   if (connections_.size() >= limit_) Sweep();
   if (connections_.size() >= limit_) return true;
@@ -100,10 +101,9 @@ absl::Status Listener::Listen(const ListenAddress& address, unsigned socket_perm
   if (socket.fd.get() < 0) return CannotListen(address, errno);
   int on = 1, off = 0;
   if (socket.tcp) {
-    // Not to wait for the last connections of a daemon that was stopped. Two daemons still cannot share a
-    // port.
+    // Allows binding while old connections are in TIME_WAIT. Two daemons still cannot share a port.
     setsockopt(socket.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    // [::] is every address of the machine, also those of IPv4.
+    // [::] listens on all IPv4 addresses too.
     if (target.storage.ss_family == AF_INET6) {
       setsockopt(socket.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     }
@@ -135,7 +135,7 @@ void Listener::Start(size_t max_connections, Accept accept, std::shared_ptr<spdl
 
 void Listener::Run(size_t max_connections, const Accept& accept, spdlog::logger& log) {
   ConnectionCount count(max_connections);
-  Hourglass refused, exhausted;
+  RateLimiter refused, exhausted;
   std::vector<pollfd> events = {{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
   for (const Socket& socket : sockets_)
     events.push_back({.fd = socket.fd.get(), .events = POLLIN, .revents = 0});
@@ -187,4 +187,4 @@ size_t RaiseOpenFileLimit() {
   return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,8 +1,8 @@
-// Listening sockets, and the thread that accepts connections and hands them to gRPC.
+// Listening sockets, and the thread that accepts connections and hands them to gRPC or HTTP.
 //
-// gRPC could do both, but its 1.51 stops accepting for ever once the process is out of file descriptors, has
-// no bound on connections, removes the socket file of a daemon that serves it, and does not say why an
-// address failed.
+// gRPC can listen itself, but gRPC 1.51 stops accepting for ever once the process is out of file descriptors,
+// has no bound on connections, removes the socket file of another daemon that is serving on it, and does not
+// say why an address failed.
 #pragma once
 
 #include <sys/types.h>
@@ -22,20 +22,19 @@ namespace spdlog {
 class logger;
 }
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Counts connections that were given away: one is gone when its descriptor is closed or names something else.
-// Not thread-safe.
+// Counts open connections that other code owns: a connection is closed when its descriptor is closed or
+// refers to another file. Not thread-safe.
 class ConnectionCount {
  public:
   explicit ConnectionCount(size_t limit) : limit_(limit) {}
 
-  // True when `fd` is one more than the limit allows. Otherwise it is counted until it is closed, by
-  // whomever.
+  // True: `fd` exceeds the limit and is not counted. False: `fd` is counted until its owner closes it.
   bool Exceeds(int fd);
 
  private:
-  // Forgets what is closed.
+  // Stops counting closed connections; does nothing within 10 ms of the last time.
   void Sweep();
 
   const size_t limit_;
@@ -46,36 +45,35 @@ class ConnectionCount {
 
 class Listener {
  public:
-  // Takes a connected, non-blocking socket, which it owns from then on. `tcp` tells HOST:PORT from unix
-  // sockets. Called by one thread.
+  // Called with a connected, non-blocking socket, which the callee owns. `tcp` is true for HOST:PORT, false
+  // for unix sockets. Called by one thread.
   using Accept = std::function<void(int fd, int listener_fd, bool tcp)>;
 
-  // Listens on all of `addresses` or on none; nothing is accepted yet. Socket files get `socket_permissions`;
-  // a stale one is replaced. UNAVAILABLE: one of them cannot be listened on; the message names it and the
-  // reason.
+  // Listens on all of `addresses` or on none; accepts nothing yet. Socket files get `socket_permissions`; a
+  // stale one is replaced. UNAVAILABLE: listening on an address failed; the message names it and the reason.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::vector<ListenAddress>& addresses,
                                                         unsigned socket_permissions);
-  // As Stop().
+  // Calls Stop().
   ~Listener();
 
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // One per address asked for, with the ports the kernel chose.
+  // One for each address passed to Open(), with the port that the kernel chose.
   const std::vector<std::string>& addresses() const { return names_; }
 
-  // Accepts from now on, `max_connections` at once; what is beyond is closed as it comes, and logged at most
-  // once a second. Called once.
+  // Starts the thread that accepts connections. Connections beyond `max_connections` are closed at once,
+  // which is logged at most once a second. Called once.
   void Start(size_t max_connections, Accept accept, std::shared_ptr<spdlog::logger> log);
 
-  // Stops listening and removes the socket files. Connections go on. May be called again.
+  // Stops listening and removes the socket files. Open connections stay open. May be called again.
   void Stop();
 
  private:
   struct Socket {
     Descriptor fd;
     bool tcp = true;
-    // Of the socket file, to remove no other.
+    // The socket file, and its inode: Stop() does not remove a file with another inode.
     std::string path;
     ino_t inode = 0;
   };
@@ -86,11 +84,11 @@ class Listener {
 
   std::vector<Socket> sockets_;
   std::vector<std::string> names_;
-  Descriptor stop_;  // An eventfd, readable once the thread is to end.
+  Descriptor stop_;  // An eventfd; Stop() makes it readable to end the thread.
   std::thread thread_;
 };
 
 // Raises the soft limit on open files to the hard one, and returns it.
 size_t RaiseOpenFileLimit();
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

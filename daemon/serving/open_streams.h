@@ -1,22 +1,21 @@
-// The streams that are open, so that a daemon that stops can end them: a stream has no end of its own that
-// would come soon.
+// The set of open streams. A daemon that stops ends them, because a stream may not end by itself.
 #pragma once
 
 #include <set>
 
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 // Thread-safe.
 class OpenStreams {
  public:
-  // A stream, while it is between Add and Remove. Both are called under a lock and return at once.
+  // A stream. The set calls its functions under its lock between Add() and Remove(); they return at once.
   class Stream {
    public:
-    // Ends the stream with a status as soon as what it is doing is done.
+    // Ends the stream with a status as soon as its current work is done.
     virtual void Stop() = 0;
-    // Cuts it off, whatever it is doing.
+    // Ends the stream at once, whatever it is doing.
     virtual void Cut() = 0;
 
    protected:
@@ -27,17 +26,19 @@ class OpenStreams {
   OpenStreams(const OpenStreams&) = delete;
   OpenStreams& operator=(const OpenStreams&) = delete;
 
-  // After Stop() the stream is told to stop at once.
+  // After Stop(), Add() stops the new stream at once.
   void Add(Stream* stream);
   void Remove(Stream* stream);
 
+  // Stops all streams, and those that are added later.
   void Stop();
+  // Cuts all streams.
   void Cut();
 
  private:
-  Mutex mutex_;
+  storage::Mutex mutex_;
   std::set<Stream*> streams_ ABSL_GUARDED_BY(mutex_);
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

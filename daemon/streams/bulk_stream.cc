@@ -10,22 +10,24 @@
 #include "daemon/streams/stream_call.h"
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// Chunks of a stream under way at a time: one is being committed, one waits for its turn, one is being read
-// from the disk, one arrives. More only takes memory.
+// Chunks of a stream that are in progress at a time: one is being committed, one waits for its turn, one
+// reads from the disk, one arrives. More chunks would only take memory.
 constexpr size_t kChunksUnderWay = 4;
 
-// Three things go on side by side: chunks are read from the client, applied, and acknowledged. Each is at
-// most once in gRPC's hands; what may go on is decided under the lock, and done after it.
+// Three activities run at the same time: reading a chunk from the client, applying chunks, sending an
+// acknowledgement. At most one read and one write are pending in gRPC. GoOn() chooses the next step under the
+// lock and takes it after releasing the lock.
 //
-// Kept by itself until gRPC is done with it, and by the chunks under way until they have told it everything.
+// Owned by `self_` until gRPC is done with the stream, and by the callbacks of chunks that are being applied.
 class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                          public OpenStreams::Stream,
                          public std::enable_shared_from_this<BulkStream> {
  public:
-  BulkStream(Database& database, Calls& calls, grpc::CallbackServerContext& context, std::string_view method)
+  BulkStream(storage::Database& database, Calls& calls, grpc::CallbackServerContext& context,
+             std::string_view method)
       : call_(calls, context, method, /*request_bytes=*/0),
         context_(context),
         database_(database),
@@ -37,7 +39,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     self_ = shared_from_this();
     if (grpc::Status entered = call_.Enter(); !entered.ok()) {
       {
-        MutexLock lock(mutex_);
+        storage::MutexLock lock(mutex_);
         finished_ = true;
       }
       return Finish(std::move(entered));
@@ -49,7 +51,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   void OnReadDone(bool ok) override {
     grpc::Status caller = ok ? call_.CheckCaller() : grpc::Status::OK;
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       reading_ = false;
       if (!caller.ok()) {
         EndWith(std::move(caller));
@@ -64,7 +66,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 
   void OnWriteDone(bool ok) override {
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       writing_ = false;
       acknowledgement_.Clear();
       if (!ok) EndWith(ToGrpcStatus(absl::CancelledError("the client is gone")));
@@ -75,7 +77,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   void OnCancel() override {
     call_.Cancel();
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       EndWith(ToGrpcStatus(absl::CancelledError("the client is gone")));
     }
     GoOn();
@@ -88,10 +90,10 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     self_.reset();
   }
 
-  // What has been begun is acknowledged first.
+  // Chunks that are being applied are still acknowledged.
   void Stop() override {
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       EndWith(StoppingReply("nothing more was done"));
     }
     GoOn();
@@ -102,27 +104,27 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   struct Chunk {
     size_t reserved_bytes = 0;
     std::chrono::steady_clock::time_point began;
-    CallFacts facts;
+    CallLogFields facts;
     size_t request_bytes = 0;
-    // Once it is applied.
+    // Set once the chunk was applied or has failed.
     std::optional<absl::StatusOr<wire::BulkWriteReply>> reply;
   };
 
-  // Nothing is begun any more. The first reason is the one the client hears.
+  // No further chunk is read or applied. The client gets the status of the first call.
   void EndWith(grpc::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!end_.has_value()) end_ = std::move(status);
   }
 
-  // Does what can be done now.
+  // Takes all steps that are possible now.
   void GoOn() {
     while (true) {
       enum class Next { kNothing, kRead, kApply, kWrite, kFinish } next = Next::kNothing;
       grpc::Status status;
       {
-        MutexLock lock(mutex_);
+        storage::MutexLock lock(mutex_);
         if (finished_) return;
         if (!writing_ && !chunks_.empty() && chunks_.front()->reply.has_value()) {
-          // Acknowledged in their order; the first that failed ends the stream.
+          // Chunks are acknowledged in their order; the first failed chunk ends the stream.
           if (TakeAcknowledgement()) {
             writing_ = true;
             next = Next::kWrite;
@@ -153,7 +155,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
         case Next::kApply:
           Apply();
           {
-            MutexLock lock(mutex_);
+            storage::MutexLock lock(mutex_);
             applying_ = false;
           }
           break;
@@ -166,7 +168,8 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     }
   }
 
-  // False when there is no memory for the chunk that arrived: it waits for others of the stream to be done.
+  // False: there is no memory for the chunk that arrived. It waits until other chunks of the stream are done;
+  // if there are none, the stream ends with CALLS_FULL.
   bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = kCopiesOfRequest * request_.Length();
     if (!call_.calls().memory->TryReserveForStream(bytes)) {
@@ -178,11 +181,11 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     return true;
   }
 
-  // Applies the chunk in `request_`, for which the last of `chunks_` stands.
+  // Applies the chunk in `request_`; the last element of `chunks_` belongs to it.
   void Apply() {
     std::shared_ptr<Chunk> chunk;
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       chunk = chunks_.back();
     }
     grpc::ByteBuffer bytes;
@@ -191,7 +194,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     chunk->request_bytes = bytes.Length();
     wire::BulkWriteChunk request;
     if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
-    chunk->facts = FactsOf(request);
+    chunk->facts = LogFieldsOf(request);
     bytes.Clear();
     database_.BulkWrite(
         *writes_, request,
@@ -207,17 +210,18 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     if (!reply.ok()) logged.status = ToGrpcStatus(reply.status());
     call_.LogIfSlow(chunk.began, chunk.facts, logged, -1, chunk.request_bytes);
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       chunk.reply = std::move(reply);
     }
     GoOn();
   }
 
-  // Moves the first chunk's reply to `acknowledgement_`; false when it failed.
+  // Removes the first chunk and encodes its reply into `acknowledgement_`. False: nothing to send, because
+  // this chunk or an earlier one has failed.
   bool TakeAcknowledgement() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     absl::StatusOr<wire::BulkWriteReply> reply = *std::move(chunks_.front()->reply);
     chunks_.pop_front();
-    // After a failure nothing is acknowledged: the client would not know what the gap is.
+    // After a failed chunk no later chunk is acknowledged: acknowledgements must have no gap.
     if (failed_) return false;
     if (reply.ok()) {
       EncodedReply encoded = EncodeReply(*reply, call_.calls().memory, &acknowledgement_);
@@ -227,7 +231,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
       return false;
     }
     failed_ = true;
-    // Before anything else that ends the stream: it is what the client must know.
+    // Replaces any other reason for the end: the client must learn that the chunk failed.
     end_ = ToGrpcStatus(reply.status());
     return false;
   }
@@ -235,26 +239,26 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   std::shared_ptr<BulkStream> self_;
   StreamCall call_;
   grpc::CallbackServerContext& context_;
-  Database& database_;
-  std::shared_ptr<BulkWrites> writes_;
-  // In gRPC's hands while reading_ and writing_.
+  storage::Database& database_;
+  std::shared_ptr<storage::BulkWrites> writes_;
+  // gRPC uses `request_` while reading_, and `acknowledgement_` while writing_.
   grpc::ByteBuffer request_;
   grpc::ByteBuffer acknowledgement_;
 
-  Mutex mutex_;
-  // Under way, in their order.
+  storage::Mutex mutex_;
+  // Chunks in progress, in the order of their arrival.
   std::deque<std::shared_ptr<Chunk>> chunks_ ABSL_GUARDED_BY(mutex_);
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   // `request_` holds a chunk.
   bool arrived_ ABSL_GUARDED_BY(mutex_) = false;
-  // It is being handed to the database, one at a time so that the order is kept.
+  // A chunk is being passed to the database; one at a time, which keeps their order.
   bool applying_ ABSL_GUARDED_BY(mutex_) = false;
   // The client has sent its last chunk.
   bool no_more_ ABSL_GUARDED_BY(mutex_) = false;
   // A chunk failed.
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
-  // Why the stream ends before that.
+  // Why the stream ends before the client's last chunk; the status sent to the client.
   std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
@@ -262,10 +266,11 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StartBulkStream(
-    Database& database, Calls& calls, grpc::CallbackServerContext* context, std::string_view method) {
+    storage::Database& database, Calls& calls, grpc::CallbackServerContext* context,
+    std::string_view method) {
   auto stream = std::make_shared<BulkStream>(database, calls, *context, method);
   stream->Start();
   return stream.get();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,5 @@
-// BulkWrite: chunks in, acknowledgements out, several chunks under way at a time (EXT-03).
+// BulkWrite: the client sends chunks of writes, the server acknowledges each. Up to four chunks of a stream
+// are in progress at a time (EXT-03).
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -10,10 +11,10 @@
 #include "daemon/serving/calls.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// A stream that has arrived; it ends itself.
+// Starts the stream for a call that has arrived. The stream deletes itself when gRPC is done with it.
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StartBulkStream(
-    Database& database, Calls& calls, grpc::CallbackServerContext* context, std::string_view method);
+    storage::Database& database, Calls& calls, grpc::CallbackServerContext* context, std::string_view method);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

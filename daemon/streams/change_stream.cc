@@ -5,14 +5,14 @@
 #include "daemon/rpc/raw_call.h"
 #include "daemon/streams/reply_stream.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr std::string_view kMethod = "itemdb.v1.Changes/Watch";
 
 class ChangeStream final : public ReplyStream {
  public:
-  ChangeStream(Database& database, Calls& calls, const grpc::ByteBuffer& request,
+  ChangeStream(storage::Database& database, Calls& calls, const grpc::ByteBuffer& request,
                grpc::CallbackServerContext& context)
       : ReplyStream(calls, context, kMethod, request.Length()), database_(database) {}
 
@@ -27,33 +27,34 @@ class ChangeStream final : public ReplyStream {
 
   void MakeNext() override {
     database_.WatchChanges(
-        request_, [this](absl::StatusOr<WatchPage> page) { SendPage(std::move(page)); },
+        request_, [this](absl::StatusOr<storage::WatchPage> page) { SendPage(std::move(page)); },
         call().cancellation());
   }
 
-  void SendPage(absl::StatusOr<WatchPage> page) {
+  void SendPage(absl::StatusOr<storage::WatchPage> page) {
     if (!page.ok()) return End(page.status());
     request_.set_after_sequence(page->reply.change_sequence());
     request_.set_table_storage_id(page->reply.table_storage_id());
     const bool last = page->last;
-    // A reply may wait long for its reader. Who is refused goes on later where it was.
+    // A reply may wait long for its client to read. A stream that is refused memory ends; the client can
+    // resume it from its last position.
     CallMemory& memory = *calls().memory;
     const size_t bytes = page->encoded_records.size();
     if (bytes > 0 && !memory.TryReserveForStream(bytes)) return EndForMemory();
     EncodedReply reply = EncodeReply(*std::move(page), calls().memory, message());
-    // Counted with the message by now.
+    // From here on EncodeReply() counts these bytes.
     if (bytes > 0) memory.Release(bytes);
     Send(std::move(reply.status), last);
   }
 
-  Database& database_;
-  // Of what is still to come.
+  storage::Database& database_;
+  // The request, with the position from which the next reply continues.
   v1::WatchRequest request_;
 };
 
 }  // namespace
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(Database& database, Calls& calls,
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database, Calls& calls,
                                                               grpc::CallbackServerContext* context,
                                                               const grpc::ByteBuffer* request) {
   auto* stream = new ChangeStream(database, calls, *request, *context);
@@ -61,4 +62,4 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(Database& database
   return stream;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

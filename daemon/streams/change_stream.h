@@ -1,7 +1,7 @@
-// Watch: change records as they are committed.
+// Watch: sends change records as they are committed.
 //
-// The next reply is read when gRPC has taken on the one before, so that a client that reads slowly, or not at
-// all, costs one reply; between two nothing of the database is held.
+// The stream reads the next reply from the database once gRPC has accepted the previous one. So a client that
+// reads slowly, or not at all, costs the memory of one reply. Between replies the stream holds no snapshot.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -11,11 +11,11 @@
 #include "daemon/serving/calls.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// A watch that has arrived; it ends itself.
-grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(Database& database, Calls& calls,
+// Starts the stream for a call that has arrived. The stream deletes itself when gRPC is done with it.
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database, Calls& calls,
                                                               grpc::CallbackServerContext* context,
                                                               const grpc::ByteBuffer* request);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

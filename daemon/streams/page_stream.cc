@@ -8,14 +8,15 @@
 #include "daemon/streams/reply_stream.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// Bytes set aside for a page before it is read. What it takes is counted once it is there.
+// Bytes reserved for a page before it is read. Once it is read, its real size is counted instead.
 size_t ExpectedPageBytes(const wire::PageRequest& request) {
   if (request.select() == v1::SELECT_COUNT) return 0;
-  if (!request.has_limit() || request.limit() < 1) return kMaxPageBytes;
-  return std::min<size_t>(kMaxPageBytes, static_cast<size_t>(request.limit()) * kMaxItemBytes);
+  if (!request.has_limit() || request.limit() < 1) return storage::kMaxPageBytes;
+  return std::min<size_t>(storage::kMaxPageBytes,
+                          static_cast<size_t>(request.limit()) * storage::kMaxItemBytes);
 }
 
 class PageStream final : public ReplyStream {
@@ -30,7 +31,7 @@ class PageStream final : public ReplyStream {
     wire::PageStreamRequest request;
     if (!DecodeRequest(bytes, request)) return End(UndecodableRequest(call().method()));
     request_ = std::move(*request.mutable_page());
-    facts_ = FactsOf(request_);
+    log_fields_ = LogFieldsOf(request_);
     absl::StatusOr<ReadPageOf> read = begin(request.one_state());
     if (!read.ok()) return End(read.status());
     read_ = *std::move(read);
@@ -40,7 +41,7 @@ class PageStream final : public ReplyStream {
  private:
   ~PageStream() override = default;
 
-  void LetGo() override { read_ = nullptr; }  // With the state it may hold.
+  void Release() override { read_ = nullptr; }  // Releases the pinned snapshot that it may hold.
 
   void MakeNext() override {
     expected_bytes_ = ExpectedPageBytes(request_);
@@ -48,10 +49,11 @@ class PageStream final : public ReplyStream {
     began_ = std::chrono::steady_clock::now();
     ReadPageOf read = read_;
     read(
-        request_, [this](absl::StatusOr<Page> page) { SendPage(std::move(page)); }, call().cancellation());
+        request_, [this](absl::StatusOr<storage::Page> page) { SendPage(std::move(page)); },
+        call().cancellation());
   }
 
-  void SendPage(absl::StatusOr<Page> page) {
+  void SendPage(absl::StatusOr<storage::Page> page) {
     calls().memory->Release(expected_bytes_);
     EncodedReply reply;
     int64_t items = -1;
@@ -64,13 +66,13 @@ class PageStream final : public ReplyStream {
     } else {
       reply.status = ToGrpcStatus(page.status());
     }
-    // A stream lasts as long as its client likes; what may be slow is a page.
-    call().LogIfSlow(began_, facts_, reply, items);
+    // The log of slow calls judges single pages: the client decides how long the stream lasts.
+    call().LogIfSlow(began_, log_fields_, reply, items);
     Send(std::move(reply.status), last);
   }
 
   wire::PageRequest request_;
-  CallFacts facts_;
+  CallLogFields log_fields_;
   ReadPageOf read_;
   std::chrono::steady_clock::time_point began_;
   size_t expected_bytes_ = 0;
@@ -86,4 +88,4 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* StartPageStream(
   return stream;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

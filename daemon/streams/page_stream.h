@@ -1,7 +1,8 @@
-// QueryStream and ScanStream: one page after the other until nothing is left (EXT-01).
+// QueryStream and ScanStream: send one page after another until the last one (EXT-01).
 //
-// The next page is read when gRPC has taken on the one before, so that a client that reads slowly, or not at
-// all, costs one page. Between pages nothing of the database is held, unless all are to be of one state.
+// The stream reads the next page once gRPC has accepted the previous one. So a client that reads slowly, or
+// not at all, costs the memory of one page. Between pages the stream holds no snapshot, unless the client
+// asked for `one_state`: then one pinned snapshot serves all pages.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -14,15 +15,16 @@
 #include "daemon/serving/calls.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Reads one page of the stream's state.
-using ReadPageOf =
-    std::function<void(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation)>;
+// Reads one page.
+using ReadPageOf = std::function<void(const wire::PageRequest& request, storage::Done<storage::Page> done,
+                                      storage::CancellationPtr cancellation)>;
 
-// A stream that has arrived; it ends itself. `begin(one_state)` says how its pages are read.
+// Starts the stream for a call that has arrived. `begin(one_state)` returns the function that reads its
+// pages. The stream deletes itself when gRPC is done with it.
 grpc::ServerWriteReactor<grpc::ByteBuffer>* StartPageStream(
     Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
     const grpc::ByteBuffer* request, const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin);
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

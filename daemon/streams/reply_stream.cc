@@ -4,7 +4,7 @@
 
 #include "daemon/rpc/grpc_status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr std::string_view kNothingMore = "nothing more was read";
@@ -21,14 +21,14 @@ bool ReplyStream::Enter() {
 }
 
 void ReplyStream::OnWriteDone(bool ok) {
-  message_.Clear();  // Counted until here.
+  message_.Clear();  // Its bytes were counted in CallMemory until here.
   if (!ok) return End(absl::CancelledError("the client is gone"));
   if (last_) return Finish(grpc::Status::OK);
   MakeNext();
 }
 
 void ReplyStream::OnDone() {
-  LetGo();
+  Release();
   calls().streams.Remove(this);
   call_.Leave();
   delete this;
@@ -53,4 +53,4 @@ void ReplyStream::EndUnlessStopping(grpc::Status status) {
   Finish(stopping_ ? StoppingReply(kNothingMore) : std::move(status));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

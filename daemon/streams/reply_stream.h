@@ -1,4 +1,4 @@
-// A call that is answered by one reply after another: what QueryStream, ScanStream and Watch have in common.
+// A call that sends one reply after another: the base class of QueryStream, ScanStream and Watch.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -10,10 +10,11 @@
 
 #include "daemon/streams/stream_call.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
-// Deletes itself when gRPC is done with it. At any time a reply is being made, or one is being sent, or the
-// stream is over; so what follows needs no lock, but for the wish to stop.
+// Deletes itself when gRPC is done with it. At any time either one reply is being made, or one is being sent,
+// or the stream is over. So only one thread uses the members at a time and they need no lock; `stopping_`,
+// which Stop() sets from another thread, is atomic.
 class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public OpenStreams::Stream {
  public:
   void OnWriteDone(bool ok) final;
@@ -29,26 +30,27 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
       : call_(calls, context, method, request_bytes), context_(context) {}
   ~ReplyStream() override = default;
 
-  // True when the stream may go on; otherwise it is over.
+  // True: the stream was admitted. False: it was refused, and is over.
   [[nodiscard]] bool Enter();
-  // Makes the next reply and Sends it, or Ends. The stream may be over before this returns.
+  // Makes the next reply, then calls Send() or End(), on any thread. May delete this before it returns.
   virtual void MakeNext() = 0;
-  // Gives back what is held of the database, while that is there.
-  virtual void LetGo() {}
+  // Releases objects of the database, e.g. a pinned snapshot, at the end, while the database still exists.
+  virtual void Release() {}
 
   StreamCall& call() { return call_; }
   Calls& calls() { return call_.calls(); }
   grpc::ByteBuffer* message() { return &message_; }
 
-  // Sends message(), unless `status` says that there is none, the caller's key is not good for it any more,
-  // or the daemon stops. After the `last` one the stream is over.
+  // Sends message(). Ends the stream instead if `status` is an error, the caller's key does not allow the
+  // method any more, or the daemon stops. With `last` the stream ends after this message.
   void Send(grpc::Status status, bool last);
-  // Ends because calls take all their memory, or because the daemon stops.
+  // Ends the stream with CALLS_FULL.
   void EndForMemory();
+  // Ends the stream with `status`.
   void End(const absl::Status& status);
 
  private:
-  // Of a status that is not sent when the daemon stops.
+  // Ends the stream with `status`, or with UNAVAILABLE if the daemon stops; so do the functions above.
   void EndUnlessStopping(grpc::Status status);
 
   StreamCall call_;
@@ -58,4 +60,4 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
   std::atomic<bool> stopping_ = false;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

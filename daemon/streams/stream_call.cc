@@ -2,11 +2,11 @@
 
 #include "daemon/rpc/grpc_status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
-// What an open stream is taken to cost in gRPC and here, whatever it carries. An estimate on the safe side:
-// ten thousand opened at once stayed well within --memory (tests/e2e/pressure_test.cc).
+// The estimated memory of an open stream in gRPC and here, without its messages. The estimate is high: with
+// ten thousand streams opened at once the daemon stayed well within --memory (tests/e2e/pressure_test.cc).
 constexpr size_t kStreamBytes = 24 << 10;
 
 }  // namespace
@@ -17,7 +17,7 @@ StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context,
       context_(context),
       method_(method),
       request_bytes_(request_bytes),
-      caller_left_(std::make_shared<Cancellation>(DeadlineOf(context))),
+      caller_left_(std::make_shared<storage::Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
 grpc::Status StreamCall::Enter() {
@@ -40,7 +40,7 @@ void StreamCall::Leave() {
   if (entered_) calls_.gate.Leave();
 }
 
-void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallFacts& facts,
+void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
                            const EncodedReply& reply, int64_t items, size_t request_bytes) {
   auto duration = std::chrono::steady_clock::now() - began;
   if (!calls_.slow.IsSlow(duration)) return;
@@ -54,4 +54,4 @@ void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const Ca
        .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,5 +1,5 @@
-// What every stream has in common with every other call: the gate, the memory it takes, its cancellation, the
-// log of slow work.
+// The part of a stream that unary calls have too (daemon/rpc/raw_call.h): entering the gate, reserving
+// memory, cancellation, the log of slow work.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -9,34 +9,34 @@
 #include <string_view>
 
 #include "daemon/rpc/raw_call.h"
-#include "daemon/serving/call_facts.h"
+#include "daemon/serving/call_log_fields.h"
 #include "daemon/serving/calls.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 class StreamCall {
  public:
-  // `context` must outlive this.
+  // `context` must outlive this object.
   StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
              size_t request_bytes);
 
-  // OK when the stream may go on: Leave() must follow. Otherwise it ends with this status.
+  // OK: admitted. Otherwise the stream must end with this status. Leave() must follow in both cases.
   grpc::Status Enter();
-  // Whether its key is still good for it: keys change while streams go on.
+  // OK: the caller's key still allows the method. Keys can change while a stream is open.
   grpc::Status CheckCaller() const;
-  // Once, and also when it was not let in.
+  // Leaves the gate and releases the memory. Called once.
   void Leave();
 
   Calls& calls() { return calls_; }
   std::string_view method() const { return method_; }
-  // Whether what it does is still wanted; never null.
-  const CancellationPtr& cancellation() const { return cancellation_; }
+  // Cancelled by Cancel() and when the deadline passes; never null.
+  const storage::CancellationPtr& cancellation() const { return cancellation_; }
   void Cancel() { caller_left_->Cancel(); }
 
-  // One piece of the stream's work, since `began`.
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallFacts& facts,
+  // Logs one page or chunk of the stream, begun at `began`, if it was slow.
+  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
                  const EncodedReply& reply, int64_t items, size_t request_bytes);
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallFacts& facts,
+  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
                  const EncodedReply& reply, int64_t items) {
     LogIfSlow(began, facts, reply, items, request_bytes_);
   }
@@ -46,11 +46,11 @@ class StreamCall {
   const grpc::CallbackServerContext& context_;
   const std::string_view method_;
   const size_t request_bytes_;
-  // The same object twice.
-  const std::shared_ptr<Cancellation> caller_left_;
-  const CancellationPtr cancellation_;
+  // Both point to the same object.
+  const std::shared_ptr<storage::Cancellation> caller_left_;
+  const storage::CancellationPtr cancellation_;
   bool entered_ = false;
   size_t reserved_bytes_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -23,7 +23,7 @@ using itemdb::Where;
 
 constexpr char kTable[] = "Adjacency";
 
-// Ids carry their kind, so that those of different kinds never meet.
+// Keys begin with the kind of the entity, so that ids of different kinds are never equal.
 std::string EmployeeKey(const std::string& id) { return "HR-EMPLOYEE#" + id; }
 std::string JobKey(const std::string& title) { return "HR-JOB#" + title; }
 std::string CustomerKey(const std::string& id) { return "OE-CUSTOMER#" + id; }
@@ -43,7 +43,7 @@ QueryRequest Partition(const KeyCondition& condition) {
   return Compose(QueryRequest{.table_name = kTable}, Where(condition));
 }
 
-// The table turned round: what points at `sk`.
+// The inverted index: items whose sort key is a given one, such as the edges that point to an entity.
 QueryRequest Inverted(const KeyCondition& condition) {
   return Compose(QueryRequest{.table_name = kTable, .index_name = "GSI1"}, Where(condition));
 }

@@ -1,8 +1,8 @@
-// The 15 questions of order entry to one table of entities and edges.
+// The 15 questions of order entry on one table of entities and edges.
 //
-//   itemctl model apply examples/adjacency_list     # the table and its items
+//   itemctl model apply examples/adjacency_list     # creates the table with its items
 //   example_adjacency_list [ENDPOINT]
-//   example_adjacency_list [ENDPOINT] --orders 2000000   # questions to a table with so many orders
+//   example_adjacency_list [ENDPOINT] --orders 2000000   # questions on a table with 2,000,000 orders
 #include <itemdb/client.h>
 
 #include "adjacency_list/adjacency.h"
@@ -26,7 +26,7 @@ void AskAll(const itemdb::Client& client) {
   Show(client, "4. the phone numbers of a customer", CustomerPhones("cust_001"));
   Show(client, "5. orders of a customer between two dates",
        CustomerOrders("cust_001", {kFrom, "2025-12-31"}));
-  // Not one request: one partition would be too busy, so every shard is asked, all at the same time.
+  // Several requests: open orders are in shards, as one partition would get too many requests.
   Show(client, "6. open orders between two dates, of every shard, as one for all would be too busy",
        OpenOrders({kFrom, kTo}));
   Show(client, "7. employees hired since a date", RecentHires(kFrom));
@@ -39,12 +39,12 @@ void AskAll(const itemdb::Client& client) {
   Show(client, "14. the stock of a product in one warehouse", Inventory("prod_100", "wh_sea"));
   Show(client, "15. the stock of a product in total", TotalInventory("prod_100", "Widget A"));
 
-  // The shard is a hash of the order's id, so that who knows the order asks one.
+  // The shard is a hash of the order id, so a reader who knows the id queries one shard.
   Show(client, "Is ord_002 among the open orders?",
        OpenOrdersInShard({kFrom, kTo}, itemdb::ShardOf("ord_002", kShards)));
 }
 
-// Where nobody asks with the order's id in hand, its shard may be drawn. Either way it stands on the item.
+// If no reader looks up an order by its id, the shard may be random. The item holds the shard in both cases.
 void ShowRandomShard(const itemdb::Client& client) {
   const Order order{.order_id = "example",
                     .customer_id = "cust_001",

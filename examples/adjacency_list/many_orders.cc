@@ -21,7 +21,7 @@ constexpr uint64_t kOrdersOfCustomer = 50;
 std::string CustomerId(uint64_t number) { return "cust_" + std::to_string(number); }
 std::string RepId(uint64_t customer) { return "rep_" + std::to_string(customer % kReps); }
 std::string ProductId(uint64_t number) { return "prod_" + std::to_string(number); }
-// Loading in order of number is not loading in key order.
+// Spreads the numbers, so that orders are not loaded in key order.
 std::string OrderId(uint64_t number) {
   return "ord_" + std::to_string(number * 2'654'435'761u % 4'294'967'296u);
 }

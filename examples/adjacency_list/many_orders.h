@@ -1,4 +1,4 @@
-// The adjacency list at volume: generated orders.
+// The adjacency list with many items: generated orders.
 #pragma once
 
 #include <itemdb/client.h>
@@ -7,9 +7,9 @@
 
 namespace adjacency_list {
 
-// Fills the table Adjacency.generated, which is like Adjacency, with `count` orders of three lines, a fifth
-// of them open, a customer for every 50 of them and 1,000 products (the same for the same seed), and prints
-// what questions take.
+// Fills the table Adjacency.generated, which is like Adjacency, with `count` orders of three lines each, and
+// prints the cost of queries. A fifth of the orders is open; there is one customer per 50 orders, and 1,000
+// products. The same seed gives the same orders.
 void AskManyOrders(const itemdb::Client& client, int64_t count, int64_t seed);
 
 }  // namespace adjacency_list

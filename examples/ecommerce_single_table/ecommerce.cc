@@ -1,6 +1,6 @@
-// Questions to a table whose sort keys are paths: a customer's orders, and the items below them.
+// Questions on a table whose sort keys are paths: a customer's orders, and the items below them.
 //
-//   itemctl model apply examples/ecommerce_single_table     # the table and its items
+//   itemctl model apply examples/ecommerce_single_table     # creates the table with its items
 //   example_ecommerce_single_table [ENDPOINT]
 #include <itemdb/client.h>
 #include <itemdb/expression.h>
@@ -33,7 +33,7 @@ QueryRequest Branch(const KeyCondition& condition) {
   return Compose(QueryRequest{.table_name = kTable}, Where(condition));
 }
 
-// Down the path: every question is one request.
+// Down the path: one request answers each question.
 void AskDown(const itemdb::Client& client) {
   Show(client, "1. a customer",
        GetItemRequest{.table_name = kTable, .key = {{"PK", kAlice}, {"SK", "METADATA"}}});
@@ -47,15 +47,15 @@ void AskDown(const itemdb::Client& client) {
        Branch(Key("PK") == kAlice && Key("SK").Between("ORDER#98765", "ORDER#98765#~")));
 }
 
-// Up the path: the index knows the customers' keys.
+// Up the path: the index holds the customers' keys.
 void AskUp(const itemdb::Client& client) {
   const std::vector<Item> ordered =
       Show(client, "7. up the hierarchy: the customers who ordered a product",
            Compose(QueryRequest{.table_name = kTable, .index_name = "ProductCustomers"},
                    Where(Key("product_id") == "ABC")));
 
-  // Names are not in the index, as every item of every order would have to carry its customer's: they are one
-  // request more, for all customers at once, each of them once.
+  // The index does not hold names, because every item of every order would need a copy of its customer's
+  // name. One further request reads them for all customers at once, each customer once.
   std::set<std::string> customers;
   for (const Item& item : ordered) customers.insert(*item.find_or_null("PK")->string_or_null());
   itemdb::KeysAndAttributes wanted{.table_name = kTable};
@@ -68,7 +68,7 @@ void AskUp(const itemdb::Client& client) {
   }
 }
 
-// A filter is applied to what was read, so that it may not stand for a key condition.
+// A filter is applied after reading, so it must not replace a key condition.
 void AskWrong(const itemdb::Client& client) {
   const absl::StatusOr<example::Answer> refused =
       example::Ask(client, Compose(Branch(Key("PK") == kAlice), Filter(Attr("SK").BeginsWith("ORDER#"))));

@@ -19,9 +19,9 @@ struct City {
   const char* country;
   const char* state;
   const char* city;
-  // Of its zip codes; two digits follow.
+  // The beginning of its zip codes; two digits follow.
   const char* zip_prefix;
-  // Stores for each one of a city of weight 1.
+  // Number of stores, compared with a city of weight 1.
   int weight;
 };
 
@@ -74,7 +74,7 @@ constexpr City kCities[] = {
     {"MEXICO", "JAL", "GUADALAJARA", "441", 2},
 };
 
-// Zip codes of a city.
+// Zip codes per city.
 constexpr uint64_t kZipCodes = 40;
 
 std::string Digits(uint64_t number, int width) {

@@ -1,4 +1,4 @@
-// Strategy 5 at volume: generated stores.
+// Strategy 5 with many items: generated stores.
 #pragma once
 
 #include <itemdb/client.h>
@@ -7,8 +7,8 @@
 
 namespace one_to_many {
 
-// Fills the table Stores.generated, which is like Stores, with `count` stores (the same for the same seed)
-// and prints what their questions take.
+// Fills the table Stores.generated, which is like Stores, with `count` stores (the same seed gives the same
+// stores) and prints the cost of its queries.
 void AskManyStores(const itemdb::Client& client, int64_t count, int64_t seed);
 
 }  // namespace one_to_many

@@ -1,9 +1,9 @@
-// Five strategies for one-to-many relations: the questions each answers, and what it takes to write them.
+// Five strategies for one-to-many relations: the questions that each answers, and the writes that each needs.
 //
-//   itemctl model apply examples/one_to_many      # four tables and their items
+//   itemctl model apply examples/one_to_many      # creates four tables with their items
 //   example_one_to_many [ENDPOINT]
-//   example_one_to_many [ENDPOINT] --stores 25000 # strategy 5 with so many stores
-//   example_one_to_many [ENDPOINT] --copies 1000  # strategy 2 with so many books of an author
+//   example_one_to_many [ENDPOINT] --stores 25000 # strategy 5 with 25,000 stores
+//   example_one_to_many [ENDPOINT] --copies 1000  # strategy 2 with 1,000 books of an author
 #include <itemdb/client.h>
 #include <itemdb/expression.h>
 
@@ -27,7 +27,7 @@ using itemdb::Where;
 
 namespace {
 
-// 1: the many are an attribute of the one.
+// Strategy 1: the many are an attribute of the one.
 void AskComplexAttribute(const itemdb::Client& client) {
   const GetItemRequest customer{.table_name = "Customers", .key = {{"CustomerId", "avega"}}};
   Show(client, "1. a customer with all addresses", customer);
@@ -35,14 +35,14 @@ void AskComplexAttribute(const itemdb::Client& client) {
        Compose(customer, itemdb::Select({Attr("MailingAddresses")["Work"]})));
 }
 
-// 2: what is known of the one stands on each of the many.
+// Strategy 2: each of the many has a copy of the one's data.
 void AskDuplicates(const itemdb::Client& client) {
   Show(client, "3. a book with what is known of its author",
        GetItemRequest{.table_name = "Books", .key = {{"Title", "It"}}});
   Show(client, "4. every copy of an author", one_to_many::BooksOf("Stephen King"));
 }
 
-// 3: one and many under one partition key.
+// Strategy 3: one and many have the same partition key.
 void AskPrimaryKey(const itemdb::Client& client) {
   const auto item = [](const char* sk) {
     return GetItemRequest{.table_name = "Organizations", .key = {{"PK", "ORG#MICROSOFT"}, {"SK", sk}}};
@@ -57,12 +57,12 @@ void AskPrimaryKey(const itemdb::Client& client) {
   Show(client, "8. one user", item("USER#BILLGATES"));
 }
 
-// 4: the many have a primary key of their own, and a secondary index gathers them.
+// Strategy 4: the many have their own primary key, and a secondary index puts them together.
 void AskSecondaryIndex(const itemdb::Client& client) {
   const char* ticket = "TICKET#2025-03-04T11:02:00Z-09bc";
   Show(client, "9. a ticket by its id",
        GetItemRequest{.table_name = "Organizations", .key = {{"PK", ticket}, {"SK", ticket}}});
-  // Backwards: "USER#" comes after "TICKET#", and the newest ticket before older ones.
+  // In descending order, "USER#" comes before "TICKET#", and newer tickets before older ones.
   Show(client, "10. a user and the two newest tickets",
        Compose(
            QueryRequest{
@@ -70,7 +70,7 @@ void AskSecondaryIndex(const itemdb::Client& client) {
            Where(Key("GSI1PK") == "ORG#MICROSOFT#USER#BILLGATES")));
 }
 
-// 5: a hierarchy in one sort key, and the same with an index of several attributes.
+// Strategy 5: a hierarchy in one sort key; and the same queries on an index of several attributes.
 void AskHierarchy(const itemdb::Client& client) {
   const one_to_many::Place places[] = {
       {.country = "USA"},

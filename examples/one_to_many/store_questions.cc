@@ -29,7 +29,7 @@ QueryRequest StoresBySortKey(const Place& place, const std::string& table_name) 
   const QueryRequest request{.table_name = table_name};
   const std::vector<std::string> path = place.Path();
   if (path.empty()) return Compose(request, Where(Key("Country") == place.country));
-  // Closed with '#', so that OMAHA is not OMAHA HEIGHTS. No part of a place has a '#'.
+  // The '#' at the end excludes OMAHA HEIGHTS from OMAHA. No part of a place contains '#'.
   const std::string prefix = itemdb::CompositeKey(path).value();
   return Compose(request, Where(Key("Country") == place.country && Key("Place").BeginsWith(prefix)));
 }

@@ -1,5 +1,5 @@
-// Strategy 4 and what it is better than: the tickets of an organization's users inside the organization's
-// partition, or in partitions of their own with an index.
+// Compares strategy 4 with another layout: the tickets of an organization's users inside the organization's
+// partition, or in their own partitions with an index.
 //
 //   itemctl model apply examples/one_to_many
 //   example_ticket_layouts [ENDPOINT] [--users 50] [--tickets 10000]
@@ -32,7 +32,7 @@ constexpr char kOrg[] = "ORG#ACME";
 
 std::string UserKey(int64_t user) { return "USER#" + std::to_string(1'000 + user); }
 
-// Its id begins with its time, so that ids are in the order of time.
+// The id begins with the time, so that ids sort by time.
 std::string TicketKey(int64_t ticket) {
   const absl::Time time = absl::FromUnixSeconds(1'735'689'600 + ticket * 600);
   return "TICKET#" + absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone()) + "-" +

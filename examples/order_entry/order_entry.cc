@@ -1,6 +1,6 @@
-// The 15 questions of order entry to four tables, by the application that comes with the client library.
+// The 15 questions of order entry on four tables, answered by order_entry.h of the client library.
 //
-//   example_order_entry [ENDPOINT]      # makes the tables and the sample data where they are missing
+//   example_order_entry [ENDPOINT]      # creates tables and sample data that do not exist
 #include <itemdb/order_entry.h>
 
 #include <iostream>
@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   Need(CreateTables(client));
   Need(Load(client));
 
-  // By name, with items as they are stored. Each pattern is one request, but the open orders: they lie in
-  // shards, as one partition would be too busy, and every shard is asked at the same time.
+  // By name, with items as they are stored. Each pattern is one request, except that of open orders: they are
+  // spread over shards, as one partition would get too many requests, and queried in parallel.
   for (const AccessPattern& pattern : AccessPatterns()) {
     example::Answer answer;
     answer.items = Need(Need(RunPattern(client, pattern, {})).ToVector());
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     example::ShowItems(answer.items);
   }
 
-  // As functions, with types of C++.
+  // As functions that return C++ structs.
   example::ShowQuestion("The orders of a customer as types of C++ (1 request)");
   for (const Order& order :
        Need(CustomerOrders(client, "cust_001", {"2025-01-01", "2025-12-31"}).ToVector())) {

@@ -1,5 +1,4 @@
-// What the example programs share: to ask a question by one request, and to show what was asked, what that
-// took and what it found.
+// Shared by the example programs: sends the one request for a question, prints request, cost and items found.
 #pragma once
 
 #include <itemdb/client.h>
@@ -13,28 +12,27 @@
 
 namespace example {
 
-// What a question may be asked with. Only a sharded query is more than one request: one a shard.
+// The request for a question. Only a sharded query is more than one request: one per shard.
 using Request = std::variant<itemdb::GetItemRequest, itemdb::QueryRequest, itemdb::ShardedQuery>;
 
 struct Answer {
   std::vector<itemdb::Item> items = {};
-  // Sent for it.
+  // The number of requests sent.
   int requests = 0;
-  // The request in a line, for people.
+  // The request in one line, for people.
   std::string asked = {};
-  // Items looked at, and their bytes; of a single Query only.
+  // Items read, and their bytes; only for a single Query.
   int64_t scanned = 0;
   int64_t bytes = 0;
 };
 
-// Asks exactly once: OUT_OF_RANGE when the answer has further pages that the request did not ask for by a
-// limit.
+// Sends the request once. OUT_OF_RANGE: the answer has further pages, and the request has no limit.
 absl::StatusOr<Answer> Ask(const itemdb::Client& client, const Request& request);
 
-// {"id": "a", "n": 5, "tags": ["x"]}: for people, so binary is shown as its size.
+// For example {"id": "a", "n": 5, "tags": ["x"]}. For people: a binary value is shown by its size.
 std::string ToJson(const itemdb::Item& item);
 
-// What is inside, or the end of the program with what went wrong.
+// Need returns the value in `result`; an error is printed and ends the program.
 [[noreturn]] void Fail(const absl::Status& status);
 template <typename T>
 T Need(absl::StatusOr<T> result) {
@@ -48,7 +46,7 @@ inline void Need(const absl::Status& status) {
 // Prints the question, the request and the answer, and returns the items.
 std::vector<itemdb::Item> Show(const itemdb::Client& client, std::string_view question,
                                const Request& request);
-// The same in parts, for questions that take several requests.
+// The same in parts, for questions that need several requests.
 void ShowQuestion(std::string_view question);
 void ShowRequest(const Answer& answer);
 void ShowItems(const std::vector<itemdb::Item>& items);

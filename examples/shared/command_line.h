@@ -11,9 +11,9 @@
 namespace example {
 
 struct CommandLine {
-  // Of itemd; empty for the default one.
+  // The address of itemd; empty for the default address.
   std::string endpoint;
-  // By name, "--orders"; only what was given.
+  // The numbers that were given, by name such as "--orders".
   std::map<std::string, int64_t> numbers;
 
   bool given(const std::string& name) const { return numbers.contains(name); }
@@ -22,7 +22,7 @@ struct CommandLine {
   }
 };
 
-// Ends the program with its usage when an argument is not allowed; `names` are.
+// Ends the program with its usage if an argument is not allowed; `names` are the allowed options.
 CommandLine ReadCommandLine(int argc, char** argv, const std::vector<std::string>& names = {});
 
 }  // namespace example

@@ -1,4 +1,4 @@
-// How the database's operations answer.
+// Replies of the database's operations.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/wire/data.pb.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// What an asynchronous operation calls once, with its reply or why there is none.
+// The callback of an asynchronous operation. Called once, with the reply or with the error.
 template <typename Reply>
 using Done = absl::AnyInvocable<void(absl::StatusOr<Reply>) &&>;
 
@@ -36,8 +36,8 @@ struct WatchPage {
   v1::WatchReply reply;
   // The records, each encoded as field 2 of itemdb.v1.WatchReply: append to the encoded `reply`.
   std::string encoded_records;
-  // Nothing follows: the table asked for is gone.
+  // True: this is the last reply, because the watched table was deleted.
   bool last = false;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

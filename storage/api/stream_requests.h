@@ -1,4 +1,4 @@
-// Requests and replies of the Streams API, which has no gRPC form: Changes.Watch takes its place there.
+// Requests and replies of the Streams API. It exists over HTTP only: gRPC callers use Changes.Watch instead.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 #include "itemdb/v1/changes.pb.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 struct ListStreamsRequest {
-  // Only this table's. Default: every table's.
+  // Only streams of this table. Default: streams of all tables.
   std::string table_name = {};
-  // Streams behind this one, by table name and label.
+  // Only streams after this one, in the order of table name and label.
   std::string exclusive_start_stream_arn = {};
   // 1 to 100. Default 100.
   std::optional<int64_t> limit = {};
 };
 struct ListStreamsReply {
   std::vector<v1::Stream> streams = {};
-  // Whether streams remain behind the last of them.
+  // Whether more streams follow the last of `streams`.
   bool more = false;
 };
 
@@ -28,7 +28,8 @@ struct DescribeStreamRequest {
   std::string stream_arn = {};
   // 1 to 100 shards. Default 100.
   std::optional<int64_t> limit = {};
-  // Only shards behind this one, or the children of that one; a stream's only shard has none.
+  // Only shards after this one; only children of that one. A stream has one shard, so both give an empty
+  // list.
   std::string exclusive_start_shard_id = {};
   std::string children_of_shard_id = {};
 };
@@ -48,7 +49,7 @@ struct ShardIteratorRequest {
   std::string stream_arn = {};
   std::string shard_id = {};
   ShardIteratorType type = ShardIteratorType::kTrimHorizon;
-  // With the latter two types only.
+  // Only with kAtSequenceNumber and kAfterSequenceNumber.
   std::string sequence_number = {};
 };
 
@@ -59,25 +60,25 @@ struct GetRecordsRequest {
 };
 // One change of an item.
 struct StreamEvent {
-  // 32 hexadecimal digits, of this event alone.
+  // Unique to this event: 32 hexadecimal digits.
   std::string event_id = {};
   std::string sequence_number = {};
   v1::ChangeKind kind = v1::CHANGE_KIND_UNSPECIFIED;
-  // The item was deleted because its time had come (SEM-102).
+  // The item was deleted because its time to live ended (SEM-102).
   bool expired = false;
   int64_t commit_time_us = 0;
-  // Encoded items: the key attributes, and the images of the view type.
+  // Encoded items: the key attributes, and the images that the stream's view type asks for.
   std::string key = {};
   std::optional<std::string> old_image = {};
   std::optional<std::string> new_image = {};
-  // Of key and images, by SEM-002.
+  // Size of key and images together, by the rules of item_size.h (SEM-002).
   int64_t size_bytes = 0;
 };
 struct GetRecordsReply {
   v1::StreamViewType view_type = v1::STREAM_VIEW_TYPE_UNSPECIFIED;
   std::vector<StreamEvent> events = {};
-  // Empty: the shard is closed and everything in it was read.
+  // Empty when the shard is closed and all its records were read.
   std::string next_shard_iterator = {};
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

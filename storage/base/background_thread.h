@@ -1,4 +1,4 @@
-// A thread that does something again and again until it is stopped.
+// A thread that runs one loop until its owner stops the thread. The loop sleeps in WaitUntil or WaitFor.
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,9 @@
 
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Thread-safe, but for Start and Stop, which are for its owner.
+// Thread-safe, except for Start and Stop, which only the owner calls.
 class BackgroundThread {
  public:
   using Clock = std::chrono::steady_clock;
@@ -19,14 +19,14 @@ class BackgroundThread {
   BackgroundThread(const BackgroundThread&) = delete;
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
-  // Runs `loop`, which returns soon when a wait says so. Once.
+  // Runs `loop` in a new thread. `loop` must return soon after a wait returned false. May be called once.
   void Start(std::function<void()> loop) { thread_ = std::thread(std::move(loop)); }
-  // Ends the waits and joins; nothing to do when it was not started.
+  // Ends the waits and joins the thread. Does nothing when the thread was not started.
   void Stop() {
     BeginStop();
     if (thread_.joinable()) thread_.join();
   }
-  // The first half of Stop, for an owner that has to end more than waits.
+  // Ends the waits without joining. For an owner that must also end other things before it calls Stop.
   void BeginStop() {
     {
       MutexLock lock(mutex_);
@@ -34,7 +34,7 @@ class BackgroundThread {
     }
     changed_.NotifyAll();
   }
-  // Ends the wait that is under way or the next one.
+  // Ends the current wait, or the next one if the loop is not waiting.
   void Wake() {
     {
       MutexLock lock(mutex_);
@@ -45,7 +45,7 @@ class BackgroundThread {
 
   // ---- for the loop ----
 
-  // Waits for `time` or Wake. False when it has to end.
+  // Waits until `time` or until Wake. Returns false when the loop must return.
   [[nodiscard]] bool WaitUntil(Clock::time_point time) {
     MutexLock lock(mutex_);
     while (!stopping_ && !woken_) {
@@ -74,4 +74,4 @@ class BackgroundThread {
   std::thread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

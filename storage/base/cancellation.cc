@@ -1,6 +1,6 @@
 #include "storage/base/cancellation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 absl::Status Cancellation::Check() const {
   if (cancelled_.load(std::memory_order_relaxed)) {
@@ -14,4 +14,4 @@ absl::Status Cancellation::Check() const {
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,8 +1,8 @@
-// Whether the answer of an operation is still wanted: until its caller cancels it or its deadline passes.
+// Tells an operation that its caller cancelled it or that its deadline passed.
 //
-// Operations look at it before they wait for something and every few items while they work, so that work
-// stops within milliseconds. A write that stops this way was not applied; once its commit group is being
-// written it does not stop any more.
+// An operation checks its Cancellation before each wait and every few items while it works, so it stops
+// within milliseconds. A write that stops this way was not applied. A write whose commit group is already
+// being written does not stop.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Thread-safe.
 class Cancellation {
@@ -24,7 +24,7 @@ class Cancellation {
 
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
 
-  // CANCELLED or DEADLINE_EXCEEDED when the answer is no longer wanted. Reads the clock when there is a
+  // CANCELLED after Cancel(), DEADLINE_EXCEEDED after the deadline. Reads the clock only if there is a
   // deadline.
   absl::Status Check() const;
 
@@ -33,11 +33,11 @@ class Cancellation {
   const Clock::time_point deadline_ = Clock::time_point::max();
 };
 
-// Null: the answer is always wanted.
+// Null: the operation cannot be cancelled and has no deadline.
 using CancellationPtr = std::shared_ptr<const Cancellation>;
 
-inline absl::Status CheckWanted(const CancellationPtr& cancellation) {
+inline absl::Status CheckNotCancelled(const CancellationPtr& cancellation) {
   return cancellation == nullptr ? absl::OkStatus() : cancellation->Check();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// Invariants: conditions that only a bug of ours can break. Bytes read from disk or network are never trusted
-// by a check; they are answered with a status.
+// Checks of invariants: conditions that only a bug of ours can break. Bytes that were read from disk or from
+// the network are never checked here: a wrong byte there returns an error status.
 #pragma once
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // A mutex that clang's thread-safety analysis understands and ThreadSanitizer instruments.
 //
-// absl::Mutex is not used because the packaged Abseil is not instrumented: ThreadSanitizer reports everything
-// it guards as a race.
+// absl::Mutex is not used because the packaged Abseil is not instrumented: ThreadSanitizer would report
+// everything that an absl::Mutex guards as a race.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class ABSL_LOCKABLE Mutex {
  public:
@@ -26,7 +26,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for a scope.
+// Holds a mutex until the end of the scope.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) { mutex_.Lock(); }
@@ -47,7 +47,7 @@ class CondVar {
     lock.release();
   }
 
-  // False when `timeout` passed first.
+  // Returns false when `timeout` passed before a notification.
   bool WaitFor(Mutex& mutex, std::chrono::nanoseconds timeout) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     bool notified = condition_.wait_for(lock, timeout) == std::cv_status::no_timeout;
@@ -62,4 +62,4 @@ class CondVar {
   std::condition_variable condition_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,7 +4,7 @@
 
 #include "absl/strings/cord.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr char kReasonUrl[] = "itemdb/reason";
@@ -63,4 +63,4 @@ int64_t RetryAfterMsOf(const absl::Status& status) {
   return milliseconds;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,8 +1,8 @@
 // Errors of the storage library.
 //
-// Every fallible function returns absl::Status or absl::StatusOr. The code tells the caller what to do next,
-// the reason is the stable machine-readable name, the message is one sentence for a person that names what
-// was wrong and what is allowed.
+// Every function that can fail returns absl::Status or absl::StatusOr. The code tells the caller what to do
+// next. The reason is a stable machine-readable name. The message is one sentence for a person: what was
+// wrong and what is allowed.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Reasons; each belongs to one status code. On the wire in itemdb.v1.ErrorDetail.reason: never rename.
+// Reasons. Each belongs to one status code. They are sent as itemdb.v1.ErrorDetail.reason: never rename one.
 inline constexpr std::string_view kReasonValidation = "VALIDATION";                // INVALID_ARGUMENT
 inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";  // NOT_FOUND
 inline constexpr std::string_view kReasonResourceInUse = "RESOURCE_IN_USE";        // ALREADY_EXISTS
@@ -40,36 +40,36 @@ inline constexpr std::string_view kReasonDeadlineExceeded = "DEADLINE_EXCEEDED";
 inline constexpr std::string_view kReasonIdempotentParameterMismatch =
     "IDEMPOTENT_PARAMETER_MISMATCH";                                        // INVALID_ARGUMENT
 inline constexpr std::string_view kReasonDuplicateItem = "DUPLICATE_ITEM";  // ALREADY_EXISTS
-// Of one statement of a batch: elsewhere a false condition is an outcome and no error.
+// Only for a statement of a PartiQL batch. Elsewhere a false condition is an outcome in the reply, no error.
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
 inline constexpr std::string_view kReasonInternal = "INTERNAL";  // INTERNAL
 
-// A status with `reason` attached. `retry_after_ms` > 0 tells the caller when trying again makes sense.
+// Returns a status with `reason` attached. `retry_after_ms` > 0: a retry may succeed after this time.
 absl::Status MakeError(absl::StatusCode code, std::string_view reason, std::string_view message,
                        int64_t retry_after_ms = 0);
 
 // The request is malformed, contradicts the schema or exceeds a limit (ERR-01). INVALID_ARGUMENT.
 absl::Status ValidationError(std::string_view message);
-// The same, saying which rule of docs/rules.md it breaks.
+// The same, with the id of the rule of docs/rules.md that the request breaks.
 absl::Status ValidationError(std::string_view rule, std::string_view message);
 // No such table (SEM-039, ERR-02). NOT_FOUND.
 absl::Status NotFoundError(std::string_view message);
 // Stored bytes do not decode or fail their checksum (ERR-20). DATA_LOSS.
 absl::Status DataLossError(std::string_view message);
 
-// `status` with the id of the rule that was broken; replaces what it had.
+// Returns `status` with the id of the broken rule, in place of an id that it had.
 absl::Status WithRule(std::string_view rule, absl::Status status);
 
-// The id of the rule that was broken, when the error knows it.
+// The id of the broken rule; empty when the status has none.
 std::string RuleOf(const absl::Status& status);
-// What MakeError attached; the reason is empty and the time 0 for other statuses.
+// What MakeError attached to `status`. For other statuses the reason is empty and the time is 0.
 std::string ReasonOf(const absl::Status& status);
 int64_t RetryAfterMsOf(const absl::Status& status);
 
 // The message of a status as std::string (the packaged absl::string_view is not std::string_view).
 inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage
 
 // Returns from the enclosing function when `expr`, an absl::Status, is not OK.
 #define ITEMDB_RETURN_IF_ERROR(expr)                                                       \

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr size_t kReadUnitBytes = 4'096;
@@ -70,4 +70,4 @@ std::vector<v1::ConsumedCapacity> CapacityMeter::Take() {
   return all;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

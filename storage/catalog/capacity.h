@@ -1,5 +1,5 @@
-// What a request would have consumed of its tables' throughput in the service (SEM-061..065): accounted for
-// callers who plan with it, never limited here.
+// The capacity units that a request would have consumed in the service (SEM-061 to SEM-065). Reported to
+// callers who plan with them; requests are never limited here.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 #include "itemdb/v1/enums.pb.h"
 #include "storage/catalog/table.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// How many of a unit's worth a read or write of `bytes` (SEM-002) takes; at least one.
+// Capacity units of a read or write of `bytes` (by SEM-002). At least one; half of it for an eventual read.
 double ReadUnits(size_t bytes, bool consistent);
 double WriteUnits(size_t bytes);
 
-// INVALID_ARGUMENT: an unknown value.
+// INVALID_ARGUMENT: `wanted` is not a value of the enum.
 absl::Status CheckReturnConsumedCapacity(v1::ReturnConsumedCapacity wanted);
 
 // Adds `more` to `*sum`, both of one table.
 void AddConsumedCapacity(const v1::ConsumedCapacity& more, v1::ConsumedCapacity* sum);
 
-// Adds up for one request. Does nothing, and costs nothing, unless the request wants to know.
+// Adds up the consumed capacity of one request. Does nothing unless the request asks for it.
 class CapacityMeter {
  public:
   explicit CapacityMeter(v1::ReturnConsumedCapacity wanted = v1::RETURN_CONSUMED_CAPACITY_NONE)
@@ -35,14 +35,14 @@ class CapacityMeter {
   void AddTable(const Table& table, double units);
   void AddIndex(const Table& table, const Index& index, double units);
 
-  // One a table, in name order; empty unless wanted.
+  // Returns the sums by table name and clears them. Empty unless the request asks for them.
   std::vector<v1::ConsumedCapacity> Take();
-  // For requests on one table: into `reply`, when there is anything.
+  // For requests on one table: sets the field of `reply`, if there is anything to report.
   template <typename Reply>
   void MoveInto(Reply* reply) {
     for (v1::ConsumedCapacity& consumed : Take()) *reply->mutable_consumed_capacity() = std::move(consumed);
   }
-  // For requests on several.
+  // For requests on several tables.
   template <typename Reply>
   void AddTo(Reply* reply) {
     for (v1::ConsumedCapacity& consumed : Take()) *reply->add_consumed_capacity() = std::move(consumed);
@@ -58,4 +58,4 @@ class CapacityMeter {
   std::map<std::string, Use> tables_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

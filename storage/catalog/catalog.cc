@@ -6,13 +6,13 @@
 #include "storage/base/check.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kArn = "arn:";
 constexpr std::string_view kTableResource = ":table/";
 
-// So that with 10,000 tables the list of chunks and a chunk are about as long.
+// With 10,000 tables the list of chunks is then about as long as one chunk.
 constexpr size_t kMaxChunkTables = 128;
 
 bool IsLess(const std::shared_ptr<const Table>& table, std::string_view name) { return table->name < name; }
@@ -39,7 +39,7 @@ Catalog::Iterator Catalog::Iterator::operator++(int) {
 }
 
 Catalog::Catalog(const std::vector<std::shared_ptr<const Table>>& tables) : size_(tables.size()) {
-  // Half full, as chunks are that were divided.
+  // Chunks are half full, like the two halves of a chunk that was split.
   constexpr size_t kTables = kMaxChunkTables / 2;
   for (size_t begin = 0; begin < tables.size(); begin += kTables) {
     const auto first = tables.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -76,7 +76,7 @@ std::shared_ptr<const Table> Catalog::FindByName(std::string_view name) const {
 
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::Find(std::string_view name) const {
   if (auto found = FindByName(name); found != nullptr) return found;
-  // A name has no colon, so an ARN is never one.
+  // A table name has no colon, so an ARN is never a table name.
   size_t resource = name.find(kTableResource);
   if (name.starts_with(kArn) && name.size() <= kMaxTableArnBytes && resource != std::string_view::npos)
     return Find(name.substr(resource + kTableResource.size()));
@@ -134,4 +134,4 @@ std::shared_ptr<const Catalog> Catalog::Without(std::string_view name) const {
   return changed;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

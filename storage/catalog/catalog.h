@@ -1,4 +1,4 @@
-// The catalog: every table by name, at one moment.
+// The catalog: all tables, by name, at one moment.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 #include "storage/catalog/table.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Immutable; a ReadView holds the one that belongs to its snapshot. A range of the tables in name order.
+// A range of tables in name order. Immutable. A ReadView holds the catalog that belongs to its snapshot.
 //
-// A change makes another catalog, which shares with this one all but a list of chunks and one chunk of
-// tables: making or deleting a table costs the same beside ten tables and beside ten thousand.
+// A change makes a new catalog, with its own list of chunks and one new chunk of tables; both catalogs share
+// all other chunks. So creating or deleting a table costs about the same with 10 tables and with 10,000.
 class Catalog {
   using Tables = std::vector<std::shared_ptr<const Table>>;
 
@@ -47,31 +47,31 @@ class Catalog {
   // `tables` are in name order.
   explicit Catalog(const std::vector<std::shared_ptr<const Table>>& tables);
 
-  // By name or by ARN (SEM-008); of an ARN only the name counts, as there is one region and one account.
-  // NOT_FOUND names the table. INVALID_ARGUMENT: no table can have this name.
+  // Finds a table by name or by ARN. Only the name in an ARN counts, because there is one region and one
+  // account (SEM-008). NOT_FOUND: there is no such table. INVALID_ARGUMENT: no table can have this name.
   absl::StatusOr<std::shared_ptr<const Table>> Find(std::string_view name) const;
-  // By name only. Null when there is none.
+  // Finds a table by name only. Null when there is none.
   std::shared_ptr<const Table> FindByName(std::string_view name) const;
 
   size_t size() const { return size_; }
   Iterator begin() const { return Iterator(this, 0, 0); }
   Iterator end() const { return Iterator(this, chunks_.size(), 0); }
-  // The first table whose name is not less than `name`, or is greater.
+  // The first table whose name is not less than `name`; the first whose name is greater.
   Iterator LowerBound(std::string_view name) const;
   Iterator UpperBound(std::string_view name) const;
 
-  // With `table` added, or in place of the one that has its name.
+  // Returns a catalog with `table`, in place of the table of the same name if there is one.
   std::shared_ptr<const Catalog> With(std::shared_ptr<const Table> table) const;
-  // Without the table of this name, which there is.
+  // Returns a catalog without the table of this name. The table must exist.
   std::shared_ptr<const Catalog> Without(std::string_view name) const;
 
  private:
-  // The chunk that holds the table of this name if any does.
+  // The only chunk that can hold a table of this name.
   size_t ChunkOf(std::string_view name) const;
 
-  // Neither is empty.
+  // No chunk is empty.
   std::vector<std::shared_ptr<const Tables>> chunks_;
   size_t size_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,7 +7,7 @@
 #include "storage/base/limits.h"
 #include "storage/catalog/definition_checks.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 template <typename Names>
@@ -26,7 +26,7 @@ absl::Status CheckAttributeName(const std::string& name) {
   return absl::OkStatus();
 }
 
-// SEM-077, SEM-078, SEM-079: partition attributes first, then sort attributes, none twice.
+// Partition before sort attributes; none is named twice; all are defined (SEM-077 to SEM-079).
 absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, int max_partition,
                             int max_sort, const AttributeTypes& types) {
   if (schema.empty())
@@ -72,7 +72,7 @@ absl::Status CheckKeySchema(const std::string& owner, const KeySchema& schema, i
   return absl::OkStatus();
 }
 
-// SEM-068.
+// NonKeyAttributes: only for INCLUDE, 1 to 20, no name twice (SEM-068).
 absl::Status CheckProjection(const std::string& owner, const v1::Projection& projection) {
   const auto& names = projection.non_key_attributes();
   switch (projection.projection_type()) {
@@ -107,7 +107,7 @@ absl::Status CheckProjection(const std::string& owner, const v1::Projection& pro
   }
 }
 
-// What both kinds of index are held to.
+// Checks that global and local indexes share.
 template <typename Index>
 absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, const AttributeTypes& types) {
   ITEMDB_RETURN_IF_ERROR(CheckName("IndexName", index.index_name()));
@@ -116,8 +116,8 @@ absl::Status CheckIndex(const Index& index, int max_partition, int max_sort, con
   return CheckProjection(owner, index.projection());
 }
 
-// SEM-091: the table's partition key with another sort key. The schema is known to be HASH, then at most
-// RANGE.
+// A local index has the table's partition key and a sort key (SEM-091). The schema is already known to be one
+// HASH attribute and at most one RANGE attribute.
 absl::Status CheckLocalKeySchema(const v1::LocalSecondaryIndex& index, const KeySchema& table_schema) {
   if (index.key_schema_size() != 2) {
     return Invalid("SEM-091", "Index KeySchema does not have a range key for index: " + index.index_name());
@@ -307,4 +307,4 @@ absl::StatusOr<v1::TableDescription> DefinitionFromRequest(const v1::CreateTable
   return definition;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

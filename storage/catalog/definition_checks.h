@@ -1,4 +1,4 @@
-// Checks that creating and updating a table share. Used by the .cc files of this folder only.
+// Checks shared by CreateTable and UpdateTable. Only the .cc files of this folder include this header.
 #pragma once
 
 #include <map>
@@ -6,41 +6,41 @@
 
 #include "storage/catalog/table.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// "One or more parameter values were invalid: <message>", for breaking `rule`.
+// "One or more parameter values were invalid: <message>", with the id of the broken rule.
 absl::Status Invalid(std::string_view rule, const std::string& message);
 
 using KeySchema = google::protobuf::RepeatedPtrField<v1::KeySchemaElement>;
 using AttributeTypes = std::map<std::string, v1::ScalarAttributeType>;
 
-// What a request defines its attributes as (SEM-073, SEM-079).
+// Reads AttributeDefinitions: name, type S, N or B, no name twice (SEM-073, SEM-079).
 absl::StatusOr<AttributeTypes> ReadAttributeTypes(
     const google::protobuf::RepeatedPtrField<v1::AttributeDefinition>& definitions);
-// What one global index is held to by itself.
+// Checks one global index by itself, without the other indexes of its table.
 absl::Status CheckGlobalIndex(const v1::GlobalSecondaryIndex& index, bool provisioned,
                               const AttributeTypes& types);
-// Bounds over all indexes of a table (SEM-067, SEM-068).
+// Check the bounds over all indexes of a table (SEM-067, SEM-068).
 absl::Status CheckGlobalIndexCount(const std::string& table_name, int indexes);
 absl::Status CheckIncludedAttributes(const std::string& table_name, int included);
-// The index as a part of `definition`, ACTIVE.
+// Adds the index to `definition` as ACTIVE.
 absl::Status AddGlobalIndex(const v1::GlobalSecondaryIndex& index, v1::TableDescription* definition);
 
-// SEM-093: what the billing mode asks for. `owner` names the table or index in messages; `given` is whether
-// the request has `throughput`.
+// Checks that `throughput` is given exactly when the billing mode is PROVISIONED (SEM-093). `owner` names the
+// table or index in messages; `given` tells whether the request has `throughput`.
 absl::Status CheckThroughput(const std::string& owner, bool provisioned, bool given,
                              const v1::ProvisionedThroughput& throughput);
 
-// What a request says of the settings without effect (definition_settings.cc), into `definition`.
+// Copy the settings without effect (definition_settings.cc) from a request into `definition`.
 absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescription* definition);
 absl::Status ApplySettings(const v1::UpdateTableRequest& request, v1::TableDescription* definition);
-// The same of an index.
+// The same for an index.
 absl::Status ApplySettings(const v1::GlobalSecondaryIndex& request,
                            v1::GlobalSecondaryIndexDescription* index);
 absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
                            v1::GlobalSecondaryIndexDescription* index);
 
-// UpdateTable's index to create and index to delete (SEM-095, SEM-096), into `definition`.
+// Applies UpdateTable's creation or deletion of an index to `definition` (SEM-095, SEM-096).
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,11 @@
-// What UpdateTable makes of a definition's indexes: one may be created or deleted (SEM-095, SEM-096).
+// UpdateTable: creates or deletes one index of a definition (SEM-095, SEM-096).
 
 #include <algorithm>
 #include <set>
 
 #include "storage/catalog/definition_checks.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::Status OneAtATimeError() {
@@ -23,8 +23,8 @@ bool HasIndex(const v1::TableDescription& definition, const std::string& name) {
                      is_named);
 }
 
-// SEM-096: the types that the request gives the key attributes of its index must be given, and be those that
-// other keys of the table have given them (SEM-073). Attributes of no key are ignored.
+// Adds the types of the index's key attributes to `definition`. The request must give them (SEM-096). An
+// attribute that is in another key of the table keeps its type (SEM-073). Attributes of no key are ignored.
 absl::Status AddAttributeTypes(const v1::GlobalSecondaryIndex& index, const AttributeTypes& types,
                                v1::TableDescription* definition) {
   for (const auto& element : index.key_schema()) {
@@ -71,7 +71,7 @@ absl::Status CreateIndex(const v1::UpdateTableRequest& request, v1::TableDescrip
   return CheckIncludedAttributes(table_name, included);
 }
 
-// With the index go the types of attributes that are in no key any more.
+// Also deletes the types of attributes that no key uses any more.
 absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definition) {
   auto* indexes = definition->mutable_global_secondary_indexes();
   auto found = std::find_if(indexes->begin(), indexes->end(),
@@ -102,7 +102,7 @@ absl::Status DeleteIndex(const std::string& name, v1::TableDescription* definiti
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const auto& deletions = request.global_secondary_index_deletions();
   if (request.global_secondary_index_creations_size() + deletions.size() > 1) return OneAtATimeError();
-  // One that is being created is in the way of others, but may be deleted.
+  // While one index is being created, only the deletion of that index is allowed.
   for (const auto& index : definition->global_secondary_indexes()) {
     const bool deleted = !deletions.empty() && deletions[0] == index.index_name();
     if (index.index_status() == v1::TABLE_STATUS_CREATING && !deleted) return OneAtATimeError();
@@ -110,4 +110,4 @@ absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableD
   return deletions.empty() ? CreateIndex(request, definition) : DeleteIndex(deletions[0], definition);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

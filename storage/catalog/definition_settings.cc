@@ -1,9 +1,9 @@
-// Table class, encryption, on-demand and warm throughput: checked, kept and shown, without effect (SEM-099).
+// Table class, encryption, on-demand and warm throughput: only checked, stored and shown (SEM-099).
 
 #include "storage/base/limits.h"
 #include "storage/catalog/definition_checks.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::Status ApplyTableClass(v1::TableClass table_class, v1::TableDescription* definition) {
@@ -31,7 +31,7 @@ absl::Status ApplySse(const v1::SseSpecification& sse, v1::TableDescription* def
   return absl::OkStatus();
 }
 
-// Of a table or an index.
+// `definition` is a table's or an index's.
 template <typename Definition>
 absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, Definition* definition) {
   if (!wanted.has_max_read_request_units() && !wanted.has_max_write_request_units())
@@ -104,4 +104,4 @@ absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
   return ApplyThroughputs(request, index);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

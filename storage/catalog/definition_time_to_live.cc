@@ -1,9 +1,9 @@
-// What UpdateTimeToLive makes of a definition.
+// UpdateTimeToLive: changes the time to live of a definition.
 
 #include "storage/base/limits.h"
 #include "storage/catalog/table.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescription definition,
                                                               const v1::UpdateTimeToLiveRequest& request,
@@ -27,7 +27,7 @@ absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescripti
     return ValidationError("SEM-111",
                            std::string("TimeToLive is already ") + (is_enabled ? "enabled" : "disabled"));
   }
-  // A clock that was set back does not lengthen the wait.
+  // Negative after the clock was set back. Then the change is allowed, so that the wait is not longer.
   const int64_t passed_ms = now_ms - present.update_time_ms();
   if (passed_ms >= 0 && passed_ms < wait.count()) {
     return ValidationError("SEM-111",
@@ -43,4 +43,4 @@ absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescripti
   return definition;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// What UpdateTable, TagTable and UntagTable make of a definition.
+// UpdateTable, TagTable and UntagTable: changes of a definition.
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,10 @@
 #include "storage/base/limits.h"
 #include "storage/catalog/definition_checks.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Sets the throughput of table and indexes to what the request says and the billing mode asks for.
+// Sets the throughput of table and indexes from the request, and checks it against the billing mode.
 absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   if (!v1::BillingMode_IsValid(request.billing_mode()))
     return Invalid("SEM-093", "BillingMode must be PROVISIONED or PAY_PER_REQUEST");
@@ -45,7 +45,7 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     }
     ITEMDB_RETURN_IF_ERROR(ApplySettings(update, &*index));
   }
-  // What an earlier mode has left goes with it.
+  // PAY_PER_REQUEST clears the throughput of the earlier billing mode.
   if (!provisioned) definition->clear_provisioned_throughput();
   ITEMDB_RETURN_IF_ERROR(CheckThroughput("table " + definition->table_name(), provisioned,
                                          definition->has_provisioned_throughput(),
@@ -59,7 +59,7 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
   return absl::OkStatus();
 }
 
-// Which images change records carry, and whether the Streams API shows them (SEM-098, SEM-101).
+// Sets which images change records carry and whether the Streams API shows them (SEM-098, SEM-101).
 absl::Status UpdateStream(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
   const v1::StreamViewType view = request.stream_view_type();
   const bool has_view = view != v1::STREAM_VIEW_TYPE_UNSPECIFIED;
@@ -119,9 +119,8 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
       request.stream_view_type() == v1::STREAM_VIEW_TYPE_UNSPECIFIED && !request.has_stream_enabled()) {
     return Invalid("SEM-095",
                    "at least one of BillingMode, ProvisionedThroughput, index throughputs, an index to "
-                   "create or delete, "
-                   "DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, SSESpecification, "
-                   "OnDemandThroughput and WarmThroughput must be given");
+                   "create or delete, DeletionProtectionEnabled, StreamEnabled, StreamViewType, TableClass, "
+                   "SSESpecification, OnDemandThroughput and WarmThroughput must be given");
   }
   if (throughput && indexes) {
     return Invalid("SEM-095",
@@ -173,4 +172,4 @@ absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription def
   return definition;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,10 +5,10 @@
 #include "storage/base/limits.h"
 #include "storage/keys/key_codec.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// No name that a user's index could have (SEM-008).
+// No user's index can have this name, because of the spaces (SEM-008).
 constexpr char kTimeToLiveIndexName[] = "time to live";
 
 ValueType TypeOf(const v1::TableDescription& definition, std::string_view attribute) {
@@ -27,7 +27,7 @@ void SplitKeySchema(const v1::TableDescription& definition, const KeySchema& key
   }
 }
 
-// The first wrong thing about one key attribute's value, worded for a primary key.
+// Returns the first error of one key attribute's value, worded for a primary key.
 absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueView> value) {
   if (!value.has_value()) {
     return ValidationError("SEM-007", "One or more parameter values were invalid: Missing the key " +
@@ -106,7 +106,7 @@ Table MakeTable(v1::TableDescription definition) {
   for (const auto& description : definition.global_secondary_indexes()) {
     add_index(description, false);
     if (description.index_status() == v1::TABLE_STATUS_CREATING)
-      table.indexes.back().state = IndexState::kFilling;
+      table.indexes.back().state = IndexState::kBackfilling;
   }
   for (const auto& description : definition.local_secondary_indexes()) add_index(description, true);
   if (const v1::TimeToLive& time_to_live = definition.time_to_live();
@@ -117,7 +117,7 @@ Table MakeTable(v1::TableDescription definition) {
     index.storage_id = time_to_live.storage_id();
     index.partition.push_back({time_to_live.attribute_name(), ValueType::kN});
     index.projection = v1::PROJECTION_TYPE_KEYS_ONLY;
-    if (time_to_live.index_status() == v1::TABLE_STATUS_CREATING) index.state = IndexState::kFilling;
+    if (time_to_live.index_status() == v1::TABLE_STATUS_CREATING) index.state = IndexState::kBackfilling;
   }
   table.has_local_indexes = !definition.local_secondary_indexes().empty();
   table.definition = std::move(definition);
@@ -165,7 +165,7 @@ absl::Status CheckKeyIsExact(const Table& table, ItemView key) {
     (void)attribute;
     ++attributes;
   }
-  // Any attribute that is missing or mistyped is reported by the general check; what remains is one too many.
+  // EncodePrimaryKey reports attributes of a wrong type.
   if (attributes != table.partition.size() + table.sort.size() ||
       !key.Find(table.partition[0].name).has_value() ||
       (!table.sort.empty() && !key.Find(table.sort[0].name).has_value())) {
@@ -193,4 +193,4 @@ std::string ExtractPrimaryKey(const Table& table, ItemView item) {
   return key;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

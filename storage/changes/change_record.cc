@@ -2,7 +2,7 @@
 
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 std::string EncodeItemChange(const Table& table, const ItemChange& change) {
   using Record = v1::ChangeRecord;
@@ -73,4 +73,4 @@ std::optional<ChangeView> ViewChange(std::string_view record) {
   return view;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

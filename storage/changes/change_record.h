@@ -10,9 +10,9 @@
 #include "storage/base/status.h"
 #include "storage/catalog/table.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// What happened to one item.
+// The change of one item.
 struct ItemChange {
   uint64_t change_sequence = 0;
   int64_t commit_time_us = 0;
@@ -21,15 +21,14 @@ struct ItemChange {
   // The item before and after, canonical; at least one is present.
   std::optional<std::string_view> old_item;
   std::optional<std::string_view> new_item;
-  // It was deleted because its time had come.
+  // The item was deleted because its time to live was over.
   bool expired = false;
 };
 
-// The record of it, with the images that the table's stream view type asks for.
+// The record of `change`, with the images that the table's stream view type asks for.
 std::string EncodeItemChange(const Table& table, const ItemChange& change);
 
-// A record as it is read, without objects: the fields of itemdb.v1.ChangeRecord but for `table`. Borrows from
-// the encoded record.
+// The fields of an encoded itemdb.v1.ChangeRecord, except `table`. Borrows from the encoded record.
 struct ChangeView {
   uint64_t change_sequence = 0;
   int64_t commit_time_us = 0;
@@ -43,7 +42,7 @@ struct ChangeView {
   bool expired = false;
 };
 
-// Nothing when `record` is not an encoding of one.
+// nullopt: `record` is not an encoded itemdb.v1.ChangeRecord.
 std::optional<ChangeView> ViewChange(std::string_view record);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,7 +5,7 @@
 #include "storage/commit/table_runs.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr char kTheLog[] = "the change log";
@@ -15,15 +15,16 @@ absl::Status CheckInLog(const Engine& engine, uint64_t sequence) {
   return sequence < oldest ? ChangesTrimmedError(sequence, oldest) : absl::OkStatus();
 }
 
-// Iterators are made before the log's start is looked at: it moves before files are deleted, and an iterator
-// keeps the files that it began with.
+// An iterator must be made before the caller reads the low watermark. Trimming moves the low watermark before
+// it deletes files, and an iterator keeps the files that existed when it was made.
 std::unique_ptr<rocksdb::Iterator> NewIterator(const ReadView& view, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   return std::unique_ptr<rocksdb::Iterator>(view.store()->db()->NewIterator(options, family));
 }
 
-// Calls `visit` for the change under `log`, which must be `sequence`; what it answers.
+// Calls `visit` for the change at which `log` stands, and returns its result. DATA_LOSS: the change is not
+// `sequence`, or is damaged.
 absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, VisitChange visit) {
   if (!log.status().ok()) return FromRocksDB("cannot read the change log", log.status());
   const std::optional<uint64_t> found =
@@ -40,10 +41,10 @@ absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, Visi
 
 }  // namespace
 
-absl::StatusOr<ShownLog> ShowLog(const Engine& engine) {
+absl::StatusOr<DurablePrefix> ReadDurablePrefix(const Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   const uint64_t last = std::min(view->change_sequence(), engine.durable_sequence());
-  return ShownLog{std::move(view), last};
+  return DurablePrefix{std::move(view), last};
 }
 
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
@@ -74,12 +75,12 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
        ++epoch) {
     const std::string prefix = TableRunsPrefix(epoch, storage_id);
     auto is_of_table = [&] { return records->Valid() && records->key().starts_with(prefix); };
-    // The record that begins before `expected` may hold it.
+    // A record that begins before `expected` may contain it.
     records->SeekForPrev(prefix + SequenceKey(expected));
     if (!is_of_table() && records->status().ok()) records->Seek(prefix);
     for (; is_of_table(); records->Next()) {
       auto runs = DecodeTableRuns(ToView(records->key()), ToView(records->value()));
-      // Then the log itself tells, change by change, up to the next record or the next epoch.
+      // The record is damaged: read all changes of the log up to the next record or the next epoch instead.
       if (!runs.has_value()) {
         const std::string damaged = records->key().ToString();
         records->Next();
@@ -117,4 +118,4 @@ absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, s
   return *change;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

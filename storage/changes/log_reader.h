@@ -1,4 +1,4 @@
-// Walking over the change log.
+// Reading the change log.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,34 @@
 #include "storage/changes/change_record.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A state and the last change of it that may be shown: what is not durable yet is not, since its sequence
-// could be given to another change after a power cut.
-struct ShownLog {
+// The durable prefix of the change log: a view, and the last change in it that is durable. Later changes must
+// not be shown to readers: after a power cut their sequences may be given to other changes.
+struct DurablePrefix {
   std::shared_ptr<const ReadView> view;
   uint64_t last_sequence = 0;
 };
-absl::StatusOr<ShownLog> ShowLog(const Engine& engine);
+absl::StatusOr<DurablePrefix> ReadDurablePrefix(const Engine& engine);
 
-// `record` is the encoded itemdb.v1.ChangeRecord that `change` borrows from, valid for the call. Answers
-// whether to go on.
+// Returns whether to go on. `record` is the encoded itemdb.v1.ChangeRecord, from which `change` borrows; both
+// are valid during the call.
 using VisitChange = absl::FunctionRef<bool(const ChangeView& change, std::string_view record)>;
 
-// Calls `visit` for the changes after `after_sequence` up to `last_sequence`, in order, until it says false.
-// Waits for the disk.
+// Calls `visit` for the changes after `after_sequence` up to `last_sequence`, in order, until it returns
+// false. Blocks on disk.
 //
-// OUT_OF_RANGE (CHANGES_TRIMMED): the first of them is no longer in the log. DATA_LOSS: one of them is
-// missing or damaged.
+// OUT_OF_RANGE (CHANGES_TRIMMED): the first of these changes is no longer in the log. DATA_LOSS: one of them
+// is missing or damaged.
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
                          uint64_t last_sequence, VisitChange visit);
 
-// The same of the changes of one table. Costs what they cost, however many changes of other tables are
-// between them, and a search for each 2^20 of those.
+// As WalkChanges, for the changes of one table only. Does not read the changes of other tables between them:
+// they cost one search in the table runs for each 2^20 changes.
 absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64_t storage_id,
                               uint64_t after_sequence, uint64_t last_sequence, VisitChange visit);
 
-// The change `sequence`, which must be in the log.
+// Reads the change `sequence`. The result borrows from `*record`. DATA_LOSS: it is missing or damaged.
 absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, std::string* record);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,11 +3,11 @@
 #include "storage/base/limits.h"
 #include "storage/changes/log_reader.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const ShownLog& log, uint64_t after_sequence,
-                                          int limit) {
+absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const DurablePrefix& log,
+                                          uint64_t after_sequence, int limit) {
   v1::ReadChangesReply reply;
   reply.set_change_sequence(log.last_sequence);
   size_t bytes = 0;
@@ -17,7 +17,7 @@ absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const ShownLog& 
       engine, *log.view, after_sequence, log.last_sequence,
       [&](const ChangeView& change, std::string_view encoded) {
         const bool full = reply.records_size() >= limit || bytes >= kMaxPageBytes;
-        if (full && change.change_sequence > commit_end) return false;  // Never in the middle of a commit.
+        if (full && change.change_sequence > commit_end) return false;  // A page never ends inside a commit.
         damaged = !reply.add_records()->ParseFromArray(encoded.data(), static_cast<int>(encoded.size()));
         bytes += encoded.size();
         commit_end = change.commit_last_sequence;
@@ -38,16 +38,16 @@ void ReadChanges(Engine& engine, const v1::ReadChangesRequest& request, Done<v1:
         "SEM-105",
         "Limit must be 1 to " + std::to_string(kMaxReadChanges) + "; it is " + std::to_string(limit)));
   }
-  auto log = ShowLog(engine);
+  auto log = ReadDurablePrefix(engine);
   if (!log.ok()) return std::move(done)(log.status());
   RunOnIoThread<v1::ReadChangesReply>(
       engine, IoPriority::kLong,
       [&engine, log = *std::move(log), after = request.after_sequence(), limit,
        cancellation = std::move(cancellation)]() -> absl::StatusOr<v1::ReadChangesReply> {
-        ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+        ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
         return Read(engine, log, after, limit);
       },
       std::move(done));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,12 +1,12 @@
-// Reading the change log.
+// ReadChanges: one page of the change log.
 #pragma once
 
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// ReadChanges behind Database's method of the same name: runs on an I/O thread.
+// Implements Database's method of the same name. Reads on an I/O thread.
 void ReadChanges(Engine& engine, const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                  CancellationPtr cancellation);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

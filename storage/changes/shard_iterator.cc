@@ -1,14 +1,17 @@
 // An iterator is, in URL-safe base64 without padding:
 //
-//   +---------+---------------------+-----------------+------------------+---------------+------------+-------+
-//   | version | XXH3-128 of all the | made (varint,   | after (varint);  | trim horizon: | length of  | table
-//   | | 1 byte  | rest with the       | ms since 1970)  | change sequence  | 1 byte, 0, 1  | table name |
-//   label | |         | database's id       |                 |                  |               | (varint)
-//   |       |
-//   +---------+---------------------+-----------------+------------------+---------------+------------+-------+
+// clang-format off
+//   version       1 byte
+//   hash          16 bytes: XXH3-128 of the database's id and all that follows
+//   made          varint: milliseconds since the Unix epoch
+//   after         varint: change sequence
+//   trim horizon  1 byte: 0 or 1
+//   table name    varint length, then the name
+//   label         the rest
+// clang-format on
 //
-// The hash keeps iterators of other databases and changed ones out. It is no secret, and need be none: who
-// may ask for records may ask for those of any place.
+// The hash detects iterators of other databases and modified ones. It is not secret and need not be: a client
+// that may read the stream may read it from any position.
 #include "storage/changes/shard_iterator.h"
 
 #define XXH_INLINE_ALL
@@ -19,10 +22,10 @@
 #include "storage/base/limits.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Never reuse a number: an iterator may outlive the program that made it.
+// Never reuse a version: after an upgrade clients still send iterators that the program before has made.
 constexpr char kVersion = 1;
 
 std::string Fingerprint(std::string_view database_id, std::string_view rest) {
@@ -33,7 +36,7 @@ std::string Fingerprint(std::string_view database_id, std::string_view rest) {
 }
 
 absl::Status InvalidIterator() {
-  return ValidationError("SEM-104", "Invalid ShardIterator: it is none that this database has given out");
+  return ValidationError("SEM-104", "Invalid ShardIterator: it was not made by this database");
 }
 
 }  // namespace
@@ -57,7 +60,7 @@ absl::StatusOr<ShardPosition> DecodeShardIterator(std::string_view text, std::st
                                                    " characters long; it has ", text.size()));
   }
   std::string bytes;
-  // Of the texts that stand for the same bytes only one was given out.
+  // Several base64 texts decode to the same bytes; only the one that EncodeShardIterator returns is valid.
   if (!absl::WebSafeBase64Unescape(std::string(text), &bytes) || absl::WebSafeBase64Escape(bytes) != text)
     return InvalidIterator();
   constexpr size_t kHead = 1 + sizeof(XXH128_canonical_t);
@@ -90,4 +93,4 @@ absl::StatusOr<ShardPosition> DecodeShardIterator(std::string_view text, std::st
   return position;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,5 @@
-// Shard iterators: a reader's place in a stream as text that holds all there is to know (SEM-104).
+// Shard iterators: a reader's position in a stream, as text. The text holds the whole position: the database
+// stores nothing for it (SEM-104).
 #pragma once
 
 #include <cstdint>
@@ -7,25 +8,25 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 struct ShardPosition {
   std::string table_name = {};
   std::string stream_label = {};
   // Changes with a greater sequence come next.
   uint64_t after_sequence = 0;
-  // From the oldest change that is left, wherever the log begins by then.
+  // Read from the oldest change that is in the log when the iterator is used.
   bool trim_horizon = false;
-  // Milliseconds since the Unix epoch.
+  // When the iterator was made, in milliseconds since the Unix epoch.
   int64_t made_ms = 0;
 };
 
-// `database_id` binds it to its database.
+// The iterator is valid only in the database `database_id`.
 std::string EncodeShardIterator(const ShardPosition& position, std::string_view database_id);
 
-// INVALID_ARGUMENT: it was not made by this database. OUT_OF_RANGE (EXPIRED_ITERATOR): it was made more than
-// 15 minutes before `now_ms`.
+// INVALID_ARGUMENT: `text` was not made by this database. OUT_OF_RANGE (EXPIRED_ITERATOR): it was made more
+// than 15 minutes before `now_ms`.
 absl::StatusOr<ShardPosition> DecodeShardIterator(std::string_view text, std::string_view database_id,
                                                   int64_t now_ms);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -10,13 +10,13 @@
 #include "absl/strings/str_format.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kTableResource = ":table/";
 constexpr std::string_view kStreamResource = "/stream/";
-// Before the 20 digits of the greatest sequence, so that none begins with a zero, which programs that take
-// them for numbers would lose.
+// The 20 digits of a change sequence follow this digit. So no sequence number begins with a zero, which a
+// program that parses it as a number would lose.
 constexpr char kFirstDigit = '1';
 constexpr size_t kSequenceDigits = 20;
 
@@ -61,11 +61,11 @@ absl::StatusOr<uint64_t> ParseSequenceNumber(std::string_view text) {
     if (error == std::errc() && end == text.data() + text.size()) return sequence;
   }
   return ValidationError("SEM-106", absl::StrCat("Invalid SequenceNumber: '", std::string(text),
-                                                 "' is none that this stream has given out"));
+                                                 "' is not a sequence number of this database"));
 }
 
 std::string EventIdOf(std::string_view database_id, uint64_t change_sequence) {
   return Hash(absl::StrCat(std::string(database_id), "/", change_sequence));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -11,7 +11,7 @@
 #include "storage/schema/stream_records.h"
 #include "storage/values/item_size.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 int64_t NowMs() {
@@ -48,7 +48,7 @@ absl::StatusOr<ListStreamsReply> List(Engine& engine, const ListStreamsRequest& 
   }
   ListStreamsReply reply;
   ITEMDB_ASSIGN_OR_RETURN(reply.streams, FindStreams(*view, asked));
-  // The table may be gone and its streams still there.
+  // A table is looked up only when it has no streams: streams of a deleted table are listed too.
   if (reply.streams.empty() && !request.table_name.empty())
     ITEMDB_RETURN_IF_ERROR(view->catalog().Find(request.table_name).status());
   reply.more = reply.streams.size() > static_cast<size_t>(limit);
@@ -77,7 +77,7 @@ absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStrea
 
 absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
-  ITEMDB_ASSIGN_OR_RETURN(ShownLog log, ShowLog(engine));
+  ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine));
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name));
   if (request.shard_id != ShardIdOf(stream)) return NoSuchShardError(request.shard_id);
 
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequ
                            "AFTER_SEQUENCE_NUMBER, and with no other");
   }
   ShardPosition position{.table_name = name.table_name, .stream_label = name.label, .made_ms = NowMs()};
-  // Before the first record that the shard could have, and before the first behind it.
+  // Records of the shard come after `begin`; the last one is before or at `end`.
   const uint64_t begin = stream.enabled_sequence();
   const uint64_t end =
       stream.disabled_sequence() == 0 ? log.view->change_sequence() : stream.disabled_sequence();
@@ -133,14 +133,14 @@ bool IsItemChange(const ChangeView& change) {
          change.kind == v1::CHANGE_KIND_REMOVE;
 }
 
-absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog& log, ShardPosition position,
-                                            int64_t limit) {
+absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurablePrefix& log,
+                                            ShardPosition position, int64_t limit) {
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream,
                           StreamOf(*log.view, {position.table_name, position.stream_label}));
   const uint64_t oldest = engine.changes_start();
   if (position.trim_horizon) position.after_sequence = std::max(position.after_sequence, oldest - 1);
   const bool closed = stream.disabled_sequence() != 0;
-  // The last change that can be one of the shard.
+  // The last change that may belong to the shard.
   const uint64_t last = closed ? std::min(stream.disabled_sequence(), log.last_sequence) : log.last_sequence;
 
   GetRecordsReply reply;
@@ -161,7 +161,7 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const ShownLog
                          through = change.change_sequence;
                          return true;
                        }));
-  // Changes of other tables are not looked at.
+  // When the page is not full, all further changes up to `last` belong to other tables.
   if (!full) through = std::max(through, last);
   if (closed && through >= stream.disabled_sequence()) return reply;
   position.trim_horizon = position.trim_horizon && through == position.after_sequence;
@@ -195,16 +195,16 @@ void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecord
   if (!limit.ok()) return std::move(done)(limit.status());
   auto position = DecodeShardIterator(request.shard_iterator, engine.database_id(), NowMs());
   if (!position.ok()) return std::move(done)(position.status());
-  auto log = ShowLog(engine);
+  auto log = ReadDurablePrefix(engine);
   if (!log.ok()) return std::move(done)(log.status());
   RunOnIoThread<GetRecordsReply>(
       engine, IoPriority::kLong,
       [&engine, log = *std::move(log), position = *std::move(position), limit = *limit,
        cancellation = std::move(cancellation)]() -> absl::StatusOr<GetRecordsReply> {
-        ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+        ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
         return ReadRecords(engine, log, position, limit);
       },
       std::move(done));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -12,11 +12,11 @@
 #include "storage/schema/stream_records.h"
 #include "storage/store/catalog_records.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The first change from `oldest` on, up to `last`, that was not committed before `time_us`; `last` when all
-// were. Commit times never decrease.
+// The first change in [oldest, last] that was committed at `time_us` or later; `last` when there is none. A
+// binary search: commit times never decrease.
 absl::StatusOr<uint64_t> FirstSince(const ReadView& view, uint64_t oldest, uint64_t last, int64_t time_us) {
   std::string record;
   while (oldest < last) {
@@ -31,7 +31,7 @@ absl::StatusOr<uint64_t> FirstSince(const ReadView& view, uint64_t oldest, uint6
   return oldest;
 }
 
-// The table files of `family`, by the keys they begin with.
+// The table files of `family`, sorted by their smallest keys.
 std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ColumnFamilyMetaData metadata;
   store.db()->GetColumnFamilyMetaData(family, &metadata);
@@ -43,7 +43,7 @@ std::vector<rocksdb::SstFileMetaData> FilesOf(const Store& store, rocksdb::Colum
   return files;
 }
 
-// The first change behind the oldest files that have to go for the rest to have at most `max_bytes`; 0: none.
+// The first change after the oldest files that must go so that the others have at most `max_bytes`; 0: none.
 uint64_t FirstWithin(const Store& store, uint64_t max_bytes) {
   const std::vector<rocksdb::SstFileMetaData> files = FilesOf(store, store.changes());
   uint64_t bytes = 0;
@@ -63,7 +63,7 @@ absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family
   return absl::OkStatus();
 }
 
-// Deletes the files of `family` that hold nothing from the key `kept_from` on.
+// Deletes the files of `family` whose keys are all less than `kept_from`.
 absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, const std::string& kept_from,
                        std::atomic<bool>* cancel) {
   const rocksdb::Slice end(kept_from);
@@ -73,8 +73,8 @@ absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, 
   ITEMDB_RETURN_IF_ERROR(DeleteFiles(store, family, end));
   files = FilesOf(store, family);
   if (std::none_of(files.begin(), files.end(), is_free)) return absl::OkStatus();
-  // Files straight from memory cannot be deleted by their range: they have to be moved down first. While
-  // there are writes that happens by itself.
+  // DeleteFilesInRange deletes no files of level 0, where flushed memtables are: a compaction must move them
+  // down first. While there are writes RocksDB does that by itself.
   rocksdb::CompactRangeOptions options;
   options.exclusive_manual_compaction = false;
   options.canceled = cancel;
@@ -98,14 +98,14 @@ ChangeTrimmer::~ChangeTrimmer() {
 void ChangeTrimmer::Loop() {
   while (thread_.WaitFor(engine_.options().change_trim_interval)) {
     absl::Status trimmed = Trim();
-    // While the store is being reopened there is nothing to say.
+    // While the store is being reopened, errors are expected and not logged.
     if (!trimmed.ok() && !absl::IsUnavailable(trimmed) && !absl::IsUnknown(trimmed))
       engine_.options().log->error("the change log could not be trimmed error=\"{}\"", MessageOf(trimmed));
   }
 }
 
 absl::Status ChangeTrimmer::Trim() {
-  ITEMDB_ASSIGN_OR_RETURN(ShownLog log, ShowLog(engine_));
+  ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
   const uint64_t oldest = engine_.changes_start();
   if (log.last_sequence <= oldest) return absl::OkStatus();
@@ -124,13 +124,15 @@ absl::Status ChangeTrimmer::Trim() {
     std::string record;
     ITEMDB_ASSIGN_OR_RETURN(ChangeView change,
                             ReadChange(*log.view, std::min(wanted, log.last_sequence), &record));
-    wanted = engine_.log_start().Reserve(change.commit_first_sequence);
+    wanted = engine_.low_watermark().BeginTrim(change.commit_first_sequence);
   }
   if (wanted > oldest) {
     absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});
-    // The log must not fill the disk because the record of a stream is damaged: streams are forgotten later.
+    // A damaged record of a stream must not stop trimming: the log would fill the disk. The stream records
+    // are then deleted by a later trimming.
     if (absl::IsDataLoss(found.status())) {
-      options.log->error("streams could not be forgotten error=\"{}\"", MessageOf(found.status()));
+      options.log->error("records of trimmed streams could not be deleted error=\"{}\"",
+                         MessageOf(found.status()));
       found.emplace();
     }
     ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams, std::move(found));
@@ -139,21 +141,21 @@ absl::Status ChangeTrimmer::Trim() {
     });
     const auto move_start = [&](CommitGroup& group) {
       group.PutCatalog(kChangesStartKey, EncodeCatalogNumber(kChangesStartKey, wanted));
-      for (const v1::Stream& stream : streams) ForgetStream(stream, group);
+      for (const v1::Stream& stream : streams) DeleteStream(stream, group);
       return absl::OkStatus();
     };
     ITEMDB_RETURN_IF_ERROR(
         CommitAndWait(engine_, move_start, {.when_disk_is_full = WhenDiskIsFull::kCommit}).status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
-    engine_.log_start().Advance(wanted);
+    engine_.low_watermark().FinishTrim(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);
   }
   if (wanted == 1) return absl::OkStatus();
-  // A compaction may take long; no snapshot is held meanwhile.
+  // The compaction may take long: release the snapshot before.
   const std::shared_ptr<Store> store = log.view->store();
   log.view.reset();
   ITEMDB_RETURN_IF_ERROR(FreeFiles(*store, store->changes(), SequenceKey(wanted), &cancel_compaction_));
   return FreeFiles(*store, store->table_runs(), TableRunsPrefix(EpochOf(wanted)), &cancel_compaction_);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -6,20 +6,24 @@
 #include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Looks at the log now and then, on a thread of its own since freeing files may wait for a compaction.
+// Trims the log every DatabaseOptions::change_trim_interval. Has its own thread, because deleting files may
+// wait for a compaction.
 //
-// The order matters: first nothing below the new start can be pinned any more, then the catalog says so
-// durably (a log that lacks what its start promises is taken for damaged), then readers are refused, then
-// files go. Only whole files are deleted; no tombstones, which every later read would have to step over. What
-// a file holds besides stays on disk until the rest of it may go.
+// The order of the steps matters:
+//   1. LowWatermark::BeginTrim: no change below the new low watermark can be pinned any more.
+//   2. The new low watermark becomes durable in the catalog. Otherwise recovery would report the changes that
+//      step 4 deletes as missing.
+//   3. LowWatermark::FinishTrim: readers of older changes are refused.
+//   4. Table files that hold only older changes are deleted. Single changes are never deleted: later reads
+//      would have to step over the tombstones. A file that also holds newer changes stays for now.
 //
-// The last commit always stays, however old: it carries the commit time that none that follows may be below.
+// The last commit is never trimmed: recovery reads from it the commit time below which no later one may be.
 class ChangeTrimmer {
  public:
   explicit ChangeTrimmer(Engine& engine);
-  // Stops a compaction under way.
+  // Cancels a running compaction.
   ~ChangeTrimmer();
   ChangeTrimmer(const ChangeTrimmer&) = delete;
   ChangeTrimmer& operator=(const ChangeTrimmer&) = delete;
@@ -33,4 +37,4 @@ class ChangeTrimmer {
   BackgroundThread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

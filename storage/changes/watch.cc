@@ -6,10 +6,10 @@
 #include "storage/changes/log_reader.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// One page on its way: look, wait, look again, read.
+// One call: polls the change log, waits for a change, polls again, reads a page.
 class WatchCall : public std::enable_shared_from_this<WatchCall> {
  public:
   WatchCall(Engine& engine, v1::WatchRequest request, Done<WatchPage> done, CancellationPtr cancellation)
@@ -27,23 +27,23 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
                           std::to_string(kMaxProgressIntervalMs) + "; it is " + std::to_string(interval)));
     }
     until_ = ChangeWaiters::Clock::now() + std::chrono::milliseconds(interval);
-    Look();
+    Poll();
   }
 
  private:
-  void Look() {
-    if (absl::Status wanted = CheckWanted(cancellation_); !wanted.ok()) return std::move(done_)(wanted);
-    absl::StatusOr<ShownLog> log = ShowLog(engine_);
+  void Poll() {
+    if (absl::Status wanted = CheckNotCancelled(cancellation_); !wanted.ok()) return std::move(done_)(wanted);
+    absl::StatusOr<DurablePrefix> log = ReadDurablePrefix(engine_);
     if (!log.ok()) return std::move(done_)(log.status());
     if (absl::Status found = FindTable(*log->view); !found.ok()) return std::move(done_)(found);
     if (!request_.has_after_sequence()) {
-      // At once: from here on the caller knows where to go on.
+      // Without a position the reply comes at once: it tells the caller the position from which to go on.
       request_.set_after_sequence(log->last_sequence);
       return Finish(*log, WatchPage());
     }
     const uint64_t after = request_.after_sequence();
-    // A position of another database, or of changes that this one has lost: what came up to it would be
-    // missed.
+    // The position is of another database, or this database has lost the changes up to it. Waiting would skip
+    // all changes up to that position.
     if (after > log->view->change_sequence()) {
       return std::move(done_)(ValidationError("AfterSequence is " + std::to_string(after) +
                                               ", and the last change of this database is " +
@@ -57,7 +57,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
       page.last = true;
       return Finish(*log, std::move(page));
     }
-    // There are changes of other tables at most.
+    // All changes up to last_sequence belong to other tables.
     request_.set_after_sequence(std::max(after, log->last_sequence));
     if (ChangeWaiters::Clock::now() >= until_) return Finish(*log, WatchPage());
     const uint64_t seen = request_.after_sequence();
@@ -65,7 +65,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     engine_.change_waiters().Await(storage_id, seen, until_, cancellation_,
                                    [self = shared_from_this()](uint64_t sequence) {
                                      self->request_.set_after_sequence(sequence);
-                                     self->Look();
+                                     self->Poll();
                                    });
   }
 
@@ -76,8 +76,8 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     return absl::OkStatus();
   }
 
-  // Whether the table asked for has no changes but those in the log so far.
-  bool TableIsGone(const ShownLog& log) const {
+  // Whether the requested table is deleted and all its changes are in the durable prefix.
+  bool TableIsGone(const DurablePrefix& log) const {
     if (request_.table_storage_id() == 0 || log.last_sequence != log.view->change_sequence()) return false;
     const Catalog& catalog = log.view->catalog();
     auto is_it = [this](const auto& table) { return table->storage_id == request_.table_storage_id(); };
@@ -86,16 +86,16 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
     return !table.ok() || !is_it(*table);
   }
 
-  void Read(ShownLog log) {
+  void Read(DurablePrefix log) {
     IoPool::Task task = [self = shared_from_this(), log = std::move(log)] {
-      if (absl::Status wanted = CheckWanted(self->cancellation_); !wanted.ok())
+      if (absl::Status wanted = CheckNotCancelled(self->cancellation_); !wanted.ok())
         return std::move(self->done_)(wanted);
       self->ReadNow(log);
     };
     if (!engine_.io().Submit(task, IoPriority::kLong)) std::move(done_)(IoPoolFullError());
   }
 
-  void ReadNow(const ShownLog& log) {
+  void ReadNow(const DurablePrefix& log) {
     WatchPage page;
     int64_t records = 0;
     bool full = false;
@@ -106,8 +106,8 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
       full = (records >= kMaxReadChanges || page.encoded_records.size() >= kMaxPageBytes) &&
              change.change_sequence > commit_end;
       if (full) return false;
-      constexpr int64_t kChangesBetweenLooks = 256;
-      if (++records % kChangesBetweenLooks == 0) wanted = CheckWanted(cancellation_);
+      constexpr int64_t kChangesBetweenChecks = 256;
+      if (++records % kChangesBetweenChecks == 0) wanted = CheckNotCancelled(cancellation_);
       if (!wanted.ok()) return false;
       through = change.change_sequence;
       commit_end = change.commit_last_sequence;
@@ -121,13 +121,13 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
                                            log.last_sequence, add);
     read.Update(wanted);
     if (!read.ok()) return std::move(done_)(read);
-    // Changes of other tables are not looked at.
+    // Not full: all further changes up to last_sequence belong to other tables.
     request_.set_after_sequence(full ? std::max(through, commit_end) : log.last_sequence);
-    if (records == 0 && ChangeWaiters::Clock::now() < until_) return Look();
+    if (records == 0 && ChangeWaiters::Clock::now() < until_) return Poll();
     Finish(log, std::move(page));
   }
 
-  void Finish(const ShownLog& log, WatchPage page) {
+  void Finish(const DurablePrefix& log, WatchPage page) {
     page.reply.set_change_sequence(request_.after_sequence());
     page.reply.set_oldest_sequence(engine_.changes_start());
     page.reply.set_last_sequence(log.last_sequence);
@@ -136,7 +136,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
   }
 
   Engine& engine_;
-  // With the table's id once that is known, and where the page goes on from.
+  // Updated while the call runs: table_storage_id once it is known, and after_sequence, the position reached.
   v1::WatchRequest request_;
   Done<WatchPage> done_;
   const CancellationPtr cancellation_;
@@ -150,4 +150,4 @@ void WatchChanges(Engine& engine, const v1::WatchRequest& request, Done<WatchPag
   std::make_shared<WatchCall>(engine, request, std::move(done), std::move(cancellation))->Start();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

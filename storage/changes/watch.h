@@ -1,12 +1,12 @@
-// Watching the change log.
+// WatchChanges: one reply of a watch of the change log.
 #pragma once
 
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// WatchChanges behind Database's method of the same name. Nothing of the database is held while it waits.
+// Implements Database's method of the same name. Holds no view while it waits.
 void WatchChanges(Engine& engine, const v1::WatchRequest& request, Done<WatchPage> done,
                   CancellationPtr cancellation);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

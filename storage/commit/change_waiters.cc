@@ -4,12 +4,11 @@
 #include <iterator>
 #include <utility>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// How often ends of waits and cancellations are looked for: how long a stopping daemon waits for its
-// watchers.
-constexpr auto kLook = std::chrono::milliseconds(20);
+// How often the thread polls for waits that are over or cancelled. A stopping daemon waits so long for them.
+constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -36,8 +35,8 @@ void ChangeWaiters::Await(uint64_t storage_id, uint64_t sequence, Clock::time_po
   Waiter waiter{storage_id, sequence, until, std::move(cancellation), std::move(wake)};
   {
     MutexLock lock(mutex_);
-    // Before the sequences are asked for, so that Notify sees it or they are seen here: the lock under which
-    // the durable sequence is kept orders the two.
+    // `waiting` is set before IsDue reads the sequences. So either Notify sees `waiting`, or IsDue sees the
+    // new sequences: the mutex of the durable sequence orders the two threads.
     slots_[slot].waiting.store(true, std::memory_order_relaxed);
     if (!IsDue(waiter, durable_sequence_(), Clock::now())) {
       const bool was_idle = waiters_.empty();
@@ -50,7 +49,7 @@ void ChangeWaiters::Await(uint64_t storage_id, uint64_t sequence, Clock::time_po
   std::move(waiter.wake)(waiter.sequence);
 }
 
-void ChangeWaiters::Ordered(const TableRunsOfGroup& changes) {
+void ChangeWaiters::RecordApplied(const TableRunsOfGroup& changes) {
   for (const TableRun& run : changes.runs()) {
     for (size_t slot : {SlotOf(run.storage_id), kAnyTable})
       slots_[slot].last_change.store(run.end() - 1, std::memory_order_relaxed);
@@ -70,7 +69,7 @@ void ChangeWaiters::NotifySlot(size_t slot) {
   if (!slots_[slot].waiting.load(std::memory_order_relaxed)) return;
   {
     MutexLock lock(mutex_);
-    // Until the thread has looked through them nobody need tell it again.
+    // No second notification is needed until the thread has checked the waiters of this slot.
     slots_[slot].waiting.store(false, std::memory_order_relaxed);
     notified_.push_back(slot);
   }
@@ -78,7 +77,7 @@ void ChangeWaiters::NotifySlot(size_t slot) {
 }
 
 void ChangeWaiters::Loop() {
-  Clock::time_point next_look = Clock::now();
+  Clock::time_point next_poll = Clock::now();
   while (true) {
     std::vector<Waiter> due;
     {
@@ -86,25 +85,25 @@ void ChangeWaiters::Loop() {
       while (!stopping_ && notified_.empty()) {
         if (waiters_.empty()) {
           changed_.Wait(mutex_);
-        } else if (const auto left = next_look - Clock::now(); left > left.zero()) {
+        } else if (const auto left = next_poll - Clock::now(); left > left.zero()) {
           changed_.WaitFor(mutex_, left);
         } else {
           break;
         }
       }
       if (stopping_) return;
-      if (waiters_.empty()) {  // Nor may the pipeline still be there.
+      if (waiters_.empty()) {  // durable_sequence_ must not be called: the pipeline may be destroyed already.
         notified_.clear();
         continue;
       }
       const Clock::time_point now = Clock::now();
       std::vector<size_t> slots = std::exchange(notified_, {});
-      if (now >= next_look) {
+      if (now >= next_poll) {
         slots.clear();
         for (const auto& [slot, waiters] : waiters_) slots.push_back(slot);
-        next_look = now + kLook;
+        next_poll = now + kPollInterval;
       }
-      // As in Await, before the sequences are asked for.
+      // Before the sequences are read, as in Await.
       for (size_t slot : slots) slots_[slot].waiting.store(true, std::memory_order_relaxed);
       const uint64_t durable = durable_sequence_();
       for (size_t slot : slots) TakeDue(slot, durable, now, &due);
@@ -115,7 +114,7 @@ void ChangeWaiters::Loop() {
 
 bool ChangeWaiters::IsDue(const Waiter& waiter, uint64_t durable, Clock::time_point now) const {
   return (waiter.sequence < durable && MayHaveChanged(waiter.storage_id, waiter.sequence)) ||
-         now >= waiter.until || !CheckWanted(waiter.cancellation).ok();
+         now >= waiter.until || !CheckNotCancelled(waiter.cancellation).ok();
 }
 
 void ChangeWaiters::TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Waiter>* due) {
@@ -135,4 +134,4 @@ void ChangeWaiters::TakeDue(size_t slot, uint64_t durable, Clock::time_point now
   slots_[slot].waiting.store(false, std::memory_order_relaxed);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

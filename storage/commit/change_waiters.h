@@ -1,9 +1,9 @@
-// Whoever waits for the next change, of one table or of any.
+// Callbacks that wait for the next change, of one table or of any table.
 //
-// A commit group wakes those who wait for its tables. Writers pay a store and a load of an atomic for each
-// table of a group while nobody waits for it, however many wait for others, and at most one wake-up of the
-// thread here otherwise: that thread calls those whose change has come, whose time has passed or whose wait
-// was cancelled.
+// A commit group notifies the waiters of its tables. For a table without waiters this costs the commit leader
+// one store and one load of an atomic, however many wait for other tables. With waiters it costs at most one
+// wake-up of the thread of this class. That thread calls the waiters whose change has come, whose time is
+// over, or whose wait was cancelled.
 #pragma once
 
 #include <array>
@@ -20,41 +20,42 @@
 #include "storage/base/mutex.h"
 #include "storage/commit/table_runs.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Thread-safe.
 class ChangeWaiters {
  public:
   using Clock = std::chrono::steady_clock;
-  // Told up to where there is no change that was waited for.
+  // Called with a sequence: up to this one there is no change that the waiter waits for.
   using Wake = absl::AnyInvocable<void(uint64_t sequence) &&>;
 
-  // `durable_sequence` tells the last change that may be shown; it must not call back.
+  // `durable_sequence` returns the last change that readers may see. Called under mutex_: must not call back.
   explicit ChangeWaiters(std::function<uint64_t()> durable_sequence);
-  // Forgets those that still wait without calling them.
+  // Drops the remaining waiters without calling them.
   ~ChangeWaiters();
   ChangeWaiters(const ChangeWaiters&) = delete;
   ChangeWaiters& operator=(const ChangeWaiters&) = delete;
 
   // Calls `wake` once, perhaps before this returns: when there may be a change of the table `storage_id` (0:
-  // of any table) after `sequence`, at `until`, or soon after `cancellation` says that nobody waits any more.
+  // of any table) after `sequence`, at `until`, or within some 20 ms of the cancellation of `cancellation`.
   // `wake` must not block.
   void Await(uint64_t storage_id, uint64_t sequence, Clock::time_point until, CancellationPtr cancellation,
              Wake wake);
 
-  // Whether the table `storage_id` (0: any) may have changes after `sequence`, durable or not. Of changes
-  // from before the database was opened nothing is known: then true.
+  // Whether the table `storage_id` (0: any) may have changes after `sequence`, durable or not. Always true
+  // for a `sequence` from before the database was opened: those changes are not known here.
   bool MayHaveChanged(uint64_t storage_id, uint64_t sequence) const;
 
   // ---- for the pipeline ----
 
   // The database was opened, or opened again, as of `sequence`.
   void Opened(uint64_t sequence) { opened_at_ = sequence; }
-  // The changes of a group are about to be visible. One caller at a time.
-  void Ordered(const TableRunsOfGroup& changes);
-  // They may be shown now: to be called after `durable_sequence` says so. Does not block.
+  // Must be called before the changes of a group become visible. One caller at a time.
+  void RecordApplied(const TableRunsOfGroup& changes);
+  // Wakes the waiters of the tables in `changes`. Must be called after `durable_sequence` covers these
+  // changes. Does not block.
   void Notify(const TableRunsOfGroup& changes);
-  // The same of whatever may have become durable.
+  // As Notify, for all tables: any earlier change may have become durable.
   void NotifyAll();
 
  private:
@@ -65,14 +66,13 @@ class ChangeWaiters {
     CancellationPtr cancellation;
     Wake wake;
   };
-  // Tables share slots: more wake-ups than needed are harmless. The last slot is of those who wait for any
-  // table.
+  // Tables may share a slot: a needless wake-up is harmless. The last slot is for waiters of any table.
   static constexpr size_t kTableSlots = 4096;
   static constexpr size_t kAnyTable = kTableSlots;
   struct Slot {
-    // Of its tables.
+    // The last change of any table of this slot.
     std::atomic<uint64_t> last_change = 0;
-    // Whether somebody waits who has not been told since.
+    // True while the slot has waiters and was not notified since they were last checked.
     std::atomic<bool> waiting = false;
   };
 
@@ -80,8 +80,8 @@ class ChangeWaiters {
   void NotifySlot(size_t slot);
   void Loop();
   bool IsDue(const Waiter& waiter, uint64_t durable, Clock::time_point now) const;
-  // Moves what is due of a slot's waiters to `due`, and the others' sequences up to where nothing was for
-  // them: the log may be trimmed that far.
+  // Moves the waiters of a slot that are due to `due`. Raises the sequences of the other waiters up to
+  // `durable`, as far as there was no change for them: the log may be trimmed that far.
   void TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Waiter>* due)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -97,4 +97,4 @@ class ChangeWaiters {
   std::thread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,7 +8,7 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 int64_t NowMicros() {
@@ -19,22 +19,22 @@ int64_t NowMicros() {
 
 }  // namespace
 
-CommitGroup::CommitGroup(OrderingState* state)
+CommitGroup::CommitGroup(ApplyState* state)
     : state_(state),
       catalog_(state->catalog),
       wall_time_us_(state->clock_us ? state->clock_us() : NowMicros()),
       commit_time_us_(std::max(state->last_commit_time_us, wall_time_us_)),
       next_sequence_(state->next_sequence),
-      counters_(*state->store, state->counters),
-      tokens_(*state->store, wall_time_us_, state->tokens, counters_, writes_) {}
+      size_statistics_(*state->store, state->size_statistics),
+      tokens_(*state->store, wall_time_us_, state->tokens, size_statistics_, writes_) {}
 
 absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const Table& table,
                                                                          const ItemKey& key,
-                                                                         const CarriedRead& carried) {
+                                                                         const PrefetchedRead& prefetched) {
   if (const auto* written = writes_.FindItem(table, key); written != nullptr) return *written;
-  if (state_->last_write[key.hash % state_->last_write.size()] <= carried.group &&
-      carried.group >= state_->first_trusted_group) {
-    return carried.item.has_value() ? std::optional<std::string_view>(*carried.item) : std::nullopt;
+  if (state_->last_write[key.hash % state_->last_write.size()] <= prefetched.group &&
+      prefetched.group >= state_->first_valid_read_group) {
+    return prefetched.item.has_value() ? std::optional<std::string_view>(*prefetched.item) : std::nullopt;
   }
   rocksdb::PinnableSlice record;
   rocksdb::Status status =
@@ -82,7 +82,7 @@ void CommitGroup::DropEntries(const Index& index) {
 }
 
 void CommitGroup::Drop(DroppedKeyspace dropped) {
-  dropped.bytes = std::max<int64_t>(counters_.Drop(dropped.storage_id, &writes_).bytes, 0);
+  dropped.bytes = std::max<int64_t>(size_statistics_.Drop(dropped.storage_id, &writes_).bytes, 0);
   dropped.time_us = wall_time_us_;
   PutCatalog(DroppedKey(dropped.storage_id), EncodeDropped(dropped));
 }
@@ -94,19 +94,19 @@ void CommitGroup::AppendChange(uint64_t storage_id, std::string_view record) {
 }
 
 rocksdb::WriteBatch& CommitGroup::Finish() {
-  tokens_.ForgetSome();
+  tokens_.DeleteSomeExpired();
   for (const TableRunsOfGroup::Record& runs : changes_.Encode())
     writes_.Put(state_->store->table_runs(), runs.key, runs.value);
-  counters_.AppendTo(&writes_);
+  size_statistics_.AppendTo(&writes_);
   return writes_.batch();
 }
 
 void CommitGroup::Commit() {
-  counters_.Commit(state_->next_group);
+  size_statistics_.Commit(state_->next_group);
   state_->catalog = catalog_;
   state_->next_sequence = next_sequence_;
   state_->last_commit_time_us = commit_time_us_;
   ++state_->next_group;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

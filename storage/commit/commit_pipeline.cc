@@ -3,15 +3,16 @@
 #include "storage/base/check.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Reads carried from preparation are trusted by key hash; at 2^18 slots a false alarm, which costs one cached
-// read, is rare for as many keys as are written between a write's preparation and its turn.
+// A prefetched read is valid unless a later group wrote a key in its hash slot. Two keys in one slot cost one
+// cached read. With 2^18 slots that is rare: few keys are written between a unit's preparation and its Apply.
 constexpr size_t kLastWriteSlots = 1 << 18;
 
-// Waiting for the callers of the previous group before taking the next one keeps them in one group instead of
-// two that each wait for two syncs. It pays when syncs are slow and costs throughput when they are fast.
+// After a write that took longer than kLingerAbove the commit leader waits, at most 1/kLingerDivisor of that
+// time, until the callers of the previous group have submitted again. So they stay in one group, instead of
+// two whose callers each wait for two syncs. When syncs are fast, this would cost throughput.
 constexpr std::chrono::nanoseconds kLingerAbove = std::chrono::milliseconds(1);
 constexpr int kLingerDivisor = 20;
 
@@ -28,7 +29,7 @@ CommitPipeline::CommitPipeline(PipelineOptions options)
   state_.max_item_collection_bytes = options_.max_item_collection_bytes;
   state_.clock_us = options_.clock_us;
   MutexLock lock(mutex_);
-  role_ = Role::kHeld;  // Until Start.
+  leader_ = Leader::kLeading;  // Until Start.
   refusing_ =
       MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is not open yet", 100);
   writer_ = std::thread([this] { WriterLoop(); });
@@ -41,12 +42,12 @@ CommitPipeline::~CommitPipeline() {
     MutexLock lock(mutex_);
     stopping_ = true;
   }
-  role_changed_.NotifyAll();
+  leader_changed_.NotifyAll();
   {
-    MutexLock lock(answers_mutex_);
+    MutexLock lock(completions_mutex_);
     publisher_stopping_ = true;
   }
-  answers_changed_.NotifyAll();
+  completions_changed_.NotifyAll();
   writer_.join();
   publisher_.join();
 }
@@ -56,10 +57,10 @@ void CommitPipeline::Start(PipelineStart start) {
   state_.catalog = std::move(start.catalog);
   state_.next_sequence = start.next_sequence;
   state_.last_commit_time_us = std::max(state_.last_commit_time_us, start.last_commit_time_us);
-  state_.counters.Reset(start.counters);
+  state_.size_statistics.Reset(start.size_statistics);
   state_.tokens = RequestTokenState();
-  // The group that failed may be in the store after all: nothing read before it was reopened can be trusted.
-  state_.first_trusted_group = ++state_.next_group;
+  // The group that failed may be in the store after all: every prefetched read from before is invalid.
+  state_.first_valid_read_group = ++state_.next_group;
   options_.change_waiters->Opened(start.next_sequence - 1);
   Publish(state_.next_group++);
   {
@@ -70,25 +71,26 @@ void CommitPipeline::Start(PipelineStart start) {
   options_.change_waiters->NotifyAll();
   MutexLock lock(mutex_);
   refusing_ = absl::OkStatus();
-  role_ = Role::kFree;
+  leader_ = Leader::kNone;
 }
 
 void CommitPipeline::Stop(absl::Status reason) {
   {
     MutexLock lock(mutex_);
-    bool started = refusing_.ok() || role_ != Role::kHeld || !queue_.empty() || state_.store != nullptr;
+    bool started =
+        refusing_.ok() || leader_ != Leader::kLeading || !queue_.empty() || state_.store != nullptr;
     refusing_ = std::move(reason);
     if (!started) return;
-    while (role_ != Role::kFree || !queue_.empty()) role_changed_.Wait(mutex_);
-    role_ = Role::kHeld;
+    while (leader_ != Leader::kNone || !queue_.empty()) leader_changed_.Wait(mutex_);
+    leader_ = Leader::kLeading;
   }
   {
-    MutexLock lock(answers_mutex_);
-    while (!answers_.empty() || publisher_busy_) answers_changed_.Wait(answers_mutex_);
+    MutexLock lock(completions_mutex_);
+    while (!completions_.empty() || publisher_busy_) completions_changed_.Wait(completions_mutex_);
   }
   state_.store.reset();
   state_.catalog.reset();
-  std::shared_ptr<const ReadView> view;  // Dies after the lock: the last view closes the store.
+  std::shared_ptr<const ReadView> view;  // Destroyed after the unlock: the last view closes the store.
   MutexLock lock(view_mutex_);
   view.swap(view_);
 }
@@ -98,43 +100,43 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
     size_t bytes = unit->SizeBytes();
-    bool full = !queue_.empty() && figures_.queued_bytes + bytes > options_.max_queue_bytes;
+    bool full = !queue_.empty() && statistics_.queued_bytes + bytes > options_.max_queue_bytes;
     if (when_full == WhenFull::kWait && (full || !waiting_.empty())) {
       waiting_.push_back(std::move(unit));
       return absl::OkStatus();
     }
     if (full) {
-      ++figures_.refused_units;
+      ++statistics_.refused_units;
       return MakeError(
           absl::StatusCode::kResourceExhausted, kReasonQueueFull,
           "the write queue is full (" + std::to_string(options_.max_queue_bytes) + " bytes); try again later",
           100);
     }
-    figures_.queued_bytes += bytes;
+    statistics_.queued_bytes += bytes;
     queue_.push_back(std::move(unit));
-    if (role_ != Role::kFree) {
+    if (leader_ != Leader::kNone) {
       submitted_.NotifyOne();
       return absl::OkStatus();
     }
-    role_ = Role::kHeld;
+    leader_ = Leader::kLeading;
   }
-  Answers answers = RunGroup();
-  ReleaseRole(/*is_writer=*/false);
-  Deliver(std::move(answers));
+  Completions completions = RunGroup();
+  StepDown(/*is_writer=*/false);
+  Deliver(std::move(completions));
   return absl::OkStatus();
 }
 
-bool CommitPipeline::ReleaseRole(bool is_writer) {
+bool CommitPipeline::StepDown(bool is_writer) {
   {
     MutexLock lock(mutex_);
     if (!queue_.empty()) {
       if (is_writer) return true;
-      role_ = Role::kHandedToWriter;
+      leader_ = Leader::kHandedToWriter;
     } else {
-      role_ = Role::kFree;
+      leader_ = Leader::kNone;
     }
   }
-  role_changed_.NotifyAll();
+  leader_changed_.NotifyAll();
   return false;
 }
 
@@ -142,13 +144,13 @@ void CommitPipeline::WriterLoop() {
   while (true) {
     {
       MutexLock lock(mutex_);
-      while (role_ != Role::kHandedToWriter && !stopping_) role_changed_.Wait(mutex_);
-      if (role_ != Role::kHandedToWriter) return;
-      role_ = Role::kHeld;
+      while (leader_ != Leader::kHandedToWriter && !stopping_) leader_changed_.Wait(mutex_);
+      if (leader_ != Leader::kHandedToWriter) return;
+      leader_ = Leader::kLeading;
     }
     do {
       Deliver(RunGroup());
-    } while (ReleaseRole(/*is_writer=*/true));
+    } while (StepDown(/*is_writer=*/true));
   }
 }
 
@@ -168,7 +170,7 @@ CommitPipeline::Units CommitPipeline::TakeUnits() {
     units.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
-  figures_.queued_bytes -= bytes;
+  statistics_.queued_bytes -= bytes;
   Admit();
   return units;
 }
@@ -176,8 +178,8 @@ CommitPipeline::Units CommitPipeline::TakeUnits() {
 void CommitPipeline::Admit() {
   while (!waiting_.empty()) {
     size_t bytes = waiting_.front()->SizeBytes();
-    if (!queue_.empty() && figures_.queued_bytes + bytes > options_.max_queue_bytes) return;
-    figures_.queued_bytes += bytes;
+    if (!queue_.empty() && statistics_.queued_bytes + bytes > options_.max_queue_bytes) return;
+    statistics_.queued_bytes += bytes;
     queue_.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
@@ -186,22 +188,22 @@ void CommitPipeline::Admit() {
 void CommitPipeline::PutBack(Units units) {
   MutexLock lock(mutex_);
   for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
-    figures_.queued_bytes += (*unit)->SizeBytes();
+    statistics_.queued_bytes += (*unit)->SizeBytes();
     queue_.push_front(std::move(*unit));
   }
 }
 
-CommitPipeline::Answers CommitPipeline::RunGroup() {
-  Answers answers;
-  answers.units = TakeUnits();
+CommitPipeline::Completions CommitPipeline::RunGroup() {
+  Completions completions;
+  completions.units = TakeUnits();
   CommitGroup group(&state_);
-  for (size_t i = 0; i < answers.units.size(); ++i) {
-    answers.units[i]->Order(group);
-    answers.change_sequences.push_back(group.next_sequence() - 1);
-    if (group.SizeBytes() < kMaxCommitGroupBytes || i + 1 == answers.units.size()) continue;
-    PutBack(Units(std::make_move_iterator(answers.units.begin() + i + 1),
-                  std::make_move_iterator(answers.units.end())));
-    answers.units.resize(i + 1);
+  for (size_t i = 0; i < completions.units.size(); ++i) {
+    completions.units[i]->Apply(group);
+    completions.change_sequences.push_back(group.next_sequence() - 1);
+    if (group.SizeBytes() < kMaxCommitGroupBytes || i + 1 == completions.units.size()) continue;
+    PutBack(Units(std::make_move_iterator(completions.units.begin() + i + 1),
+                  std::make_move_iterator(completions.units.end())));
+    completions.units.resize(i + 1);
   }
 
   if (!group.empty()) {
@@ -210,30 +212,30 @@ CommitPipeline::Answers CommitPipeline::RunGroup() {
     auto begin = std::chrono::steady_clock::now();
     rocksdb::Status status = state_.store->db()->Write(options, &group.Finish());
     last_write_duration_ = std::chrono::steady_clock::now() - begin;
-    last_group_units_ = answers.units.size();
+    last_group_units_ = completions.units.size();
     if (!status.ok()) {
-      answers.status = MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
-                                 "the write may or may not have been applied: " + status.ToString());
+      completions.status = MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown,
+                                     "the write may or may not have been applied: " + status.ToString());
       Fail(FromRocksDB("a commit group could not be written", status));
-      return answers;
+      return completions;
     }
     uint64_t number = state_.next_group;
     group.Commit();
-    options_.change_waiters->Ordered(group.changes());
+    options_.change_waiters->RecordApplied(group.changes());
     Publish(number);
     if (options_.durable) options_.change_waiters->Notify(group.changes());
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     MutexLock lock(mutex_);
-    figures_.committed_units += static_cast<int64_t>(answers.units.size());
-    figures_.write_time += last_write_duration_;
-    ++figures_.groups;
+    statistics_.committed_units += static_cast<int64_t>(completions.units.size());
+    statistics_.write_time += last_write_duration_;
+    ++statistics_.groups;
   }
-  return answers;
+  return completions;
 }
 
 void CommitPipeline::Publish(uint64_t group) {
   auto view = std::make_shared<const ReadView>(state_.store, state_.catalog, state_.next_sequence - 1, group);
-  std::shared_ptr<const ReadView> previous;  // Releases its snapshot after the lock.
+  std::shared_ptr<const ReadView> previous;  // Destroyed, with its snapshot, after the unlock.
   {
     MutexLock lock(view_mutex_);
     previous = std::move(view_);
@@ -244,7 +246,7 @@ void CommitPipeline::Publish(uint64_t group) {
 }
 
 void CommitPipeline::Fail(const absl::Status& status) {
-  Answers refused;
+  Completions refused;
   refused.status = NotWritten(status);
   {
     MutexLock lock(mutex_);
@@ -253,46 +255,46 @@ void CommitPipeline::Fail(const absl::Status& status) {
       for (auto& unit : *units) refused.units.push_back(std::move(unit));
       units->clear();
     }
-    figures_.queued_bytes = 0;
+    statistics_.queued_bytes = 0;
   }
   Deliver(std::move(refused));
   options_.on_failure(status);
 }
 
-void CommitPipeline::Deliver(Answers answers) {
-  if (answers.units.empty()) return;
-  if (answers.units.size() > 1) {
-    MutexLock lock(answers_mutex_);
-    answers_.push_back(std::move(answers));
-    answers_changed_.NotifyAll();
+void CommitPipeline::Deliver(Completions completions) {
+  if (completions.units.empty()) return;
+  if (completions.units.size() > 1) {
+    MutexLock lock(completions_mutex_);
+    completions_.push_back(std::move(completions));
+    completions_changed_.NotifyAll();
     return;
   }
-  Answer(answers);
+  Complete(completions);
 }
 
-void CommitPipeline::Answer(Answers& answers) {
-  // Units that were refused before they were ordered have no sequence.
-  answers.change_sequences.resize(answers.units.size());
-  for (size_t i = 0; i < answers.units.size(); ++i) {
-    answers.units[i]->Answer(answers.status, answers.change_sequences[i]);
-    answers.units[i].reset();
+void CommitPipeline::Complete(Completions& completions) {
+  // Units that completed with an error before Apply have no sequence: 0.
+  completions.change_sequences.resize(completions.units.size());
+  for (size_t i = 0; i < completions.units.size(); ++i) {
+    completions.units[i]->Complete(completions.status, completions.change_sequences[i]);
+    completions.units[i].reset();
   }
 }
 
 void CommitPipeline::PublisherLoop() {
   while (true) {
-    Answers answers;
+    Completions completions;
     {
-      MutexLock lock(answers_mutex_);
+      MutexLock lock(completions_mutex_);
       publisher_busy_ = false;
-      if (answers_.empty()) answers_changed_.NotifyAll();  // Stop waits for this.
-      while (answers_.empty() && !publisher_stopping_) answers_changed_.Wait(answers_mutex_);
-      if (answers_.empty()) return;
-      answers = std::move(answers_.front());
-      answers_.pop_front();
+      if (completions_.empty()) completions_changed_.NotifyAll();  // Stop waits for this.
+      while (completions_.empty() && !publisher_stopping_) completions_changed_.Wait(completions_mutex_);
+      if (completions_.empty()) return;
+      completions = std::move(completions_.front());
+      completions_.pop_front();
       publisher_busy_ = true;
     }
-    Answer(answers);
+    Complete(completions);
   }
 }
 
@@ -306,9 +308,9 @@ uint64_t CommitPipeline::durable_sequence() const {
   return durable_sequence_;
 }
 
-PipelineFigures CommitPipeline::figures() const {
+PipelineStatistics CommitPipeline::statistics() const {
   MutexLock lock(mutex_);
-  return figures_;
+  return statistics_;
 }
 
 absl::Status CommitPipeline::SyncNow() {
@@ -318,7 +320,7 @@ absl::Status CommitPipeline::SyncNow() {
     MutexLock lock(view_mutex_);
     view = view_;
     groups = published_groups_;
-    // By groups: not every one of them has a change.
+    // Groups are compared, not sequences: a group may have no change record.
     if (options_.durable || view == nullptr || synced_groups_ >= groups) return absl::OkStatus();
   }
   // A synced write, however small, makes every earlier one durable. (SyncWAL has defects in this RocksDB.)
@@ -337,4 +339,4 @@ absl::Status CommitPipeline::SyncNow() {
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

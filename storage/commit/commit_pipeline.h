@@ -1,24 +1,24 @@
 // The commit pipeline: every write of the database passes through it, one at a time in one order.
 //
-// A prepared write (CommitUnit) is queued. Whoever holds the pipeline's role takes what is queued, and then
-//   1. orders:  each unit in turn decides its write against the state that all units before it leave, and
-//   appends item,
-//               index entries, change record and counters to the open commit group. Change sequences are
-//               assigned here;
-//   2. commits: one RocksDB write for the group, synced when durable;
-//   3. publishes: a new ReadView becomes current;
-//   4. answers every unit of the group.
-// A sequence is assigned in 1, durable after 2, visible after 3, answered in 4. Groups never overlap, so
-// everything a unit was decided on is durable before the unit is answered, and what is not durable is never
-// seen.
+// A prepared write (CommitUnit) is queued. The commit leader, one thread at a time, takes the queued units as
+// one commit group and does four steps:
+//   1. Apply:    each unit in turn decides its write on the state that all units before it left. It appends
+//                its item, index entries, change record and size statistics to the group. A change sequence
+//                is assigned here.
+//   2. Commit:   one RocksDB write for the whole group, synced in durable mode. The sequence is now durable.
+//   3. Publish:  a new ReadView becomes current. The sequence is now visible.
+//   4. Complete: each unit of the group gets its outcome.
+// Groups never overlap: the next group is applied only after the one before was published. So in durable mode
+// everything that a unit decided on is durable before the unit completes, and no reader sees a change that is
+// not durable.
 //
-// The role: a thread that submits while nothing is in flight holds it for one group, so that a lone write
-// costs no hand-off; otherwise the writer thread holds it. Answers of larger groups are given by a publisher
-// thread, so that the next group need not wait for them.
+// Commit leader: a thread that submits while no group is in flight leads one group itself, so that a lone
+// write needs no hand-off to another thread. In all other cases the writer thread leads. The publisher thread
+// completes groups of more than one unit, so that the next group need not wait for that.
 //
-// A failed RocksDB write leaves the group's outcome unknown (it may reappear after reopening), so its units
-// are answered UNKNOWN, everything still queued is answered UNAVAILABLE, and nothing is accepted until
-// Restart.
+// After a failed RocksDB write nobody knows whether the group is on disk (it may reappear when the store is
+// opened again). Its units complete with UNKNOWN, queued units with UNAVAILABLE; Submit refuses until
+// Start().
 #pragma once
 
 #include <chrono>
@@ -33,142 +33,148 @@
 #include "storage/commit/commit_group.h"
 #include "storage/store/read_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 struct PipelineOptions {
   bool durable = true;
   size_t max_queue_bytes = 0;
   int64_t max_item_collection_bytes = INT64_MAX;
-  // Called on the role-holder's thread when a RocksDB write failed. Must not block on the pipeline.
+  // Called on the commit leader's thread when a RocksDB write failed. Must not wait for the pipeline.
   std::function<void(const absl::Status&)> on_failure;
-  // Called after entries of indexes of times to live have become visible. Must not block.
+  // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
-  // As OrderingState::clock_us.
+  // As ApplyState::clock_us.
   std::function<int64_t()> clock_us;
-  // Told of changes that are visible and durable before their writes are answered. Outlives the pipeline.
+  // Notified of changes that are visible and durable, before their units complete. Outlives the pipeline.
   ChangeWaiters* change_waiters = nullptr;
 };
 
-// Where ordering starts from, as recovered from disk.
+// The state from which the first group starts, as recovered from disk.
 struct PipelineStart {
   std::shared_ptr<Store> store;
   std::shared_ptr<const Catalog> catalog;
   uint64_t next_sequence = 1;
   int64_t last_commit_time_us = 0;
-  CurrentCounters::ByStorageId counters;
+  CurrentStatistics::ByStorageId size_statistics;
 };
 
-// Since the pipeline was made.
-struct PipelineFigures {
-  // Units whose group was committed, and the groups.
+// Counted since the pipeline was constructed.
+struct PipelineStatistics {
+  // Committed groups, and the units in them.
   int64_t committed_units = 0;
   int64_t groups = 0;
   std::chrono::nanoseconds write_time{0};
   // Units refused because the queue was full.
   int64_t refused_units = 0;
-  // Units waiting now, in bytes.
+  // Bytes of the units that are in the queue now.
   size_t queued_bytes = 0;
 };
 
-// What becomes of a unit that the queue has no room for.
+// What Submit does with a unit when the queue is full.
 enum class WhenFull {
   kRefuse,
-  // It waits outside the queue, uncounted, and is answered in the end: for callers that bound what they
-  // submit themselves.
+  // The unit is accepted and waits outside the queue, not counted in its bytes. For callers that bound by
+  // themselves how much they submit.
   kWait,
 };
 
 class CommitPipeline {
  public:
   explicit CommitPipeline(PipelineOptions options);
-  // Answers what was submitted, then joins.
+  // Completes all submitted units, then joins the threads.
   ~CommitPipeline();
 
-  // Begins, or begins anew after a failure. Not while units are in flight.
+  // Starts accepting units, the first time or after a failure and Stop(). Not while units are in flight.
   void Start(PipelineStart start);
-  // Stops accepting (Submit answers `reason`), waits until everything submitted was ordered and its answer is
-  // given or on its way, and lets go of the store.
+  // Stops accepting: Submit returns `reason` from now on. Waits until every submitted unit was applied and
+  // has completed or is just being completed by another thread. Then releases the store.
   void Stop(absl::Status reason);
 
-  // Takes `unit` on. When it is refused, RESOURCE_EXHAUSTED (QUEUE_FULL) or UNAVAILABLE is returned, `unit`
-  // is untouched and will not be answered. Units of one caller are ordered as they were submitted.
-  // Thread-safe.
+  // Accepts `unit`, which completes later, perhaps before this returns. Units of one caller are applied in
+  // the order in which they were submitted. Thread-safe. May lead a commit group, and then blocks on its
+  // RocksDB write.
+  //
+  // On error `unit` stays with the caller and never completes. RESOURCE_EXHAUSTED (QUEUE_FULL): the queue is
+  // full. UNAVAILABLE: the pipeline is stopped, or failed.
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
 
   // The current view; null while stopped. Thread-safe.
   std::shared_ptr<const ReadView> view() const;
-  // Every change up to this one is on disk. Below view()->change_sequence() only when relaxed.
+  // All changes up to this one are on disk. Below view()->change_sequence() in relaxed mode only.
   uint64_t durable_sequence() const;
-  // Relaxed mode: makes everything committed so far durable. Blocks. Does nothing in durable mode.
+  // Relaxed mode: makes everything committed so far durable. Blocks on disk. Does nothing in durable mode.
   absl::Status SyncNow();
-  PipelineFigures figures() const;
+  PipelineStatistics statistics() const;
   // Of all tables and indexes. Thread-safe.
-  const CurrentCounters& counters() const { return state_.counters; }
+  const CurrentStatistics& size_statistics() const { return state_.size_statistics; }
 
  private:
   using Units = std::vector<std::unique_ptr<CommitUnit>>;
-  struct Answers {
+  struct Completions {
     Units units;
     absl::Status status;
     // The last change before or of each unit, in the order of `units`.
     std::vector<uint64_t> change_sequences;
   };
 
-  // Who may order and commit.
-  enum class Role { kFree, kHeld, kHandedToWriter };
+  // The commit leader now: no thread; a thread that runs a group (also set while the pipeline is stopped, so
+  // that no thread begins to lead); or the writer thread, which has not begun yet.
+  enum class Leader { kNone, kLeading, kHandedToWriter };
 
   void WriterLoop();
   void PublisherLoop();
-  // Runs one group with what is queued and returns what is left to answer. The caller holds the role.
-  Answers RunGroup();
-  // Gives the role up when nothing is queued; otherwise hands it to the writer thread, or, called by that
-  // thread, keeps it and returns true.
-  bool ReleaseRole(bool is_writer);
+  // Runs one group with the queued units and returns the units to complete. Only for the commit leader.
+  Completions RunGroup();
+  // Ends the leadership of the calling thread when the queue is empty. Otherwise the writer thread becomes
+  // the leader; called by the writer thread itself, returns true: it goes on leading.
+  bool StepDown(bool is_writer);
   Units TakeUnits();
-  // Queues units that wait for room, as far as there is some.
+  // Moves units from waiting_ into the queue while there is room.
   void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Puts units that a full group has no room for back to the front of the queue.
+  // Puts the units that no longer fit into the group back to the front of the queue.
   void PutBack(Units units);
   void Publish(uint64_t group);
-  // Refuses everything from now on and answers what is queued.
+  // Refuses all units from now on and completes the queued ones with UNAVAILABLE.
   void Fail(const absl::Status& status);
-  void Deliver(Answers answers);
-  static void Answer(Answers& answers);
+  // Completes a single unit on this thread; passes several to the publisher thread.
+  void Deliver(Completions completions);
+  static void Complete(Completions& completions);
 
   const PipelineOptions options_;
 
-  // Touched only by the holder of the role (Start and Stop hold it too), but for its counters.
-  OrderingState state_;
+  // Touched only by the commit leader, and by Start and Stop, which act as one. Its size statistics may be
+  // read by any thread.
+  ApplyState state_;
   std::chrono::nanoseconds last_write_duration_{0};
   size_t last_group_units_ = 0;
 
   mutable Mutex mutex_;
-  CondVar role_changed_;
+  CondVar leader_changed_;
   CondVar submitted_;
   std::deque<std::unique_ptr<CommitUnit>> queue_ ABSL_GUARDED_BY(mutex_);
-  // What waits for room in the queue; empty when the queue is.
+  // Units that wait for room in the queue. Empty whenever the queue is empty.
   std::deque<std::unique_ptr<CommitUnit>> waiting_ ABSL_GUARDED_BY(mutex_);
-  PipelineFigures figures_ ABSL_GUARDED_BY(mutex_);
-  Role role_ ABSL_GUARDED_BY(mutex_) = Role::kFree;
-  // Not OK: why nothing is accepted.
+  PipelineStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+  Leader leader_ ABSL_GUARDED_BY(mutex_) = Leader::kNone;
+  // Not OK: nothing is accepted, for this reason.
   absl::Status refusing_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 
   mutable Mutex view_mutex_;
   std::shared_ptr<const ReadView> view_ ABSL_GUARDED_BY(view_mutex_);
   uint64_t durable_sequence_ ABSL_GUARDED_BY(view_mutex_) = 0;
-  // Commit groups that view_ shows, and how many of them are on disk when relaxed.
+  // The number of published groups and, in relaxed mode only, how many of them are on disk.
   uint64_t published_groups_ ABSL_GUARDED_BY(view_mutex_) = 0;
   uint64_t synced_groups_ ABSL_GUARDED_BY(view_mutex_) = 0;
 
-  Mutex answers_mutex_;
-  CondVar answers_changed_;
-  std::deque<Answers> answers_ ABSL_GUARDED_BY(answers_mutex_);
-  bool publisher_busy_ ABSL_GUARDED_BY(answers_mutex_) = false;
-  bool publisher_stopping_ ABSL_GUARDED_BY(answers_mutex_) = false;
+  Mutex completions_mutex_;
+  CondVar completions_changed_;
+  std::deque<Completions> completions_ ABSL_GUARDED_BY(completions_mutex_);
+  bool publisher_busy_ ABSL_GUARDED_BY(completions_mutex_) = false;
+  bool publisher_stopping_ ABSL_GUARDED_BY(completions_mutex_) = false;
 
   std::thread writer_;
   std::thread publisher_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,13 +7,13 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr int64_t kRememberUs = int64_t{kRequestTokenMinutes} * 60 * 1'000'000;
 constexpr size_t kFingerprintBytes = 16;
-// Expired tokens forgotten for each new one.
-constexpr size_t kForgottenPerToken = 2;
+// Expired tokens that are deleted for each new one.
+constexpr size_t kDeletedPerToken = 2;
 
 bool IsExpired(int64_t time_us, int64_t now_us) {
   return time_us + kRememberUs <= now_us || time_us >= now_us + kRememberUs;
@@ -78,7 +78,7 @@ absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view
 }
 
 absl::Status GroupTokens::CheckRoom() const {
-  const Counters tokens = counters_.Of(kRequestsStorageId);
+  const SizeStatistics tokens = size_statistics_.Of(kRequestsStorageId);
   if (tokens.items < kMaxRequestTokens && tokens.bytes < kMaxRequestTokensBytes) return absl::OkStatus();
   return MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                    "nothing was written: " + std::to_string(tokens.items) + " client request tokens of " +
@@ -89,51 +89,52 @@ absl::Status GroupTokens::CheckRoom() const {
                    1'000);
 }
 
-void GroupTokens::Remember(std::string_view token, std::string_view fingerprint,
-                           std::optional<std::string> attributes) {
+void GroupTokens::Save(std::string_view token, std::string_view fingerprint,
+                       std::optional<std::string> attributes) {
   rocksdb::ColumnFamilyHandle* family = store_.requests();
   if (auto expired = expired_.find(std::string(token)); expired != expired_.end()) {
     writes_.Delete(family, RequestExpiryKey(expired->second.time_us, token));
-    counters_.Add(kRequestsStorageId, -1, -expired->second.bytes);
+    size_statistics_.Add(kRequestsStorageId, -1, -expired->second.bytes);
   }
   AppliedRequest request{now_us_, std::string(fingerprint), std::move(attributes)};
   std::string record = EncodeRequest(token, request);
   std::string expiry_key = RequestExpiryKey(now_us_, token);
   writes_.Put(family, RequestKey(token), record);
   writes_.Put(family, expiry_key, EncodeLength(expiry_key, record.size()));
-  counters_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
+  size_statistics_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
   remembered_.insert_or_assign(std::string(token), std::move(request));
-  if (expiry_key < state_.forget_from) {  // The clock went back.
-    state_.forget_from = expiry_key.substr(0, 9);
+  if (expiry_key < state_.expire_from) {  // The clock went back.
+    state_.expire_from = expiry_key.substr(0, 9);
     state_.oldest_us = now_us_;
   }
 }
 
-void GroupTokens::ForgetSome() { ForgetExpired(remembered_.size() * kForgottenPerToken); }
+void GroupTokens::DeleteSomeExpired() { DeleteExpired(remembered_.size() * kDeletedPerToken); }
 
-void GroupTokens::ForgetExpired(size_t at_most) {
+void GroupTokens::DeleteExpired(size_t at_most) {
   if (at_most == 0 || (state_.oldest_us > 0 && !IsExpired(state_.oldest_us, now_us_))) return;
   rocksdb::Slice end = "f";
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
   std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, store_.requests()));
-  for (it->Seek(state_.forget_from); it->Valid(); it->Next()) {
+  for (it->Seek(state_.expire_from); it->Valid(); it->Next()) {
     std::string_view key = ToView(it->key());
     std::optional<uint64_t> time = ParseSequenceKey(key.substr(1, 8));
-    if (!time.has_value()) continue;  // Damaged: CheckDatabase's to report.
+    if (!time.has_value()) continue;  // A damaged key: CheckDatabase reports it.
     state_.oldest_us = static_cast<int64_t>(*time);
-    state_.forget_from = key.substr(0, 9);  // Without the token: another of the same time may come before it.
+    // Without the token: a token that is stored later with the same time may sort before this one.
+    state_.expire_from = key.substr(0, 9);
     if (!IsExpired(state_.oldest_us, now_us_) || at_most == 0) return;
-    // Used anew in this group, which has replaced its record and removed this key.
+    // The token was used again in this group: Remember has replaced its record and deleted this key.
     std::string token(key.substr(9));
     if (remembered_.contains(token)) continue;
     --at_most;
     writes_.Delete(store_.requests(), key);
     writes_.Delete(store_.requests(), RequestKey(token));
-    counters_.Add(kRequestsStorageId, -1, -DecodeLength(key, ToView(it->value())));
+    size_statistics_.Add(kRequestsStorageId, -1, -DecodeLength(key, ToView(it->value())));
   }
-  // None is left: the next one is of now.
+  // No token is left: the next one will have the current time.
   state_.oldest_us = now_us_;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,22 +1,21 @@
-// Client request tokens: which requests were applied lately, so that one that comes again is answered as
-// before instead of being applied again (SEM-050).
+// Client request tokens: the requests that were applied in the last 10 minutes. A request with the token of
+// one of them gets the same reply and is not applied again (SEM-050).
 //
-// They live in the family `requests` and are written in the batch of the write they belong to, so they
-// survive exactly when it does:
+// A token is stored in the family `requests`, in the same batch as the write of its request, so both survive
+// a crash or neither does:
 //
 // clang-format off
 //   key                                     record's payload
 //   't' token                               time (varint), fingerprint (16 bytes), 00 or: 01, attributes
-//   'e' time (8 bytes, big-endian) token    length of the record under 't' (varint): in order of expiry
+//   'e' time (8 bytes, big-endian) token    length of the record under 't' (varint); sorted by expiry
 // clang-format on
 //
-// The time is the clock's when the request was committed. Unlike commit times it may go back with the clock;
-// a time further in the future than tokens live counts as expired, so that a clock once set wrong does not
-// keep tokens for ever.
+// The time is that of the clock when the request was committed. Unlike commit times it decreases when the
+// clock is set back. A token whose time is more than 10 minutes in the future counts as expired: otherwise a
+// clock that was set wrong once would keep tokens for years.
 //
-// Only requests that were applied are remembered: one whose condition was false wrote nothing and may be
-// tried again. Looked up at the request's turn in the commit order, so that of two equal ones under way the
-// second finds the first.
+// Only applied requests are stored: a request whose condition was false wrote nothing and may be tried again.
+// A token is looked up in Apply, so of two equal requests in the queue the second finds the first.
 #pragma once
 
 #include <cstdint>
@@ -26,56 +25,57 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "storage/base/status.h"
-#include "storage/commit/group_counters.h"
+#include "storage/commit/group_statistics.h"
 #include "storage/commit/write_set.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// In the checksums of the family's records, and in the counters, it goes by this id.
+// The storage id of the family `requests` in the checksums of its records and in the size statistics.
 inline constexpr uint64_t kRequestsStorageId = UINT64_MAX;
 
-// What is known of an applied request.
+// The stored form of an applied request.
 struct AppliedRequest {
   // Microseconds since the Unix epoch, by the clock.
   int64_t time_us = 0;
-  // Hash of everything in the request but its token, 16 bytes.
+  // 16 bytes: hash of the request without its token.
   std::string fingerprint;
-  // The attributes its reply showed.
+  // The attributes in the reply of the request, if any.
   std::optional<std::string> attributes;
 };
 
-// What ordering keeps about tokens across groups.
+// State of the tokens that is carried from one commit group to the next.
 struct RequestTokenState {
-  // Where to look for the next ones that expire, and the time of the first of them.
-  std::string forget_from = "e";
+  // The 'e' key from which to search for expired tokens, and the time of the oldest stored token.
+  std::string expire_from = "e";
   int64_t oldest_us = 0;
 };
 
 std::string RequestKey(std::string_view token);
 std::string RequestExpiryKey(int64_t time_us, std::string_view token);
 std::string EncodeRequest(std::string_view token, const AppliedRequest& request);
-// Nothing when the record is damaged.
+// nullopt: the record is damaged.
 std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_view record);
 
 // The tokens of one commit group.
 class GroupTokens {
  public:
-  // The group's own, which must outlive this. `now_us` is the clock's time.
-  GroupTokens(const Store& store, int64_t now_us, RequestTokenState& state, GroupCounters& counters,
+  // `size_statistics` and `writes` are those of the group. All references must outlive this object. `now_us`
+  // is the time of the clock.
+  GroupTokens(const Store& store, int64_t now_us, RequestTokenState& state, GroupStatistics& size_statistics,
               WriteSet& writes)
-      : store_(store), now_us_(now_us), state_(state), counters_(counters), writes_(writes) {}
+      : store_(store), now_us_(now_us), state_(state), size_statistics_(size_statistics), writes_(writes) {}
 
-  // The request applied under `token`, by an earlier group or this one; nothing when there is none or it is
-  // too long ago. DATA_LOSS, or what the store answers.
+  // The request that was applied with `token`, by an earlier group or this one; nullopt when there is none or
+  // it has expired. DATA_LOSS: its record is damaged. Other errors: of the store.
   absl::StatusOr<std::optional<AppliedRequest>> Find(std::string_view token);
-  // RESOURCE_EXHAUSTED: as many tokens are remembered as may be.
+  // RESOURCE_EXHAUSTED: kMaxRequestTokens tokens or kMaxRequestTokensBytes are stored.
   absl::Status CheckRoom() const;
-  // Records a request, which Find has just not found, as applied.
-  void Remember(std::string_view token, std::string_view fingerprint, std::optional<std::string> attributes);
-  // Deletes up to so many tokens that have expired.
-  void ForgetExpired(size_t at_most);
-  // Deletes some that have expired, so that their number falls back after a peak.
-  void ForgetSome();
+  // Stores a request as applied. Find must have returned nullopt for `token` just before.
+  void Save(std::string_view token, std::string_view fingerprint, std::optional<std::string> attributes);
+  // Deletes at most `at_most` expired tokens.
+  void DeleteExpired(size_t at_most);
+  // Deletes up to two expired tokens for each new one of this group, so that their number falls after a peak.
+  void DeleteSomeExpired();
 
  private:
   struct ExpiredToken {
@@ -86,11 +86,11 @@ class GroupTokens {
   const Store& store_;
   const int64_t now_us_;
   RequestTokenState& state_;
-  GroupCounters& counters_;
+  GroupStatistics& size_statistics_;
   WriteSet& writes_;
   absl::flat_hash_map<std::string, AppliedRequest> remembered_;
-  // Tokens that Find found expired.
+  // Expired tokens that Find has read: Remember replaces them.
   absl::flat_hash_map<std::string, ExpiredToken> expired_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

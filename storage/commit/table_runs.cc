@@ -7,7 +7,7 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr int kEpochBits = 20;
@@ -96,4 +96,4 @@ std::optional<std::vector<TableRun>> DecodeTableRuns(std::string_view key, std::
   return runs;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

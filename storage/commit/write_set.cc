@@ -6,7 +6,7 @@
 #include "storage/base/check.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 ItemKey::ItemKey(uint64_t storage_id, std::string key)
     : encoded(std::move(key)), hash(XXH3_64bits_withSeed(encoded.data(), encoded.size(), storage_id)) {}
@@ -51,4 +51,4 @@ void WriteSet::Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key)
   ITEMDB_CHECK(status.ok());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,4 @@
-// What a commit group writes: one batch for RocksDB, and the items in it, for units that come later in the
-// group.
+// The writes of a commit group: one RocksDB batch, and a map of its items for later units of the group.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +13,27 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/store.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The encoded primary key of an item, with what is derived from it once.
+// The encoded primary key of an item, and its hash.
 struct ItemKey {
   ItemKey() = default;
   ItemKey(uint64_t storage_id, std::string encoded);
 
   std::string encoded;
-  // Of storage id and key.
+  // Hash of storage id and encoded key.
   uint64_t hash = 0;
 };
 
-// Keys are copied, but for those of items.
+// Copies keys and records into the batch. The map of items only points to keys and items.
 class WriteSet {
  public:
-  // The key and the item must stay until the group is committed.
+  // `key` and `item` must stay valid until the group is committed.
   void PutItem(const Store& store, const Table& table, const ItemKey& key, std::string_view item,
                size_t item_size);
   void DeleteItem(const Store& store, const Table& table, const ItemKey& key);
-  // What the group has made of an item, nothing inside when it deleted it; null when it did not write it.
+  // The item as this group wrote it, an empty optional when the group deleted it. Null when the group did not
+  // write it. Valid until the next PutItem or DeleteItem.
   const std::optional<std::string_view>* FindItem(const Table& table, const ItemKey& key) const;
 
   void Put(const Keyspace& keyspace, std::string_view key, std::string_view record);
@@ -47,8 +47,9 @@ class WriteSet {
 
  private:
   rocksdb::WriteBatch batch_;
-  // By storage id and key. Without it most increments of a hot counter would be lost.
+  // By storage id and key. Without this map, increments of one counter item by several units of a group would
+  // overwrite each other.
   absl::flat_hash_map<std::pair<uint64_t, std::string_view>, std::optional<std::string_view>> items_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,7 +2,7 @@
 
 #include <future>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 class WaitingUnit : public CommitUnit {
@@ -12,30 +12,30 @@ class WaitingUnit : public CommitUnit {
     uint64_t change_sequence = 0;
   };
 
-  WaitingUnit(absl::FunctionRef<absl::Status(CommitGroup&)> order, size_t size_bytes)
-      : order_(order), size_bytes_(sizeof(*this) + size_bytes) {}
+  WaitingUnit(absl::FunctionRef<absl::Status(CommitGroup&)> apply, size_t size_bytes)
+      : apply_(apply), size_bytes_(sizeof(*this) + size_bytes) {}
 
   std::future<Outcome> outcome() { return outcome_.get_future(); }
 
   size_t SizeBytes() const override { return size_bytes_; }
-  void Order(CommitGroup& group) override { ordered_ = order_(group); }
-  void Answer(const absl::Status& status, uint64_t change_sequence) override {
-    outcome_.set_value({status.ok() ? ordered_ : status, change_sequence});
+  void Apply(CommitGroup& group) override { applied_ = apply_(group); }
+  void Complete(const absl::Status& status, uint64_t change_sequence) override {
+    outcome_.set_value({status.ok() ? applied_ : status, change_sequence});
   }
 
  private:
-  // Valid until the answer: the caller waits for it.
-  const absl::FunctionRef<absl::Status(CommitGroup&)> order_;
+  // Valid until Complete: the caller waits for that.
+  const absl::FunctionRef<absl::Status(CommitGroup&)> apply_;
   const size_t size_bytes_;
-  absl::Status ordered_;
+  absl::Status applied_;
   std::promise<Outcome> outcome_;
 };
 
 }  // namespace
 
-absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> order,
+absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> apply,
                                        const CommitOptions& options) {
-  auto unit = std::make_unique<WaitingUnit>(order, options.size_bytes);
+  auto unit = std::make_unique<WaitingUnit>(apply, options.size_bytes);
   std::future<WaitingUnit::Outcome> future = unit->outcome();
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
   ITEMDB_RETURN_IF_ERROR(options.when_disk_is_full == WhenDiskIsFull::kCommit
@@ -46,4 +46,4 @@ absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::S
   return outcome.change_sequence;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

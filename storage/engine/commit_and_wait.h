@@ -1,31 +1,31 @@
-// A commit that somebody waits for: changes of definitions, and what background threads write.
+// A commit that blocks its caller: used for table changes and by background threads.
 #pragma once
 
 #include "absl/functional/function_ref.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Below the free-space floor.
+// What to do when the free space is below the floor.
 enum class WhenDiskIsFull {
   kRefuse,
-  // For what frees space.
+  // For commits that free space.
   kCommit,
 };
 
 struct CommitOptions {
-  // What `order` holds while it waits, in bytes, for the queue's bound.
+  // Bytes of memory that `order` holds while it is queued; counted in the queue's bound.
   size_t size_bytes = 0;
   WhenFull when_full = WhenFull::kRefuse;
   WhenDiskIsFull when_disk_is_full = WhenDiskIsFull::kRefuse;
 };
 
-// Calls `order` in commit order, as CommitUnit::Order, and blocks until what it appended to the group is
-// durable and visible, or will not be: never on the pipeline's threads. Answers with the last change in the
-// state that it left.
+// Calls `order` like CommitUnit::Apply, and blocks until the unit completes. Returns the last change in the
+// state that `order` left. Must not be called on a thread of the pipeline: it would wait for itself.
 //
-// Errors: that of `order`; of CommitPipeline::Submit, and then `order` is not called; of CommitUnit::Answer.
-absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> order,
+// Errors: the one that `order` returned; those of Engine::Submit, and then `order` is not called; those that
+// CommitUnit::Complete is called with.
+absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> apply,
                                        const CommitOptions& options = {});
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,10 +8,10 @@
 
 #include "storage/store/durable_file.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// What the file was called until format 2.2.
+// The name of the file until format 2.2.
 constexpr char kFormerFileName[] = "WITNESS";
 
 std::string FormatText() { return std::to_string(kFormatVersion) + "." + std::to_string(kFormatRevision); }
@@ -86,4 +86,4 @@ absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,15 +1,16 @@
-// WATERMARK: a small file beside RocksDB's directory that says which database this is and how far it was
-// durable.
+// WATERMARK: a small file beside RocksDB's directory. It holds the id of the database and a change sequence
+// that is known to be durable.
 //
-// RocksDB does not notice a deleted, cut or older write-ahead log. The watermark does: what is recovered must
-// reach at least its change sequence. It is replaced (write, sync, rename) at least every second of writing
-// and at stop, always with a sequence that is durable already.
+// RocksDB does not notice a write-ahead log that was deleted, cut or replaced by an older one. The watermark
+// shows it: the recovered change log must reach at least the watermark's sequence. While changes are written
+// the file is replaced (write, sync, rename) every second, and when the database stops, always with a
+// sequence that is durable already.
 //
 //   itemdb database
 //   format 2.2
 //   database 7b0c3ad2-...
 //   sequence 1234
-//   recovering                      only while a recovery with losses is under way
+//   recovering                      only while a recovery with losses runs
 //   checksum 0123456789abcdef       XXH3-64 of the lines above
 #pragma once
 
@@ -20,13 +21,13 @@
 #include "rocksdb/env.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The version of everything on disk. An unknown one refuses to open (invariant FormatKnown).
+// The version of all files on disk. A directory with another version is not opened (invariant FormatKnown).
 //   1   a column family per table and per index (until 0.1)
 //   2   column families by role, shared by all tables
-// Until 0.2 is released format 2 changes in place: the revision tells directories of programs that were not
-// released.
+// Until 0.2 is released format 2 may change; then the revision changes. So directories that unreleased
+// programs wrote are recognised.
 //   2.2   the runs of each table's changes (table_runs.h)
 inline constexpr int kFormatVersion = 2;
 inline constexpr int kFormatRevision = 2;
@@ -37,13 +38,12 @@ struct DurabilityWatermark {
   std::string database_id;
   // Every change up to this one was durable when the watermark was written.
   uint64_t sequence = 0;
-  // A recovery with losses was begun and not finished: what is there may lack anything, however complete it
-  // looks.
+  // A recovery with losses was begun and not finished: data may be missing even if the store looks complete.
   bool recovering = false;
 };
 
-// Nothing when there is no watermark in `directory`. FAILED_PRECONDITION (FORMAT_UNKNOWN): its format is not
-// ours. DATA_LOSS: it is damaged.
+// nullopt: there is no watermark in `directory`. FAILED_PRECONDITION (FORMAT_UNKNOWN): another format version
+// or revision. DATA_LOSS: the file is damaged. UNAVAILABLE: it cannot be read.
 absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* env,
                                                                  const std::string& directory);
 
@@ -51,4 +51,4 @@ absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* e
 absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
                             const DurabilityWatermark& watermark);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,27 +8,28 @@
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-constexpr auto kKeeperInterval = std::chrono::seconds(1);
+constexpr auto kMaintenanceInterval = std::chrono::seconds(1);
 constexpr auto kReopenInterval = std::chrono::milliseconds(200);
-// Client request tokens forgotten by one commit of the keeper's: a few milliseconds' work.
-constexpr size_t kTokensForgottenAtOnce = 1'000;
-constexpr size_t kMaxDefinitionQueue = 500;
+// Expired client request tokens that the maintenance thread deletes in one commit: some milliseconds of work.
+constexpr size_t kTokensDeletedAtOnce = 1'000;
+constexpr size_t kMaxDdlQueue = 500;
 
-// Deletes tokens that have expired when no new ones come to do so. Goes past the free-space floor: it frees.
-class ForgetTokens : public CommitUnit {
+// Deletes expired tokens while there are no new ones, whose groups do it too. Submitted below the free-space
+// floor too: it frees space.
+class DeleteExpiredTokens : public CommitUnit {
  public:
   size_t SizeBytes() const override { return sizeof(*this); }
-  void Order(CommitGroup& group) override { group.tokens().ForgetExpired(kTokensForgottenAtOnce); }
-  void Answer(const absl::Status&, uint64_t) override {}
+  void Apply(CommitGroup& group) override { group.tokens().DeleteExpired(kTokensDeletedAtOnce); }
+  void Complete(const absl::Status&, uint64_t) override {}
 };
 
 }  // namespace
 
 Engine::Engine(DatabaseOptions options)
-    : options_(std::move(options)), held_states_(options_.max_held_state_age) {
+    : options_(std::move(options)), pinned_snapshots_(options_.max_pinned_snapshot_age) {
   env_ = rocksdb::Env::Default();
   if (options_.file_system != nullptr) {
     owned_env_ = rocksdb::NewCompositeEnv(options_.file_system);
@@ -69,8 +70,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.max_queue_bytes = opts.max_queue_bytes;
   pipeline.max_item_collection_bytes = opts.max_item_collection_bytes;
   pipeline.clock_us = opts.clock_us;
-  pipeline.on_time_entries = [marks = &engine->expiry_marks_](const std::vector<TimeEntry>& entries) {
-    marks->Made(entries);
+  pipeline.on_time_entries = [cursors = &engine->ttl_cursors_](const std::vector<TimeEntry>& entries) {
+    cursors->Add(entries);
   };
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
@@ -81,10 +82,10 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.change_waiters = engine->change_waiters_.get();
   engine->pipeline_ = std::make_unique<CommitPipeline>(std::move(pipeline));
   engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
-  engine->definitions_ = std::make_unique<IoPool>(1, kMaxDefinitionQueue);
-  engine->Adopt(std::move(recovered));
+  engine->ddl_thread_ = std::make_unique<IoPool>(1, kMaxDdlQueue);
+  engine->Install(std::move(recovered));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
-  engine->keeper_.Start([engine = engine.get()] { engine->KeeperLoop(); });
+  engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
   return engine;
 }
 
@@ -100,14 +101,14 @@ std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
   return std::make_shared<const Catalog>(tables);
 }
 
-std::shared_ptr<Store> Engine::ClosedByUs(std::shared_ptr<Store> store) {
+std::shared_ptr<Store> Engine::CloseOnMaintenanceThread(std::shared_ptr<Store> store) {
   Store* const raw = store.get();
   return std::shared_ptr<Store>(raw, [this, store = std::move(store)](Store*) mutable {
-    // All of it under the lock: once it is released the engine may be gone.
+    // All three lines hold the mutex: once it is released, the engine may be destroyed.
     MutexLock lock(mutex_);
     released_store_ = std::move(store);
     changed_.NotifyAll();
-    keeper_.Wake();
+    maintenance_thread_.Wake();
   });
 }
 
@@ -122,14 +123,14 @@ bool Engine::CloseReleasedStore() {
   return open_stores_ == 0;
 }
 
-void Engine::Adopt(Recovered recovered) {
-  recovered.start.store = ClosedByUs(std::move(recovered.start.store));
+void Engine::Install(Recovered recovered) {
+  recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
-  log_start_.Reset(recovered.changes_start);
+  low_watermark_.Reset(recovered.changes_start);
   recovered.start.catalog = WithPatterns(*recovered.start.catalog);
   {
     MutexLock lock(mutex_);
-    // A commit whose outcome is not known may have used ids that are not in the catalog.
+    // A commit with an unknown outcome may have used storage ids that the catalog does not know.
     next_storage_id_ = std::max(next_storage_id_, recovered.next_storage_id);
     opened_storage_id_ = next_storage_id_;
   }
@@ -138,10 +139,10 @@ void Engine::Adopt(Recovered recovered) {
 
 Engine::~Engine() {
   if (pipeline_ == nullptr) return;  // Open failed.
-  definitions_->Stop();
+  ddl_thread_->Stop();
   io_->Stop();
-  keeper_.Stop();
-  reclaimer_.reset();  // After the keeper, which interrupts it.
+  maintenance_thread_.Stop();
+  reclaimer_.reset();  // After the maintenance thread, which interrupts it.
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
@@ -216,7 +217,7 @@ bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
 
 void Engine::FinishStart() {
   reclaimer_->Start();
-  KeepBallast(env_, options_.data_directory);
+  EnsureBallast(env_, options_.data_directory);
 }
 
 void Engine::SetOnReopened(std::function<void()> call) {
@@ -229,12 +230,12 @@ bool Engine::IsFailed() const {
   return failed_;
 }
 
-void Engine::KeeperLoop() {
-  while (keeper_.WaitFor(IsFailed() ? kReopenInterval : kKeeperInterval)) {
+void Engine::MaintenanceLoop() {
+  while (maintenance_thread_.WaitFor(IsFailed() ? kReopenInterval : kMaintenanceInterval)) {
     if (IsFailed()) {
       Reopen();
     } else {
-      Keep();
+      Maintain();
     }
   }
 }
@@ -244,11 +245,11 @@ void Engine::Fail() {
     MutexLock lock(mutex_);
     failed_ = true;
   }
-  keeper_.Wake();
+  maintenance_thread_.Wake();
 }
 
-void Engine::Keep() {
-  held_states_.LetGoOfOld();
+void Engine::Maintain() {
+  pinned_snapshots_.ReleaseExpired();
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",
                         MessageOf(synced));
@@ -256,8 +257,8 @@ void Engine::Keep() {
     return;
   }
   if (auto view = View(); view.ok()) {
-    (*view)->store()->KeepTakingWrites();
-    // A write would meet this too, but there may be none for a while.
+    (*view)->store()->LiftWriteStallsAfterDamage();
+    // A write would fail too, but there may be no write for a while.
     if ((*view)->store()->HasFailed()) {
       options_.log->error("RocksDB could not write its files; the store will be reopened");
       Fail();
@@ -267,8 +268,8 @@ void Engine::Keep() {
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
-  std::unique_ptr<CommitUnit> forget = std::make_unique<ForgetTokens>();
-  (void)pipeline_->Submit(forget);  // Refused when there is too much to do: then the next time.
+  std::unique_ptr<CommitUnit> forget = std::make_unique<DeleteExpiredTokens>();
+  (void)pipeline_->Submit(forget);  // Refused when the queue is full: tried again a second later.
   uint64_t free_bytes = 0;
   if (env_->GetFreeSpace(options_.data_directory, &free_bytes).ok()) {
     bool full = free_bytes < options_.free_space_floor_bytes;
@@ -298,24 +299,24 @@ void Engine::Reopen() {
   pipeline_->Stop(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                             "the database is reopening after a failed write; nothing was written", 100));
   reclaimer_->Interrupt();
-  // Readers finish what they read: pages are bounded, and a check stops when IsFailed says so. A state may
-  // have been held of a view from before the pipeline stopped.
+  // Wait until no reader has a view: pages are bounded, and a check stops when IsFailed() is true. Snapshots
+  // are released in each round, as one of an old view may have been pinned since.
   while (true) {
-    held_states_.LetGoOfAll();
+    pinned_snapshots_.ReleaseAll();
     if (CloseReleasedStore()) break;
-    if (!keeper_.WaitFor(kKeeperInterval)) return;
+    if (!maintenance_thread_.WaitFor(kMaintenanceInterval)) return;
   }
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
   if (!recovered.ok()) {
     options_.log->error("the store cannot be reopened yet error=\"{}\"", MessageOf(recovered.status()));
-    return;  // Tried again: failed_ is still set.
+    return;  // MaintenanceLoop tries again, as failed_ is still set.
   }
   {
     MutexLock lock(mutex_);
     failed_ = false;
   }
-  Adopt(*std::move(recovered));
+  Install(*std::move(recovered));
   options_.log->warn("the store was reopened change_sequence={}", pipeline_->view()->change_sequence());
   std::function<void()> on_reopened;
   {
@@ -325,4 +326,4 @@ void Engine::Reopen() {
   if (on_reopened) on_reopened();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

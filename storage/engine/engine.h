@@ -1,16 +1,15 @@
 // The engine: an open data directory with its commit pipeline, current view and background threads.
 //
-// Threads, and who they belong to:
-//   writer, publisher   the commit pipeline
-//   keeper              watermark, free space, relaxed syncs once a second; reopens the store after a failed
+// Threads, and what they do:
+//   writer, publisher   of the commit pipeline (CommitPipeline)
+//   maintenance         watermark, free space, relaxed syncs, once a second; reopens the store after a failed
 //                       write
-//   definitions         changes of definitions, one at a time
-//   reclaimer           gives back the space of what was deleted
-//   io                  reads that wait for the disk (IoPool)
-//   waiters             calls whoever waits for the next change (ChangeWaiters)
-// Destruction order: definitions and io finish what they have, keeper and reclaimer stop, then the pipeline
-// answers everything, then the last watermark is written, then the store closes, then the directory lock
-// goes.
+//   DDL                 table changes, one at a time
+//   reclaimer           gives back the disk space of deleted tables and indexes (Reclaimer)
+//   I/O                 reads that wait for the disk (IoPool)
+//   waiters             calls the callbacks that wait for the next change (ChangeWaiters)
+// Destruction order: DDL and I/O threads finish their tasks; maintenance thread and reclaimer stop; the last
+// watermark is written; the pipeline completes all units; the store closes; the directory is unlocked.
 #pragma once
 
 #include <atomic>
@@ -27,14 +26,14 @@
 #include "storage/base/status.h"
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
-#include "storage/commit/expiry_marks.h"
-#include "storage/engine/held_state.h"
+#include "storage/commit/ttl_cursors.h"
 #include "storage/engine/io_pool.h"
-#include "storage/engine/log_start.h"
+#include "storage/engine/low_watermark.h"
+#include "storage/engine/pinned_snapshot.h"
 #include "storage/engine/reclaimer.h"
 #include "storage/engine/recovery.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class Engine {
  public:
@@ -42,106 +41,104 @@ class Engine {
   static absl::StatusOr<std::unique_ptr<Engine>> Open(DatabaseOptions options);
   ~Engine();
 
-  // The current state. UNAVAILABLE while the store is being reopened. Thread-safe.
+  // The current view. UNAVAILABLE while the store is being reopened. Thread-safe.
   absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
   // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
   absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
-  // The same below the free-space floor too: for what frees space.
+  // As Submit, but accepted below the free-space floor too. For writes that free space.
   absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse) {
     return pipeline_->Submit(unit, when_full);
   }
   ChangeWaiters& change_waiters() { return *change_waiters_; }
-  ExpiryMarks& expiry_marks() { return expiry_marks_; }
+  TtlCursors& ttl_cursors() { return ttl_cursors_; }
   // The clock, in microseconds since the Unix epoch.
   int64_t NowMicros() const;
-  HeldStates& held_states() { return held_states_; }
+  PinnedSnapshots& pinned_snapshots() { return pinned_snapshots_; }
   IoPool& io() { return *io_; }
-  // Whether one more chunk of a BulkWrite may carry what it replaces; then ChunkCarriesNoMore() must follow.
-  bool ChunkMayCarry() {
-    if (carrying_chunks_.fetch_add(1) < kMaxCarryingChunks) return true;
-    carrying_chunks_.fetch_sub(1);
+  // True when one more chunk of a BulkWrite may hold prefetched reads: at most kMaxPrefetchingChunks chunks
+  // may at a time. After true, EndPrefetchingChunk() must follow.
+  bool TryBeginPrefetchingChunk() {
+    if (prefetching_chunks_.fetch_add(1) < kMaxPrefetchingChunks) return true;
+    prefetching_chunks_.fetch_sub(1);
     return false;
   }
-  void ChunkCarriesNoMore() { carrying_chunks_.fetch_sub(1); }
-  // For a new table.
+  void EndPrefetchingChunk() { prefetching_chunks_.fetch_sub(1); }
+  // The access patterns of a new table.
   std::shared_ptr<TablePatterns> NewPatterns() { return std::make_shared<TablePatterns>(pattern_count_); }
-  // Since when calls are counted.
+  // When the engine was made. The calls of access patterns are counted since then.
   absl::Time opened_at() const { return opened_at_; }
-  // Runs `task` on the definitions thread. False when too many wait.
-  [[nodiscard]] bool SubmitDefinition(IoPool::Task& task) {
-    return definitions_->Submit(task, IoPriority::kLong);
-  }
+  // Runs `task` on the DDL thread. False when too many tasks wait.
+  [[nodiscard]] bool SubmitDdl(IoPool::Task& task) { return ddl_thread_->Submit(task, IoPriority::kLong); }
 
-  // ---- for table changes, on the definitions thread ----
+  // ---- for table changes, on the DDL thread ----
 
-  // A storage id that was never given out; on disk once a commit puts `next_storage_id` into the catalog.
+  // A storage id that was never given out. Durable once a commit has put next_storage_id() into the catalog.
   uint64_t NewStorageId();
-  // What the catalog must say is the next storage id. Never decreases.
+  // The value that a commit must put into the catalog as `next_storage_id`. Never decreases.
   uint64_t next_storage_id() const;
-  // Whether an index that is being created may have entries of an earlier attempt: it was given its storage
-  // id before the store was opened.
+  // Whether `storage_id` was given out before the store was opened. Then an index that is being created may
+  // have entries of an earlier attempt under this id.
   bool IsFromBeforeOpening(uint64_t storage_id) const;
-  // What a start leaves for later: the reclaimer and the ballast.
+  // Starts the reclaimer and makes the ballast file: parts of the start for which requests need not wait.
   void FinishStart();
-  // Makes everything committed so far durable. Blocks; nothing to do unless relaxed.
+  // Makes everything committed so far durable. Blocks on disk in relaxed mode; does nothing in durable mode.
   absl::Status SyncNow() { return pipeline_->SyncNow(); }
-  // `call` is made after each reopening from now on, by the keeper: what the store holds may be more or less
-  // than what was seen before. It must be valid until the engine is gone.
+  // From now on the maintenance thread calls `call` after each reopening: the store may then hold more or
+  // fewer writes than readers have seen before. `call` must stay valid until the engine is destroyed.
   void SetOnReopened(std::function<void()> call);
-  // True between a failed write and the end of the reopening: whoever holds a view for long must let go of
+  // True from a failed write until the store is reopened. Code that holds a view for long must then release
   // it.
   bool IsFailed() const;
-  // At most one check runs at a time: it occupies an I/O thread for as long as it takes.
+  // At most one check runs at a time: it occupies an I/O thread until it ends. False: another one runs.
   [[nodiscard]] bool TryBeginCheck() { return !checking_.exchange(true); }
   void EndCheck() { checking_ = false; }
   bool is_checking() const { return checking_; }
-  // Records that the check has visited, and how many there are to visit.
-  struct CheckFigures {
+  // Progress of the check: records visited so far, and all records to visit.
+  struct CheckProgress {
     std::atomic<int64_t> done = 0;
     std::atomic<int64_t> total = 0;
   };
-  CheckFigures& check_figures() { return check_figures_; }
-  const CheckFigures& check_figures() const { return check_figures_; }
+  CheckProgress& check_progress() { return check_progress_; }
+  const CheckProgress& check_progress() const { return check_progress_; }
 
   uint64_t durable_sequence() const { return pipeline_->durable_sequence(); }
-  PipelineFigures pipeline_figures() const { return pipeline_->figures(); }
-  // Of all tables and indexes, in memory. Thread-safe.
-  const CurrentCounters& counters() const { return pipeline_->counters(); }
+  PipelineStatistics pipeline_statistics() const { return pipeline_->statistics(); }
+  // The size statistics of all tables and indexes, in memory. Thread-safe.
+  const CurrentStatistics& size_statistics() const { return pipeline_->size_statistics(); }
   // Writes refused below the free-space floor.
   int64_t refused_by_disk() const { return refused_by_disk_; }
-  // Of the file system of the data directory, in bytes; 0 when it cannot be told.
+  // Free bytes of the data directory's file system; 0 when they cannot be read.
   uint64_t FreeDiskBytes() const;
-  // RESOURCE_EXHAUSTED (DISK_FULL): that is below the free-space floor now. For background work that takes
-  // space.
+  // RESOURCE_EXHAUSTED (DISK_FULL): free space is below the floor now. For background work that takes space.
   absl::Status CheckFreeSpace() const;
-  // The oldest change that may be read, and pins for whoever needs changes for longer.
-  uint64_t changes_start() const { return log_start_.oldest(); }
-  LogStart& log_start() { return log_start_; }
-  // The file system that everything is on.
+  // The oldest change that may be read; the low watermark itself also pins changes.
+  uint64_t changes_start() const { return low_watermark_.oldest(); }
+  LowWatermark& low_watermark() { return low_watermark_; }
+  // The file system of the data directory.
   rocksdb::Env* env() const { return env_; }
   const std::string& database_id() const { return database_id_; }
   const DatabaseOptions& options() const { return options_; }
-  // Whether indexes and counters must be rebuilt before anything is served.
+  // Whether indexes and size statistics must be rebuilt before the first request is served.
   bool needs_rebuild() const { return needs_rebuild_; }
 
  private:
   explicit Engine(DatabaseOptions options);
   StoreOptions MakeStoreOptions();
-  void Adopt(Recovered recovered);
-  // `store`, which is not closed by the thread that lets go of it last, a request's perhaps, but by
-  // CloseReleasedStore: closing waits for what RocksDB is writing.
-  std::shared_ptr<Store> ClosedByUs(std::shared_ptr<Store> store);
-  // True when no store is open any more.
+  void Install(Recovered recovered);
+  // Returns a pointer to `store`. When its last copy is dropped, perhaps by a request's thread, the store is
+  // not closed there but by CloseReleasedStore: closing waits for RocksDB's background writes.
+  std::shared_ptr<Store> CloseOnMaintenanceThread(std::shared_ptr<Store> store);
+  // Closes the store if its last user has released it. True when no store is open any more.
   bool CloseReleasedStore();
-  // `recovered`, of which no table has patterns, with those that it had before a reopening, or new ones.
+  // `recovered` with access patterns for its tables: new ones, or after a reopening those from before.
   std::shared_ptr<const Catalog> WithPatterns(const Catalog& recovered);
 
-  // RESOURCE_EXHAUSTED (DISK_FULL), with `what` was not done.
+  // RESOURCE_EXHAUSTED (DISK_FULL); the message begins with `what`.
   absl::Status DiskFullError(std::string_view what) const;
 
-  void KeeperLoop();
-  void Keep();
-  // The keeper will close the store and open it again.
+  void MaintenanceLoop();
+  void Maintain();
+  // Makes the maintenance thread close the store and open it again.
   void Fail();
   void Reopen();
   absl::Status AdvanceWatermark();
@@ -150,49 +147,49 @@ class Engine {
   std::unique_ptr<rocksdb::Env> owned_env_;
   rocksdb::Env* env_ = nullptr;
   std::unique_ptr<DirectoryLock> lock_;
-  // Notified by the pipeline until that is gone.
+  // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;
-  ExpiryMarks expiry_marks_;
+  TtlCursors ttl_cursors_;
   std::unique_ptr<CommitPipeline> pipeline_;
-  HeldStates held_states_;
-  // Stopped first, but there until the end: what still runs may submit more.
+  PinnedSnapshots pinned_snapshots_;
+  // Stopped first, but destroyed late: other threads that still run may submit tasks.
   std::unique_ptr<IoPool> io_;
-  std::unique_ptr<IoPool> definitions_;
+  std::unique_ptr<IoPool> ddl_thread_;
   std::unique_ptr<Reclaimer> reclaimer_;
 
-  LogStart log_start_;
+  LowWatermark low_watermark_;
   std::atomic<bool> disk_full_ = false;
   std::atomic<int64_t> refused_by_disk_ = 0;
   std::atomic<bool> checking_ = false;
-  CheckFigures check_figures_;
+  CheckProgress check_progress_;
   bool needs_rebuild_ = false;
   // Constant after Open.
   std::string database_id_;
-  // Touched by the keeper only (and before and after its life).
+  // Touched only by the maintenance thread, and while that does not run.
   uint64_t watermark_sequence_ = 0;
-  // What was counted before the store was closed, by the storage ids of tables; empty unless it is reopened.
+  // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 
   mutable Mutex mutex_;
   CondVar changed_;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_reopened_ ABSL_GUARDED_BY(mutex_);
-  // Stores open for writing: 1, or 0 while reopening.
+  // Stores that are open for writing: 1, or 0 while the store is reopened.
   int open_stores_ ABSL_GUARDED_BY(mutex_) = 0;
-  // One that nobody uses any more, to be closed.
+  // A store that has no users any more and must be closed.
   std::shared_ptr<Store> released_store_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
-  // As it was when the store was opened.
+  // next_storage_id_ when the store was opened.
   uint64_t opened_storage_id_ ABSL_GUARDED_BY(mutex_) = 1;
 
-  BackgroundThread keeper_;
-  std::atomic<int> carrying_chunks_ = 0;
+  BackgroundThread maintenance_thread_;
+  std::atomic<int> prefetching_chunks_ = 0;
   const std::shared_ptr<PatternCount> pattern_count_ = std::make_shared<PatternCount>();
   const absl::Time opened_at_ = absl::Now();
 };
 
-// Runs `operation`, which answers absl::StatusOr<Reply>, on an I/O thread and gives `done` its result;
-// RESOURCE_EXHAUSTED when too many wait.
+// Runs `operation`, which returns absl::StatusOr<Reply>, on an I/O thread and passes its result to `done`.
+// RESOURCE_EXHAUSTED: too many tasks wait.
 template <typename Reply, typename Operation>
 void RunOnIoThread(Engine& engine, IoPriority priority, Operation operation, Done<Reply> done) {
   auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
@@ -203,4 +200,4 @@ void RunOnIoThread(Engine& engine, IoPriority priority, Operation operation, Don
   if (!engine.io().Submit(task, priority)) std::move (*shared_done)(IoPoolFullError());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

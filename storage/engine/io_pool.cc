@@ -4,12 +4,12 @@
 #include <chrono>
 #include <iterator>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// In glibc before 2.41 one of several waiting threads may sleep on although it was woken (bug 25847). A task
-// must not wait for that until the next one comes.
-constexpr auto kLookInterval = std::chrono::seconds(1);
+// In glibc before 2.41 a thread may miss its wake-up when several threads wait (bug 25847). So a waiting
+// thread polls too: otherwise a task could wait until the next one is submitted.
+constexpr auto kPollInterval = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -58,9 +58,9 @@ void IoPool::Run() {
     Task task;
     {
       MutexLock lock(mutex_);
-      while (IsEmpty() && !stopping_) work_.WaitFor(mutex_, kLookInterval);
+      while (IsEmpty() && !stopping_) work_.WaitFor(mutex_, kPollInterval);
       if (IsEmpty()) {
-        // What comes between the end of the last one and the join would never run.
+        // The last thread ends: a task that is submitted from now on would never run, so Submit refuses it.
         has_stopped_ = --running_ == 0;
         return;
       }
@@ -75,4 +75,4 @@ absl::Status IoPoolFullError() {
                    "too many reads are waiting for the disk; try again later", 100);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -9,14 +9,14 @@
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Which tasks run first.
 enum class IoPriority {
   // Reads of a few items by their keys, and writes that wait for such reads.
   kPoint,
-  // Pages, walks of the change log and checks: milliseconds, and often many of one caller. They get one in
-  // kPointsBeforeLong turns when points wait too.
+  // Pages, reads of the change log and checks: they take milliseconds, and one caller often submits many.
+  // While kPoint tasks wait too, one kLong task runs after kPointsBeforeLong of them.
   kLong,
 };
 
@@ -28,11 +28,10 @@ class IoPool {
   IoPool(int threads, size_t max_queue);
   ~IoPool() { Stop(); }
 
-  // Runs what was taken on, also what that submits, and joins the threads. What is submitted later is
-  // refused.
+  // Runs all accepted tasks, also those that they submit, and joins the threads. Later tasks are refused.
   void Stop();
-  // Runs `task` on one of the threads. False, without taking it, when max_queue tasks of its priority wait
-  // already.
+  // Runs `task` on one of the threads. False, and `task` stays with the caller, when max_queue tasks of its
+  // priority wait already or the pool has stopped.
   [[nodiscard]] bool Submit(Task& task, IoPriority priority);
 
  private:
@@ -41,7 +40,7 @@ class IoPool {
 
   void Run();
   bool IsEmpty() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The next one; there is one.
+  // Removes the next task from its queue. Only when a task waits.
   Task Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t max_queue_;
@@ -49,16 +48,16 @@ class IoPool {
   CondVar work_;
   // By priority.
   std::deque<Task> queues_[kPriorities] ABSL_GUARDED_BY(mutex_);
-  // Taken since the last long one.
+  // kPoint tasks taken since the last kLong one.
   int points_taken_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  // Threads.
+  // Threads that run.
   int running_ ABSL_GUARDED_BY(mutex_);
   bool has_stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 
-// What a full pool answers.
+// RESOURCE_EXHAUSTED (QUEUE_FULL): the reply to a request when the pool refuses its task.
 absl::Status IoPoolFullError();
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -10,32 +10,34 @@
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 #include "storage/keys/key_codec.h"
-#include "storage/store/counters.h"
 #include "storage/store/rocksdb_options.h"
+#include "storage/store/size_statistics.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr auto kMaxPollInterval = std::chrono::milliseconds(500);
 constexpr auto kFlushPollInterval = std::chrono::milliseconds(2);
-// Before it is tried again after an error, and after one that says that stored bytes are damaged.
+// Time until the next attempt after an error; kDamagedInterval after DATA_LOSS.
 constexpr auto kMinFailedInterval = std::chrono::seconds(1);
 constexpr auto kMaxFailedInterval = std::chrono::seconds(10);
 constexpr auto kDamagedInterval = std::chrono::hours(1);
-// So much is worth a flush and a compaction of its own; less waits for DatabaseOptions::reclaim_interval, so
-// that programs that make and delete a table per test do not cause a flush each.
+// From this size on dropped records are reclaimed at once. Fewer bytes wait for
+// DatabaseOptions::reclaim_interval: otherwise a program that creates and deletes a table in each test would
+// cause a flush each time.
 constexpr int64_t kWorthReclaimingBytes = 64 << 20;
 constexpr size_t kDeletedAtOnce = 1'000;
-// Deletions alone are compacted from here on.
+// A range that holds only RocksDB deletions is compacted from this size on.
 constexpr uint64_t kWorthCompactingBytes = 1 << 20;
 constexpr uint64_t kMaxDeletionsSkipped = 10'000;
 
-// A file that is deleted counts as so much less work than one that is rewritten: some milliseconds each.
+// Bytes of a deleted file count this many times less than rewritten ones: deleting takes some milliseconds.
 constexpr int64_t kDeletingIsFaster = 16;
-// Writers are slowed down from 20 files in level 0 on, which pile up while a compaction of that level waits.
+// RocksDB slows down writers from 20 files in level 0 on. Files pile up there while a compaction of level 0
+// waits for the reclaimer's pace; from this number on it waits no longer.
 constexpr int kHurryLevel0Files = kLevel0CompactionFiles + 6;
 
-// What a deleted table or index left in one family.
+// The keys of a deleted table or index in one column family.
 struct DroppedRange {
   uint64_t storage_id = 0;
   Keyspace keyspace;
@@ -55,7 +57,7 @@ std::vector<DroppedRange> RangesOf(const Store& store, const DroppedKeyspace& dr
   return ranges;
 }
 
-// Whether any record is left. Deletions, which this steps over, take their space until they are compacted.
+// Whether any record is left. RocksDB deletions do not count, though they take space until compacted.
 bool HasRecords(const Store& store, const DroppedRange& dropped) {
   rocksdb::ReadOptions options;
   options.total_order_seek = true;
@@ -63,11 +65,11 @@ bool HasRecords(const Store& store, const DroppedRange& dropped) {
   options.max_skippable_internal_keys = kMaxDeletionsSkipped;
   KeyspaceIterator it(store, dropped.keyspace, options, dropped.range);
   it.SeekToFirst();
-  // What cannot be read is not known to be gone.
+  // On an error records may be left.
   return it.Valid() || !it.status().ok();
 }
 
-// Whether there are records, or so many deletions that they are worth a compaction.
+// Whether records are left, or so many RocksDB deletions that they are worth a compaction.
 bool TakesSpace(const Store& store, const DroppedRange& dropped) {
   if (HasRecords(store, dropped)) return true;
   const KeyRange range = dropped.stored();
@@ -77,7 +79,7 @@ bool TakesSpace(const Store& store, const DroppedRange& dropped) {
   return bytes >= kWorthCompactingBytes;
 }
 
-// Whether writers will have to wait before long.
+// Whether RocksDB would soon slow down writers.
 bool MustHurry(const Store& store) {
   for (rocksdb::ColumnFamilyHandle* family :
        {store.items(), store.global_entries(), store.local_entries(), store.stats()}) {
@@ -117,14 +119,15 @@ void Reclaimer::Loop() {
   std::chrono::milliseconds wait = interval;
   while (thread_.WaitFor(wait)) {
     pace_->Resume();
-    // After that: whoever interrupts this has begun to stop it, or has set the store to failed, before.
+    // Both checks come after Resume(): an Interrupt() that Resume() has undone came after BeginStop() or
+    // after the engine has failed.
     if (thread_.stopping()) return;
     const absl::Status status = engine_.IsFailed() ? absl::OkStatus() : Reclaim();
     wait = interval;
     if (status.ok()) last_error.clear();
     if (status.ok() || absl::IsCancelled(status) || absl::IsAborted(status)) continue;
-    // A flush or compaction that fails makes RocksDB refuse writes and the store be reopened: not again and
-    // again.
+    // A failed flush or compaction makes RocksDB refuse writes, and the store is reopened. So wait before the
+    // next attempt.
     wait = absl::IsDataLoss(status) ? kDamagedInterval : failed_interval;
     if (MessageOf(status) == last_error) continue;
     last_error = MessageOf(status);
@@ -134,9 +137,9 @@ void Reclaimer::Loop() {
 }
 
 absl::Status Reclaimer::Flush(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
-  // A memtable that waits to be written would make this one stall writers.
+  // Only when no other memtable waits: two that wait would make RocksDB stall writers.
   ITEMDB_RETURN_IF_ERROR(AwaitWritten(store, families));
-  // Not with `wait`: on a disk that fails it would go on waiting when the store has to be closed.
+  // Without `wait`: on a failing disk the call would still wait when the store has to be closed.
   rocksdb::FlushOptions options;
   options.wait = false;
   options.allow_write_stall = true;
@@ -163,11 +166,11 @@ absl::Status Reclaimer::Reclaim() {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
   const std::shared_ptr<Store> store = view->store();
   ITEMDB_ASSIGN_OR_RETURN(std::vector<DroppedKeyspace> dropped, ReadDropped(*store, view->snapshot()));
-  // Views from this one on do not know what was dropped.
+  // This view and later ones cannot read the dropped records.
   const uint64_t now = view->snapshot()->GetSequenceNumber();
   view.reset();
   if (store_.lock() != store)
-    seen_at_.clear();  // Of another opening: its sequence numbers mean nothing here.
+    seen_at_.clear();  // The sequence numbers of another opening are not comparable.
   store_ = store;
   if (dropped.empty()) return absl::OkStatus();
   const std::vector<DroppedKeyspace> ready = TakeReady(*store, dropped, now);
@@ -186,7 +189,7 @@ std::vector<DroppedKeyspace> Reclaimer::TakeReady(const Store& store,
   }
   seen_at_ = std::move(seen_at);
 
-  // Without an answer, or with a snapshot of an empty database: as if there were one from before everything.
+  // 0 when the property cannot be read, or for a snapshot of an empty database: then nothing is ready.
   uint64_t oldest_snapshot = 0;
   (void)store.db()->GetIntProperty(rocksdb::DB::Properties::kOldestSnapshotSequence, &oldest_snapshot);
   std::vector<DroppedKeyspace> ready;
@@ -219,7 +222,7 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
       storage_ids.insert(one.storage_id);
       by_family[one.keyspace.family()].push_back(one.stored());
     }
-    // The filters are gone before the store is.
+    // `must_hurry` borrows `store`: the filters are destroyed before the store.
     const auto must_hurry = [&store] { return MustHurry(store); };
     store.dropped_records().SetPace(pace_, must_hurry);
     store.dropped_collections().SetPace(pace_, must_hurry);
@@ -253,7 +256,7 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
                                          {.when_disk_is_full = WhenDiskIsFull::kCommit})
                                .status());
   }
-  // A compaction of RocksDB's own, begun before the filters knew, may have written some of it again.
+  // A compaction that RocksDB began before SetDropped may have written some dropped records again.
   if (!unfinished.empty()) return absl::AbortedError("some records are left");
   SetDropped(store, {});
   return absl::OkStatus();
@@ -266,7 +269,7 @@ absl::Status Reclaimer::DeleteFiles(const Store& store, rocksdb::ColumnFamilyHan
   rocksdb::ColumnFamilyMetaData files;
   store.db()->GetColumnFamilyMetaData(family, &files);
   for (const rocksdb::LevelMetaData& level : files.levels) {
-    // RocksDB deletes no files of level 0 by their range.
+    // DeleteFilesInRanges deletes no files of level 0.
     if (level.level == 0) continue;
     for (const rocksdb::SstFileMetaData& file : level.files) {
       const auto behind =
@@ -298,4 +301,4 @@ absl::Status Reclaimer::Compact(const Store& store, rocksdb::ColumnFamilyHandle*
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

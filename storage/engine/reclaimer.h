@@ -1,17 +1,18 @@
 // Gives back the disk space of deleted tables and indexes.
 //
-// A deletion is one commit: it takes the definition out of the catalog and records the storage ids as dropped
-// (dropped_keyspace.h). From then on nobody can begin to read or write their records. A thread does the rest:
-//   1. waits until the last snapshot from before the deletion is gone. RocksDB's deletion of files and its
-//      compaction filters ignore snapshots, so every reader from before must have finished;
-//   2. makes the deletion durable and writes the catalog to a table file: a log that is damaged later must
-//      not bring back a table without its items;
-//   3. tells the compaction filters, writes memtables that hold such records, or the sizes of such a table's
-//      item collections, to files, deletes table files that hold nothing else, one after another, and
-//      compacts the range of what is left, at DatabaseOptions::reclaim_bytes_per_second;
-//   4. deletes the record of the drop.
-// A crash anywhere only repeats steps. What fails is logged and tried again later. Storage ids are never
-// given out again, so nothing can come in between.
+// A deletion is one commit: it removes the definition from the catalog and records the storage ids as dropped
+// (dropped_keyspace.h). From then on no new request can read or write their records. A thread does the rest:
+//   1. It waits until the last snapshot from before the deletion is released: RocksDB's deletion of files and
+//      its compaction filters ignore snapshots, so all readers of the records must have finished.
+//   2. It makes the deletion durable and flushes the catalog to a table file. So a write-ahead log that is
+//      damaged later cannot bring back the table without its items.
+//   3. It removes the dropped records, at DatabaseOptions::reclaim_bytes_per_second: it passes the dropped
+//      storage ids to the compaction filters, flushes the memtables that hold dropped records or the size
+//      statistics of their item collections, deletes the table files that hold only such records, one after
+//      another, and compacts the ranges that are left.
+//   4. It deletes the record of the drop.
+// After a crash steps are only repeated. An error is logged and the work tried again later. Storage ids are
+// never given out again, so no new table can write into the dropped ranges.
 #pragma once
 
 #include <cstdint>
@@ -23,36 +24,37 @@
 #include "storage/store/dropped_keyspace.h"
 #include "storage/store/reclaim_pace.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class Engine;
 
 class Reclaimer {
  public:
   explicit Reclaimer(Engine& engine);
-  // Stops what is under way; the next opening goes on.
+  // Stops the work; the next opening of the database goes on with it.
   ~Reclaimer();
 
-  // Begins. Everything that was dropped before is reclaimed too.
+  // Starts the thread. It also reclaims what was dropped before the database was opened.
   void Start();
-  // Stops what is under way, so that the store can be closed: at once, or when RocksDB's background job that
-  // it waits for has ended. It is begun anew when the store was reopened.
+  // Stops the current work, so that the store can be closed: at once, or when the RocksDB background job that
+  // it waits for has ended. The work begins again once the store is reopened.
   void Interrupt() { pace_->Interrupt(); }
 
  private:
   void Loop();
-  // Reclaims what is ready. CANCELLED: interrupted. ABORTED: some of it is left for the next time.
+  // Steps 1 to 4. CANCELLED: interrupted. ABORTED: some records are left for the next call.
   absl::Status Reclaim();
-  // Of `dropped`, as of RocksDB's sequence number `now`, what nobody can read any more; empty while it is
-  // worth waiting for more.
+  // Those of `dropped` that no snapshot can read any more. Empty while they are few, so that more are
+  // reclaimed at once. `now`: RocksDB's sequence number of the snapshot in which `dropped` was read.
   std::vector<DroppedKeyspace> TakeReady(const Store& store, const std::vector<DroppedKeyspace>& dropped,
                                          uint64_t now);
-  // Writes what is in the memtables of `families` to table files. CANCELLED: interrupted.
+  // Flushes the memtables of `families` to table files. CANCELLED: interrupted.
   absl::Status Flush(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
+  // Waits until no full memtable of `families` is left to be flushed. CANCELLED: interrupted.
   absl::Status AwaitWritten(const Store& store, const std::vector<rocksdb::ColumnFamilyHandle*>& families);
   // Steps 3 and 4.
   absl::Status RemoveRecords(const Store& store, const std::vector<DroppedKeyspace>& ready);
-  // Deletes the table files of `family` that lie within one of `ranges` of stored keys. CANCELLED:
+  // Deletes the table files of `family` that lie within one of `ranges` (stored keys). CANCELLED:
   // interrupted.
   absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family,
                            std::vector<KeyRange> ranges);
@@ -60,14 +62,14 @@ class Reclaimer {
   absl::Status Compact(const Store& store, rocksdb::ColumnFamilyHandle* family, const KeyRange& range);
 
   Engine& engine_;
-  // RocksDB's threads may have it for longer than we are.
+  // Shared: RocksDB's threads may use it after this object is destroyed.
   const std::shared_ptr<ReclaimPace> pace_;
-  // Of the thread, about store_: RocksDB's sequence number when a dropped storage id was first seen.
-  // Snapshots that are not older were taken after the drop.
+  // Only for the thread. By storage id: RocksDB's sequence number in store_ when its drop was first read. A
+  // snapshot with this number or a higher one was taken after the drop.
   std::map<uint64_t, uint64_t> seen_at_;
   std::weak_ptr<Store> store_;
 
   BackgroundThread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

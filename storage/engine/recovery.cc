@@ -22,7 +22,7 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr char kLockFileName[] = "LOCK";
@@ -57,22 +57,22 @@ absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view 
   return DecodeCatalogNumber(key, record);
 }
 
-// The last change record, 0 for none, and the hole before it that should not be there, if any.
 struct ChangeLogExtent {
+  // The last change record; 0 when the log is empty.
   uint64_t last = 0;
   int64_t last_commit_time_us = 0;
-  // The first missing sequence between the log's start and `last`; 0 when the log is dense.
+  // The first missing sequence between the start of the log and `last`; 0 when none is missing.
   uint64_t first_missing = 0;
 };
 
-// The sequence after those from `from` on that `dense`, sorted, has without a gap.
+// The first sequence from `from` on that is in no run of `dense`, which is sorted.
 uint64_t EndOfDense(const std::vector<ChangeRun>& dense, uint64_t from) {
   for (const ChangeRun& run : dense)
     if (run.first <= from && run.last >= from) from = run.last + 1;
   return from;
 }
 
-// The first sequence from `from` on, up to `last`, that neither a table file nor `dense` has; 0 for none.
+// The first sequence in [from, last] that is neither in a table file nor in `dense`; 0 for none.
 absl::StatusOr<uint64_t> FindMissingChange(const Store& store, const std::vector<ChangeRun>& dense,
                                            uint64_t from, uint64_t last) {
   uint64_t expected = EndOfDense(dense, from);
@@ -89,8 +89,8 @@ absl::StatusOr<uint64_t> FindMissingChange(const Store& store, const std::vector
   return expected <= last ? expected : 0;
 }
 
-// The stretches of the change log that table files have without a gap. Change records are put once and never
-// overwritten, so a file without gaps has as many entries as its key range is wide.
+// The key ranges of those table files of the change log that have no gap. A change record is put once and
+// never overwritten, so a file without gaps has exactly one entry for each sequence of its key range.
 std::vector<ChangeRun> DenseFiles(const Store& store) {
   std::vector<ChangeRun> dense;
   std::vector<rocksdb::LiveFileMetaData> files;
@@ -107,7 +107,7 @@ std::vector<ChangeRun> DenseFiles(const Store& store) {
   return dense;
 }
 
-// `logged`: what is in the write-ahead log only, as a store opened for reading does not show that.
+// `logged`: the changes in the write-ahead log, for a store opened read-only, which does not show them.
 absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t start,
                                                  const std::vector<ChangeRun>& logged) {
   ChangeLogExtent extent;
@@ -136,7 +136,7 @@ absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t st
   return extent;
 }
 
-// Refuses a directory whose committed changes are not all there. Changes nothing.
+// DATA_LOSS: committed changes are missing from the directory. Changes nothing on disk.
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
                                    const DurabilityWatermark& watermark) {
   LoggedChanges logged;
@@ -178,9 +178,9 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
   return absl::OkStatus();
 }
 
-// Makes durable what a recovery with losses decided, so that a crash before the rebuild is done only repeats
-// the rebuild.
-absl::Status RecordLoss(const std::string& directory, const StoreOptions& options, Recovered* recovered) {
+// Makes the result of a recovery with losses durable: a later crash only repeats the rebuild.
+absl::Status PersistRecoveryResult(const std::string& directory, const StoreOptions& options,
+                                   Recovered* recovered) {
   const Store& store = *recovered->start.store;
   rocksdb::WriteBatch batch;
   (void)batch.Put(store.catalog(), kNextStorageIdKey,
@@ -197,7 +197,7 @@ absl::Status RecordLoss(const std::string& directory, const StoreOptions& option
   return WriteWatermark(options.env, directory, recovered->watermark);
 }
 
-// Whether `message`, or one inside it, holds fields that this program does not know.
+// Whether `message`, or a message inside it, holds fields that this program does not know.
 bool HasUnknownFields(const google::protobuf::Message& message) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (!reflection.GetUnknownFields(message).empty()) return true;
@@ -215,7 +215,7 @@ bool HasUnknownFields(const google::protobuf::Message& message) {
   return false;
 }
 
-// An id that the catalog does not know to have been given out would be given out again.
+// DATA_LOSS: `storage_id` would be given out again, because it is not below the catalog's next storage id.
 absl::Status CheckId(const Table& table, uint64_t storage_id, uint64_t next_storage_id) {
   if (storage_id < next_storage_id) return absl::OkStatus();
   return DataLossError("table " + table.name + " or an index of it has the storage id " +
@@ -223,7 +223,8 @@ absl::Status CheckId(const Table& table, uint64_t storage_id, uint64_t next_stor
                        std::to_string(next_storage_id) + " on were never given out; " + NextCommand());
 }
 
-// The catalog and the counters. After losses (`damaged`) the catalog's records may be of different times.
+// Loads catalog and size statistics. After losses (`damaged`) the catalog's records may be of different
+// times.
 absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
   const Store& store = *recovered->start.store;
   ITEMDB_ASSIGN_OR_RETURN(recovered->next_storage_id, ReadCatalogNumber(store, kNextStorageIdKey, 1));
@@ -242,8 +243,7 @@ absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
         !definition.ParseFromArray(record->payload.data(), static_cast<int>(record->payload.size()))) {
       return DataLossError("the catalog record " + key + " is damaged");
     }
-    // A newer program may have given the table what this one would not keep up, such as another kind of
-    // index.
+    // A newer program may have added something that this one cannot maintain, such as another kind of index.
     if (HasUnknownFields(definition)) {
       return MakeError(
           absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
@@ -258,33 +258,34 @@ absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
       if (!damaged) ITEMDB_RETURN_IF_ERROR(CheckId(*table, storage_id, recovered->next_storage_id));
       recovered->next_storage_id = std::max(recovered->next_storage_id, storage_id + 1);
     }
-    tables.push_back(std::move(table));  // In name order, as their keys are.
+    tables.push_back(std::move(table));  // In name order, like the keys.
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
   recovered->start.catalog = std::make_shared<const Catalog>(tables);
 
   it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
   for (it->SeekToFirst(); it->Valid();) {
-    // Item collections may be many, and are read one by one when they are written to.
+    // Records of item collections are not loaded: there may be many, and each is read when a write needs it.
     if (it->key().starts_with(kCollectionKeyPrefix)) {
       it->Seek(PrefixSuccessor(kCollectionKeyPrefix));
       continue;
     }
     std::optional<uint64_t> storage_id = ParseSequenceKey(ToView(it->key()));
-    std::optional<Counters> counters;
+    std::optional<SizeStatistics> size_statistics;
     if (storage_id.has_value())
-      counters = DecodeCounters(*storage_id, ToView(it->key()), ToView(it->value()));
-    if (!counters.has_value()) return DataLossError("a record of item counts is damaged");
-    recovered->start.counters.emplace(*storage_id, *counters);
+      size_statistics = DecodeStatistics(*storage_id, ToView(it->key()), ToView(it->value()));
+    if (!size_statistics.has_value()) return DataLossError("a record of item counts is damaged");
+    recovered->start.size_statistics.emplace(*storage_id, *size_statistics);
     it->Next();
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the item counts", it->status());
   return absl::OkStatus();
 }
 
-// The highest storage id that anything bears, and how many ids bear records that the catalog does not name.
 struct StoredIds {
+  // The highest storage id that occurs in the store.
   uint64_t highest = 0;
+  // Storage ids that have records but are not in the catalog.
   int64_t unnamed = 0;
 };
 absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
@@ -300,7 +301,7 @@ absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
     named.insert(dropped.storage_id);
     found.highest = std::max(found.highest, dropped.storage_id);
   }
-  for (const auto& [storage_id, counters] : recovered.start.counters)
+  for (const auto& [storage_id, size_statistics] : recovered.start.size_statistics)
     if (storage_id != kRequestsStorageId) found.highest = std::max(found.highest, storage_id);
   std::unique_ptr<rocksdb::Iterator> collections(
       store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
@@ -328,13 +329,13 @@ absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   return found;
 }
 
-// The last change that the runs of any table name, at least; 0 for none. What cannot be read may have named
-// any of its epoch.
+// An upper bound of the last change in the table runs; 0 for none. A damaged record counts as if it reached
+// to the end of its epoch.
 uint64_t LastOfTableRuns(const Store& store) {
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.table_runs()));
   it->SeekToLast();
   uint64_t last = 0;
-  // All records of the last epoch: they are sorted by table.
+  // Reads all records of the last epoch, because they are sorted by table, not by change.
   for (const std::string prefix = it->Valid() ? it->key().ToString().substr(0, TableRunsPrefix(0).size())
                                               : "";
        it->Valid() && it->key().starts_with(prefix); it->Prev()) {
@@ -359,9 +360,9 @@ absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& direct
   return Store::Open(options);
 }
 
-// As much as can be read of a damaged store: a consistent prefix of the log when RocksDB can give one,
-// otherwise every record of it that is whole, and when table files are missing each family as it was before
-// it needed them.
+// Opens as much of a damaged store as can be read. First try: a consistent prefix of the write-ahead log.
+// Second try: every undamaged record of it. Third try, when table files are missing: each column family as it
+// was before it needed the missing file.
 absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options) {
   options.verify_logs = false;
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
@@ -414,7 +415,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   }
   bool damaged = false;
   if (has_store) {
-    // Before anything is written: another program's directory stays as it is, whatever its watermark says.
+    // First of all: a store of another program must not be changed, whatever the watermark says.
     ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
     absl::Status complete;
     if (!has_watermark) {
@@ -429,13 +430,13 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     damaged = !complete.ok();
     if (damaged) {
       options.log->warn("recovering what is readable cause=\"{}\"", MessageOf(complete));
-      // Opening for writing removes the traces of what is missing; a power cut before RecordLoss must not
-      // hide it.
+      // After opening for writing the store may look complete. The watermark keeps the loss known, should the
+      // power fail before PersistRecoveryResult.
       recovered.watermark.recovering = true;
       ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
     }
   } else if (!has_watermark) {
-    // First of all: a directory with half a database in it must be recognised as one.
+    // Before RocksDB's files are made: after a crash the directory must be recognised as one of itemdb.
     ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
   }
 
@@ -446,11 +447,11 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   ITEMDB_RETURN_IF_ERROR(LoadCatalog(damaged, &recovered));
   if (damaged) {
     ITEMDB_ASSIGN_OR_RETURN(StoredIds stored, FindStoredIds(recovered));
-    // The catalog may be older than what it does not name: no new table may be given those ids.
+    // The recovered catalog may be older than the records: a new table must not get an id that has records.
     recovered.next_storage_id = std::max(recovered.next_storage_id, stored.highest + 1);
     if (stored.unnamed > 0) {
       options.log->error(
-          "records of tables or indexes that the recovered catalog does not name are kept, and not shown "
+          "records of tables or indexes that are not in the recovered catalog are kept but cannot be read "
           "count={}",
           stored.unnamed);
     }
@@ -462,8 +463,8 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   recovered.start.last_commit_time_us = extent.last_commit_time_us;
   recovered.start.next_sequence = last + 1;
   if (damaged) {
-    // Sequences that were given out once are not given out again, and readers of the log are told that it
-    // starts anew.
+    // A sequence is never given out twice. The log restarts after the highest one, so readers get
+    // CHANGES_TRIMMED for all changes before.
     recovered.start.next_sequence =
         std::max({last, recovered.watermark.sequence, LastOfTableRuns(*recovered.start.store)}) + 1;
     recovered.changes_start = recovered.start.next_sequence;
@@ -472,12 +473,12 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
         "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
         extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.watermark.sequence,
         recovered.changes_start);
-    ITEMDB_RETURN_IF_ERROR(RecordLoss(directory, options, &recovered));
+    ITEMDB_RETURN_IF_ERROR(PersistRecoveryResult(directory, options, &recovered));
   }
   return recovered;
 }
 
-void KeepBallast(rocksdb::Env* env, const std::string& directory) {
+void EnsureBallast(rocksdb::Env* env, const std::string& directory) {
   std::string path = directory + "/" + kBallastFileName;
   uint64_t free_bytes = 0;
   if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
@@ -485,7 +486,7 @@ void KeepBallast(rocksdb::Env* env, const std::string& directory) {
     return;
   const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
   if (file < 0) return;
-  // Blocks are set aside, not written, where the file system can do that.
+  // Reserves blocks without writing them, where the file system can.
   (void)posix_fallocate(file, 0, kBallastBytes);
   close(file);
 }
@@ -515,4 +516,4 @@ absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::E
 
 DirectoryLock::~DirectoryLock() { (void)env_->UnlockFile(lock_); }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

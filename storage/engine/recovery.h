@@ -1,14 +1,14 @@
-// Opening a data directory: what may be opened, what was recovered, what must be refused.
+// Opens a data directory: checks that nothing is missing, recovers, and refuses a damaged directory.
 //
 //   DIRECTORY/LOCK      held while a process has the database open
 //   DIRECTORY/WATERMARK   which database this is and how far it was durable (durability_watermark.h)
-//   DIRECTORY/BALLAST   free space to give back when a full disk would keep the database from opening
+//   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening
 //   DIRECTORY/rocksdb/  RocksDB's own files
 //
-// A directory is first read without changing a byte: lock, watermark, format version, then a read-only
-// opening of RocksDB, which verifies its log without replaying it, and what is there is compared with the
-// watermark. Only a
-// directory that passes is opened for writing; whoever finds one refused can still put the missing file back.
+// A directory is first checked without changing a byte: lock, watermark, format version, then a read-only
+// opening of RocksDB, which verifies the write-ahead log without replaying it. The change log found there
+// must reach the watermark and have no gap. Only then is RocksDB opened for writing. So the user can still
+// put a missing file back into a directory that was refused.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include "storage/engine/durability_watermark.h"
 #include "storage/store/store.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // An open database before anything is served from it.
 struct Recovered {
@@ -28,21 +28,22 @@ struct Recovered {
   uint64_t next_storage_id = 1;
   // The first change record that readers may ask for.
   uint64_t changes_start = 1;
-  // Whether indexes and counters must be rebuilt before serving: data was lost (recover_last_good).
+  // True after a recovery with losses (recover_last_good): indexes and size statistics must be rebuilt before
+  // the first request is served.
   bool needs_rebuild = false;
 };
 
-// Opens `directory` (which the caller has locked), creating a database when it is empty. Errors as
+// Opens `directory`, which the caller has locked; creates a database in an empty one. Errors as
 // Database::Open.
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good);
 
-// Makes the ballast when it is not there and there is room. A best effort; where the file system has to write
-// it this takes a moment, so not while anybody waits.
-void KeepBallast(rocksdb::Env* env, const std::string& directory);
+// Makes the ballast file if it is missing and at least 8 times its size is free. Ignores errors. Slow on a
+// file system that must write the bytes, so no request should wait for it.
+void EnsureBallast(rocksdb::Env* env, const std::string& directory);
 
-// Takes DIRECTORY/LOCK, creating the directory when it is missing. FAILED_PRECONDITION
-// (DATA_DIRECTORY_IN_USE).
+// Locks DIRECTORY/LOCK; makes the directory if it is missing. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE):
+// another process has the lock, or the directory is not writable.
 class DirectoryLock {
  public:
   static absl::StatusOr<std::unique_ptr<DirectoryLock>> Acquire(rocksdb::Env* env,
@@ -55,4 +56,4 @@ class DirectoryLock {
   rocksdb::FileLock* lock_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

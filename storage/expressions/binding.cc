@@ -7,20 +7,20 @@
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parser.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Bytes of a value that a message shows at most.
+// Largest number of bytes of a value that a message shows.
 constexpr size_t kMaxDescribedBytes = 64;
 
-// The longest prefix of at most `limit` bytes that does not end inside a UTF-8 sequence.
+// Returns the longest prefix of at most `limit` bytes that does not end inside a UTF-8 sequence.
 std::string_view CutUtf8(std::string_view text, size_t limit) {
   if (text.size() <= limit) return text;
   while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
   return text.substr(0, limit);
 }
 
-// The rule that says what an operator or function takes.
+// The rule about the operand types of an operator or function.
 std::string_view RuleOfOperation(std::string_view operation) {
   constexpr std::pair<std::string_view, std::string_view> kRules[] = {
       {"attribute_type", "EXP-15"}, {"begins_with", "EXP-16"}, {"contains", "EXP-17"},
@@ -139,4 +139,4 @@ std::string DescribeValue(ValueView value) {
   return Concat({"{", ValueTypeName(value.type()), ":", text, whole ? "" : "...", "}"});
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -12,7 +12,7 @@
 #include "storage/expressions/syntax.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Owns a copy of the names and values its expression uses and shares the tree. Immutable after Bind; neither
 // copied nor moved, because paths and views borrow from it.
@@ -22,12 +22,12 @@ class Binding {
   Binding(const Binding&) = delete;
   Binding& operator=(const Binding&) = delete;
 
-  // Resolves every placeholder of `tree` and marks it as used. To be called once. INVALID_ARGUMENT: a
+  // Resolves every placeholder of `tree` and marks the placeholder as used. Called once. INVALID_ARGUMENT: a
   // placeholder is not defined.
   absl::Status Bind(std::string_view expression_name, std::shared_ptr<const Tree> tree,
                     Placeholders& placeholders);
 
-  // The same for a tree that needs no placeholders: `values` by slot.
+  // The same for a tree without placeholders. `values` are the tree's values by slot.
   void Bind(std::shared_ptr<const Tree> tree, std::vector<std::string> values);
 
   const Tree& tree() const { return *tree_; }
@@ -45,7 +45,7 @@ class Binding {
   const OperandSyntax& operand(uint32_t position) const { return tree_->operands[position]; }
 
  private:
-  // Once names and values are there.
+  // Called after `names_` and `values_` are set.
   void ResolveSteps();
 
   std::shared_ptr<const Tree> tree_;
@@ -56,14 +56,14 @@ class Binding {
   std::vector<PathStep> steps_;
 };
 
-// The error for an operand whose type the operator or function does not take.
+// Returns the error for an operand type that the operator or function does not accept.
 absl::Status OperandTypeError(std::string_view expression_name, std::string_view operation, ValueType type);
 
-// Whether a BETWEEN with these literal bounds is allowed (EXP-19). INVALID_ARGUMENT: the types differ or
-// lower > upper. Both must be N, S or B.
+// Checks the literal bounds of a BETWEEN (EXP-19), which must be N, S or B. INVALID_ARGUMENT: the types
+// differ or lower > upper.
 absl::Status CheckBetweenBounds(std::string_view expression_name, ValueView lower, ValueView upper);
 
-// "{S:text}" as messages write a value; long values are cut.
+// Returns a value as messages show it: "{S:text}". Long values are cut.
 std::string DescribeValue(ValueView value);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

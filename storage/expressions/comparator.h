@@ -1,14 +1,13 @@
-// Comparators, which expressions and PartiQL statements write alike.
+// Comparators: `=`, `<` and so on. Shared by expressions and PartiQL statements.
 #pragma once
 
 #include <optional>
 
 #include "storage/expressions/syntax.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// What a token of that kind compares by; nothing when it is no comparator. `TokenKind` is that of one of the
-// two lexers.
+// Returns the comparator of a token kind of either lexer; std::nullopt when the token is not a comparator.
 template <typename TokenKind>
 constexpr std::optional<ConditionKind> ComparatorOf(TokenKind kind) {
   switch (kind) {
@@ -29,4 +28,4 @@ constexpr std::optional<ConditionKind> ComparatorOf(TokenKind kind) {
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The order of two numbers that are not negative. Canonical texts have no superfluous zeros, so more integer
-// digits mean a greater number, and otherwise digits decide as text does: a fraction that goes on is the
-// greater one.
+// Compares two numbers that are not negative. Canonical texts have no needless zeros. So the number with more
+// integer digits is greater. With equally many integer digits, the texts compare like the numbers; if one
+// text continues the other, the longer one is greater.
 std::strong_ordering CompareMagnitudes(std::string_view a, std::string_view b) {
   size_t a_integer = std::min(a.find('.'), a.size());
   size_t b_integer = std::min(b.find('.'), b.size());
@@ -121,4 +121,4 @@ int DepthOf(ValueView value) {
   return deepest + 1;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

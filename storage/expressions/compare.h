@@ -8,7 +8,7 @@
 
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Whether values of this type have an order: S, N and B.
 constexpr bool IsScalar(ValueType type) {
@@ -20,10 +20,10 @@ constexpr bool IsSet(ValueType type) {
   return type == ValueType::kSS || type == ValueType::kNS || type == ValueType::kBS;
 }
 
-// The order of two numbers in canonical form (SEM-012), told from their texts.
+// Compares two canonical numbers (SEM-012) by their texts.
 std::strong_ordering CompareNumberTexts(std::string_view a, std::string_view b);
 
-// The order of two values of one scalar type (SEM-014).
+// Compares two values of one scalar type (SEM-014).
 std::strong_ordering CompareScalars(ValueView a, ValueView b);
 
 // Deep equality (EXP-14): canonical values are equal iff their bytes are.
@@ -36,12 +36,12 @@ bool BeginsWith(ValueView value, ValueView prefix);
 // other types. Linear in the container.
 bool Contains(ValueView container, ValueView part);
 
-// `size(value)` (EXP-18): UTF-16 code units of S, bytes of B, elements of sets, L and M; nothing for N, BOOL
-// and NULL.
+// `size(value)` (EXP-18): UTF-16 code units of S, bytes of B, elements of sets, L, M; nullopt for N, BOOL,
+// NULL.
 std::optional<uint64_t> SizeOf(ValueView value);
 
-// Levels of values, counted as SEM-017 does: 1 for a scalar, a set, an empty list; 2 for a list of scalars.
-// At most kMaxDepth.
+// Levels of nesting (SEM-017), at most kMaxDepth: 1 for a scalar, a set, an empty list; 2 for a list of
+// scalars.
 int DepthOf(ValueView value);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

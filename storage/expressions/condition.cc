@@ -10,7 +10,7 @@
 #include "storage/expressions/path.h"
 #include "storage/expressions/shape.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // ---- checks that need the request's names and values ---------------------------------------------
@@ -173,7 +173,7 @@ struct Operand {
     value = ValueView(size_text);
   }
 
-  // Nothing when the item lacks it, or when it is the size of what has none.
+  // Empty when the item lacks the path, or when it is the size() of a value that has no size.
   std::optional<ValueView> value;
   bool is_size = false;
   // An encoded number.
@@ -182,7 +182,7 @@ struct Operand {
 
 bool Compare(ConditionKind kind, const Operand& left, const Operand& right) {
   if (!left.value || !right.value) {
-    // What is missing differs from everything (EXP-12), but what has no size compares with nothing (EXP-18).
+    // A missing value differs from every value (EXP-12). With a missing size even `<>` is false (EXP-18).
     bool no_size = (left.is_size && !left.value) || (right.is_size && !right.value);
     return kind == ConditionKind::kNotEqual && !no_size;
   }
@@ -206,8 +206,8 @@ class Evaluation {
  public:
   Evaluation(const Binding& binding, ItemView item) : binding_(binding), item_(item) {}
 
-  // Whether condition `position` of Tree::conditions holds. Recursion is bounded by the parser's nesting, as
-  // chains are flat.
+  // Whether condition `position` of Tree::conditions holds. Recursion is bounded by the parser's nesting,
+  // because AND and OR chains are flat.
   bool Holds(uint32_t position) const {
     const ConditionSyntax& condition = binding_.tree().conditions[position];
     switch (condition.kind) {
@@ -318,4 +318,4 @@ const std::vector<std::string>& Condition::TopLevelAttributes() const { return r
 std::string Condition::Shape() const { return ConditionShape(rep_->binding); }
 uint64_t Condition::ShapeHash() const { return ConditionShapeHash(rep_->binding); }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -11,30 +11,30 @@
 #include "storage/expressions/valued_tree.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A compiled condition. Owns what it needs of the placeholders. Immutable, thread-safe, cheap to copy.
+// A compiled condition. Owns the names and values that it uses. Immutable, thread-safe, cheap to copy.
 class Condition {
  public:
-  // Parses `text` and resolves its placeholders. `expression_name` ("ConditionExpression",
-  // "FilterExpression") begins the message of an error. INVALID_ARGUMENT: syntax, undefined placeholder,
-  // limit, operand types.
+  // Parses `text` and resolves its placeholders. Error messages begin with `expression_name`
+  // ("ConditionExpression", "FilterExpression"). INVALID_ARGUMENT: syntax, undefined placeholder, limit,
+  // operand types.
   static absl::StatusOr<Condition> Compile(std::string_view expression_name, std::string_view text,
                                            Placeholders& placeholders);
 
-  // `tree` instead of a text. INVALID_ARGUMENT: operand types.
+  // The same from `tree` instead of a text. INVALID_ARGUMENT: operand types.
   static absl::StatusOr<Condition> FromTree(std::string_view expression_name, ValuedTree tree);
 
-  // What ExpectedTree or FilterTree made, which have seen to the types.
+  // The same from the result of ExpectedTree or FilterTree, which already checked the operand types.
   static Condition FromLegacy(ValuedTree legacy);
 
-  // Whether the condition holds for `item`; an item that does not exist is the empty view (EXP-20).
+  // Whether the condition holds for `item`. Pass the empty view for an item that does not exist (EXP-20).
   bool Evaluate(ItemView item) const;
 
   // The top-level attribute names of all paths, sorted, each once.
   const std::vector<std::string>& TopLevelAttributes() const;
 
-  // As in storage/expressions/shape.h.
+  // See storage/expressions/shape.h.
   std::string Shape() const;
   uint64_t ShapeHash() const;
 
@@ -45,4 +45,4 @@ class Condition {
   std::shared_ptr<const Rep> rep_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

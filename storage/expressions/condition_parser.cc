@@ -1,13 +1,17 @@
 // The grammar of conditions, filters and key conditions (EXP-03..07):
 //
+// clang-format off
 //   condition   = conjunction *( OR conjunction )
 //   conjunction = factor *( AND factor )
 //   factor      = *NOT ( "(" condition ")" / function / comparison )
-//   comparison  = operand ( comparator operand / BETWEEN operand AND operand / IN "(" operand *( "," operand
-//   ) ")" ) operand     = path / ":value" / size "(" operand ")" / "(" operand ")"
+//   comparison  = operand ( comparator operand
+//                         / BETWEEN operand AND operand
+//                         / IN "(" operand *( "," operand ) ")" )
+//   operand     = path / ":value" / size "(" operand ")" / "(" operand ")"
+// clang-format on
 //
-// After "(" it shows only at the matching ")" whether an operand or a condition was in parentheses; so the
-// functions for conditions may return an operand when their caller has just opened a parenthesis.
+// Only the matching ")" shows whether the parentheses hold an operand or a condition. So the functions that
+// parse conditions may return an operand when their caller has just opened a parenthesis.
 #include <array>
 #include <optional>
 #include <vector>
@@ -15,7 +19,7 @@
 #include "storage/expressions/comparator.h"
 #include "storage/expressions/grammar.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::array<std::string_view, 5> kConditionKeywords = {"AND", "OR", "NOT", "BETWEEN", "IN"};
@@ -45,7 +49,7 @@ const Function* FindFunction(std::string_view name) {
 // A condition or an operand.
 struct Parsed {
   bool is_operand = false;
-  // Whether all of it stood in one pair of parentheses.
+  // Whether all of it was in one pair of parentheses.
   bool in_parentheses = false;
   // Position in Tree::operands or Tree::conditions.
   uint32_t position = 0;
@@ -71,7 +75,7 @@ class ConditionParser : public Grammar {
     return ParseChain(ConditionKind::kAnd, "AND", operand_allowed, &ConditionParser::ParseFactor);
   }
 
-  // Terms separated by `keyword`, as one flat condition.
+  // Parses terms separated by `keyword` into one flat condition.
   std::optional<Parsed> ParseChain(ConditionKind kind, std::string_view keyword, bool operand_allowed,
                                    std::optional<Parsed> (ConditionParser::*parse_term)(bool)) {
     std::optional<Parsed> first = (this->*parse_term)(operand_allowed);
@@ -86,7 +90,7 @@ class ConditionParser : public Grammar {
     return Add(kind, terms);
   }
 
-  // NOTs are counted in a loop because they need no parentheses that would bound a recursion.
+  // NOTs are counted in a loop: they need no parentheses, so nothing would bound a recursion.
   std::optional<Parsed> ParseFactor(bool operand_allowed) {
     bool negated = false;
     bool any_not = false;
@@ -127,7 +131,7 @@ class ConditionParser : public Grammar {
     return inner;
   }
 
-  // What follows the first operand of a comparison.
+  // Parses the rest of a comparison after its first operand.
   std::optional<Parsed> ParseComparison(uint32_t left) {
     if (std::optional<ConditionKind> comparator = ComparatorOf(Peek().kind)) {
       Take();
@@ -273,4 +277,4 @@ absl::Status ParseConditionInto(std::string_view expression_name, Tree* tree) {
   return parser.status();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

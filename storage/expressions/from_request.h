@@ -1,4 +1,4 @@
-// What requests have in common.
+// Reads the parameters that several requests share.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 #include "storage/expressions/placeholders.h"
 #include "storage/expressions/projection.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The placeholders of a request that has both names and values.
+// Returns the placeholders of a request: its names, and its values if it can have values.
 template <typename Request>
 absl::StatusOr<Placeholders> MakePlaceholders(const Request& request) {
   std::vector<std::pair<std::string, std::string>> names;
@@ -24,8 +24,8 @@ absl::StatusOr<Placeholders> MakePlaceholders(const Request& request) {
   return Placeholders::Make(std::move(names), std::move(values));
 }
 
-// What a request says of the attributes it wants, if anything: ProjectionExpression or AttributesToGet. Marks
-// the placeholders it uses.
+// Returns the projection of a request, from ProjectionExpression or AttributesToGet, if it has one. Marks the
+// placeholders that it uses.
 template <typename Request>
 absl::StatusOr<std::optional<Projection>> MakeProjection(const Request& request, Placeholders& placeholders) {
   if (!request.projection_expression().empty())
@@ -35,7 +35,8 @@ absl::StatusOr<std::optional<Projection>> MakeProjection(const Request& request,
   return Projection::FromTree("ProjectionExpression", std::move(legacy));
 }
 
-// The same for requests that have no other expression: all their names must be used then (SEM-024, SEM-026).
+// The same for requests that have no other expression. Also checks that all names are used (SEM-024) and that
+// there are no names without an expression (SEM-026).
 template <typename Request>
 absl::StatusOr<std::optional<Projection>> MakeOnlyProjection(const Request& request) {
   const bool has_expression = !request.projection_expression().empty();
@@ -47,4 +48,4 @@ absl::StatusOr<std::optional<Projection>> MakeOnlyProjection(const Request& requ
   return projection;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

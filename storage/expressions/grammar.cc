@@ -7,7 +7,7 @@
 
 #include "storage/expressions/parser.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // `upper_case` consists of capital letters.
@@ -16,7 +16,7 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view upper_case) {
                     [](char a, char b) { return (a >= 'a' && a <= 'z' ? a - 'a' + 'A' : a) == b; });
 }
 
-// List indexes above this cannot be meant: no item holds so many elements.
+// Largest list index. No item holds so many elements.
 constexpr uint32_t kMaxListIndex = 0x7fffffff;
 
 }  // namespace
@@ -154,7 +154,7 @@ uint32_t Grammar::AddOperand(OperandKind kind, uint32_t first, uint32_t second) 
   return static_cast<uint32_t>(tree_->operands.size() - 1);
 }
 
-// Expressions have few distinct placeholders, so a scan beats a map; the text's length bounds it.
+// A linear search is faster than a map for few placeholders. The length of the text bounds their number.
 uint32_t Grammar::Slot(std::string_view token, std::vector<std::string_view>* slots) {
   auto found = std::find(slots->begin(), slots->end(), token);
   if (found == slots->end()) found = slots->insert(found, token);
@@ -195,4 +195,4 @@ bool Grammar::Enter() {
   return false;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// What the parsers of all kinds of expressions have in common: the token cursor, syntax errors, limits,
-// document paths, placeholder slots. Used by the *_parser.cc files only.
+// The base of the parsers of all kinds of expressions: the token cursor, syntax errors, limits, document
+// paths, placeholder slots. Used by the *_parser.cc files only.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,22 @@
 #include "storage/expressions/lexer.h"
 #include "storage/expressions/syntax.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Levels of parentheses and function calls inside each other. Without redundant parentheses each level but
-// two holds an operator of its own, so a condition within the operator limit never needs more; bounds the
-// parser's recursion.
+// Bound of nested parentheses and function calls, which also bounds the parser's recursion. Redundant
+// parentheses are refused, so each level but two has an operator of its own, and a condition within the
+// operator limit never needs more levels.
 inline constexpr int kMaxNesting = kMaxExpressionOperators + 2;
 
-// Joins strings of mixed kinds for a message.
+// Joins strings of different types for a message.
 std::string Concat(std::initializer_list<std::string_view> parts);
 
-// A recursive-descent parser over one text. Methods that fail record the first error and return nothing or
-// false; callers just return then.
+// A recursive-descent parser over one text. A method that fails records the first error and returns nullopt
+// or false; its callers then return.
 class Grammar {
  public:
-  // `keywords` are refused as names: they are what separates the parts of this kind of expression. All
-  // arguments are borrowed for the lifetime of the parser.
+  // `keywords` separate the parts of this kind of expression and are refused as names. All arguments are
+  // borrowed for the lifetime of the parser.
   Grammar(std::string_view expression_name, std::span<const std::string_view> keywords, Tree* tree);
 
   // OK as long as nothing failed.
@@ -46,9 +46,9 @@ class Grammar {
   bool AcceptKeyword(std::string_view upper_case);
   bool AtFunction() const;
 
-  // ---- errors; both return nullopt so that `return SyntaxError();` reads well
+  // ---- errors; both functions return nullopt, so that a caller can `return SyntaxError();`
   std::nullopt_t Fail(std::string_view rule, std::initializer_list<std::string_view> message);
-  // The next token cannot stand here.
+  // The next token is not allowed here.
   std::nullopt_t SyntaxError();
 
   // ---- pieces
@@ -56,19 +56,19 @@ class Grammar {
   std::optional<uint32_t> ParsePath();
   // A path as an operand; returns its position in Tree::operands.
   std::optional<uint32_t> ParsePathOperand();
-  // The next token, a ":v", as an operand.
+  // Takes the next token, a ":v", as an operand.
   uint32_t TakeValueOperand();
   uint32_t AddOperand(OperandKind kind, uint32_t first, uint32_t second = 0);
-  // Fails unless a function has got `wanted` arguments.
+  // Fails unless `got` equals `wanted`.
   bool CheckArgumentCount(std::string_view function, size_t got, size_t wanted);
   // Fails unless `operand` is a document path.
   bool CheckIsPath(std::string_view function, uint32_t operand);
 
   void CountOperator() { ++operators_; }
-  // Whether the whole text was consumed and the limits hold.
+  // Whether the whole text was consumed within the limits.
   bool Finish();
 
-  // One level of nesting, for a scope. Check ok() before going deeper.
+  // One level of nesting, until the end of the scope. Check ok() before going deeper.
   class Nesting {
    public:
     explicit Nesting(Grammar& grammar) : grammar_(grammar), ok_(grammar.Enter()) {}
@@ -88,7 +88,7 @@ class Grammar {
   bool Enter();
   bool ParseSegmentName();
   bool ParseIndex();
-  // Whether `name` may stand bare in a path (EXP-01). The one place where a segment name is checked.
+  // Whether `name` may be in a path without `#alias` (EXP-01). The only check of segment names.
   bool CheckBareName(std::string_view name);
   uint32_t Slot(std::string_view token, std::vector<std::string_view>* slots);
 
@@ -106,4 +106,4 @@ absl::Status ParseConditionInto(std::string_view expression_name, Tree* tree);
 absl::Status ParseUpdateInto(std::string_view expression_name, Tree* tree);
 absl::Status ParseProjectionInto(std::string_view expression_name, Tree* tree);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

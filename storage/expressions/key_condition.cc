@@ -12,7 +12,7 @@
 #include "storage/keys/key_codec.h"
 #include "storage/values/item_size.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // The condition on one key attribute: `<attribute> <kind> <operand>`, for BETWEEN two operands. Borrows from
 // the binding.
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kKeyConditionName = "KeyConditionExpression";
 
-// The operator that says the same with its operands exchanged: `:v < a` is `a > :v`.
+// Returns the operator for exchanged operands: `:v < a` is `a > :v`.
 ConditionKind Reversed(ConditionKind kind) {
   switch (kind) {
     case ConditionKind::kLess:
@@ -58,7 +58,7 @@ absl::Status Error(std::string_view rule, std::initializer_list<std::string_view
   return ValidationError(rule, Concat(message));
 }
 
-// The clauses of a condition, as far as they can be checked without a key schema.
+// Reads the clauses of a condition and makes all checks that need no key schema.
 class ClauseReader {
  public:
   explicit ClauseReader(const Binding& binding) : binding_(binding) {}
@@ -69,7 +69,7 @@ class ClauseReader {
   }
 
  private:
-  // Takes the clauses in written order. Recursion is bounded by the parser's nesting.
+  // Adds the clauses in written order. Recursion is bounded by the parser's nesting.
   absl::Status Collect(uint32_t position) {
     const ConditionSyntax& condition = binding_.tree().conditions[position];
     if (condition.kind != ConditionKind::kAnd) return AddClause(condition);
@@ -126,7 +126,7 @@ class ClauseReader {
     return absl::OkStatus();
   }
 
-  // What the values alone tell: those of an order have one, a prefix is text or bytes.
+  // Checks the types of the values: operators that need an order need N, S or B; a prefix is S or B.
   static absl::Status CheckTypes(const KeyClause& clause) {
     ValueType type = clause.operand.type();
     bool fits = clause.kind == ConditionKind::kEqual || IsScalar(type);
@@ -146,7 +146,7 @@ class ClauseReader {
   std::vector<KeyClause> clauses_;
 };
 
-// What clauses select under a key schema.
+// Builds the key range that the clauses select under a key schema.
 class RangeBuilder {
  public:
   RangeBuilder(const std::vector<KeyAttribute>& partition, const std::vector<KeyAttribute>& sort)
@@ -215,8 +215,7 @@ class RangeBuilder {
       return Error(
           "SEM-007",
           {"One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
-           "contain an "
-           "empty ",
+           "contain an empty ",
            attribute.type == ValueType::kB ? "binary" : "string", " value. Key: ", attribute.name});
     }
     return absl::OkStatus();
@@ -248,7 +247,7 @@ class RangeBuilder {
     return absl::OkStatus();
   }
 
-  // SEM-006 and SEM-084.
+  // Partition attributes together have at most 2,048 bytes, sort attributes at most 1,024 (SEM-006, SEM-084).
   absl::Status CheckSizes() const {
     size_t partition_bytes = 0;
     for (const std::optional<KeyClause>& clause : partition_clauses_)
@@ -271,8 +270,7 @@ class RangeBuilder {
       return Error(
           "SEM-006",
           {"One or more parameter values were invalid: Aggregated size of all range keys has exceeded the "
-           "size "
-           "limit of ",
+           "size limit of ",
            std::to_string(kMaxSortKeyBytes), " bytes"});
     }
     return absl::OkStatus();
@@ -299,8 +297,8 @@ class RangeBuilder {
     return result;
   }
 
-  // Encoded values end themselves and more attributes may follow them, so "up to and including v" ends before
-  // the successor of v as a prefix.
+  // Every encoded value has an end mark, and more attributes may follow it. So the range "up to and including
+  // v" ends before the successor of v as a prefix.
   static KeyRange RangeWithin(const std::string& base, const KeyClause& clause) {
     std::string bound = base;
     KeyRange range{base, PrefixSuccessor(base)};
@@ -409,4 +407,4 @@ absl::StatusOr<KeyConditionRange> KeyCondition::Select(const std::vector<KeyAttr
   return RangeBuilder(partition, sort).Build(rep_->clauses, describe);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

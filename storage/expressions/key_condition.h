@@ -13,29 +13,31 @@
 #include "storage/keys/key_range.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// `prefix` is the encoding of the partition-key values: every key of the range starts with it.
+// The range of keys that a key condition selects. `prefix` is the encoding of the partition-key values: every
+// key of the range starts with it.
 struct KeyConditionRange {
   std::string prefix;
   KeyRange range;
   KeyConditionShape shape;
-  // With `describe`: the condition with names and values in place, in the order of the key attributes.
+  // Set with `describe`: the condition with names and values in place, in the order of the key attributes.
   std::string text;
 };
 
 // A compiled key condition. Immutable, thread-safe, cheap to copy.
 class KeyCondition {
  public:
-  // What can be told without the table (EXP-22). INVALID_ARGUMENT: syntax, undefined placeholder, an operator
-  // that is not allowed, an operand that is no placeholder, operand types.
+  // Checks everything that does not need the table (EXP-22). INVALID_ARGUMENT: syntax, undefined placeholder,
+  // an operator that is not allowed, an operand that is not a placeholder, operand types.
   static absl::StatusOr<KeyCondition> Compile(std::string_view text, Placeholders& placeholders);
-  // `tree` instead of a text.
+  // The same from `tree` instead of a text.
   static absl::StatusOr<KeyCondition> FromTree(ValuedTree tree);
 
-  // The keys that satisfy it under a key schema of `partition` and `sort` attributes. INVALID_ARGUMENT: an
-  // attribute that is not in the key, a missing partition-key attribute, a gap in the sort-key attributes,
-  // values that are not of the attributes' types, empty or longer than SEM-006 allows.
+  // Returns the keys that satisfy the condition under a key schema of `partition` and `sort` attributes.
+  // INVALID_ARGUMENT: an attribute that is not in the key, a missing partition-key attribute, a gap in the
+  // sort-key attributes, values of the wrong type, empty values, values longer than 2,048 (partition) or
+  // 1,024 bytes (sort, SEM-006).
   absl::StatusOr<KeyConditionRange> Select(const std::vector<KeyAttribute>& partition,
                                            const std::vector<KeyAttribute>& sort,
                                            bool describe = false) const;
@@ -47,4 +49,4 @@ class KeyCondition {
   std::shared_ptr<const Rep> rep_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -10,14 +10,14 @@
 #include "storage/values/canonical.h"
 #include "storage/values/utf8.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::Status Invalid(std::initializer_list<std::string_view> message) {
   return ValidationError("SEM-112", Concat({"One or more parameter values were invalid: ", Concat(message)}));
 }
 
-// "EQ": the name without what all names of its enumeration begin with.
+// Returns the name of the operator without the enumeration's prefix: "EQ".
 std::string OperatorName(v1::ComparisonOperator comparison) {
   constexpr std::string_view kPrefix = "COMPARISON_OPERATOR_";
   return v1::ComparisonOperator_Name(comparison).substr(kPrefix.size());
@@ -26,7 +26,7 @@ std::string OperatorName(v1::ComparisonOperator comparison) {
 std::string_view NameOf(const std::string& attribute) { return attribute; }
 std::string_view NameOf(const auto& entry) { return entry.name(); }
 
-// The entries in the order of their attributes' names, so that equal requests make equal trees.
+// Returns the entries sorted by attribute name, so that equal requests make equal trees.
 template <typename Element>
 absl::StatusOr<std::vector<const Element*>> SortedEntries(std::string_view parameter,
                                                           const LegacyEntries<Element>& entries,
@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<const Element*>> SortedEntries(std::string_view param
   return sorted;
 }
 
-// Builds a tree over some attributes. Segment, path and operand i of the tree are attribute i.
+// Builds a tree over some attributes. Attribute i has segment i, path i and operand i of the tree.
 class TreeBuilder {
  public:
   template <typename Element>
@@ -123,7 +123,7 @@ absl::StatusOr<std::string> CanonicalOf(std::string_view attribute, const std::s
 
 // ---- conditions ----------------------------------------------------------------------------------
 
-// What a comparison takes and what it is among the conditions of expressions.
+// The arguments that a comparison takes, and the kind of its condition in expressions.
 struct Comparison {
   size_t min_arguments;
   size_t max_arguments;
@@ -135,7 +135,7 @@ bool TakesAll(ValueType) { return true; }
 bool TakesPart(ValueType type) { return !IsSet(type) && type != ValueType::kL && type != ValueType::kM; }
 bool TakesPrefix(ValueType type) { return type == ValueType::kS || type == ValueType::kB; }
 
-// Nothing for what is not in the enumeration, or its default, which means nothing.
+// Returns std::nullopt for an unknown value and for UNSPECIFIED.
 std::optional<Comparison> FindComparison(v1::ComparisonOperator comparison) {
   switch (comparison) {
     case v1::COMPARISON_OPERATOR_EQ:
@@ -174,7 +174,7 @@ absl::Status UnknownComparison(std::string_view attribute) {
                   "CONTAINS, NOT_CONTAINS, BEGINS_WITH"});
 }
 
-// Adds `attribute comparison arguments` and returns its place among the conditions.
+// Adds `attribute comparison arguments` and returns the condition's position in Tree::conditions.
 absl::StatusOr<uint32_t> AddComparison(TreeBuilder& builder, uint32_t attribute, std::string_view name,
                                        v1::ComparisonOperator comparison,
                                        const std::vector<const std::string*>& arguments) {
@@ -207,7 +207,7 @@ absl::StatusOr<uint32_t> AddComparison(TreeBuilder& builder, uint32_t attribute,
   for (std::string& value : values) links.push_back(builder.AddValue(std::move(value)));
   uint32_t condition = builder.AddCondition(wanted->kind, links);
   if (comparison != v1::COMPARISON_OPERATOR_NOT_CONTAINS) return condition;
-  // An attribute that is missing contains nothing and does not "not contain" either.
+  // For a missing attribute both CONTAINS and NOT_CONTAINS are false.
   uint32_t exists = builder.AddCondition(ConditionKind::kAttributeExists, {attribute});
   return builder.AddCondition(ConditionKind::kAnd,
                               {exists, builder.AddCondition(ConditionKind::kNot, {condition})});
@@ -235,7 +235,7 @@ absl::StatusOr<ValuedTree> ConditionsTree(std::string_view parameter,
 
 // ---- Expected ------------------------------------------------------------------------------------
 
-// The forms with an operator, and those from before there were operators: Value, and Exists.
+// Accepts the form with a ComparisonOperator, and the older form with Value and Exists.
 absl::StatusOr<uint32_t> AddExpectation(TreeBuilder& builder, uint32_t attribute, const std::string& name,
                                         const wire::ExpectedAttributeValue& expected) {
   bool has_list = !expected.attribute_value_list().empty();
@@ -294,7 +294,7 @@ absl::Status AddUpdate(TreeBuilder& builder, uint32_t attribute, const std::stri
       break;
     case v1::ATTRIBUTE_ACTION_ADD:
       if (type == ValueType::kL) {
-        // SET a = list_append(if_not_exists(a, []), :v): the one thing ADD does not do in expressions.
+        // ADD of expressions takes no lists, so this becomes SET a = list_append(if_not_exists(a, []), :v).
         uint32_t empty = builder.AddValue(EncodeValue(ValueType::kL, ""));
         uint32_t old = builder.AddOperand(OperandKind::kIfNotExists, attribute, empty);
         uint32_t added = builder.AddValue(std::move(value));
@@ -393,4 +393,4 @@ absl::Status CheckConditionalOperator(v1::ConditionalOperator joined_by, bool ha
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,10 @@
-// Requests from before there were expressions (SEM-112): Expected, QueryFilter, ScanFilter, KeyConditions,
-// AttributeUpdates and AttributesToGet as the syntax trees of the expressions that say the same. From there
-// on nothing knows the difference.
+// Turns legacy parameters (Expected, QueryFilter, ScanFilter, KeyConditions, AttributeUpdates,
+// AttributesToGet) into the syntax trees of the equivalent expressions (SEM-112). Later code does not see the
+// difference.
 //
-// What the parameters alone can get wrong is refused here, in the words they were always refused with: the
-// number of an operator's arguments and their types, actions without a value. INVALID_ARGUMENT throughout;
-// also for an attribute that comes twice, an empty name, an invalid value, more than kMaxLegacyEntries
-// entries.
+// Errors in the parameters themselves are refused here, with the service's messages for legacy parameters:
+// the number and types of an operator's arguments, actions without a value. All are INVALID_ARGUMENT. So are
+// an attribute that comes twice, an empty name, an invalid value, and more than kMaxLegacyEntries entries.
 #pragma once
 
 #include <initializer_list>
@@ -15,12 +14,12 @@
 #include "storage/base/status.h"
 #include "storage/expressions/valued_tree.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 template <typename Element>
 using LegacyEntries = google::protobuf::RepeatedPtrField<Element>;
 
-// Each takes at least one entry. Expected, joined by AND or OR.
+// All these functions need at least one entry. Expected, joined by AND or OR:
 absl::StatusOr<ValuedTree> ExpectedTree(const LegacyEntries<wire::NamedExpectation>& expected,
                                         v1::ConditionalOperator joined_by);
 // QueryFilter or ScanFilter.
@@ -36,11 +35,11 @@ struct GivenParameter {
   bool given = false;
 };
 
-// SEM-026: a request has expressions or legacy parameters, not both. The message names those it has.
+// A request has expressions or legacy parameters, not both (SEM-026). The message names the ones it has.
 absl::Status CheckNotMixed(std::initializer_list<GivenParameter> legacy,
                            std::initializer_list<GivenParameter> expressions);
 
-// ConditionalOperator is known, and there is something for it to join.
+// Checks that ConditionalOperator is a known value and that there are conditions to join.
 absl::Status CheckConditionalOperator(v1::ConditionalOperator joined_by, bool has_conditions);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,9 +1,9 @@
 #include "storage/expressions/lexer.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The C library's classes depend on the locale; the grammar is ASCII.
+// The character functions of the C library depend on the locale; the grammar is ASCII.
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWord(char c) { return IsLetter(c) || IsDigit(c) || c == '_'; }
@@ -93,4 +93,4 @@ bool IsPlaceholderToken(std::string_view token, char sigil) {
   return token.size() > 1 && token[0] == sigil && RunLength(token.substr(1), IsWord) == token.size() - 1;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

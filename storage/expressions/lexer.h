@@ -1,11 +1,11 @@
-// Splits the text of an expression into tokens (EXP-01). The one lexer for all kinds of expressions.
+// Splits the text of an expression into tokens (EXP-01). The lexer of all kinds of expressions.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-namespace itemdb {
+namespace itemdb::storage {
 
 enum class TokenKind : uint8_t {
   kEnd,
@@ -30,18 +30,17 @@ enum class TokenKind : uint8_t {
   kInvalid,  // anything else; no grammar accepts it
 };
 
-// `text` is the token's place in the expression: it borrows from it. That of kEnd is empty and stands at the
-// end.
+// `text` borrows from the expression's text. For kEnd it is empty and points to the end.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string_view text;
 };
 
-// The tokens of `text`, kEnd last. Cannot fail: bytes that begin no token become kInvalid tokens, which never
-// split a UTF-8 sequence. At most `text.size() + 1` tokens.
+// Returns the tokens of `text`, kEnd last. Cannot fail: bytes that begin no token become kInvalid tokens,
+// which never split a UTF-8 sequence. At most `text.size() + 1` tokens.
 std::vector<Token> Tokenize(std::string_view text);
 
-// Whether `token` is a "#n" or ":v" placeholder, whole (EXP-01); `sigil` is '#' or ':'.
+// Whether all of `token` is one "#n" or ":v" placeholder (EXP-01). `sigil` is '#' or ':'.
 bool IsPlaceholderToken(std::string_view token, char sigil);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

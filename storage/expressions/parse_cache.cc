@@ -1,6 +1,6 @@
 #include "storage/expressions/parse_cache.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 std::shared_ptr<const Tree> ParseCache::Find(ExpressionKind kind, std::string_view text) {
   if (text.size() > kMaxTextBytes) return nullptr;
@@ -40,4 +40,4 @@ size_t ParseCache::size() {
   return total;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

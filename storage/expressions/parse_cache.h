@@ -1,7 +1,7 @@
 // The most recently used syntax trees, by kind and text.
 //
-// A service runs the same few expressions with different placeholders all day, and a tree depends on the text
-// only, so parsing is mostly repeated work. Only ParseExpression uses this.
+// Services run the same few expressions again and again with different placeholders, and a tree depends only
+// on the text. The cache avoids parsing it again. Only ParseExpression uses the cache.
 #pragma once
 
 #include <array>
@@ -14,26 +14,26 @@
 #include "storage/base/mutex.h"
 #include "storage/expressions/parser.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Thread-safe; shards by hash so that request threads seldom meet on one mutex.
+// Thread-safe. Sharded by hash, so that request threads seldom wait for the same mutex.
 class ParseCache {
  public:
-  // 16 x 64 = 1,024 trees. Longer texts are not kept: with their trees they could fill memory, and parsing
-  // them is rarely what a request waits for. A tree takes at most about 30 bytes per byte of text, so all of
-  // them at most 30 MiB.
+  // 16 x 64 = 1,024 trees. Longer texts are not cached: with their trees they could fill memory, and parsing
+  // is a small part of requests with long texts. A tree takes at most about 30 bytes per byte of text, so all
+  // trees take at most 30 MiB.
   static constexpr size_t kShards = 16;
   static constexpr size_t kTreesPerShard = 64;
   static constexpr size_t kMaxTextBytes = 1'024;
 
-  // The tree of `text`, now the most recently used of its shard; null when it is not kept.
+  // Returns the tree of `text` and makes it the shard's most recently used one. Null when it is not cached.
   std::shared_ptr<const Tree> Find(ExpressionKind kind, std::string_view text);
 
-  // Keeps `tree`, in place of the least recently used one of its shard when that is full. Does nothing when
-  // its text is too long or already kept.
+  // Caches `tree`, in place of the shard's least recently used tree if it is full. Does nothing when the text
+  // is too long or already cached.
   void Insert(ExpressionKind kind, std::shared_ptr<const Tree> tree);
 
-  // Trees kept now.
+  // Number of cached trees.
   size_t size();
 
  private:
@@ -59,10 +59,10 @@ class ParseCache {
     std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> by_key ABSL_GUARDED_BY(mutex);
   };
 
-  // The map uses the low bits of the hash, so the shard is chosen by higher ones.
+  // The map uses the low bits of the hash, so higher bits select the shard.
   Shard& ShardOf(const Key& key) { return shards_[(KeyHash()(key) >> 40) % kShards]; }
 
   std::array<Shard, kShards> shards_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

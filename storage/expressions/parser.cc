@@ -6,11 +6,11 @@
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parse_cache.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// One for the process: what it holds depends on nothing but texts, so sharing it between databases cannot be
-// observed, and Compile functions need no extra argument.
+// One cache for the process. Trees depend only on texts, so sharing the cache between databases has no
+// visible effect, and Compile functions need no extra argument.
 ParseCache& Cache() {
   static ParseCache* cache = new ParseCache;
   return *cache;
@@ -59,4 +59,4 @@ absl::Status ExpressionError(std::string_view rule, std::string_view expression_
   return ValidationError(rule, Concat({"Invalid ", expression_name, ": ", message}));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

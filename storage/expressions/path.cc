@@ -5,7 +5,7 @@
 #include "storage/expressions/grammar.h"
 #include "storage/expressions/parser.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using Nodes = std::vector<PathTree::Node>;
@@ -25,7 +25,7 @@ bool StepLess(const PathTree::Node& node, const PathStep& step) {
 void ProjectMap(const Nodes& nodes, ItemView map, std::string* out);
 void ProjectList(const Nodes& nodes, ListView list, std::string* out);
 
-// The named parts of `value`, encoded, if it has any. Recursion is bounded by the length of a path.
+// Returns the named parts of `value`, encoded, if it has any. Recursion is bounded by the length of a path.
 std::optional<std::string> ProjectValue(const Nodes& nodes, ValueView value) {
   std::string parts;
   bool indexes = nodes.front().step.is_index();
@@ -128,4 +128,4 @@ void ProjectItem(const PathTree& tree, ItemView item, std::string* out) {
   ProjectMap(tree.roots(), item, out);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

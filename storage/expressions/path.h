@@ -11,7 +11,7 @@
 #include "storage/base/status.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // One step of a path: an attribute name or a list index. The name is borrowed.
 struct PathStep {
@@ -32,18 +32,17 @@ std::optional<ValueView> FindPath(ItemView item, Path path);
 // Whether `a` and `b` are the same path.
 bool SamePath(Path a, Path b);
 
-// "[a, b, [1]]", as messages write a path.
+// Returns a path as messages show it: "[a, b, [1]]".
 std::string DescribePath(Path path);
 
-// Paths none of which leads to or through another, merged into a tree so that one pass over an item meets all
-// of them.
+// Paths merged into a tree, so that one pass over an item meets all. No path leads to or through another.
 class PathTree {
  public:
   static constexpr int kNoLeaf = -1;
 
   struct Node {
     PathStep step;
-    // Number of the path that ends here, or kNoLeaf: then there are children.
+    // Number of the path that ends here. kNoLeaf: no path ends here, and there are children.
     int leaf = kNoLeaf;
     // One of the paths through this node; for messages.
     Path path;
@@ -53,9 +52,9 @@ class PathTree {
     bool is_leaf() const { return leaf != kNoLeaf; }
   };
 
-  // Adds a path that is borrowed as long as the tree exists. INVALID_ARGUMENT when it overlaps another (one
-  // leads to or through the other) or conflicts with it (the same value would be both a list and a map),
-  // EXP-24.
+  // Adds a path, which is borrowed as long as the tree exists. INVALID_ARGUMENT (EXP-24): it overlaps another
+  // path (one leads to or through the other), or conflicts with it (the same value would be both a list and a
+  // map).
   absl::Status Insert(std::string_view expression_name, Path path, int leaf);
 
   // The children of the root: top-level attributes in ascending order.
@@ -68,8 +67,8 @@ class PathTree {
   Node root_;
 };
 
-// Appends the parts of `item` that the paths name to `*out`, encoded and canonical: maps keep the way to a
-// part, lists keep the elements named, in their order, without gaps (EXP-34).
+// Appends the parts of `item` that the paths name to `*out`, encoded and canonical. Maps keep the path to
+// each part; lists keep only the named elements, in their order, without gaps (EXP-34).
 void ProjectItem(const PathTree& tree, ItemView item, std::string* out);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,13 +7,13 @@
 #include "storage/expressions/lexer.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kNames = "ExpressionAttributeNames";
 constexpr std::string_view kValues = "ExpressionAttributeValues";
 
-// Tokens a message lists at most.
+// Largest number of tokens that a message lists.
 constexpr int kMaxListed = 10;
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -125,4 +125,4 @@ absl::Status Placeholders::CheckUsed(std::string_view map, const std::vector<Ent
                          Concat({"Value provided in ", map, " unused in expressions: keys: {", unused, "}"}));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

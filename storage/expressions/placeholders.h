@@ -9,9 +9,9 @@
 #include "storage/base/status.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// One per request; shared by all expressions of that request, which mark what they use. Not thread-safe.
+// The placeholders of one request. All its expressions mark what they use here. Not thread-safe.
 class Placeholders {
  public:
   // `names` maps "#n" to an attribute name, `values` maps ":v" to an encoded AttributeValue from the client,
@@ -22,14 +22,14 @@ class Placeholders {
 
   Placeholders() = default;
 
-  // The name or value behind a token ("#n", ":v"), marked as used; null when it is not defined. Pointers are
-  // valid as long as this object, which may be moved.
+  // Returns the name or value of a token ("#n", ":v") and marks it as used. Null when it is not defined.
+  // Pointers are valid as long as this object, which may be moved.
   const std::string* UseName(std::string_view token);
   const std::string* UseValue(std::string_view token);
 
   bool empty() const { return names_.empty() && values_.empty(); }
 
-  // After every expression of the request has been compiled. INVALID_ARGUMENT when a name or value was not
+  // Called after every expression of the request was compiled. INVALID_ARGUMENT when a name or value was not
   // used (SEM-024), or when there are any but `has_expression` is false (SEM-026).
   absl::Status CheckAllUsed(bool has_expression) const;
 
@@ -45,9 +45,9 @@ class Placeholders {
   static const std::string* Use(std::vector<Entry>& entries, std::string_view token);
   static absl::Status CheckUsed(std::string_view map, const std::vector<Entry>& entries, bool has_expression);
 
-  // Sorted by token: a request may bring hundreds of thousands of them, and each use is a search.
+  // Sorted by token: a request may have hundreds of thousands of placeholders, and each use is a search.
   std::vector<Entry> names_;
   std::vector<Entry> values_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

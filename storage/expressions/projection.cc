@@ -4,7 +4,7 @@
 #include "storage/expressions/parser.h"
 #include "storage/expressions/path.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kProjectionName = "ProjectionExpression";
@@ -46,4 +46,4 @@ void Projection::Apply(ItemView item, std::string* out) const { ProjectItem(rep_
 
 const std::vector<std::string>& Projection::TopLevelAttributes() const { return rep_->top_level; }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

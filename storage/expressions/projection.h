@@ -11,7 +11,7 @@
 #include "storage/expressions/valued_tree.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // A compiled projection. Immutable, thread-safe, cheap to copy.
 class Projection {
@@ -19,10 +19,10 @@ class Projection {
   // INVALID_ARGUMENT: syntax, undefined placeholder, limit, overlapping paths (EXP-34).
   static absl::StatusOr<Projection> Compile(std::string_view text, Placeholders& placeholders);
 
-  // The paths of `tree` instead of a text. INVALID_ARGUMENT: they overlap.
+  // The same with the paths of `tree` instead of a text. INVALID_ARGUMENT: they overlap.
   static absl::StatusOr<Projection> FromTree(std::string_view expression_name, ValuedTree tree);
 
-  // Appends the projected item, encoded and canonical, to `*out` (EXP-34): nothing when no path matches.
+  // Appends the projected item to `*out`, encoded and canonical (EXP-34); nothing when no path matches.
   void Apply(ItemView item, std::string* out) const;
 
   // The top-level attribute names of all paths, sorted, each once.
@@ -35,4 +35,4 @@ class Projection {
   std::shared_ptr<const Rep> rep_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // Sorted, upper case.
@@ -596,4 +596,4 @@ bool IsReservedWord(std::string_view name) {
   return std::binary_search(std::begin(kWords), std::end(kWords), std::string_view(upper, name.size()));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,12 +1,11 @@
-// The words that expressions refuse as bare attribute names, so that they stay free for the grammar
-// (SEM-023).
+// Reserved words, which an expression can use as attribute names only through `#alias` (SEM-023).
 #pragma once
 
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Ignores case; `#alias` is how such an attribute is named.
+// Ignores case.
 bool IsReservedWord(std::string_view name);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

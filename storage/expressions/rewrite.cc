@@ -2,21 +2,21 @@
 
 #include <vector>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using Nodes = std::vector<PathTree::Node>;
 
-// Bytes of consecutive elements that are copied as they stand. Elements follow each other without gaps, and
-// the value is the last of each, so an element ends where its value does.
+// Bytes of consecutive elements that are copied unchanged. Elements follow each other without gaps, and the
+// value is the last part of an element, so an element ends where its value ends.
 class UntouchedRun {
  public:
   explicit UntouchedRun(std::string_view encoded) : begin_(encoded.data()), end_(begin_) {}
 
-  // The run goes on up to the end of `element`.
+  // Extends the run to the end of `element`.
   void Extend(ValueView element) { end_ = EndOf(element); }
 
-  // Appends the run and starts a new one behind `element`, the one after it.
+  // Appends the run and starts a new one after `element`, the element that follows the run.
   void FlushBefore(ValueView element, std::string* out) {
     Flush(out);
     begin_ = end_ = EndOf(element);
@@ -80,7 +80,7 @@ class Rewriter {
   }
 
  private:
-  // What the node makes of the value `old` at its place.
+  // Appends the new value of the node, whose old value is `old`.
   absl::Status Replace(const PathTree::Node& node, ValueView old, std::string* out) const {
     if (node.is_leaf()) {
       const Outcome& outcome = outcomes_[node.leaf];
@@ -98,7 +98,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // What the node adds where the item has nothing.
+  // Appends the new value of the node where the item has no value.
   absl::Status Create(const PathTree::Node& node, std::string* out) const {
     if (!node.is_leaf()) return MayMiss(node) ? absl::OkStatus() : InvalidPath(node);
     const Outcome& outcome = outcomes_[node.leaf];
@@ -106,7 +106,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // Whether nothing needs the missing value at an inner node.
+  // Whether the missing value at `node` is allowed: no path below sets a value.
   bool MayMiss(const PathTree::Node& node) const {
     if (!parents_optional_) return false;
     if (node.is_leaf()) return outcomes_[node.leaf].kind != Outcome::Kind::kSet;
@@ -141,4 +141,4 @@ absl::Status RewriteItem(const PathTree& paths, std::span<const Outcome> outcome
   return Rewriter(outcomes, parents_optional).RewriteMap(paths.roots(), item, out);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

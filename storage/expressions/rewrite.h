@@ -1,4 +1,4 @@
-// Rewriting an item: the new bytes from the old ones and what becomes of each path that an update names.
+// Rewrites an item: makes the new bytes from the old bytes and the outcome of each path that an update names.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 #include "storage/expressions/path.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// What becomes of the value at a path.
+// What an update does with the value at a path.
 struct Outcome {
   enum class Kind : uint8_t { kKeep, kSet, kRemove };
   Kind kind = Kind::kKeep;
@@ -22,9 +22,9 @@ struct Outcome {
 // Appends `item` with the outcomes applied to `*out`, encoded and canonical. `outcomes` are indexed by
 // PathTree::Node::leaf.
 //
-// One pass: attributes and list elements are merged with the sorted paths, whatever no path touches is copied
-// as it stands. List indexes count the elements of `item`: what is set behind the end is appended in the
-// order of its index, what is removed there is ignored (EXP-25). With `parents_optional` a path with kKeep or
+// One pass merges attributes and list elements with the sorted paths, and copies everything that no path
+// touches. List indexes count the elements of `item`: values set past the end are appended in the order of
+// their indexes; removing past the end is ignored (EXP-25). With `parents_optional`, a path with kKeep or
 // kRemove whose parent is missing is ignored as well (EXP-27 on a missing item).
 //
 // INVALID_ARGUMENT: the parent of a path is missing or is not the list or map that the path needs (EXP-26).
@@ -32,4 +32,4 @@ struct Outcome {
 absl::Status RewriteItem(const PathTree& paths, std::span<const Outcome> outcomes, ItemView item,
                          bool parents_optional, std::string* out);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

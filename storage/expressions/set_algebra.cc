@@ -2,10 +2,10 @@
 
 #include "storage/expressions/compare.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The order in which canonical sets keep their members.
+// The order of members in canonical sets.
 std::strong_ordering CompareMembers(ValueType type, std::string_view a, std::string_view b) {
   return type == ValueType::kNS ? CompareNumberTexts(a, b) : a <=> b;
 }
@@ -42,4 +42,4 @@ std::string SetDifference(ValueType type, SetView a, SetView b) {
   return Merge(type, a, b, Keep::kOnlyFirst);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

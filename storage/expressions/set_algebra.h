@@ -5,11 +5,11 @@
 
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The encoded contents (as ValueView::payload() has them) of the union, or of `a` without the members of `b`.
-// `type` is that of both sets: kSS, kNS or kBS. Canonical when the arguments are. Linear in both.
+// Return the encoded contents (ValueView::payload()) of the union, and of `a` without the members of `b`.
+// `type` is the type of both sets: kSS, kNS or kBS. Canonical when the arguments are. Linear in both.
 std::string SetUnion(ValueType type, SetView a, SetView b);
 std::string SetDifference(ValueType type, SetView a, SetView b);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -12,12 +12,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kCut = "...";
 
-// Whether `name` can stand as it is, and be told from operators.
+// Whether `name` needs no quotes: a plain word that is not an operator.
 bool IsPlain(std::string_view name) {
   const auto is_word = [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0])) ||
@@ -30,10 +30,10 @@ bool IsPlain(std::string_view name) {
   return true;
 }
 
-// Writes a shape in place, as it is looked at with every call and seldom kept.
+// Writes a shape into a buffer without allocating, because every call needs it and few calls store it.
 class ShapeWriter {
  public:
-  // A piece that is too much ends the shape.
+  // A piece that does not fit ends the shape.
   void Add(std::string_view piece) {
     if (cut_) return;
     cut_ = piece.size() > kMaxShapeBytes - size_;
@@ -105,7 +105,7 @@ class ShapeWriter {
   std::string_view text() const { return std::string_view(text_.data(), size_); }
 
  private:
-  // A condition that `outer` joins or negates, in parentheses where it needs them.
+  // Adds a condition that `outer` joins or negates, in parentheses where it needs them.
   void AddTerm(const Binding& binding, uint32_t position, ConditionKind outer) {
     const ConditionKind inner = binding.tree().conditions[position].kind;
     const bool in_parentheses = (inner == ConditionKind::kOr && outer != ConditionKind::kOr) ||
@@ -130,7 +130,7 @@ class ShapeWriter {
     Add(")");
   }
 
-  // Of a condition: a path, a value, or the size of one.
+  // Adds an operand of a condition: a path, a value, or the size of one.
   void AddOperand(const Binding& binding, uint32_t position) {
     const OperandSyntax& operand = binding.operand(position);
     switch (operand.kind) {
@@ -158,7 +158,7 @@ class ShapeWriter {
     }
   }
 
-  // Not set: most of it is never used.
+  // Not initialized, because most of it is never used.
   std::array<char, kMaxShapeBytes + kCut.size()> text_;
   size_t size_ = 0;
   bool cut_ = false;
@@ -203,4 +203,4 @@ std::string KeyConditionText(const std::vector<KeyAttribute>& partition,
   return std::string(writer.text());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

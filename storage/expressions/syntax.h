@@ -1,8 +1,8 @@
 // The syntax tree of an expression.
 //
-// A tree depends on the expression's text only: placeholders are slots, filled per request by Binding. Trees
-// are therefore shared between requests (parse_cache.h). Nodes live in flat vectors and name each other by
-// position, so that a tree is a handful of allocations and is destroyed without recursion.
+// A tree depends only on the expression's text: placeholders are slots, which Binding fills for each request.
+// So requests share trees (parse_cache.h). Nodes are in flat vectors and refer to each other by position, so
+// a tree has few allocations and is destroyed without recursion.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // One step of a document path: `name`, `#alias` or `[index]`.
 struct SegmentSyntax {
@@ -70,7 +70,7 @@ enum class ConditionKind : uint8_t {
   kNot,
 };
 
-// The operator or function as messages write it.
+// The name of the operator or function in messages.
 std::string_view ConditionName(ConditionKind kind);
 
 // A condition: its operands or conditions are `count` entries of Tree::links from `first` on.
@@ -100,7 +100,7 @@ struct Tree {
   std::vector<std::string_view> aliases;
   std::vector<std::string_view> values;
   std::vector<SegmentSyntax> segments;
-  // Every path, in textual order; those of a projection expression are its result.
+  // Every path, in textual order. In a projection expression the paths are the whole result.
   std::vector<PathSyntax> paths;
   std::vector<OperandSyntax> operands;
   std::vector<ConditionSyntax> conditions;
@@ -112,4 +112,4 @@ struct Tree {
   std::vector<ActionSyntax> actions;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -10,16 +10,16 @@
 #include "storage/expressions/rewrite.h"
 #include "storage/expressions/update_values.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::string_view kUpdateName = "UpdateExpression";
 
-// An attribute is not of the type that the update works on.
+// The messages for an attribute of the wrong type.
 constexpr std::string_view kTypeMismatch = "An operand in the update expression has an incorrect data type";
 constexpr std::string_view kLegacyTypeMismatch = "Type mismatch for attribute to update";
 
-// A literal must suit the operation: its type is known without the item.
+// Checks the type of a literal operand, which is known without the item.
 absl::Status CheckLiteral(std::string_view expression_name, const Binding& binding, uint32_t operand_position,
                           std::string_view operation, bool (*allowed)(ValueType)) {
   const OperandSyntax& operand = binding.operand(operand_position);
@@ -59,7 +59,7 @@ struct UpdateExpression::Rep {
   PathTree targets;
   std::vector<std::string> top_level;
   bool creates_item = false;
-  // Worded as AttributeUpdates when it does not fit an item.
+  // Error messages are those of AttributeUpdates when the update does not fit an item.
   bool legacy = false;
 };
 
@@ -130,4 +130,4 @@ bool UpdateExpression::TouchesNested(std::string_view name) const {
 
 bool UpdateExpression::CreatesItem() const { return rep_->creates_item; }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,12 +1,18 @@
 // The grammars of update expressions (EXP-09, EXP-10) and projection expressions (EXP-11):
 //
-//   update     = 1*( SET set *( "," set ) / REMOVE path *( "," path ) / ADD add *( "," add ) / DELETE add *(
-//   "," add ) ) set        = path "=" sum sum        = term [ ( "+" / "-" ) term ] term       = path /
-//   ":value" / if_not_exists "(" path "," term ")" / list_append "(" term "," term ")" / "(" sum ")" add =
-//   path ":value" projection = path *( "," path )
+// clang-format off
+//   update     = 1*( SET set *( "," set ) / REMOVE path *( "," path )
+//                  / ADD add *( "," add ) / DELETE add *( "," add ) )
+//   set        = path "=" sum
+//   sum        = term [ ( "+" / "-" ) term ]
+//   term       = path / ":value" / if_not_exists "(" path "," term ")"
+//              / list_append "(" term "," term ")" / "(" sum ")"
+//   add        = path ":value"
+//   projection = path *( "," path )
+// clang-format on
 //
-// Each keyword comes at most once. A sum in parentheses is no term of another sum or function: a value has
-// one operator.
+// Each keyword comes at most once. A value has at most one operator, so a sum in parentheses cannot be a term
+// of another sum or of a function.
 #include <array>
 #include <optional>
 #include <utility>
@@ -14,7 +20,7 @@
 
 #include "storage/expressions/grammar.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::array<std::string_view, 4> kSections = {"SET", "REMOVE", "ADD", "DELETE"};
@@ -70,7 +76,7 @@ class UpdateParser : public Grammar {
     return true;
   }
 
-  // A value, and whether all of it stood in one pair of parentheses.
+  // A value, and whether all of it was in one pair of parentheses.
   struct Term {
     uint32_t operand = 0;
     bool in_parentheses = false;
@@ -89,7 +95,7 @@ class UpdateParser : public Grammar {
     return Term{AddOperand(plus ? OperandKind::kPlus : OperandKind::kMinus, left->operand, *right)};
   }
 
-  // A term that is no sum in parentheses.
+  // Parses a term that is not a sum in parentheses.
   std::optional<uint32_t> ParseSingleTerm() {
     std::optional<Term> term = ParseTerm();
     if (!term) return std::nullopt;
@@ -176,4 +182,4 @@ absl::Status ParseProjectionInto(std::string_view expression_name, Tree* tree) {
   return parser.status();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

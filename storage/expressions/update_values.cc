@@ -7,14 +7,14 @@
 #include "storage/values/item_size.h"
 #include "storage/values/number.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::Status TooLarge() {
   return ValidationError("SEM-001", "Item size to update has exceeded the maximum allowed size");
 }
 
-// A value `depth` steps down in the item may be as deep as what remains of kMaxDepth.
+// Checks that `value`, which is `depth` steps down in the item, stays within kMaxDepth levels.
 absl::Status CheckDepth(ValueView value, size_t depth) {
   if (static_cast<int>(depth) - 1 + DepthOf(value) <= kMaxDepth) return absl::OkStatus();
   return ValidationError("SEM-017",
@@ -33,16 +33,16 @@ absl::Status UpdateValues::Compute() {
     if (outcome.kind != Outcome::Kind::kSet) continue;
     value_bytes_ += outcome.value.size();
     Path path = binding_.path(action.path);
-    // At the top level a value is no deeper than where it came from.
+    // At the top level a value is not deeper than at the place where it was read.
     if (path.size() > 1) ITEMDB_RETURN_IF_ERROR(CheckDepth(ValueView(outcome.value), path.size()));
   }
   return CheckTotalSize();
 }
 
-// All new values end up in the item, so what they count for together is a lower bound of its size. A path may
-// be copied to a thousand others: this is checked before anything is written.
+// All new values will be in the item, so the sum of their sizes is a lower bound of the item's size. A path
+// may be copied to a thousand others, so this is checked before anything is written.
 absl::Status UpdateValues::CheckTotalSize() const {
-  // A value counts for at most one byte more than its encoding has.
+  // The size of a value is at most one byte more than its encoding.
   if (value_bytes_ + outcomes_.size() <= kMaxItemBytes) return absl::OkStatus();
   size_t counted = 0;
   for (const Outcome& outcome : outcomes_) {
@@ -96,7 +96,7 @@ absl::StatusOr<Outcome> UpdateValues::ComputeDelete(const ActionSyntax& action) 
   return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(deleted.type(), members)).encoded()};
 }
 
-// Recursion of this and the following is bounded by the parser's nesting.
+// Recursion of this and the following functions is bounded by the parser's nesting.
 absl::StatusOr<ValueView> UpdateValues::Evaluate(uint32_t position) {
   const OperandSyntax& operand = binding_.operand(Resolve(position));
   switch (operand.kind) {
@@ -144,8 +144,8 @@ absl::Status UpdateValues::AppendElements(uint32_t position, std::string* elemen
   ITEMDB_ASSIGN_OR_RETURN(ValueView list, Evaluate(position));
   if (list.type() != ValueType::kL) return WrongOperandType("EXP-10");
   *counted_bytes += ValueSizeBytes(list);
-  // Each part counts 3 bytes of its own that the whole does not have; the check may be late by them, never
-  // early.
+  // The size of each part includes 3 bytes that the result does not have. The bound allows for them: this
+  // check may refuse a list late, but never too early.
   if (*counted_bytes > kMaxItemBytes + 3 * kMaxExpressionBytes) return TooLarge();
   elements->append(list.payload());
   return absl::OkStatus();
@@ -163,4 +163,4 @@ ValueView UpdateValues::Keep(std::string encoded) {
   return ValueView(computed_.emplace_back(std::move(encoded)));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

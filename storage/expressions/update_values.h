@@ -1,4 +1,4 @@
-// What an update expression's actions make of an item: the values, not yet in their places.
+// Computes the new values of an update expression's actions, before they are put into the item.
 #pragma once
 
 #include <deque>
@@ -12,10 +12,10 @@
 #include "storage/expressions/rewrite.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Computes the outcome of every action against one item. All actions see that item as it was (EXP-23).
-// Borrows the binding and the item, which must outlive it and whatever borrows from its outcomes.
+// Computes the outcome of every action on one item. All actions read the item before the update (EXP-23).
+// Borrows the binding and the item, which must outlive this object and all users of its outcomes.
 class UpdateValues {
  public:
   // `type_mismatch` is the message for an operand of the wrong type; borrowed.
@@ -24,9 +24,9 @@ class UpdateValues {
   UpdateValues(const UpdateValues&) = delete;
   UpdateValues& operator=(const UpdateValues&) = delete;
 
-  // To be called once. INVALID_ARGUMENT: an operand is missing or of the wrong type (EXP-28, EXP-30), a
-  // number leaves the range of SEM-011, a value gets nested too deeply (SEM-017), the values alone exceed the
-  // size of an item (SEM-001).
+  // Called once. INVALID_ARGUMENT: an operand is missing or of the wrong type (EXP-28, EXP-30), a number
+  // leaves its range (SEM-011), a value is too deep (SEM-017), the new values alone are larger than an item
+  // (SEM-001).
   absl::Status Compute();
 
   // One per action, in the order of Tree::actions. Values borrow from this object, the binding or the item.
@@ -39,26 +39,26 @@ class UpdateValues {
   absl::StatusOr<Outcome> ComputeAdd(const ActionSyntax& action);
   absl::StatusOr<Outcome> ComputeDelete(const ActionSyntax& action);
   absl::StatusOr<ValueView> Evaluate(uint32_t position);
-  // The operand that provides the value at `position`: where that is if_not_exists, the path or the other
+  // Returns the operand that provides the value at `position`: for if_not_exists the path or the other
   // operand.
   uint32_t Resolve(uint32_t position) const;
-  // Appends the elements of the list at `position` to `*elements` and what they count for to
-  // `*counted_bytes`. Appends of appends go straight into one string: a list may be named hundreds of times.
+  // Appends the elements of the list at `position` to `*elements` and adds their size to `*counted_bytes`.
+  // Nested list_append calls append to the same string, because a list may be named hundreds of times.
   absl::Status AppendElements(uint32_t position, std::string* elements, size_t* counted_bytes);
   absl::StatusOr<ValueView> SumOf(ValueView left, ValueView right, bool subtract);
   absl::Status CheckTotalSize() const;
-  // The message for an operand of the wrong type, with the rule of the operation.
+  // Returns the error for an operand of the wrong type, with the rule of the operation.
   absl::Status WrongOperandType(std::string_view rule) const;
-  // Keeps an encoded value for as long as this object lives.
+  // Stores an encoded value for the lifetime of this object.
   ValueView Keep(std::string encoded);
 
   const Binding& binding_;
   const ItemView item_;
   const std::string_view type_mismatch_;
   std::vector<Outcome> outcomes_;
-  // A deque does not move what it holds.
+  // A deque does not move its elements, so views of them stay valid.
   std::deque<std::string> computed_;
   size_t value_bytes_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

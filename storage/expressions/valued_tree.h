@@ -1,4 +1,4 @@
-// Syntax trees that come with their values: what requests without expressions are turned into.
+// Syntax trees with their values, made from requests without expressions.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,12 @@
 
 #include "storage/expressions/syntax.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A tree that was not parsed from the text of an expression, without aliases, and the values in its slots,
-// canonical.
+// A tree that was not parsed from an expression. It has no aliases. `values` are canonical, by slot.
 struct ValuedTree {
   std::shared_ptr<const Tree> tree;
   std::vector<std::string> values;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -16,25 +16,25 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Records between two looks at whether to go on.
-constexpr int64_t kRecordsBetweenLooks = 1'024;
+// Records between two calls of CheckGoesOn.
+constexpr int64_t kRecordsBetweenChecks = 1'024;
 constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
 constexpr size_t kMinChangedBytes = 4 << 10;
 constexpr size_t kFilesIngestedAtOnce = 4;
 constexpr int kMaxLevel0Files = kLevel0CompactionFiles + 4;
 constexpr auto kLevel0PollInterval = std::chrono::milliseconds(20);
-// A damaged file may keep level 0 from ever getting smaller.
+// Bounds the wait: a damaged file may keep RocksDB from ever compacting level 0.
 constexpr auto kMaxLevel0Wait = std::chrono::seconds(30);
-// Items mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
-constexpr size_t kMaxMendedItems = 64;
-constexpr size_t kMaxMendedBytes = 256 << 10;
+// Items that one unit of the commit pipeline reconciles: other writes wait a few milliseconds for it.
+constexpr size_t kMaxReconciledItems = 64;
+constexpr size_t kMaxReconciledBytes = 256 << 10;
 
-// The entry that `item`, if there is one, should have. None, and `*skipped` is set, for one that cannot be in
-// the index (SEM-097).
+// The entry that `item` should have; nullopt without an item. Also nullopt, with `*skipped` set, for an item
+// that cannot be in the index: the backfill skips and counts it (SEM-097).
 std::optional<IndexEntry> EntryOf(const Index& index, std::optional<std::string_view> item,
                                   std::string_view base_key, bool* skipped) {
   if (!item.has_value()) return std::nullopt;
@@ -43,25 +43,26 @@ std::optional<IndexEntry> EntryOf(const Index& index, std::optional<std::string_
   return entry.ok() ? *std::move(entry) : std::nullopt;
 }
 
-// An item that changed while the index was filled.
-struct Mending {
+// An item that changed during the backfill and needs another entry.
+struct Reconciliation {
   ItemKey key;
-  CarriedRead carried;
-  // Of its entry in the state that the index was filled from.
+  PrefetchedRead prefetched;
+  // The key of the entry that step 2 ingested for the item, if any.
   std::optional<std::string> old_entry_key;
 };
 
-size_t BytesOf(const Mending& item) {
+size_t BytesOf(const Reconciliation& item) {
   return sizeof(item) + item.key.encoded.size() +
-         (item.carried.item.has_value() ? item.carried.item->size() : 0);
+         (item.prefetched.item.has_value() ? item.prefetched.item->size() : 0);
 }
 
-// Gives items the entries they should have, in place of those that were put for them.
-absl::Status Mend(const BuildingIndex& building, const std::vector<Mending>& items, CommitGroup& group) {
+// Gives `items` the entries that they should have now, in place of those that step 2 ingested.
+absl::Status Reconcile(const BuildingIndex& building, const std::vector<Reconciliation>& items,
+                       CommitGroup& group) {
   ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(*group.catalog(), building));
   const Index& index = *found.index;
-  for (const Mending& item : items) {
-    auto current = group.CurrentItem(*found.table, item.key, item.carried);
+  for (const Reconciliation& item : items) {
+    auto current = group.CurrentItem(*found.table, item.key, item.prefetched);
     if (!current.ok() && !absl::IsDataLoss(current.status())) return current.status();
     std::optional<IndexEntry> entry;
     bool skipped = false;
@@ -69,13 +70,12 @@ absl::Status Mend(const BuildingIndex& building, const std::vector<Mending>& ite
     if (item.old_entry_key.has_value() && (!entry.has_value() || entry->key != *item.old_entry_key))
       group.DeleteEntry(index, *item.old_entry_key);
     if (entry.has_value()) group.PutEntry(index, entry->key, entry->item, entry->item_size);
-    group.ForgetReads();
+    group.ReleaseReads();
   }
   return absl::OkStatus();
 }
 
-// Keys of items, or rather a superset of those that were added: as many bits as there is memory for, of which
-// a key has one.
+// A Bloom filter of item keys with one bit a key: it contains every key that was added, and perhaps others.
 class KeyFilter {
  public:
   explicit KeyFilter(size_t bytes) : bits_(8 * std::max<size_t>(bytes, 64)) {}
@@ -88,10 +88,10 @@ class KeyFilter {
   std::vector<bool> bits_;
 };
 
-// What is sorted in step 1, with the hash of the key of the item: under the key of an entry that entry, or
-// under that of an item that it was left out.
+// A record that step 1 sorts: an entry, under its key; or a skipped item, under the item's key.
 struct SortedEntry {
   bool is_skipped = false;
+  // Hash of the item's key, for KeyFilter.
   uint64_t item_hash = 0;
   uint64_t item_size = 0;
   std::string_view item;
@@ -105,7 +105,7 @@ struct SortedEntry {
     bytes.append(item);
     return bytes;
   }
-  // Of what Encode made.
+  // Only for the result of Encode. Borrows from `bytes`.
   static SortedEntry Decode(std::string_view bytes) {
     SortedEntry entry;
     entry.is_skipped = bytes[0] != 0;
@@ -140,14 +140,14 @@ class Backfill {
     ITEMDB_RETURN_IF_ERROR(Fill());
     ITEMDB_RETURN_IF_ERROR(MaintainIndex(engine_, building_));
     ITEMDB_RETURN_IF_ERROR(CatchUp());
-    // With the view: the store cannot be reopened, and what was put into it lost, before this is decided.
+    // While this object has view_, the store cannot be reopened, which might lose the ingested entries.
     return ActivateIndex(engine_, building_, *view_->store(), counted_, skipped_);
   }
 
  private:
   absl::Status CheckGoesOn() const {
-    ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation_));
-    // The store can only be reopened when nobody holds a view of it; View says so.
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation_));
+    // The store cannot be reopened while this object has a view of it: stop when it must be.
     ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
     if (engine_.IsFailed())
       return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is reopening");
@@ -161,7 +161,7 @@ class Backfill {
     counted_.bytes += sign * static_cast<int64_t>(entry->item_size);
   }
 
-  // Takes the state as it is now.
+  // Takes the current view.
   absl::Status TakeView() {
     ITEMDB_ASSIGN_OR_RETURN(view_, engine_.View());
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view_->catalog(), building_));
@@ -174,7 +174,7 @@ class Backfill {
   absl::Status Fill() {
     RecordSorter entries(engine_.env(), directory_ + "/entries-", engine_.options().index_build_bytes * 3 / 4,
                          state_.runs, [this](const SortedRuns& runs) { return Note(runs); });
-    // Until the index is ACTIVE, or nobody goes on with it.
+    // The next attempt needs them. IndexBuilds deletes them.
     entries.KeepFiles();
     while (!all_read_) ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
     ITEMDB_RETURN_IF_ERROR(TakeView());
@@ -183,9 +183,10 @@ class Backfill {
     return WriteEntries(&entries);
   }
 
-  // Records that everything read so far is in `runs`.
+  // Saves the state: everything read so far is in `runs`.
   absl::Status Note(const SortedRuns& runs) {
-    // A power cut must not take changes that were seen: others would be given their numbers.
+    // The changes that the scan has seen must be durable: after a power cut their sequences would be given to
+    // other changes.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     BuildState state = state_;
     state.runs = runs;
@@ -200,10 +201,10 @@ class Backfill {
     return absl::OkStatus();
   }
 
-  // Reads items of the state of now from where this was left up to the next note, or the end of the table.
+  // Reads items in the current view, from read_through_ on, until the state is saved or the table ends.
   absl::Status ReadItems(RecordSorter* entries) {
     ITEMDB_RETURN_IF_ERROR(TakeView());
-    ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(*view_, table_->storage_id));
+    ITEMDB_ASSIGN_OR_RETURN(SizeStatistics items, ReadStatistics(*view_, table_->storage_id));
     if (!began_) progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
     began_ = true;
     rocksdb::ReadOptions options;
@@ -216,7 +217,7 @@ class Backfill {
     KeyspaceIterator it(*view_->store(), ItemsOf(*view_->store(), *table_), options, range);
     noted_ = false;
     for (it.SeekToFirst(); it.Valid() && !noted_; it.Next()) {
-      if (++items_read_ % kRecordsBetweenLooks == 0) {
+      if (++items_read_ % kRecordsBetweenChecks == 0) {
         progress_.Done(items_read_);
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       }
@@ -236,7 +237,7 @@ class Backfill {
     if (stored.has_value()) {
       entry = MakeIndexEntry(*index_, ItemView(stored->payload), key);
     } else {
-      engine_.options().log->error("an item without entry in a new index: {}",
+      engine_.options().log->error("a damaged item gets no entry in a new index error=\"{}\"",
                                    MessageOf(DamagedRecordError("table " + table_->name, key)));
     }
     if (!stored.has_value() || !entry.ok()) {
@@ -252,8 +253,8 @@ class Backfill {
   }
 
   absl::Status WriteEntries(RecordSorter* entries) {
-    // A power cut must not take the commit that gave the index its storage id and leave the entries: the id
-    // would be given out again.
+    // The commit that gave the index its storage id must be durable before the entries are: otherwise, after
+    // a power cut, another index could get this id and these entries.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     rocksdb::DB* db = view_->store()->db();
     const Keyspace keyspace = EntriesOf(*view_->store(), *index_);
@@ -276,7 +277,7 @@ class Backfill {
                                                 std::string_view sorted) -> absl::Status {
       const SortedEntry entry = SortedEntry::Decode(sorted);
       written += entry.is_skipped ? 0 : 1;
-      if (++seen % kRecordsBetweenLooks == 0) {
+      if (++seen % kRecordsBetweenChecks == 0) {
         progress_.Done(written);
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       }
@@ -305,13 +306,14 @@ class Backfill {
       return wrap(file->Put(keyspace.StoredKey(key),
                             EncodeRecord(index_->storage_id, key, entry.item_size, entry.item)));
     }));
-    if (file == nullptr) return absl::OkStatus();  // No entries at all.
+    if (file == nullptr) return absl::OkStatus();  // There are no entries.
     ITEMDB_RETURN_IF_ERROR(finish());
     return IngestFiles(family, files);
   }
 
-  // A few at a time. Where a file of the family spans the index's keys, though it has none of them, RocksDB
-  // puts what is ingested into level 0, and too many files there would make it delay writes.
+  // Ingests a few files at a time and waits while level 0 is full: too many files there delay writes. RocksDB
+  // ingests into level 0 when the key range of another file spans the index's keys, even if it has none of
+  // them.
   absl::Status IngestFiles(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {
     for (size_t begin = 0; begin < files.size(); begin += kFilesIngestedAtOnce) {
       const auto until = std::chrono::steady_clock::now() + kMaxLevel0Wait;
@@ -338,7 +340,7 @@ class Backfill {
     ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(view_->change_sequence(), *later, nullptr));
     progress_.Begin(v1::IndexBuild::PHASE_CATCHING_UP, changed_.size());
 
-    std::vector<Mending> items;
+    std::vector<Reconciliation> items;
     size_t bytes = 0;
     int64_t done = 0;
     std::string last_key;
@@ -346,37 +348,37 @@ class Backfill {
       progress_.Done(++done);
       if (key == last_key) return absl::OkStatus();
       last_key = key;
-      ITEMDB_ASSIGN_OR_RETURN(std::optional<Mending> item, Compare(*later, key));
+      ITEMDB_ASSIGN_OR_RETURN(std::optional<Reconciliation> item, Compare(*later, key));
       if (!item.has_value()) return absl::OkStatus();
       bytes += BytesOf(*item);
       items.push_back(*std::move(item));
-      if (items.size() < kMaxMendedItems && bytes < kMaxMendedBytes) return absl::OkStatus();
+      if (items.size() < kMaxReconciledItems && bytes < kMaxReconciledBytes) return absl::OkStatus();
       ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
       return Commit(std::exchange(items, {}), std::exchange(bytes, 0));
     }));
     if (!items.empty()) ITEMDB_RETURN_IF_ERROR(Commit(items, bytes));
 
-    // Writes have counted what they did from the change to kCatchingUp on, up to `later` too.
-    ITEMDB_ASSIGN_OR_RETURN(Counters counted_by_writes, ReadCounters(*later, index_->storage_id));
+    // Since kCatchingUp writes count their own entries. Those up to `later` are in counted_ too.
+    ITEMDB_ASSIGN_OR_RETURN(SizeStatistics counted_by_writes, ReadStatistics(*later, index_->storage_id));
     counted_.items -= counted_by_writes.items;
     counted_.bytes -= counted_by_writes.bytes;
     return absl::OkStatus();
   }
 
-  absl::Status Commit(const std::vector<Mending>& items, size_t bytes) {
-    const auto mend = [&](CommitGroup& group) { return Mend(building_, items, group); };
-    return CommitAndWait(engine_, mend, {.size_bytes = bytes, .when_full = WhenFull::kWait}).status();
+  absl::Status Commit(const std::vector<Reconciliation>& items, size_t bytes) {
+    const auto reconcile = [&](CommitGroup& group) { return Reconcile(building_, items, group); };
+    return CommitAndWait(engine_, reconcile, {.size_bytes = bytes, .when_full = WhenFull::kWait}).status();
   }
 
-  // Adds the encoded primary keys of the items that changed after `after_sequence` up to `later` to changed_,
-  // and to `filter`, if there is one.
+  // Adds the encoded primary keys of the items that changed after `after_sequence` up to `later` to changed_
+  // and, if not null, to `filter`.
   absl::Status ReadChangedKeys(uint64_t after_sequence, const ReadView& later, KeyFilter* filter) {
     int64_t seen = 0;
     absl::Status added;
     absl::Status walked = WalkTableChanges(
         engine_, later, table_->storage_id, after_sequence, later.change_sequence(),
         [&](const ChangeView& change, std::string_view) {
-          if (++seen % kRecordsBetweenLooks == 0) added = CheckGoesOn();
+          if (++seen % kRecordsBetweenChecks == 0) added = CheckGoesOn();
           if (!added.ok() || change.key.empty()) return added.ok();
           absl::StatusOr<std::string> encoded = EncodePrimaryKey(*table_, ItemView(change.key));
           added = encoded.ok() ? changed_.Add(*encoded, "") : encoded.status();
@@ -387,11 +389,11 @@ class Backfill {
     return walked;
   }
 
-  // What the item under `key` needs, and counts it; nothing when it has the right entry, which is that of
-  // view_.
-  absl::StatusOr<std::optional<Mending>> Compare(const ReadView& later, std::string_view key) {
+  // Compares the item's entries in view_ and `later`, and counts the difference. nullopt: they are equal, so
+  // the ingested entry is right.
+  absl::StatusOr<std::optional<Reconciliation>> Compare(const ReadView& later, std::string_view key) {
     std::optional<std::string> old_item;
-    // Otherwise nothing was put for it.
+    // For a key in the filter step 2 ingested no entry.
     if (!changed_filter_.MayContain(KeyFilter::Hash(key))) {
       ITEMDB_ASSIGN_OR_RETURN(old_item, Read(*view_, key));
     }
@@ -405,15 +407,15 @@ class Backfill {
     if (old_entry == entry) return std::nullopt;
     Count(old_entry, -1);
     Count(entry, 1);
-    Mending mending;
-    mending.key = ItemKey(table_->storage_id, std::string(key));
-    mending.carried.item = std::move(item);
-    mending.carried.group = later.group();
-    if (old_entry.has_value()) mending.old_entry_key = std::move(old_entry->key);
-    return mending;
+    Reconciliation reconciliation;
+    reconciliation.key = ItemKey(table_->storage_id, std::string(key));
+    reconciliation.prefetched.item = std::move(item);
+    reconciliation.prefetched.group = later.group();
+    if (old_entry.has_value()) reconciliation.old_entry_key = std::move(old_entry->key);
+    return reconciliation;
   }
 
-  // A damaged item has no entry; it was told of when all items were read.
+  // nullopt also for a damaged item: it has no entry. Step 1 has logged it.
   absl::StatusOr<std::optional<std::string>> Read(const ReadView& view, std::string_view key) const {
     absl::StatusOr<Lookup> found = LookupItem(view, *table_, key, ReadTier::kDisk);
     if (absl::IsDataLoss(found.status())) return std::nullopt;
@@ -428,11 +430,11 @@ class Backfill {
   const CancellationPtr cancellation_;
   BuildProgress& progress_;
   BuildState& state_;
-  // What is being read; from step 2 on, the state that the entries put are of. Table and index are of it.
+  // The view that is read; from step 2 on it is V. table_ and index_ belong to it.
   std::shared_ptr<const ReadView> view_;
   std::shared_ptr<const Table> table_;
   const Index* index_ = nullptr;
-  // How far step 1 has come, of which a note is made from time to time.
+  // The progress of step 1; Note() copies it to state_.
   std::string read_through_;
   int64_t items_read_;
   bool all_read_;
@@ -440,19 +442,19 @@ class Backfill {
   bool noted_ = false;
   // Items that cannot be in the index.
   int64_t skipped_;
-  // Items that changed while others were read, and may have been read before or after that.
+  // Items that changed between the first view and V: they may have been read before or after the change.
   KeyFilter changed_filter_;
-  // Items to be looked at in step 4.
+  // The keys of the items that step 4 must compare.
   RecordSorter changed_;
-  // The entries, less those that writes have counted.
-  Counters counted_;
+  // Size statistics of the entries, without those that writes count themselves.
+  SizeStatistics counted_;
 };
 
 }  // namespace
 
-absl::Status FillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
-                       CancellationPtr cancellation, BuildProgress& progress, BuildState* state) {
+absl::Status BackfillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
+                           CancellationPtr cancellation, BuildProgress& progress, BuildState* state) {
   return Backfill(engine, building, directory, std::move(cancellation), progress, state).Run();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

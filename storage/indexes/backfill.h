@@ -1,39 +1,39 @@
-// Filling an index that is created on a live table, while writes go on.
+// The backfill of an index that is created on a live table, while writes go on.
 //
-// clang-format off
-//   1. kFilling     read every item, a part of the table after the other, each in the state of that moment, and
-//                   sort the entries into files. After each file a note is made of how far this is (BuildState);
-//                   the log keeps the changes from the first state on
-//   2.              of a view V: write the sorted entries into table files and put those into the family, under
-//                   the index's storage id. Left out are those of items that changed since the first state
-//   3. MaintainIndex: kCatchingUp. From here on every write replaces the entries of the item it finds by those
-//                   of the item it leaves, as for any other index
-//   4.              of a view W after that: every item that changed up to W gets the entry it should have, in
-//                   place of that of V if it was put. This is a unit of the commit pipeline, so that no write
-//                   comes in between, and says the same however often and late it is done
-//   5. ActivateIndex
-// clang-format on
+//   1. Scan (kBackfilling): reads every item, one part of the table after the other, each part in the view of
+//      that moment, and sorts the entries into files. After each file the progress is saved (BuildState). The
+//      changes from the first view on are pinned in the log.
+//   2. Write: takes a view V, writes the sorted entries into table files, and ingests these under the index's
+//      storage id. Leaves out the entries of items that changed between the first view and V.
+//   3. MaintainIndex (kCatchingUp): from here on every write replaces the entries of its item, as for any
+//      other index.
+//   4. Reconcile: takes a view W. Every item that changed up to W gets the entry that it should have, in
+//      place of the entry that step 2 ingested for it, if any. Units of the commit pipeline do this, so no
+//      write comes in between. It may be repeated or done late: the result is the same.
+//   5. ActivateIndex.
 //
-// After 4 the index holds what the items say. An item that did not change up to V has the entry of the state
-// in which it was read, which is that of V. One that did has none after 2, wherever it was read. An item that
-// changed up to W has the right one after 4, and writes after 3 replaced it if it changed later.
+// After step 4 the index matches the items:
+//   - An item that did not change up to V has the entry of the view in which it was read, which is that of V.
+//   - An item that changed up to V has no entry after step 2. Step 4 gives it the right one.
+//   - An item that changed between V and W also gets the right entry in step 4.
+//   - Later changes come after step 3, so their writes replace the entry.
 #pragma once
 
 #include "storage/indexes/build_progress.h"
 #include "storage/indexes/build_state.h"
 #include "storage/schema/index_changes.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Fills the index and makes it ACTIVE. It must be kFilling, with nothing under its storage id. Blocks for as
-// long as it takes; temporary files go to `directory`, which exists. Goes on from `state`, if that has runs,
-// and keeps it up to date; its changes must be kept in the log. The files of its runs are there after an
-// error.
+// Backfills the index and makes it ACTIVE. The index must be kBackfilling, and its storage id must have no
+// entries. Blocks until the backfill ends. Writes temporary files into `directory`, which must exist. Resumes
+// from `*state` if that has runs, and keeps it up to date. The caller must pin the changes from
+// `state->changes_from` on. After an error the files of its runs still exist.
 //
-// NOT_FOUND: the index was deleted meanwhile. CANCELLED. RESOURCE_EXHAUSTED (DISK_FULL): less is free than
-// the floor. Otherwise what the store answers: there may be anything under its storage id then, and the next
-// attempt needs another.
-absl::Status FillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
-                       CancellationPtr cancellation, BuildProgress& progress, BuildState* state);
+// NOT_FOUND: the index was deleted meanwhile. CANCELLED. RESOURCE_EXHAUSTED (DISK_FULL): the free space is
+// below the floor. Other errors are those of the store; then the storage id may have any entries, and the
+// next attempt needs a new one.
+absl::Status BackfillIndex(Engine& engine, const BuildingIndex& building, const std::string& directory,
+                           CancellationPtr cancellation, BuildProgress& progress, BuildState* state);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -6,18 +6,18 @@
 
 #include "spdlog/spdlog.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kTick = std::chrono::milliseconds(100);
-// A round takes no less, however little there is.
+// A round takes at least this long, even in an empty database.
 constexpr auto kMinRound = std::chrono::seconds(1);
-// Records compared of one state.
+// Records that are compared in one view.
 constexpr int64_t kMaxChunk = 1'024;
 
-// The keyspaces of `table` in the order in which they are looked through: its own, its active indexes'.
+// The keyspaces of a table in the order of the check: the table itself, then its active indexes.
 struct Part {
   uint64_t storage_id;
   // Null: the table itself.
@@ -54,7 +54,7 @@ void BackgroundCheck::Loop() {
   const double per_tick = static_cast<double>(engine_.options().background_check_rate) *
                           std::chrono::duration<double>(kTick).count();
   auto round_begin = Clock::now();
-  // What may be compared by now; below 0 after a chunk that was larger.
+  // Records that may be compared now.
   double allowed = 0;
   while (thread_.WaitFor(kTick)) {
     allowed = std::min(allowed + per_tick, std::max(per_tick, 1.0));
@@ -63,7 +63,7 @@ void BackgroundCheck::Loop() {
       const auto limit = std::min(kMaxChunk, static_cast<int64_t>(allowed));
       const std::optional<int64_t> compared = CompareSome(limit);
       if (!compared.has_value()) break;
-      // Keyspaces with nothing in them count too: there may be many.
+      // An empty keyspace counts as one record: there may be many of them.
       allowed -= static_cast<double>(std::max<int64_t>(*compared, 1));
       done = place_.table_name.empty();
     }
@@ -90,7 +90,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
                                  [this](const Part& one) { return one.storage_id == place_.storage_id; });
   Place behind = {table.name + '\0', 0, ""};
   if (part == parts.end()) {
-    // The index, or the table under this name, is another one by now: the next round's.
+    // The index was deleted, or the table replaced by a new one of this name, which the next round checks.
     place_ = std::move(behind);
     return 0;
   }
@@ -101,7 +101,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
   const Differences differences = findings.Report(table);
   const Walk walk{engine_, **view, cancellation_};
   Checked checked;
-  Counters counted;
+  SizeStatistics counted;
   std::string from = place_.from;
   absl::Status failed;
   absl::StatusOr<int64_t> compared;
@@ -120,15 +120,15 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
                                                            differences, &checked, &counted));
                               });
   }
-  // What a store that fails answers says nothing. It is read again, as is what was not read to its end.
+  // The store has failed, or the check must stop: ignore the results and errors of this chunk; read it again.
   if (!walk.CheckGoesOn().ok()) return std::nullopt;
   failed.Update(compared.status());
   if (!failed.ok()) {
     error_ = MessageOf(failed);
-    engine_.options().log->error("the check in the background could not read error=\"{}\"", error_);
+    engine_.options().log->error("the background check could not read records error=\"{}\"", error_);
   }
   for (int i = found_.findings_size(); i < so_far.findings_size(); ++i)
-    engine_.options().log->error("the check in the background found finding=\"{}\"", so_far.findings(i));
+    engine_.options().log->error("the background check found an error finding=\"{}\"", so_far.findings(i));
   found_ = std::move(so_far);
   if (compared.ok() && *compared == limit) {
     place_.from = std::move(from);
@@ -151,4 +151,4 @@ void BackgroundCheck::EndRound() {
   error_.clear();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

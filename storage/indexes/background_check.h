@@ -1,4 +1,4 @@
-// The check that goes on for ever, slowly, while the database is used.
+// The background check: runs slowly and without end while the database is used.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@
 #include "storage/engine/engine.h"
 #include "storage/indexes/findings.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Goes round and round through the items and index entries of every table, at DatabaseOptions'
-// background_check_rate records a second, and compares each with what belongs to it. What it finds is logged
-// and told by GetStatus; repairing is for whoever reads that.
+// Compares the items and index entries of all tables, round after round, at
+// DatabaseOptions::background_check_rate records a second: each item with its entries, each entry with its
+// item. Findings are logged and shown by GetStatus; nothing is repaired.
 //
-// It reads a new state for every chunk of records, so nothing old is kept for it. That is why it does not
-// compare counters and the change log, which takes one state for all: CheckDatabase does. A round begins anew
-// after a restart. Thread-safe.
+// Each chunk of records is read in a new view, so no old snapshot is kept. Therefore it does not check size
+// statistics and the change log, which need one view for all records: CheckDatabase checks them. After a
+// restart a new round begins. Thread-safe.
 class BackgroundCheck {
  public:
   // Does nothing at a rate of 0.
@@ -28,31 +28,33 @@ class BackgroundCheck {
   BackgroundCheck(const BackgroundCheck&) = delete;
   BackgroundCheck& operator=(const BackgroundCheck&) = delete;
 
-  // Adds how far it is to a GetStatusReply; nothing at a rate of 0.
+  // Adds the progress and the findings of the last round to `*reply`; nothing at a rate of 0.
   void Describe(v1::GetStatusReply* reply) const;
 
  private:
-  // Where the round is: behind what was compared.
+  // The position of the round: the next record to compare.
   struct Place {
     // Empty: the round has not begun.
     std::string table_name;
-    // Which of the table's records: an index's storage id, or its own.
+    // The table's own storage id, or that of one of its indexes.
     uint64_t storage_id = 0;
+    // The key from which to go on.
     std::string from;
   };
 
   void Loop();
-  // Compares at most `limit` records from place_ on, and moves it: behind a part that cannot be read, too.
-  // How many there were; nothing, and the place stays, when the store is being reopened or this is to stop.
+  // Compares at most `limit` records from place_ on and moves place_ after them; a part that cannot be read
+  // is skipped. Returns the number of records. nullopt, and place_ stays: the store is being reopened, or the
+  // check must stop.
   std::optional<int64_t> CompareSome(int64_t limit);
   void EndRound();
 
   Engine& engine_;
   const std::shared_ptr<Cancellation> cancellation_ = std::make_shared<Cancellation>();
 
-  // Of the thread only.
+  // Only for the thread.
   Place place_;
-  // Of this round: what was found, and why something could not be read.
+  // The findings of this round, and the last error while reading.
   v1::CheckDatabaseReply found_;
   std::string error_;
 
@@ -61,4 +63,4 @@ class BackgroundCheck {
   BackgroundThread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// How far the creation of an index is, for those who ask.
+// The progress of a backfill, for DescribeTable.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include "itemdb/v1/tables.pb.h"
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Written by the thread that builds. Thread-safe.
+// Set by the thread that backfills, read by any thread. Thread-safe.
 class BuildProgress {
  public:
   void Begin(v1::IndexBuild::Phase phase, int64_t total) {
@@ -48,4 +48,4 @@ class BuildProgress {
   std::atomic<int64_t> skipped_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

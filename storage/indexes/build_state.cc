@@ -7,12 +7,12 @@
 #include "storage/store/store.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr size_t kChecksumBytes = sizeof(XXH64_canonical_t);
 
-// The fields of the file. Numbers of fields that are no longer written are not used again.
+// The field numbers of the file: never renumber, never reuse.
 enum Field : uint32_t {
   kDatabaseId = 1,
   kTableStorageId,
@@ -25,7 +25,7 @@ enum Field : uint32_t {
   kAllRead,
   kNextRun,
   kRecords,
-  // Of each run, the name of its file before its size.
+  // For each run the name of its file, then its size.
   kRunName,
   kRunBytes,
 };
@@ -128,7 +128,7 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
   wire::AppendVarintField(kNextRun, state.runs.next, &text);
   wire::AppendVarintField(kRecords, static_cast<uint64_t>(state.runs.records), &text);
   for (const SortedRuns::Run& run : state.runs.runs) {
-    // The directory may be another one the next time.
+    // Without the directory: its path may change before the next start.
     wire::AppendBytesField(kRunName, FileNameOf(run.path), &text);
     wire::AppendVarintField(kRunBytes, run.bytes, &text);
   }
@@ -138,4 +138,4 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + path, status);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

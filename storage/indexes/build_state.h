@@ -1,4 +1,4 @@
-// How far the creation of an index has come, in a file, so that it goes on after a restart.
+// The progress of a backfill in a file, from which it resumes after a restart.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +10,40 @@
 #include "storage/base/status.h"
 #include "storage/indexes/record_sorter.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 struct BuildState {
   std::string database_id;
   uint64_t table_storage_id = 0;
   uint64_t index_storage_id = 0;
-  // Items that these changes, and all after them, are of may have been read before or after the change.
+  // The first change after the first view. Items may have been read before or after this and later changes.
   uint64_t changes_from = 0;
-  // The last change of the state that was read last.
+  // The last change of the last view that was read.
   uint64_t seen_through = 0;
   // The encoded primary key of the last item whose entry is in `runs`; empty for none.
   std::string read_through;
   int64_t items_read = 0;
-  // Of these, those that cannot be in the index.
+  // Those of the items read that cannot be in the index.
   int64_t items_skipped = 0;
-  // Nothing is left to be read.
+  // All items are read.
   bool all_read = false;
   SortedRuns runs;
 };
 
-// Where index creations keep their files.
+// The directory for the files of backfills.
 inline std::string BuildDirectory(const DatabaseOptions& options) {
   return options.data_directory + "/builds";
 }
 
-// Of the file, in the directory of its runs.
+// The name of the state's file, in the directory of the runs.
 inline constexpr char kBuildStateFileName[] = "STATE";
 std::string FileNameOf(const std::string& path);
 
-// What WriteBuildState wrote to `directory`; nothing when there is none that is whole, with all its files.
+// The state that WriteBuildState wrote. nullopt: it is missing or damaged, or one of its files is missing.
 std::optional<BuildState> ReadBuildState(rocksdb::Env* env, const std::string& directory);
-// Nothing goes on from it any more. Durable on return; errors as WriteBuildState.
+// Deletes the state's file: no backfill resumes from it. Durable on return; errors as WriteBuildState.
 absl::Status DeleteBuildState(rocksdb::Env* env, const std::string& directory);
-// Durable on return. UNAVAILABLE, RESOURCE_EXHAUSTED: what the file system answers.
+// Durable on return. UNAVAILABLE, RESOURCE_EXHAUSTED: errors of the file system.
 absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, const BuildState& state);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -11,12 +11,12 @@
 #include "storage/schema/table_changes.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using Report = std::function<void(std::string finding)>;
 
-// Sets of changes, one of each table, that are equal when their numbers and the sums of their hashes are.
+// A set of changes of one table. Two sets count as equal when their sizes and sums of hashes are equal.
 struct ChangeSum {
   int64_t changes = 0;
   uint64_t hashes = 0;
@@ -27,9 +27,11 @@ struct ChangeSum {
   }
   bool operator==(const ChangeSum&) const = default;
 };
+// By storage id of the table.
 using ChangeSums = std::map<uint64_t, ChangeSum>;
 
-// Dense, every record decodes and agrees with its key, commits are whole, times never decrease.
+// Checks that no change is missing, every record decodes and matches its key, commits are complete, and
+// commit times never decrease.
 absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& report, Checked* checked,
                             ChangeSums* sums) {
   uint64_t expected = start;
@@ -39,7 +41,7 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
       walk.Uncounted(), Keyspace(walk.view.store()->changes()),
       [&](std::string_view key, std::string_view value) {
         std::optional<uint64_t> sequence = ParseSequenceKey(key);
-        if (sequence.has_value() && *sequence < start) return;  // Trimmed, or lost by a recovery.
+        if (sequence.has_value() && *sequence < start) return;  // Trimmed, or lost in a recovery with losses.
         ++checked->records;
         std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, value);
         v1::ChangeRecord record;
@@ -72,8 +74,7 @@ absl::Status CheckChangeLog(const Walk& walk, uint64_t start, const Report& repo
   return absl::OkStatus();
 }
 
-// Every change from `start` on is in the runs of its table, and only there. `sums` are those of the change
-// log.
+// Checks that every change from `start` on is in the runs of its table only. `sums`: those of the change log.
 absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& sums, const Report& report) {
   ChangeSums found;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
@@ -102,12 +103,12 @@ absl::Status CheckTableRuns(const Walk& walk, uint64_t start, const ChangeSums& 
   return absl::OkStatus();
 }
 
-// Every token has its place in the order of expiry and the other way round, and they were counted.
+// Checks that each token has its 'e' key (request_tokens.h) and vice versa, and that size statistics match.
 absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   rocksdb::ColumnFamilyHandle* family = walk.view.store()->requests();
   rocksdb::ReadOptions options;
   options.snapshot = walk.view.snapshot();
-  Counters counted;
+  SizeStatistics counted;
   int64_t expiries = 0;
   ITEMDB_RETURN_IF_ERROR(
       ForEachRecord(walk.Uncounted(), Keyspace(family), [&](std::string_view key, std::string_view value) {
@@ -130,7 +131,7 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
     report("client request tokens: there are " + std::to_string(counted.items) + " tokens, but " +
            std::to_string(expiries) + " expire");
   }
-  ITEMDB_ASSIGN_OR_RETURN(Counters stored, ReadCounters(walk.view, kRequestsStorageId));
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics stored, ReadStatistics(walk.view, kRequestsStorageId));
   if (stored.items != counted.items || stored.bytes != counted.bytes) {
     report("client request tokens: counted " + std::to_string(counted.items) + " of " +
            std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
@@ -139,11 +140,11 @@ absl::Status CheckRequestTokens(const Walk& walk, const Report& report) {
   return absl::OkStatus();
 }
 
-// What a check looks at.
+// The part of the database that is checked.
 struct Subject {
-  // Null: every table, change log and tokens.
+  // Null: all tables, the change log and the tokens.
   std::shared_ptr<const Table> table;
-  // Of `table`; null: all of it.
+  // An index of `table`; null: the whole table.
   const Index* index = nullptr;
 };
 
@@ -164,13 +165,13 @@ absl::StatusOr<Subject> SubjectOf(const v1::CheckDatabaseRequest& request, const
       "SEM-097", "index " + request.index_name() + " is being created; it can be checked when it is ACTIVE");
 }
 
-// The records that a check of `table` visits.
+// The number of records that a check of `table` visits.
 absl::StatusOr<int64_t> RecordsOf(const ReadView& view, const Table& table, const Index* only_index) {
-  ITEMDB_ASSIGN_OR_RETURN(Counters items, ReadCounters(view, table.storage_id));
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics items, ReadStatistics(view, table.storage_id));
   int64_t records = items.items;
   for (const Index& index : table.indexes) {
     if (index.state != IndexState::kActive || (only_index != nullptr && only_index != &index)) continue;
-    ITEMDB_ASSIGN_OR_RETURN(Counters entries, ReadCounters(view, index.storage_id));
+    ITEMDB_ASSIGN_OR_RETURN(SizeStatistics entries, ReadStatistics(view, index.storage_id));
     records += entries.items;
   }
   return records;
@@ -192,8 +193,8 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
     ITEMDB_ASSIGN_OR_RETURN(int64_t records, RecordsOf(walk.view, *table, subject.index));
     total += records;
   }
-  engine.check_figures().done = 0;
-  engine.check_figures().total = total;
+  engine.check_progress().done = 0;
+  engine.check_progress().total = total;
 
   Checked checked;
   int64_t left = 0;
@@ -224,8 +225,8 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
 
 void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                    CancellationPtr cancellation) {
-  // Before the view: what the view has must not be trimmed while it is read.
-  std::shared_ptr<LogStart::Pin> pin = engine.log_start().KeepAll();
+  // The pin comes before the view, so that no change of the view is trimmed while it is read.
+  std::shared_ptr<LowWatermark::PinnedChanges> pin = engine.low_watermark().PinAll();
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto subject = SubjectOf(request, (*view)->catalog());
@@ -239,7 +240,7 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
                        repairs = request.repair(), shared_done,
                        cancellation = std::move(cancellation)]() mutable {
     absl::StatusOr<v1::CheckDatabaseReply> reply =
-        Check(engine, {engine, *view, cancellation, &engine.check_figures()}, pin->oldest_needed(), subject,
+        Check(engine, {engine, *view, cancellation, &engine.check_progress()}, pin->oldest_needed(), subject,
               repairs);
     view.reset();
     pin.reset();
@@ -252,4 +253,4 @@ void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done
   std::move (*shared_done)(IoPoolFullError());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,17 +1,17 @@
-// Checking that items, index entries, counters and change log agree, and rebuilding what is derived from the
-// items.
+// Checks that items, index entries, size statistics and change log match; rebuilds data derived from items.
 #pragma once
 
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// CheckDatabase behind Database's method of the same name: runs on an I/O thread and reads one view.
+// Implements Database's method of the same name. Runs on an I/O thread and reads one view.
 void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                    CancellationPtr cancellation);
 
-// Makes the index entries and counters of every table what its items say. Items that do not decode are logged
-// and left alone. Blocks; to be called before anything is served, after a recovery that lost data.
+// Corrects the index entries and size statistics of all tables to match the items, and deletes all client
+// request tokens. Items that do not decode are logged and not changed. Blocks. Must be called after a
+// recovery with losses, before the first request is served.
 absl::Status RebuildDerived(Engine& engine);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

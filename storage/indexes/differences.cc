@@ -11,13 +11,13 @@
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Records visited between two looks at whether to stop.
-constexpr int64_t kVisitsBetweenLooks = 64;
+// Records that are visited between two calls of CheckGoesOn.
+constexpr int64_t kVisitsBetweenChecks = 64;
 
-// The stored record under `key`; nothing when there is none or it does not decode.
+// The payload of the record under `key`; nullopt when there is none or it does not decode.
 absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, const Keyspace& keyspace,
                                                        std::string_view key) {
   rocksdb::ReadOptions options;
@@ -31,16 +31,16 @@ absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, con
   return std::string(stored->payload);
 }
 
-absl::Status CompareCounters(const ReadView& view, const std::string& owner, uint64_t storage_id,
-                             const Counters& counted, const Differences& differences) {
-  ITEMDB_ASSIGN_OR_RETURN(Counters stored, ReadCounters(view, storage_id));
+absl::Status CompareStatistics(const ReadView& view, const std::string& owner, uint64_t storage_id,
+                               const SizeStatistics& counted, const Differences& differences) {
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics stored, ReadStatistics(view, storage_id));
   if (stored.items != counted.items || stored.bytes != counted.bytes) {
     differences.miscounted(owner, storage_id, counted, stored);
   }
   return absl::OkStatus();
 }
 
-// Counts item collections as their items are visited, in key order, and compares each with its record.
+// Counts each item collection while its items are visited in key order; compares the count with its record.
 class CollectionCount {
  public:
   CollectionCount(const Walk& walk, const Table& table, const Differences& differences)
@@ -54,21 +54,21 @@ class CollectionCount {
     if (key != key_) {
       CompareLast();
       key_ = std::move(key);
-      counted_ = Counters();
+      counted_ = SizeStatistics();
     }
     ++counted_.items;
     counted_.bytes += static_cast<int64_t>(item_size);
   }
-  // Of the item added last.
+  // Adds an entry of the item that was added last.
   void AddEntry(const Index& index, const IndexEntry& entry) {
     if (index.local) counted_.bytes += static_cast<int64_t>(entry.item_size);
   }
-  // After all items.
+  // Must be called after the last item.
   absl::Status Finish() {
     if (!table_.has_local_indexes) return absl::OkStatus();
     CompareLast();
     ITEMDB_RETURN_IF_ERROR(status_);
-    // A record whose collection has no items would not be met above.
+    // Finds records of item collections without items.
     const std::string prefix = CollectionsPrefix(table_.storage_id);
     options_.total_order_seek = true;
     KeyspaceIterator items(*walk_.view.store(), ItemsOf(*walk_.view.store(), table_), options_);
@@ -76,7 +76,7 @@ class CollectionCount {
       std::string_view partition_key = key.substr(prefix.size());
       items.Seek(partition_key);
       bool has_items = items.Valid() && items.key().starts_with(partition_key);
-      if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, Counters());
+      if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, SizeStatistics());
     };
     ITEMDB_RETURN_IF_ERROR(
         ForEachRecord(walk_.Uncounted(), Keyspace(walk_.view.store()->stats()), visit, prefix));
@@ -87,7 +87,8 @@ class CollectionCount {
  private:
   void CompareLast() {
     if (key_.empty()) return;
-    absl::StatusOr<Counters> stored = ReadCounters(*walk_.view.store(), options_, table_.storage_id, key_);
+    absl::StatusOr<SizeStatistics> stored =
+        ReadStatistics(*walk_.view.store(), options_, table_.storage_id, key_);
     if (!stored.ok() && !absl::IsDataLoss(stored.status())) status_ = stored.status();
     if (!stored.ok() || *stored != counted_) differences_.wrong_collection(table_, key_, counted_);
   }
@@ -98,7 +99,7 @@ class CollectionCount {
   rocksdb::ReadOptions options_;
   // The collection being counted.
   std::string key_;
-  Counters counted_;
+  SizeStatistics counted_;
   absl::Status status_;
 };
 
@@ -106,9 +107,10 @@ bool IsChecked(const Index& index, const Index* only_index) {
   return index.state == IndexState::kActive && (only_index == nullptr || only_index == &index);
 }
 
-// The entries that the items of a table should have in one index, less those that are there, by the hashes of
-// their keys: where the sums of a bucket are 0, its entries are those that should be there. So everything is
-// read once and in order; only entries of other buckets have to be looked up.
+// For one index: the sum of the hashes of all entries that the items should have, minus that of all stored
+// entries, in buckets by the hash of the entry's key. If the sum of a bucket is 0, all its entries are right.
+// So entries and items are read only once, in key order; entries are looked up one by one only in buckets
+// that are not 0.
 class EntrySums {
  public:
   void Add(std::string_view key, std::string_view entry) {
@@ -135,7 +137,7 @@ class EntrySums {
   std::vector<uint64_t> buckets_ = std::vector<uint64_t>(kBuckets);
 };
 
-// Tells `differences` when `entry` is not there as it should be.
+// Reports to `differences` when `entry` is missing or stale.
 absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& entry,
                        const Differences& differences) {
   ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
@@ -144,7 +146,7 @@ absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& e
   return absl::OkStatus();
 }
 
-// Tells `differences` when no item has the entry of `index` under `key`.
+// Reports to `differences` when the entry of `index` under `key` belongs to no item.
 absl::Status FindOwner(const Walk& walk, const Table& table, const Index& index, std::string_view key,
                        const Differences& differences) {
   const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
@@ -166,8 +168,7 @@ bool HasKey(const Table& table, const ItemView& item, std::string_view key) {
   return own_key.ok() && *own_key == key;
 }
 
-// Tells `differences` when the item under `key` is damaged, and counts it and the entries that it should
-// have.
+// Counts the item under `key` and the entries that it should have. Reports a damaged item to `differences`.
 void VisitItem(const Table& table, const Index* only_index, std::string_view key, std::string_view record,
                const Differences& differences, Checked* checked, const ItemCount& count) {
   auto damaged = [&](const std::string& what) { differences.damaged("table " + table.name, key, what); };
@@ -189,10 +190,11 @@ void VisitItem(const Table& table, const Index* only_index, std::string_view key
   }
 }
 
-// Counts the entry under `key`; what it holds, nothing when it does not decode, which `differences` is told.
+// Counts the entry under `key` and returns its payload. Reports to `differences` if it does not decode:
+// nullopt.
 std::optional<std::string_view> VisitEntry(const Index& index, std::string_view key, std::string_view record,
                                            const Differences& differences, Checked* checked,
-                                           Counters* counted) {
+                                           SizeStatistics* counted) {
   ++checked->entries;
   const std::optional<StoredRecord> stored = DecodeRecord(index.storage_id, key, record);
   if (!stored.has_value()) {
@@ -204,16 +206,16 @@ std::optional<std::string_view> VisitEntry(const Index& index, std::string_view 
   return stored->payload;
 }
 
-// Counts the items, their entries and collections, and adds the entries to `sums`.
+// Counts the items, their entries and item collections, and adds the expected entries to `sums`.
 absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_index,
                       const Differences& differences, Checked* checked, std::vector<EntrySums>* sums) {
-  Counters counted;
-  std::vector<Counters> expected(table.indexes.size());
+  SizeStatistics counted;
+  std::vector<SizeStatistics> expected(table.indexes.size());
   CollectionCount collections(walk, table, differences);
   auto count_item = [&](std::string_view key, size_t item_size) {
     ++counted.items;
     counted.bytes += static_cast<int64_t>(item_size);
-    // An item collection counts the entries of all local indexes.
+    // Not with only_index: the size of an item collection includes the entries of all local indexes.
     if (only_index == nullptr) collections.AddItem(key, item_size);
   };
   auto count_entry = [&](size_t index, const IndexEntry& entry) {
@@ -231,31 +233,31 @@ absl::Status SumItems(const Walk& walk, const Table& table, const Index* only_in
   }
   if (only_index != nullptr) return absl::OkStatus();
   ITEMDB_RETURN_IF_ERROR(collections.Finish());
-  return CompareCounters(walk.view, "table " + table.name, table.storage_id, counted, differences);
+  return CompareStatistics(walk.view, "table " + table.name, table.storage_id, counted, differences);
 }
 
-// Counts the entries of an index and takes them from `sums`.
+// Counts the entries of an index and subtracts them from `sums`.
 absl::Status SumEntries(const Walk& walk, const Table& table, const Index& index,
                         const Differences& differences, Checked* checked, EntrySums* sums) {
-  Counters counted;
+  SizeStatistics counted;
   ITEMDB_RETURN_IF_ERROR(ForEachRecord(
       walk, EntriesOf(*walk.view.store(), index), [&](std::string_view key, std::string_view record) {
         const auto entry = VisitEntry(index, key, record, differences, checked, &counted);
         if (entry.has_value()) sums->Subtract(key, *entry);
       }));
-  return CompareCounters(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
-                         counted, differences);
+  return CompareStatistics(walk.view, "index " + index.name + " of table " + table.name, index.storage_id,
+                           counted, differences);
 }
 
-// The records of a table or index are visited once more.
+// Adds the records of a table or index, which are visited a second time, to the total of the progress.
 absl::Status ExpectAgain(const Walk& walk, uint64_t storage_id) {
   if (walk.figures == nullptr) return absl::OkStatus();
-  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(walk.view, storage_id));
-  walk.figures->total += counters.items;
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics size_statistics, ReadStatistics(walk.view, storage_id));
+  walk.figures->total += size_statistics.items;
   return absl::OkStatus();
 }
 
-// Looks up what is in buckets that differ, in both directions.
+// For all buckets that differ: looks up the item of each entry, and the entries of each item.
 absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* only_index,
                             const Differences& differences, const std::vector<EntrySums>& sums) {
   absl::Status failed;
@@ -293,7 +295,7 @@ absl::Status Walk::CheckGoesOn() const {
     return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                      "the check was stopped: a write failed and the database is reopening", 1000);
   }
-  return CheckWanted(cancellation);
+  return CheckNotCancelled(cancellation);
 }
 
 std::string Hex(std::string_view key) {
@@ -311,8 +313,8 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
   int64_t visited = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
     visit(it.key(), it.value());
-    if (++visited % kVisitsBetweenLooks != 0) continue;
-    if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenLooks;
+    if (++visited % kVisitsBetweenChecks != 0) continue;
+    if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenChecks;
     ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
   }
   if (!it.status().ok())
@@ -334,7 +336,7 @@ absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only
 
 absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& index, std::string_view key,
                           std::string_view record, const Differences& differences, Checked* checked,
-                          Counters* counted) {
+                          SizeStatistics* counted) {
   if (!VisitEntry(index, key, record, differences, checked, counted).has_value()) return absl::OkStatus();
   return FindOwner(walk, table, index, key, differences);
 }
@@ -350,8 +352,8 @@ absl::StatusOr<int64_t> ForSomeRecords(
   int64_t visited = 0;
   for (it.Seek(*from); it.Valid() && visited < limit; it.Next()) {
     visit(it.key(), it.value());
-    if (++visited % kVisitsBetweenLooks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
-    // The next key there can be.
+    if (++visited % kVisitsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
+    // The smallest possible key after this one.
     from->assign(it.key());
     from->push_back('\0');
   }
@@ -371,4 +373,4 @@ absl::Status CompareTable(const Walk& walk, const Table& table, const Index* onl
   return CompareBuckets(walk, table, only_index, differences, sums);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// A walk over a table that finds where what is derived from its items (index entries, counters) differs from
-// them. Used by the check, which reports it, and by the rebuild, which puts it right.
+// Finds where the data derived from a table's items (index entries, size statistics) differs from the items.
+// The check reports these differences, the rebuild corrects them.
 #pragma once
 
 #include <functional>
@@ -12,88 +12,90 @@
 #include "storage/engine/engine.h"
 #include "storage/indexes/index_entry.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// What a walk over the database goes by: the state it reads, and when to stop.
+// The parameters of a walk over the database: the view that it reads, and when it must stop.
 struct Walk {
   const Engine& engine;
   const ReadView& view;
   CancellationPtr cancellation;
-  // Where records of tables and indexes are counted as they are visited; may be null.
-  Engine::CheckFigures* figures = nullptr;
+  // Counts the visited records of tables and indexes; may be null.
+  Engine::CheckProgress* figures = nullptr;
 
-  // The same walk past records that do not count.
+  // The same walk for records that are not counted in `figures`.
   Walk Uncounted() const { return {engine, view, cancellation}; }
 
-  // UNAVAILABLE: the store has to be closed. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the result.
+  // UNAVAILABLE: a write failed and the store must be closed. CANCELLED, DEADLINE_EXCEEDED: the caller no
+  // longer waits for the result.
   absl::Status CheckGoesOn() const;
 };
 
-// For messages.
+// `key` in hexadecimal digits, for messages.
 std::string Hex(std::string_view key);
 
-// Where a table's derived data differs from its items. Each callback may be called any number of times.
+// Callbacks for the differences that a walk finds. Each may be called any number of times.
 struct Differences {
-  // An item that does not decode, or whose key is not its own.
+  // An item that does not decode, is stored under the key of another item, or has a wrong recorded size.
   std::function<void(const std::string& owner, std::string_view key, const std::string& what)> damaged;
   // An entry that does not decode.
   std::function<void(const Index&, std::string_view key)> damaged_entry;
-  // An entry that should be there but is not, or differs.
+  // An entry that is missing, or (`stale`) differs from the one that the item should have.
   std::function<void(const Index&, const IndexEntry&, bool stale)> missing;
-  // An entry that no item has.
+  // An entry that belongs to no item.
   std::function<void(const Index&, std::string_view key)> orphaned;
-  std::function<void(const std::string& owner, uint64_t storage_id, const Counters& counted,
-                     const Counters& stored)>
+  // The size statistics of a table or index (`owner`, `storage_id`) differ from the counted records.
+  std::function<void(const std::string& owner, uint64_t storage_id, const SizeStatistics& counted,
+                     const SizeStatistics& stored)>
       miscounted;
-  // How many entries an index should have.
-  std::function<void(const Index&, const Counters& expected)> expected;
-  // The record of an item collection under `key` says something else than was counted, or does not decode.
-  std::function<void(const Table&, std::string_view key, const Counters& counted)> wrong_collection;
+  // The number and size of the entries that an index should have.
+  std::function<void(const Index&, const SizeStatistics& expected)> expected;
+  // The size statistics of an item collection, stored under `key`, differ from the count, or do not decode.
+  std::function<void(const Table&, std::string_view key, const SizeStatistics& counted)> wrong_collection;
 };
 
 struct Checked {
   int64_t items = 0;
   int64_t entries = 0;
   int64_t records = 0;
-  // Items that an index cannot have, once for each index (SEM-097).
+  // Items that cannot be in an index, counted once for each such index (SEM-097).
   int64_t skipped_items = 0;
 };
 
-// Calls `visit` for every record of a keyspace, or those whose keys begin with `prefix`. Errors as
-// Walk::CheckGoesOn, or what the store answers.
+// Calls `visit` for every record of a keyspace whose key begins with `prefix`. Errors: those of
+// Walk::CheckGoesOn and of the store.
 absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");
 
-// The same for at most `limit` records from the key `*from` on, which is moved behind them. How many there
-// were: fewer than `limit` when none are left.
+// As ForEachRecord, for at most `limit` records from the key `*from` on; moves `*from` after them. Returns
+// the number of records: fewer than `limit` at the end of the keyspace.
 absl::StatusOr<int64_t> ForSomeRecords(
     const Walk& walk, const Keyspace& keyspace, int64_t limit, std::string* from,
     absl::FunctionRef<void(std::string_view key, std::string_view record)> visit);
 
-// What to count while items are compared.
+// Callbacks that count while items are compared.
 struct ItemCount {
   absl::FunctionRef<void(std::string_view key, size_t item_size)> item;
-  // An entry that the item should have in `table.indexes[index]`.
+  // Called for each entry that the item should have in `table.indexes[index]`.
   absl::FunctionRef<void(size_t index, const IndexEntry& entry)> entry;
 };
 
-// Tells `differences` when the item of `table` under `key` is damaged, or one of its entries (in
-// `only_index`, when given) is not there as it should be. Errors: what the store answers.
+// Compares the item of `table` under `key` with its entries, or only with that in `only_index` unless null.
+// Reports a damaged item and missing or stale entries to `differences`. Errors: of the store.
 absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,
                          std::string_view record, const Differences& differences, Checked* checked,
                          const ItemCount& count);
 
-// Tells `differences` when the entry of `index` under `key` is damaged or no item's, and adds it to
-// `*counted` unless it does not decode. Errors: what the store answers.
+// Compares the entry of `index` under `key` with its item. Reports a damaged or orphaned entry to
+// `differences`. Adds an entry that decodes to `*counted`. Errors: of the store.
 absl::Status CompareEntry(const Walk& walk, const Table& table, const Index& index, std::string_view key,
                           std::string_view record, const Differences& differences, Checked* checked,
-                          Counters* counted);
+                          SizeStatistics* counted);
 
-// Tells `differences` of everything in `table` and its active indexes that does, and adds what was seen to
-// `*checked`. With `only_index` it looks at that index only, and not at what is derived of the table besides.
-// Errors as ForEachRecord.
+// Reports all differences in `table` and its ACTIVE indexes to `differences`, and adds the number of visited
+// records to `*checked`. With `only_index` compares that index only: no other index, no size statistics of
+// the table or its item collections. Errors as ForEachRecord.
 absl::Status CompareTable(const Walk& walk, const Table& table, const Index* only_index,
                           const Differences& differences, Checked* checked);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,7 +4,7 @@
 
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 void Findings::Add(std::string finding) {
   if (reply_->findings_size() < kMaxFindings) reply_->add_findings(std::move(finding));
@@ -31,14 +31,14 @@ Differences Findings::Report(const Table& table) {
   report.orphaned = [=](const Index& index, std::string_view key) {
     add(owner(index) + ": the entry " + Hex(key) + " belongs to no item");
   };
-  report.miscounted = [=](const std::string& miscounted, uint64_t, const Counters& counted,
-                          const Counters& stored) {
+  report.miscounted = [=](const std::string& miscounted, uint64_t, const SizeStatistics& counted,
+                          const SizeStatistics& stored) {
     add(miscounted + ": counted " + std::to_string(counted.items) + " items of " +
         std::to_string(counted.bytes) + " bytes, recorded are " + std::to_string(stored.items) + " of " +
         std::to_string(stored.bytes));
   };
-  report.expected = [](const Index&, const Counters&) {};
-  report.wrong_collection = [=](const Table& of, std::string_view key, const Counters& counted) {
+  report.expected = [](const Index&, const SizeStatistics&) {};
+  report.wrong_collection = [=](const Table& of, std::string_view key, const SizeStatistics& counted) {
     add("table " + of.name + ": the record of an item collection, key " + Hex(key) + ", is wrong: counted " +
         std::to_string(counted.items) + " items of " + std::to_string(counted.bytes) +
         " bytes with their entries in local indexes");
@@ -46,4 +46,4 @@ Differences Findings::Report(const Table& table) {
   return report;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Differences in words.
+// Turns differences into texts for people.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 #include "itemdb/v1/admin.pb.h"
 #include "storage/indexes/differences.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Turns differences into findings, the first kMaxFindings of which it keeps.
+// Turns differences into findings. Counts all of them and keeps the first kMaxFindings.
 class Findings {
  public:
-  // Kept in `reply`, which must outlive this.
+  // Adds the findings to `*reply`, which must outlive this object.
   explicit Findings(v1::CheckDatabaseReply* reply) : reply_(reply) {}
 
   void Add(std::string finding);
-  // How many of them are of what can be repaired.
+  // The number of findings that can be repaired.
   int64_t reparable() const { return reparable_; }
 
-  // Of `table`, which must outlive what is returned, as must this.
+  // Callbacks that add the differences of `table`. `table` and this object must outlive them.
   Differences Report(const Table& table);
 
  private:
@@ -26,4 +26,4 @@ class Findings {
   int64_t reparable_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,16 +8,16 @@
 #include "spdlog/spdlog.h"
 #include "storage/indexes/backfill.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Before a failed attempt is made again: the first time and at most.
+// The wait after the first failed attempt, and the longest one.
 constexpr auto kFirstRetryInterval = std::chrono::milliseconds(500);
 constexpr auto kMaxRetryInterval = std::chrono::minutes(1);
-// Before others have their turn.
+// Attempts of an index with saved state before another index gets its turn.
 constexpr int kAttemptsInARow = 5;
 
-// Whether what was sorted is kept for the next attempt. On a full disk it goes: it may be what fills it.
+// Whether the next attempt may resume from the sorted files. Not on a full disk: these files may fill it.
 bool MayGoOn(const absl::Status& status) {
   return !status.ok() && !absl::IsNotFound(status) && !absl::IsDataLoss(status) &&
          ReasonOf(status) != kReasonDiskFull;
@@ -26,13 +26,13 @@ bool MayGoOn(const absl::Status& status) {
 }  // namespace
 
 IndexBuilds::IndexBuilds(Engine& engine) : engine_(engine), directory_(BuildDirectory(engine.options())) {
-  // Before anything trims the log.
+  // In the constructor, so that the changes are pinned before the first trimming.
   std::optional<BuildState> state = ReadBuildState(engine.env(), directory_);
   auto view = engine.View();
   if (!state.has_value() || !view.ok() || state->database_id != engine.database_id() ||
       state->seen_through > (*view)->change_sequence())
     return;
-  auto kept = engine.log_start().Keep(state->changes_from);
+  auto kept = engine.low_watermark().Pin(state->changes_from);
   if (!kept.ok()) return;
   kept_changes_ = *std::move(kept);
   state_ = std::move(state);
@@ -42,7 +42,7 @@ void IndexBuilds::Start() {
   thread_.Start([this] { Loop(); });
 }
 
-void IndexBuilds::LookForWork() { thread_.Wake(); }
+void IndexBuilds::Poll() { thread_.Wake(); }
 
 void IndexBuilds::Stop() {
   cancellation_->Cancel();
@@ -51,29 +51,29 @@ void IndexBuilds::Stop() {
 }
 
 void IndexBuilds::Loop() {
-  Time look_at;  // At once.
-  while (thread_.WaitUntil(look_at)) {
-    look_at = Time::max();
-    std::optional<BuildingIndex> next = Next(&look_at);
+  Time poll_at;  // The first poll is at once.
+  while (thread_.WaitUntil(poll_at)) {
+    poll_at = Time::max();
+    std::optional<BuildingIndex> next = Next(&poll_at);
     if (!next.has_value()) continue;
-    Fill(*std::move(next));
-    look_at = Time();  // For the next one.
+    Backfill(*std::move(next));
+    poll_at = Time();  // Poll for the next index at once.
   }
 }
 
-std::optional<BuildingIndex> IndexBuilds::Next(Time* look_at) {
+std::optional<BuildingIndex> IndexBuilds::Next(Time* poll_at) {
   const Time now = std::chrono::steady_clock::now();
   std::vector<BuildingIndex> all;
   if (auto view = engine_.View(); view.ok()) {
     all = BuildingIndexes((*view)->catalog());
   } else {
-    *look_at = now + kFirstRetryInterval;  // It is being reopened.
+    *poll_at = now + kFirstRetryInterval;  // The store is being reopened.
     return std::nullopt;
   }
   const auto is_state_of = [this](const BuildingIndex& one) {
     return state_->index_storage_id == one.storage_id && state_->table_storage_id == one.table_storage_id;
   };
-  if (state_.has_value() && std::none_of(all.begin(), all.end(), is_state_of)) ForgetState();
+  if (state_.has_value() && std::none_of(all.begin(), all.end(), is_state_of)) DiscardState();
   if (all.empty()) RemoveFiles();
 
   MutexLock lock(mutex_);
@@ -82,33 +82,34 @@ std::optional<BuildingIndex> IndexBuilds::Next(Time* look_at) {
       return std::pair(one.table_name, one.index_name) == failure.first;
     });
   });
-  // What was interrupted comes first.
+  // The interrupted backfill comes first.
   if (state_.has_value()) std::stable_partition(all.begin(), all.end(), is_state_of);
   for (BuildingIndex& one : all) {
     const auto failed = failures_.find({one.table_name, one.index_name});
     if (failed == failures_.end() || failed->second.retry_at <= now) return std::move(one);
-    *look_at = std::min(*look_at, failed->second.retry_at);
-    // Another one's turn would cost it what it has sorted.
+    *poll_at = std::min(*poll_at, failed->second.retry_at);
+    // Wait for its retry: a backfill of another index would replace its state and delete its sorted files.
     if (state_.has_value() && is_state_of(one) && failed->second.attempts < kAttemptsInARow)
       return std::nullopt;
   }
   return std::nullopt;
 }
 
-void IndexBuilds::Fill(BuildingIndex building) {
-  const absl::Status status = TryToFill(&building);
-  // Without files there is nothing to go on from, and the store may be an earlier one after a reopening.
-  if (!MayGoOn(status) || (state_.has_value() && state_->runs.runs.empty())) ForgetState();
+void IndexBuilds::Backfill(BuildingIndex building) {
+  const absl::Status status = TryBackfill(&building);
+  // A state without files saves nothing, and after a reopening the store may have fewer changes than the
+  // state says.
+  if (!MayGoOn(status) || (state_.has_value() && state_->runs.runs.empty())) DiscardState();
   RemoveFiles();
   SetProgress(nullptr, 0);
   const std::pair<std::string, std::string> name(building.table_name, building.index_name);
-  // Filled, deleted, or to be gone on with after a restart.
+  // OK: done. NOT_FOUND: the index was deleted. CANCELLED: resumes after a restart.
   const bool has_failed = !status.ok() && !absl::IsNotFound(status) && !absl::IsCancelled(status);
   if (status.ok())
-    engine_.options().log->info("an index is filled table={} index={}", name.first, name.second);
+    engine_.options().log->info("index backfill finished table={} index={}", name.first, name.second);
   if (has_failed) {
-    engine_.options().log->warn("an index could not be filled yet table={} index={} error=\"{}\"", name.first,
-                                name.second, MessageOf(status));
+    engine_.options().log->warn("index backfill failed and will be retried table={} index={} error=\"{}\"",
+                                name.first, name.second, MessageOf(status));
   }
   MutexLock lock(mutex_);
   if (!has_failed) {
@@ -124,7 +125,7 @@ void IndexBuilds::Fill(BuildingIndex building) {
   failure.retry_at = std::chrono::steady_clock::now() + wait;
 }
 
-absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {
+absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   const auto progress = std::make_shared<BuildProgress>();
   ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
   ITEMDB_RETURN_IF_ERROR(BeginOrGoOn(*building));
@@ -132,7 +133,7 @@ absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {
     ITEMDB_ASSIGN_OR_RETURN(*building, GiveNewStorageId(engine_, *building));
     state_->index_storage_id = building->storage_id;
     if (!state_->runs.runs.empty()) {
-      // The commit must not go and leave the note: the id would be given to another index.
+      // The commit must be durable before the state names the new id: a power cut could free the id again.
       ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
       ITEMDB_RETURN_IF_ERROR(WriteBuildState(engine_.env(), directory_, *state_));
     }
@@ -141,38 +142,40 @@ absl::Status IndexBuilds::TryToFill(BuildingIndex* building) {
   SetProgress(progress, building->storage_id);
   (void)engine_.env()->CreateDirIfMissing(directory_);
   const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);
-  // Weak: the store can only be reopened when nobody holds it.
+  // Weak: a strong pointer would keep the store from being reopened.
   std::weak_ptr<Store> store;
   if (auto view = engine_.View(); view.ok()) {
     (*view)->store()->TakeFromCache(bytes);
     store = (*view)->store();
   }
-  const absl::Status status = FillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
+  const absl::Status status =
+      BackfillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
   if (auto held = store.lock(); held != nullptr) held->TakeFromCache(-bytes);
   return status;
 }
 
 absl::Status IndexBuilds::BeginOrGoOn(const BuildingIndex& building) {
-  if (state_.has_value() && state_->index_storage_id != building.storage_id) ForgetState();
+  if (state_.has_value() && state_->index_storage_id != building.storage_id) DiscardState();
   if (state_.has_value()) {
-    engine_.options().log->info("going on with filling an index table={} index={} items_read={}",
-                                building.table_name, building.index_name, state_->items_read);
+    engine_.options().log->info("index backfill resumed table={} index={} items_read={}", building.table_name,
+                                building.index_name, state_->items_read);
     return absl::OkStatus();
   }
   RemoveFiles();
-  engine_.options().log->info("filling an index table={} index={}", building.table_name, building.index_name);
+  engine_.options().log->info("index backfill started table={} index={}", building.table_name,
+                              building.index_name);
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
   BuildState state;
   state.database_id = engine_.database_id();
   state.table_storage_id = building.table_storage_id;
   state.index_storage_id = building.storage_id;
   state.changes_from = view->change_sequence() + 1;
-  ITEMDB_ASSIGN_OR_RETURN(kept_changes_, engine_.log_start().Keep(state.changes_from));
+  ITEMDB_ASSIGN_OR_RETURN(kept_changes_, engine_.low_watermark().Pin(state.changes_from));
   state_ = std::move(state);
   return absl::OkStatus();
 }
 
-void IndexBuilds::ForgetState() {
+void IndexBuilds::DiscardState() {
   state_.reset();
   kept_changes_.reset();
 }
@@ -219,4 +222,4 @@ v1::IndexBuild IndexBuilds::Describe(uint64_t storage_id) const {
   return build;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

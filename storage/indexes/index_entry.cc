@@ -4,10 +4,10 @@
 #include "storage/keys/key_codec.h"
 #include "storage/values/item_size.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Appends the key values of `attributes` to `*key`. False when one is missing.
+// Appends the key values of `attributes` to `*key`. False: one is missing.
 absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttribute>& attributes,
                                    const char* key_type, size_t max_bytes, ItemView item, std::string* key) {
   size_t bytes = 0;
@@ -18,7 +18,7 @@ absl::StatusOr<bool> AppendKeyPart(const Index& index, const std::vector<KeyAttr
       complete = false;
       continue;
     }
-    // What is present must fit, whether or not the rest of the key is there.
+    // An attribute that is present is checked even if another one is missing.
     if (value->type() != attribute.type) {
       return ValidationError("SEM-070",
                              "One or more parameter values were invalid: Type mismatch for Index Key " +
@@ -99,4 +99,4 @@ std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index
   return base_key;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// RebuildDerived: index entries and counters from the items.
+// RebuildDerived: rebuilds index entries and size statistics from the items.
 
 #include "spdlog/spdlog.h"
 #include "storage/indexes/build_state.h"
@@ -7,12 +7,12 @@
 #include "storage/schema/table_changes.h"
 #include "storage/store/catalog_records.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr size_t kForgottenAtOnce = 1'000;
 
-// What a token says was applied may be among what was lost: the request must be taken for new.
+// Deletes all client request tokens: their writes may be lost, so a repeated request must be applied again.
 absl::Status ForgetAllRequests(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   std::vector<std::string> keys;
@@ -20,7 +20,7 @@ absl::Status ForgetAllRequests(Engine& engine) {
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            for (const std::string& key : keys) group.DeleteRequest(key);
-                           if (all) group.counters().Set(kRequestsStorageId, Counters());
+                           if (all) group.size_statistics().Set(kRequestsStorageId, SizeStatistics());
                            keys.clear();
                            return absl::OkStatus();
                          })
@@ -40,7 +40,7 @@ absl::Status ForgetAllRequests(Engine& engine) {
 }  // namespace
 
 absl::Status RebuildDerived(Engine& engine) {
-  // It was sorted from items that may be gone.
+  // The saved state of a backfill may have entries of lost items.
   ITEMDB_RETURN_IF_ERROR(DeleteBuildState(engine.env(), BuildDirectory(engine.options())));
   ITEMDB_RETURN_IF_ERROR(ForgetAllRequests(engine));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
@@ -53,8 +53,8 @@ absl::Status RebuildDerived(Engine& engine) {
     report.damaged_entry = [&](const Index&, std::string_view) { ++repaired; };
     report.missing = [&](const Index&, const IndexEntry&, bool) { ++repaired; };
     report.orphaned = [&](const Index&, std::string_view) { ++repaired; };
-    report.miscounted = [](const std::string&, uint64_t, const Counters&, const Counters&) {};
-    report.wrong_collection = [](const Table&, std::string_view, const Counters&) {};
+    report.miscounted = [](const std::string&, uint64_t, const SizeStatistics&, const SizeStatistics&) {};
+    report.wrong_collection = [](const Table&, std::string_view, const SizeStatistics&) {};
     Repair repair(engine, *view, *table);
     Checked checked;
     ITEMDB_RETURN_IF_ERROR(CompareTable({engine, *view, nullptr}, *table, /*only_index=*/nullptr,
@@ -71,4 +71,4 @@ absl::Status RebuildDerived(Engine& engine) {
       .status();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

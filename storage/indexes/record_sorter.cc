@@ -9,17 +9,17 @@
 #include "storage/store/store.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Files read at once. More are merged into one before.
+// Files that are read at once. When there are so many, they are merged into one.
 constexpr size_t kMaxRuns = 64;
 
 absl::Status DamagedRunError(const std::string& path) {
   return DataLossError("the sorted records in " + path + " are not as they were written");
 }
 
-// Records are written and read in blocks of about this size, each behind a BlockHeader.
+// Records are written and read in blocks of about this size, each after a BlockHeader.
 constexpr size_t kBlockBytes = 64 << 10;
 
 struct BlockHeader {
@@ -128,11 +128,11 @@ class RecordSorter::RunReader {
   }
 
   const std::string path_;
-  // Bytes of the file that are still to be read.
+  // Bytes of the file that are not read yet.
   uint64_t left_;
   std::unique_ptr<rocksdb::SequentialFile> file_;
   std::string block_;
-  // Of the block, behind the record.
+  // The part of block_ after the current record.
   std::string_view rest_;
   bool valid_ = false;
   std::string_view key_;
@@ -170,7 +170,8 @@ absl::Status RecordSorter::Add(std::string_view key, std::string_view value) {
     shared_ = std::min(shared_, key.size());
     while (first.substr(0, shared_) != key.substr(0, shared_)) --shared_;
   }
-  // Address space only, until it is used: growing would need more than twice as much for a moment.
+  // Reserves address space only; pages take memory when they are used. Growing the buffer would need more
+  // than twice its memory for a moment.
   if (buffer_.capacity() < memory_bytes_) buffer_.reserve(memory_bytes_);
   entries_.push_back(
       {0, buffer_.size(), static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
@@ -189,7 +190,7 @@ void RecordSorter::SortBuffer() {
 absl::Status RecordSorter::Spill() {
   SortBuffer();
   RunWriter writer(env_, path_prefix_ + std::to_string(files_.next++));
-  files_.runs.push_back(writer.run());  // To be deleted, whatever comes.
+  files_.runs.push_back(writer.run());  // Before the first error, so that the file is always deleted.
   ITEMDB_RETURN_IF_ERROR(writer.Open());
   for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(writer.Add(KeyOf(entry), ValueOf(entry)));
   ITEMDB_RETURN_IF_ERROR(writer.Close(/*durable=*/spilled_ != nullptr));
@@ -248,4 +249,4 @@ absl::Status RecordSorter::Merge(const std::vector<SortedRuns::Run>& runs, const
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Sorting more records than memory holds: sorted runs in files, then one merge.
+// Sorts more records than fit into memory: writes sorted runs into files, then merges them once.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 #include "rocksdb/env.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The files of a sorter, each with sorted records.
+// The run files of a sorter. The records in each file are sorted.
 struct SortedRuns {
   struct Run {
     std::string path;
@@ -22,39 +22,39 @@ struct SortedRuns {
     friend bool operator==(const Run&, const Run&) = default;
   };
   std::vector<Run> runs;
-  // In the name of the next file.
+  // The number in the name of the next file.
   uint64_t next = 0;
-  // Records in all of them.
+  // Records in all files.
   int64_t records = 0;
 };
 
-// Takes records in any order and gives them back by key, bytewise; those with equal keys in any order. For
-// one thread.
+// Accepts records in any order, returns them sorted by the bytes of their keys. Not stable. Not thread-safe.
 class RecordSorter {
  public:
-  // Visits one record, which is valid until it returns. An error ends the visit.
+  // Called for one record, which is valid during the call. An error ends ForEach, which returns it.
   using Visit = std::function<absl::Status(std::string_view key, std::string_view value)>;
-  // Told of the files whenever they are others: they hold all records whose Add has returned, and are
-  // durable. Those that they replace are there until it returns. An error is that of Add or ForEach.
+  // Called whenever the set of files changes. The files are durable and hold all records whose Add has
+  // returned. Files that were replaced are deleted after the call. Add or ForEach returns its error.
   using Spilled = std::function<absl::Status(const SortedRuns& runs)>;
 
-  // Holds up to about `memory_bytes` (and one record) in memory, the rest in files whose paths begin with
-  // `path_prefix`; they go with the sorter.
+  // Keeps about `memory_bytes` (and one record) in memory, the rest in files whose paths begin with
+  // `path_prefix`. The destructor deletes the files.
   RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes);
-  // For records that outlive the process: goes on with what an earlier sorter told of, if it did.
+  // For records that outlive the process: begins with `runs`, which an earlier sorter may have passed to
+  // `spilled`.
   RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes, SortedRuns runs,
                Spilled spilled);
   ~RecordSorter();
   RecordSorter(const RecordSorter&) = delete;
   RecordSorter& operator=(const RecordSorter&) = delete;
 
-  // RESOURCE_EXHAUSTED, UNAVAILABLE: what the file system answers.
+  // RESOURCE_EXHAUSTED, UNAVAILABLE: errors of the file system.
   absl::Status Add(std::string_view key, std::string_view value);
-  // After all were added, once. DATA_LOSS: a file is not as it was written.
+  // Visits all records. Only once, after the last Add. DATA_LOSS: a file is not as it was written.
   absl::Status ForEach(const Visit& visit);
 
   int64_t size() const { return size_; }
-  // The files stay when the sorter goes.
+  // The destructor will not delete the files.
   void KeepFiles() { keep_files_ = true; }
 
  private:
@@ -62,8 +62,8 @@ class RecordSorter {
   class RunWriter;
   // A record in `buffer_`.
   struct Entry {
-    // The eight bytes of the key after what all keys in the buffer share, big-endian, so that most
-    // comparisons need not look further.
+    // The 8 bytes of the key after the common prefix of all keys in the buffer, big-endian. Most comparisons
+    // need only these bytes.
     uint64_t head;
     uint64_t offset;
     uint32_t key_size;
@@ -75,9 +75,9 @@ class RecordSorter {
     return {buffer_.data() + entry.offset + entry.key_size, entry.value_size};
   }
   void SortBuffer();
-  // Sorts what is in memory into a new file.
+  // Writes the records in memory, sorted, into a new file.
   absl::Status Spill();
-  // Makes one file of all.
+  // Merges all files into one.
   absl::Status MergeRuns();
   // Visits the records of `runs` in order.
   absl::Status Merge(const std::vector<SortedRuns::Run>& runs, const Visit& visit);
@@ -88,7 +88,7 @@ class RecordSorter {
   const size_t memory_bytes_;
   std::string buffer_;
   std::vector<Entry> entries_;
-  // How many bytes all keys in the buffer have in common at their beginning.
+  // Length of the common prefix of all keys in the buffer.
   size_t shared_ = 0;
   SortedRuns files_;
   const Spilled spilled_;
@@ -96,4 +96,4 @@ class RecordSorter {
   int64_t size_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,37 +4,37 @@
 #include "storage/keys/key_codec.h"
 #include "storage/schema/table_changes.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Mended by one unit of the commit pipeline: a few milliseconds during which writes wait.
-constexpr size_t kMendedAtOnce = 256;
+// Differences that one unit of the commit pipeline corrects: other writes wait a few milliseconds for it.
+constexpr size_t kRepairedAtOnce = 256;
 
 }  // namespace
 
-void Repair::Mend(CommitGroup& group) {
+void Repair::Reconcile(CommitGroup& group) {
   auto table = group.catalog()->Find(table_.name);
-  // Deleted meanwhile: nothing is left to be mended.
+  // The table was deleted meanwhile: nothing is left to correct.
   if (!table.ok() || (*table)->storage_id != table_.storage_id) return;
-  for (const WrongEntry& wrong : entries_) MendEntry(**table, wrong, group);
+  for (const WrongEntry& wrong : entries_) ReconcileEntry(**table, wrong, group);
   for (const WrongCount& wrong : counts_) {
     const bool there =
         wrong.storage_id == table_.storage_id || (*table)->FindIndexByStorageId(wrong.storage_id) != nullptr;
     if (!there) continue;
-    group.counters().Add(wrong.storage_id, wrong.change.items, wrong.change.bytes);
+    group.size_statistics().Add(wrong.storage_id, wrong.change.items, wrong.change.bytes);
   }
-  for (const WrongCollection& wrong : collections_) MendCollection(**table, wrong, group);
+  for (const WrongCollection& wrong : collections_) ReconcileCollection(**table, wrong, group);
 }
 
-void Repair::MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group) {
+void Repair::ReconcileEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group) {
   const Index* index = table.FindIndexByStorageId(wrong.index_storage_id);
   if (index == nullptr) return;
   std::optional<IndexEntry> entry;
   if (auto base_key = BaseKeyOf(table, *index, wrong.key); base_key.has_value()) {
     const ItemKey key(table.storage_id, std::string(*base_key));
-    const CarriedRead nothing_carried;
-    auto item = group.CurrentItem(table, key, nothing_carried);
-    // Without the item nobody can tell; its damage is a finding of its own.
+    const PrefetchedRead nothing_prefetched;
+    auto item = group.CurrentItem(table, key, nothing_prefetched);
+    // The item is damaged, so the right entry is not known. The damaged item is a finding of its own.
     if (!item.ok()) {
       ++left_;
       return;
@@ -43,7 +43,7 @@ void Repair::MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup&
       auto made = MakeIndexEntry(*index, ItemView(**item), key.encoded);
       if (made.ok()) entry = *std::move(made);
     }
-    group.ForgetReads();
+    group.ReleaseReads();
   }
   if (entry.has_value() && entry->key == wrong.key) {
     group.PutEntry(*index, entry->key, entry->item, entry->item_size);
@@ -52,16 +52,16 @@ void Repair::MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup&
   }
 }
 
-void Repair::MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
+void Repair::ReconcileCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group) {
   const ItemKey key(table.storage_id, wrong.key.substr(CollectionsPrefix(table.storage_id).size()));
-  absl::StatusOr<Counters> now = group.counters().FindCollection(table.storage_id, key);
+  absl::StatusOr<SizeStatistics> now = group.size_statistics().FindCollection(table.storage_id, key);
   if (now.ok() && wrong.stored.has_value()) {
-    group.counters().AddToCollection(
+    group.size_statistics().AddToCollection(
         table.storage_id, key,
         {wrong.counted.items - wrong.stored->items, wrong.counted.bytes - wrong.stored->bytes});
   } else if (absl::IsDataLoss(now.status())) {
-    // While its record is damaged nothing in the collection can be written: it is as it was counted.
-    group.counters().SetCollection(table.storage_id, key, wrong.counted);
+    // While the record is damaged every write to the collection is refused, so the count is still right.
+    group.size_statistics().SetCollection(table.storage_id, key, wrong.counted);
   } else {
     ++left_;
   }
@@ -72,12 +72,14 @@ void Repair::Entry(const Index& index, std::string_view key) {
   CommitSome();
 }
 
-void Repair::Expected(const Index& index, const Counters& expected) { Count(index.storage_id, expected); }
+void Repair::Expected(const Index& index, const SizeStatistics& expected) {
+  Count(index.storage_id, expected);
+}
 
-void Repair::TableCount(const Counters& counted) { Count(table_.storage_id, counted); }
+void Repair::TableCount(const SizeStatistics& counted) { Count(table_.storage_id, counted); }
 
-void Repair::Count(uint64_t storage_id, const Counters& counted) {
-  absl::StatusOr<Counters> stored = ReadCounters(view_, storage_id);
+void Repair::Count(uint64_t storage_id, const SizeStatistics& counted) {
+  absl::StatusOr<SizeStatistics> stored = ReadStatistics(view_, storage_id);
   if (!stored.ok()) {
     if (status_.ok()) status_ = stored.status();
   } else if (*stored != counted) {
@@ -85,33 +87,33 @@ void Repair::Count(uint64_t storage_id, const Counters& counted) {
   }
 }
 
-void Repair::Collection(std::string_view key, const Counters& counted) {
+void Repair::Collection(std::string_view key, const SizeStatistics& counted) {
   rocksdb::ReadOptions options;
   options.snapshot = view_.snapshot();
   WrongCollection wrong{std::string(key), counted, std::nullopt};
-  if (auto stored = ReadCounters(*view_.store(), options, table_.storage_id, key); stored.ok())
+  if (auto stored = ReadStatistics(*view_.store(), options, table_.storage_id, key); stored.ok())
     wrong.stored = *stored;
   collections_.push_back(std::move(wrong));
   CommitSome();
 }
 
 void Repair::CommitSome() {
-  if (entries_.size() + collections_.size() < kMendedAtOnce || !status_.ok()) return;
+  if (entries_.size() + collections_.size() < kRepairedAtOnce || !status_.ok()) return;
   status_ = Finish();
 }
 
 absl::Status Repair::Finish() {
   ITEMDB_RETURN_IF_ERROR(status_);
   if (entries_.empty() && counts_.empty() && collections_.empty()) return absl::OkStatus();
-  const auto mend = [this](CommitGroup& group) {
-    Mend(group);
+  const auto reconcile = [this](CommitGroup& group) {
+    Reconcile(group);
     return absl::OkStatus();
   };
-  const absl::Status mended = CommitAndWait(engine_, mend, {.when_full = WhenFull::kWait}).status();
+  const absl::Status reconciled = CommitAndWait(engine_, reconcile, {.when_full = WhenFull::kWait}).status();
   entries_.clear();
   counts_.clear();
   collections_.clear();
-  return mended;
+  return reconciled;
 }
 
 Differences Repairing(const Differences& report, const Table& table, Repair& repair) {
@@ -128,17 +130,19 @@ Differences Repairing(const Differences& report, const Table& table, Repair& rep
     report.orphaned(index, key);
     repair.Entry(index, key);
   };
-  both.expected = [&](const Index& index, const Counters& expected) { repair.Expected(index, expected); };
-  both.miscounted = [&](const std::string& owner, uint64_t storage_id, const Counters& counted,
-                        const Counters& stored) {
+  both.expected = [&](const Index& index, const SizeStatistics& expected) {
+    repair.Expected(index, expected);
+  };
+  both.miscounted = [&](const std::string& owner, uint64_t storage_id, const SizeStatistics& counted,
+                        const SizeStatistics& stored) {
     report.miscounted(owner, storage_id, counted, stored);
     if (storage_id == table.storage_id) repair.TableCount(counted);
   };
-  both.wrong_collection = [&](const Table& owner, std::string_view key, const Counters& counted) {
+  both.wrong_collection = [&](const Table& owner, std::string_view key, const SizeStatistics& counted) {
     report.wrong_collection(owner, key, counted);
     repair.Collection(key, counted);
   };
   return both;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Putting right what differs from the items it is derived from, while writes go on.
+// Corrects index entries and size statistics that differ from the items, while writes go on.
 #pragma once
 
 #include <optional>
@@ -9,30 +9,31 @@
 #include "storage/engine/engine.h"
 #include "storage/indexes/differences.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Takes what a walk over one table finds and mends it through the commit pipeline.
+// Collects the differences that a walk over one table finds, and corrects them through the commit pipeline.
 //
-// An entry is compared again with its item as it is then, so that a write after the walk's view is not
-// undone; counters are changed by how much they were wrong in that view, which writes since have not changed.
+// Apply compares each entry again with the current item, so no write since the walk's view is undone. Size
+// statistics are corrected by their error in that view: writes since then have changed the statistics, but
+// not this error.
 class Repair {
  public:
-  // `view` is the walk's, `table` of it.
+  // `view`: the view of the walk. `table`: a table of this view.
   Repair(Engine& engine, const ReadView& view, const Table& table)
       : engine_(engine), view_(view), table_(table) {}
 
-  // ---- as the walk finds them; each may block until what was found so far is mended ----
+  // ---- called by the walk; may block until the differences so far are corrected ----
 
-  // An entry that is there and should not be, or the other way round, or is not as it should be.
+  // An entry that is orphaned, missing, stale or damaged.
   void Entry(const Index& index, std::string_view key);
-  void Expected(const Index& index, const Counters& expected);
-  void TableCount(const Counters& counted);
-  void Collection(std::string_view key, const Counters& counted);
+  void Expected(const Index& index, const SizeStatistics& expected);
+  void TableCount(const SizeStatistics& counted);
+  void Collection(std::string_view key, const SizeStatistics& counted);
 
-  // Mends the rest. Errors: the first of what the pipeline or the store answered to any of it.
+  // Corrects the remaining differences. Errors: the first one of the pipeline or the store.
   absl::Status Finish();
 
-  // Entries that had to be left as they were, because their items are damaged.
+  // Differences that were not corrected, for example entries whose items are damaged.
   int64_t left() const { return left_; }
 
  private:
@@ -42,21 +43,21 @@ class Repair {
   };
   struct WrongCount {
     uint64_t storage_id;
-    Counters change;
+    SizeStatistics change;
   };
   struct WrongCollection {
     std::string key;
-    // What it was found to be, and what the record says; nothing when that does not decode.
-    Counters counted;
-    std::optional<Counters> stored;
+    // The statistics as counted, and as stored: nullopt when the record does not decode.
+    SizeStatistics counted;
+    std::optional<SizeStatistics> stored;
   };
 
-  void Count(uint64_t storage_id, const Counters& counted);
+  void Count(uint64_t storage_id, const SizeStatistics& counted);
   void CommitSome();
-  // In commit order.
-  void Mend(CommitGroup& group);
-  void MendEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group);
-  void MendCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group);
+  // Corrects all collected differences; called in Apply.
+  void Reconcile(CommitGroup& group);
+  void ReconcileEntry(const Table& table, const WrongEntry& wrong, CommitGroup& group);
+  void ReconcileCollection(const Table& table, const WrongCollection& wrong, CommitGroup& group);
 
   Engine& engine_;
   const ReadView& view_;
@@ -68,7 +69,7 @@ class Repair {
   absl::Status status_;
 };
 
-// `differences` that are given to `repair` and, before that, to `report`.
+// Callbacks that pass each difference first to `report`, then to `repair`. All arguments must outlive them.
 Differences Repairing(const Differences& report, const Table& table, Repair& repair);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

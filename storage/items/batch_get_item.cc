@@ -1,4 +1,4 @@
-// BatchGetItem: up to 100 items of any tables.
+// BatchGetItem: reads up to 100 items from any tables.
 
 #include <set>
 
@@ -8,15 +8,15 @@
 #include "storage/items/operations.h"
 #include "storage/items/point_reads.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// A batch while it is read.
+// A batch that is being read.
 struct Batch {
   wire::BatchGetItemRequest request;
   wire::BatchGetItemReply reply;
   CapacityMeter capacity;
-  // For each read, its table's place in request and reply, and its key's place there.
+  // For each read: the position of its table in request and reply, and of its key in that table's list.
   std::vector<std::pair<int, int>> places;
   size_t max_bytes = kDefaultBatchGetBytes;
   size_t bytes = 0;
@@ -70,9 +70,9 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* ba
   return reads;
 }
 
-// Takes a result into the reply; false when it is full.
+// Adds a result to the reply; false when the reply is full.
 bool Take(const Table& table_read, PointReadResult result, Batch* batch) {
-  // An item may be longer as encoded than it counts for: the reply must stay a message.
+  // An encoded item may be longer than its counted size, and the reply must not exceed the size of a message.
   if (result.item.has_value() && batch->taken > 0 && batch->bytes + result.item->size() > kMaxBatchGetBytes)
     return false;
   auto [table, key] = batch->places[batch->taken++];
@@ -85,7 +85,7 @@ bool Take(const Table& table_read, PointReadResult result, Batch* batch) {
   return batch->bytes < batch->max_bytes;
 }
 
-// SEM-043: what the reply has no room for, in the form of a request for it.
+// Adds the keys for whose items the reply has no room, in the form of a request (SEM-043).
 void AddUnprocessed(Batch* batch) {
   int last_table = -1;
   wire::KeysAndAttributes* unprocessed = nullptr;
@@ -126,7 +126,7 @@ void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::
     return Take(*tables[i], std::move(result), batch.get());
   };
   point_reads.done = [batch, done = std::move(done)](absl::Status status) mutable {
-    batch->calls.Answered(status.ok());
+    batch->calls.Record(status.ok());
     if (!status.ok()) return std::move(done)(std::move(status));
     AddUnprocessed(batch.get());
     batch->capacity.AddTo(&batch->reply);
@@ -135,4 +135,4 @@ void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::
   RunPointReads(engine, std::move(point_reads));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

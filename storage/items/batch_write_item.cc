@@ -1,4 +1,4 @@
-// BatchWriteItem: puts and deletes that share a request and a place in the commit order.
+// BatchWriteItem: several puts and deletes in one request and one commit unit.
 
 #include <set>
 
@@ -6,7 +6,7 @@
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteItemRequest& request,
@@ -65,7 +65,7 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
 
   for (const PreparedAction& action : *actions) calls.Add(action.table->patterns, 1, 0);
   auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
-    calls.Answered(outcome.Applied());
+    calls.Record(outcome.Applied());
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     for (const WriteUnit::Result& result : outcome.results) {
       if (!result.error.ok()) return std::move(done)(result.error);
@@ -84,4 +84,4 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
   ReadAndSubmit(engine, *std::move(view), std::move(unit));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,14 +8,14 @@
 #include "storage/items/write_unit.h"
 #include "storage/patterns/access_call.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A chunk as far as request and catalog tell.
+// A chunk after all checks that need only the request and the catalog.
 struct PreparedChunk {
   std::vector<PreparedAction> actions;
-  // Where each action stands in the chunk.
+  // The position of each action in the chunk.
   std::vector<int> positions;
-  // Number and rejected writes.
+  // So far: the chunk number and the rejected writes.
   wire::BulkWriteReply reply;
   std::optional<RequestToken> token;
   SeveralAccessCalls calls{AccessOperation::kBulkWrite};
@@ -23,7 +23,7 @@ struct PreparedChunk {
 
 namespace {
 
-// A message may quote an attribute name of 64 KiB, and there may be a thousand.
+// A message may quote an attribute name of 64 KiB, and a chunk may have 1,000 rejected writes.
 constexpr size_t kMaxRejectionBytes = 512;
 
 std::string Shorten(std::string text) {
@@ -99,45 +99,45 @@ class BulkUnit : public CommitUnit {
         chunk_(std::move(chunk)),
         done_(std::move(done)),
         cancellation_(std::move(cancellation)),
-        may_carry_(stream_->engine_.ChunkMayCarry()) {}
+        may_prefetch_(stream_->engine_.TryBeginPrefetchingChunk()) {}
   ~BulkUnit() override {
-    if (may_carry_) stream_->engine_.ChunkCarriesNoMore();
+    if (may_prefetch_) stream_->engine_.EndPrefetchingChunk();
   }
 
-  // Reads what the chunk replaces; false when it has to wait for the disk. LIMIT_EXCEEDED.
+  // Prefetches the items that the chunk replaces; false when they must be read from disk. LIMIT_EXCEEDED.
   absl::StatusOr<bool> Read(const ReadView& view, ReadTier tier) {
-    return ReadCarried(view, tier, kMaxUnitItemBytes, may_carry_ ? kMaxChunkCarriedBytes : 0,
-                       &chunk_.actions);
+    return PrefetchItems(view, tier, kMaxUnitItemBytes, may_prefetch_ ? kMaxChunkPrefetchedBytes : 0,
+                         &chunk_.actions);
   }
   size_t writes() const { return chunk_.actions.size(); }
   const CancellationPtr& cancellation() const { return cancellation_; }
 
   size_t SizeBytes() const override { return SizeBytesOf(chunk_.actions); }
 
-  void Order(CommitGroup& group) override {
-    // A chunk before this one may have failed in this very group.
+  void Apply(CommitGroup& group) override {
+    // An earlier chunk may have failed in this same commit group.
     status_ = stream_->failure();
-    if (status_.ok()) status_ = CheckWanted(cancellation_);
-    if (status_.ok()) Apply(group);
+    if (status_.ok()) status_ = CheckNotCancelled(cancellation_);
+    if (status_.ok()) ApplyWrites(group);
     if (!status_.ok()) stream_->Fail(status_);
   }
 
-  void Answer(const absl::Status& status, uint64_t change_sequence) override {
+  void Complete(const absl::Status& status, uint64_t change_sequence) override {
     if (!status.ok()) status_ = status;
-    chunk_.calls.Answered(status_.ok());
+    chunk_.calls.Record(status_.ok());
     if (!status_.ok()) return std::move(done_)(status_);
     chunk_.reply.set_change_sequence(change_sequence);
     std::move(done_)(std::move(chunk_.reply));
   }
 
  private:
-  void Apply(CommitGroup& group) {
+  void ApplyWrites(CommitGroup& group) {
     if (chunk_.token.has_value()) {
-      if (AnswerAgain(group)) return;
+      if (RepeatEarlierResult(group)) return;
       status_ = group.tokens().CheckRoom();
       if (!status_.ok()) return;
     }
-    // Later writes look at what earlier ones made: decisions must stay where they are.
+    // The group borrows the new items, which later writes may read. So decisions_ must not be reallocated.
     decisions_.reserve(chunk_.actions.size());
     for (size_t i = 0; i < chunk_.actions.size(); ++i) {
       Decision& decision = decisions_.emplace_back(Decide(chunk_.actions[i], group));
@@ -148,21 +148,21 @@ class BulkUnit : public CommitUnit {
         uint64_t own = group.next_sequence();
         Append(chunk_.actions[i], decision, own, own, group);
       }
-      // Of a long chunk only what it makes stays, which later writes may look at.
+      // Keeps only the new item, which later writes may read; frees the rest, as a chunk may be long.
       decision.old_item.reset();
       decision.entry_changes = {};
-      chunk_.actions[i].carried = {};
-      group.ForgetReads();
+      chunk_.actions[i].prefetched = {};
+      group.ReleaseReads();
     }
     std::sort(chunk_.reply.mutable_rejected()->begin(), chunk_.reply.mutable_rejected()->end(),
               [](const auto& a, const auto& b) { return a.index() < b.index(); });
     if (!chunk_.token.has_value()) return;
     std::optional<std::string> rejected;
     if (chunk_.reply.rejected_size() > 0) rejected = Kept(chunk_.reply);
-    group.tokens().Remember(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
+    group.tokens().Save(chunk_.token->text, chunk_.token->fingerprint, std::move(rejected));
   }
 
-  // What is remembered of a reply: everything, unless that is much.
+  // The reply as it is stored with the request token: without messages if it is longer than the limit.
   static std::string Kept(const wire::BulkWriteReply& reply) {
     std::string kept = reply.SerializeAsString();
     if (kept.size() <= kMaxKeptRejectionsBytes) return kept;
@@ -171,8 +171,9 @@ class BulkUnit : public CommitUnit {
     return short_reply.SerializeAsString();
   }
 
-  // Whether the chunk was applied before: then everything is said, with the writes that were rejected then.
-  bool AnswerAgain(CommitGroup& group) {
+  // True if the chunk was applied before, or the lookup failed. Then status_ and the reply are complete; the
+  // reply lists the writes that were rejected the first time.
+  bool RepeatEarlierResult(CommitGroup& group) {
     absl::StatusOr<std::optional<AppliedRequest>> applied = group.tokens().Find(chunk_.token->text);
     if (!applied.ok()) {
       status_ = applied.status();
@@ -200,7 +201,7 @@ class BulkUnit : public CommitUnit {
   std::vector<Decision> decisions_;
   Done<wire::BulkWriteReply> done_;
   const CancellationPtr cancellation_;
-  const bool may_carry_;
+  const bool may_prefetch_;
   absl::Status status_;
 };
 
@@ -258,12 +259,12 @@ void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Wait
     if (!read.ok() || *read) return Ready(chunk, read.status());
   }
   IoPool::Task task = [self = shared_from_this(), view = std::move(view), chunk]() mutable {
-    absl::Status read = CheckWanted(chunk->unit->cancellation());
+    absl::Status read = CheckNotCancelled(chunk->unit->cancellation());
     if (read.ok()) read = chunk->unit->Read(*view, ReadTier::kDisk).status();
     view.reset();
     self->Ready(chunk, std::move(read));
   };
-  // Without an I/O thread it is read at its turn.
+  // If no I/O thread accepts the read, the items are read when the chunk is applied.
   if (!engine_.io().Submit(task, IoPriority::kPoint)) Ready(chunk, absl::OkStatus());
 }
 
@@ -290,8 +291,8 @@ void BulkWrites::Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read)
     if (refused.ok()) refused = next->read;
     std::unique_ptr<CommitUnit> unit = std::move(next->unit);
     if (refused.ok()) refused = engine_.Submit(unit, WhenFull::kWait);
-    if (!refused.ok()) unit->Answer(refused, 0);
+    if (!refused.ok()) unit->Complete(refused, 0);
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,8 +1,8 @@
 // BulkWrite: one caller's chunks of puts and deletes (EXT-03).
 //
-// Chunks are prepared, and what they replace is read, side by side; they enter the commit pipeline in their
-// order. Within a chunk the writes are applied one after the other, so there may be several on one item. A
-// write that can never be applied is left out and named in the reply.
+// Several chunks may be prepared and prefetched at the same time; they enter the commit pipeline in the order
+// of their numbers. The writes of a chunk are applied one after another, so a chunk may write to one item
+// several times. A write that can never be applied is skipped and listed in the reply as rejected.
 #pragma once
 
 #include <deque>
@@ -11,39 +11,39 @@
 #include "storage/base/mutex.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class BulkUnit;
 
-// Kept by shared_ptr: chunks under way keep it alive. Thread-safe, but who calls Write from two threads at
-// once does not know which chunk is the first.
+// Held by shared_ptr: chunks in flight keep the object alive. Thread-safe, but Write must be called in the
+// order of the chunk numbers.
 class BulkWrites : public std::enable_shared_from_this<BulkWrites> {
  public:
   // `engine` is borrowed and must outlive the last chunk.
   explicit BulkWrites(Engine& engine);
   ~BulkWrites();
 
-  // As Database::BulkWrite.
+  // Implements Database::BulkWrite.
   void Write(const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteReply> done,
              CancellationPtr cancellation);
 
  private:
   friend class BulkUnit;
 
-  // A chunk on its way to the pipeline.
+  // A chunk that is not submitted to the pipeline yet.
   struct Waiting {
     std::unique_ptr<BulkUnit> unit;
-    // What it replaces was read, or could not be.
+    // True once the items that the chunk replaces were read or the read failed.
     bool ready = false;
     absl::Status read;
   };
 
-  // INVALID_ARGUMENT, or why an earlier chunk failed.
+  // INVALID_ARGUMENT: `number` is not the next one. Any other error: that of an earlier chunk, which failed.
   absl::Status TakeNumber(uint64_t number);
   void Fail(const absl::Status& status);
   absl::Status failure();
   void Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk);
-  // Marks the chunk as ready and submits what is ready in front.
+  // Marks the chunk as ready and submits all ready chunks at the front of the queue.
   void Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read);
 
   Engine& engine_;
@@ -51,8 +51,8 @@ class BulkWrites : public std::enable_shared_from_this<BulkWrites> {
   uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<Waiting>> waiting_ ABSL_GUARDED_BY(mutex_);
-  // One thread at a time submits, so that the order is kept.
+  // True while a thread submits chunks. Only one thread does so at a time, which keeps the chunks in order.
   bool submitting_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

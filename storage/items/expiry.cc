@@ -5,7 +5,7 @@
 #include "storage/keys/key_codec.h"
 #include "storage/values/number.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr int kMicrosExponent = -6;
@@ -18,7 +18,7 @@ Number SecondsOf(int64_t micros) {
   return *seconds;
 }
 
-// The first time that counts, and the last that has come.
+// The range of times that count as expired: five years ago to now.
 Number OldestTime(int64_t now_us) { return SecondsOf(now_us - kMaxExpiredSeconds * kMicrosPerSecond); }
 Number LatestTime(int64_t now_us) { return SecondsOf(now_us); }
 
@@ -43,4 +43,4 @@ bool HasExpired(const Table& table, ItemView item, int64_t now_us) {
   return time.ok() && *time >= OldestTime(now_us) && *time <= LatestTime(now_us);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// When items expire: the attribute of the table's time to live is a number of seconds since the Unix epoch,
-// with a fraction perhaps, that has come, and not too long ago (SEM-108).
+// When an item has expired: its time-to-live attribute is a number of seconds since the Unix epoch (which may
+// have a fraction), and that time is past, but not by more than five years (SEM-108).
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 #include "storage/catalog/table.h"
 #include "storage/keys/key_range.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The keys of entries of items that have expired at `now_us`, microseconds since the Unix epoch, in the index
-// of a time to live.
+// The key range, in the index of a time to live, of the entries whose items have expired at `now_us`
+// (microseconds since the Unix epoch).
 KeyRange ExpiredEntries(int64_t now_us);
 
-// Whether `item` has. No item has before the table's time to live is ENABLED.
+// Whether `item` has expired at `now_us`. False for all items until the table's time to live is ENABLED.
 bool HasExpired(const Table& table, ItemView item, int64_t now_us);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

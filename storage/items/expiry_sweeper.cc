@@ -12,24 +12,24 @@
 #include "storage/items/item_collections.h"
 #include "storage/items/write_unit.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// How often the clock is looked at. A part of the time that an item may live too long.
+// How often due entries are looked for. An item may stay this much longer than its time to live.
 constexpr auto kInterval = std::chrono::milliseconds(100);
-// While no table has a time to live, or nothing can be deleted.
+// The same while no table has a time to live, or nothing can be deleted.
 constexpr auto kIdleInterval = std::chrono::seconds(1);
 
-// Entries looked at for one page, when many of them belong to no item.
+// Entries read for one page at most, in case many of them belong to no item.
 constexpr size_t kEntriesAtOnce = 16 * kExpiredAtOnce;
 
-// What became of the deletion of one item.
+// The result of deleting one item.
 struct Expiry {
   Decision::Outcome outcome;
   absl::Status error;
 };
 
-// Deletes those items that have expired by now, each as a commit of its own.
+// Deletes the items that have expired by now. Each deletion is a commit of its own in the change log.
 std::vector<Expiry> Expire(std::vector<PreparedAction>& actions, CommitGroup& group) {
   std::vector<Expiry> expiries;
   for (PreparedAction& action : actions) {
@@ -40,8 +40,8 @@ std::vector<Expiry> Expire(std::vector<PreparedAction>& actions, CommitGroup& gr
       const uint64_t own = group.next_sequence();
       Append(action, decision, own, own, group);
     }
-    action.carried = {};
-    group.ForgetReads();
+    action.prefetched = {};
+    group.ReleaseReads();
   }
   return expiries;
 }
@@ -64,7 +64,7 @@ void ExpirySweeper::Loop() {
   std::chrono::milliseconds wait{0};
   while (thread_.WaitFor(wait)) {
     absl::StatusOr<bool> more = SweepAll();
-    // While the store is being reopened there is nothing to say.
+    // While the store is being reopened, nothing is logged.
     const bool pauses = !more.ok() && !absl::IsUnavailable(more.status()) && !absl::IsUnknown(more.status());
     if (pauses && paused_reason_.empty()) {
       paused_reason_ = MessageOf(more.status());
@@ -80,8 +80,8 @@ void ExpirySweeper::Loop() {
 
 void ExpirySweeper::LookForTables(const ReadView& view) {
   if (store_.lock() != view.store()) {
-    // What was written before the store had to be reopened may be there or not.
-    engine_.expiry_marks().Forget();
+    // The store was reopened: writes from before may or may not exist, so the cursors are not valid.
+    engine_.ttl_cursors().Reset();
     store_ = view.store();
   }
   if (catalog_.lock() == view.shared_catalog()) return;
@@ -103,7 +103,7 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
     }
     storage_ids.insert(index->storage_id);
   }
-  engine_.expiry_marks().KeepOnly(storage_ids);
+  engine_.ttl_cursors().KeepOnly(storage_ids);
 }
 
 absl::StatusOr<bool> ExpirySweeper::SweepAll() {
@@ -113,14 +113,14 @@ absl::StatusOr<bool> ExpirySweeper::SweepAll() {
   }
   if (tables_.empty()) return false;
   const KeyRange due = ExpiredEntries(engine_.NowMicros());
-  engine_.expiry_marks().SetOldest(due.lower);
+  engine_.ttl_cursors().SetOldest(due.lower);
   bool more = false;
   for (Swept& swept : tables_) {
     const Clock::time_point now = Clock::now();
-    if (swept.damaged && now >= swept.look_again) {
-      // It may have been repaired.
+    if (swept.damaged && now >= swept.retry_at) {
+      // The damage may have been repaired, so the whole index is read again.
       swept.damaged = false;
-      engine_.expiry_marks().PutBack(swept.index_storage_id, "");
+      engine_.ttl_cursors().Requeue(swept.index_storage_id, "");
     }
     if (now < swept.not_before) continue;
     absl::StatusOr<bool> full = SweepPage(swept, due);
@@ -128,29 +128,28 @@ absl::StatusOr<bool> ExpirySweeper::SweepAll() {
       more = more || *full;
       continue;
     }
-    // Nothing can be written, or not even read: this is not about the table.
+    // The error does not concern this table alone: no write, or not even a read, succeeds.
     if (absl::IsResourceExhausted(full.status()) || absl::IsUnknown(full.status()) || engine_.IsFailed() ||
         !engine_.View().ok()) {
       return full.status();
     }
-    // One that cannot be read must not keep the others from being swept.
-    Complain(swept, MessageOf(full.status()));
+    // A table that cannot be read must not stop the sweep of the others.
+    ReportDamageOnce(swept, MessageOf(full.status()));
     swept.not_before = now + kIdleInterval;
   }
   return more;
 }
 
 absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due) {
-  ExpiryMarks& marks = engine_.expiry_marks();
-  // The mark comes before the view: what is made after the one was taken moves it back again, what was made
-  // before is in the other.
-  std::optional<std::string> from = marks.Take(swept.index_storage_id, due.upper);
+  TtlCursors& cursors = engine_.ttl_cursors();
+  // The cursor is taken before the view. Earlier entries are in the view; later ones move the cursor back.
+  std::optional<std::string> from = cursors.Pop(swept.index_storage_id, due.upper);
   if (!from.has_value()) return false;
   absl::StatusOr<Page> page = ReadPage(swept, *from, due);
-  if (!page.ok()) marks.PutBack(swept.index_storage_id, *from);
+  if (!page.ok()) cursors.Requeue(swept.index_storage_id, *from);
   ITEMDB_RETURN_IF_ERROR(page.status());
   if (page->actions.empty()) {
-    if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
+    if (!page->next.empty()) cursors.Requeue(swept.index_storage_id, page->next);
     ITEMDB_RETURN_IF_ERROR(page->failed);
     return page->full;
   }
@@ -163,20 +162,20 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due)
       CommitAndWait(engine_, expire, {.size_bytes = SizeBytesOf(page->actions), .when_full = WhenFull::kWait})
           .status();
   if (!status.ok()) {
-    marks.PutBack(swept.index_storage_id, *from);
+    cursors.Requeue(swept.index_storage_id, *from);
     return status;
   }
-  if (!page->next.empty()) marks.PutBack(swept.index_storage_id, page->next);
+  if (!page->next.empty()) cursors.Requeue(swept.index_storage_id, page->next);
   int64_t expired = 0;
   for (size_t i = 0; i < expiries.size(); ++i) {
     const auto& [decided, error] = expiries[i];
     if (decided == Decision::Outcome::kApply) ++expired;
-    // Its table may be gone, or it is damaged and stays; anything else passes, as does a clock that was set
-    // back.
+    // An item that is damaged or whose table is gone is not tried again. After any other error, or if the
+    // clock was set back, the item is.
     const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error);
-    if (absl::IsDataLoss(error)) Complain(swept, MessageOf(error));
+    if (absl::IsDataLoss(error)) ReportDamageOnce(swept, MessageOf(error));
     if (decided != Decision::Outcome::kApply && !stays)
-      marks.PutBack(swept.index_storage_id, page->entry_keys[i]);
+      cursors.Requeue(swept.index_storage_id, page->entry_keys[i]);
     if (!stays) status.Update(error);
   }
   {
@@ -214,11 +213,11 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
       break;
     }
     if (!action.ok()) {
-      Complain(swept, MessageOf(action.status()));
+      ReportDamageOnce(swept, MessageOf(action.status()));
     } else if (!action->has_value()) {
-      Complain(swept, "an entry of its index belongs to no item");
+      ReportDamageOnce(swept, "an entry of its index belongs to no item");
     } else {
-      bytes += (*action)->carried.item->size();
+      bytes += (*action)->prefetched.item->size();
       page.actions.push_back(**std::move(action));
       page.entry_keys.emplace_back(entry_key);
     }
@@ -243,24 +242,24 @@ absl::StatusOr<std::optional<PreparedAction>> ExpirySweeper::ReadItem(
                           MakeIndexEntry(index, ItemView(*found.item), *base_key));
   if (!entry.has_value() || entry->key != entry_key) return std::nullopt;
   if (table->has_local_indexes) {
-    ITEMDB_RETURN_IF_ERROR(WarmCollection(view, table->storage_id, *base_key, ReadTier::kDisk).status());
+    ITEMDB_RETURN_IF_ERROR(PrefetchCollection(view, table->storage_id, *base_key, ReadTier::kDisk).status());
   }
   PreparedAction action;
   action.kind = ActionKind::kExpire;
   action.table = table;
   action.key = ItemKey(table->storage_id, std::string(*base_key));
-  action.carried.item = std::move(found.item);
-  action.carried.group = view.group();
+  action.prefetched.item = std::move(found.item);
+  action.prefetched.group = view.group();
   return action;
 }
 
-void ExpirySweeper::Complain(Swept& swept, const std::string& what) {
+void ExpirySweeper::ReportDamageOnce(Swept& swept, const std::string& what) {
   if (swept.damaged) return;
   swept.damaged = true;
-  swept.look_again = Clock::now() + engine_.options().damaged_expiry_interval;
+  swept.retry_at = Clock::now() + engine_.options().damaged_expiry_interval;
   engine_.options().log->error(
-      "expired items may be left undeleted until the table was checked and repaired table={} error=\"{}\"",
+      "expired items may be left undeleted until the table is checked and repaired table={} error=\"{}\"",
       swept.table_name, what);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// The thread that deletes items whose time has come.
+// The thread that deletes expired items.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,13 @@
 #include "storage/engine/engine.h"
 #include "storage/items/write_action.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Looks a few times a second, in memory, whether the next expiry of any table is due (ExpiryMarks); reads
-// then what is, a page of each table in turn, and has the commit pipeline delete it. What is decided on is
-// the item as it is at its turn there, so a write that came before it and gave the item more time is not
-// undone.
+// Ten times a second the thread checks, in memory, whether the next expiry of any table is due (TtlCursors).
+// If so, it reads the expired items, one page per table in turn, and deletes each page by one commit unit.
+// The unit reads each item again when it is applied: if a write gave the item more time, the item stays.
 //
-// One unit at a time is under way, so other writes wait for that one at most. Thread-safe.
+// At most one such unit is in flight, so other writes wait for one unit at most. Thread-safe.
 class ExpirySweeper {
  public:
   explicit ExpirySweeper(Engine& engine);
@@ -27,7 +26,7 @@ class ExpirySweeper {
   ExpirySweeper(const ExpirySweeper&) = delete;
   ExpirySweeper& operator=(const ExpirySweeper&) = delete;
 
-  // Items deleted of the table with this storage id.
+  // Number of items deleted from the table with this storage id.
   int64_t Expired(uint64_t table_storage_id) const;
 
  private:
@@ -37,47 +36,49 @@ class ExpirySweeper {
     std::string table_name;
     uint64_t table_storage_id;
     uint64_t index_storage_id;
-    // Something of it could not be read, which was logged; items may have been left because of that until
-    // they are looked at again.
+    // A record of the table could not be read, which was logged. Expired items may have been skipped; from
+    // `retry_at` on they are read again.
     bool damaged = false;
-    Clock::time_point look_again = {};
-    // When the next page is to be read.
+    Clock::time_point retry_at = {};
+    // The next page is read at this time or later.
     Clock::time_point not_before = {};
   };
-  // Entries that are due, as items to delete.
+  // One page of due entries, as items to delete.
   struct Page {
     std::vector<PreparedAction> actions;
-    // Of their entries.
+    // The entry keys, in the order of `actions`.
     std::vector<std::string> entry_keys;
-    // From where on nothing was looked at; empty: from nowhere on.
+    // Where the next page starts; empty if the page reached the end of the index.
     std::string next;
-    // More may be due.
+    // More entries may be due.
     bool full = false;
-    // Why there is no more of it.
+    // Not OK: reading stopped early for this reason.
     absl::Status failed;
   };
 
   void Loop();
-  // A page of each table. True when more is due.
+  // Sweeps one page of each table. True when more entries are due.
   absl::StatusOr<bool> SweepAll();
   absl::StatusOr<bool> SweepPage(Swept& swept, const KeyRange& due);
   absl::StatusOr<Page> ReadPage(Swept& swept, const std::string& from, const KeyRange& due);
-  // The page's next item: nothing when the entry is not that of an item.
+  // The item of an entry, as an action that deletes it. Nothing if the entry does not belong to an item.
   absl::StatusOr<std::optional<PreparedAction>> ReadItem(const ReadView& view,
                                                          const std::shared_ptr<const Table>& table,
                                                          const Index& index, std::string_view entry_key);
+  // Updates `tables_` if the catalog has changed.
   void LookForTables(const ReadView& view);
-  // Logs, once until they are looked at again.
-  void Complain(Swept& swept, const std::string& what);
+  // Logs damage of a table, once until `retry_at`.
+  void ReportDamageOnce(Swept& swept, const std::string& what);
 
   Engine& engine_;
 
-  // ---- of the thread ----
+  // ---- used by the thread only ----
   std::vector<Swept> tables_;
-  // What `tables_` and the marks are of. Weak: the store can only be reopened when nobody holds it.
+  // The catalog that `tables_` was made from, and the store that the TTL cursors belong to. Weak pointers,
+  // because the store can be reopened only when nobody holds it.
   std::weak_ptr<const Catalog> catalog_;
   std::weak_ptr<Store> store_;
-  // Why nothing could be deleted lately; empty when it could.
+  // Why nothing can be deleted at present; empty if items can be deleted.
   std::string paused_reason_;
 
   mutable Mutex mutex_;
@@ -85,4 +86,4 @@ class ExpirySweeper {
   BackgroundThread thread_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

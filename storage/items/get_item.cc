@@ -1,4 +1,4 @@
-// GetItem.
+// GetItem: reads one item by its primary key.
 
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
@@ -6,7 +6,7 @@
 #include "storage/patterns/access_call.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 struct PreparedGet {
@@ -29,7 +29,7 @@ absl::StatusOr<PreparedGet> Prepare(Engine& engine, const wire::GetItemRequest& 
   ITEMDB_ASSIGN_OR_RETURN(std::string key, CanonicalizeItem(request.key()));
   ITEMDB_ASSIGN_OR_RETURN(get.table, get.view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(get.key, EncodeExactPrimaryKey(*get.table, ItemView(key)));
-  get.call.Is(*get.table->patterns, AccessOperation::kGetItem);
+  get.call.Bind(*get.table->patterns, AccessOperation::kGetItem);
   return get;
 }
 
@@ -47,15 +47,15 @@ wire::GetItemReply MakeReply(PreparedGet& get, Lookup lookup) {
   return reply;
 }
 
-// The answer, counted.
+// Makes the reply and records the call for its access pattern.
 absl::StatusOr<wire::GetItemReply> Answer(PreparedGet& get, absl::StatusOr<Lookup> lookup) {
   if (!lookup.ok()) {
-    get.call.Answered(false, 0, 0);
+    get.call.Record(false, 0, 0);
     return lookup.status();
   }
   const int64_t items = lookup->item.has_value() ? 1 : 0;
   wire::GetItemReply reply = MakeReply(get, *std::move(lookup));
-  get.call.Answered(true, items, items);
+  get.call.Record(true, items, items);
   return reply;
 }
 
@@ -76,11 +76,11 @@ void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::Get
   };
   auto waiting = std::make_shared<Waiting>(Waiting{*std::move(get), std::move(done)});
   IoPool::Task task = [waiting, cancellation = std::move(cancellation)] {
-    if (absl::Status wanted = CheckWanted(cancellation); !wanted.ok()) return waiting->Finish(wanted);
+    if (absl::Status wanted = CheckNotCancelled(cancellation); !wanted.ok()) return waiting->Finish(wanted);
     const PreparedGet& get = waiting->get;
     waiting->Finish(LookupItem(*get.view, *get.table, get.key, ReadTier::kDisk));
   };
   if (!engine.io().Submit(task, IoPriority::kPoint)) waiting->Finish(IoPoolFullError());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

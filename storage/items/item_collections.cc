@@ -3,7 +3,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "storage/values/item_size.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr double kBytesPerGb = 1 << 30;
@@ -15,7 +15,7 @@ Decision Refused(absl::Status error) {
   return decision;
 }
 
-// Whether `action` writes to an item that is in a collection, and is to be applied.
+// Whether `action` is applied and writes to an item of a table whose item collections are counted.
 bool IsInCollection(const PreparedAction& action, const Decision& decision) {
   return action.table->has_local_indexes && action.kind != ActionKind::kConditionCheck &&
          decision.outcome == Decision::Outcome::kApply;
@@ -29,8 +29,8 @@ absl::Status CheckReturnItemCollectionMetrics(v1::ReturnItemCollectionMetrics wa
                                         " is unknown; it must be NONE or SIZE");
 }
 
-Counters CollectionChange(const PreparedAction& action, const Decision& decision) {
-  Counters change;
+SizeStatistics CollectionChange(const PreparedAction& action, const Decision& decision) {
+  SizeStatistics change;
   if (!IsInCollection(action, decision) || !decision.changed) return change;
   if (decision.new_item.has_value()) {
     ++change.items;
@@ -50,7 +50,7 @@ Counters CollectionChange(const PreparedAction& action, const Decision& decision
 
 void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& group,
                       std::span<Decision> decisions) {
-  // Bytes before and after the whole unit, by collection.
+  // Bytes of one collection before and after the whole unit.
   struct Bytes {
     int64_t before;
     int64_t after;
@@ -59,8 +59,8 @@ void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& grou
   for (size_t i = 0; i < actions.size(); ++i) {
     Decision& decision = decisions[i];
     if (!IsInCollection(actions[i], decision)) continue;
-    absl::StatusOr<Counters> before =
-        group.counters().FindCollection(actions[i].table->storage_id, actions[i].key);
+    absl::StatusOr<SizeStatistics> before =
+        group.size_statistics().FindCollection(actions[i].table->storage_id, actions[i].key);
     if (!before.ok()) {
       decision = Refused(before.status());
       continue;
@@ -88,7 +88,8 @@ absl::Status CollectionMeter::Add(const PreparedAction& action, CommitGroup& gro
   if (!wanted_ || !action.table->has_local_indexes || action.kind == ActionKind::kConditionCheck)
     return absl::OkStatus();
   const Table& table = *action.table;
-  ITEMDB_ASSIGN_OR_RETURN(Counters collection, group.counters().FindCollection(table.storage_id, action.key));
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics collection,
+                          group.size_statistics().FindCollection(table.storage_id, action.key));
   wire::ItemCollectionMetrics metrics;
   const std::string& name = table.partition[0].name;
   AppendAttribute(name, ItemView(action.key_or_item).Find(name)->encoded(),
@@ -106,4 +107,4 @@ void CollectionMeter::MoveInto(wire::WriteItemReply* reply) {
   collections_.clear();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

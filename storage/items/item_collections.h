@@ -1,5 +1,4 @@
-// Item collections of tables with local indexes: how large they may become (SEM-092), and what replies say of
-// them (SEM-066).
+// Item collections of tables with local indexes: the size limit (SEM-092), and sizes in replies (SEM-066).
 #pragma once
 
 #include <map>
@@ -11,33 +10,33 @@
 #include "itemdb/wire/data.pb.h"
 #include "storage/items/write_action.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // INVALID_ARGUMENT: an unknown value.
 absl::Status CheckReturnItemCollectionMetrics(v1::ReturnItemCollectionMetrics wanted);
 
-// What an applied decision adds to the collection of its item.
-Counters CollectionChange(const PreparedAction& action, const Decision& decision);
+// The items and bytes that an applied decision adds to the item collection.
+SizeStatistics CollectionChange(const PreparedAction& action, const Decision& decision);
 
-// Looks at the collections of all items that `decisions` write to, so that nothing that is done with them
-// after this can fail. When together they would make one larger than it was and than allowed, those that add
-// to it become errors (RESOURCE_EXHAUSTED, reason ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
+// Reads the sizes of all item collections that `decisions` write to, so that later reads of them from `group`
+// cannot fail. A collection may be above the limit only if the decisions do not make it larger. Otherwise
+// the decisions that add to it become errors (RESOURCE_EXHAUSTED, ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).
 void CheckCollections(std::span<const PreparedAction> actions, CommitGroup& group,
                       std::span<Decision> decisions);
 
-// Gathers the collections of one request's items. Does nothing unless the request wants to know.
+// Gathers the item collections of one request's items. Does nothing unless the request asks for SIZE.
 class CollectionMeter {
  public:
   explicit CollectionMeter(v1::ReturnItemCollectionMetrics wanted = v1::RETURN_ITEM_COLLECTION_METRICS_NONE)
       : wanted_(wanted == v1::RETURN_ITEM_COLLECTION_METRICS_SIZE) {}
 
-  // The collection of `action`'s item as of all writes ordered so far. DATA_LOSS, or what the store answers,
-  // unless CheckCollections has looked at it.
+  // Adds the collection of `action`'s item, with the size after all writes applied so far. Fails (DATA_LOSS,
+  // or an error of the store) only if CheckCollections has not read the collection before.
   absl::Status Add(const PreparedAction& action, CommitGroup& group);
 
-  // For requests on one item: into `reply`, when there is anything.
+  // For requests on one item: moves the collection, if any, into `reply`.
   void MoveInto(wire::WriteItemReply* reply);
-  // For requests on several.
+  // For requests on several items: moves the collections into `reply`, grouped by table.
   template <typename Reply>
   void AddTo(Reply* reply) {
     wire::TableItemCollectionMetrics* table = nullptr;
@@ -57,4 +56,4 @@ class CollectionMeter {
   std::map<std::pair<std::string, std::string>, wire::ItemCollectionMetrics> collections_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

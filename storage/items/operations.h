@@ -1,4 +1,4 @@
-// The item operations behind Database's methods of the same names.
+// The item operations. Database's methods of the same names call these functions.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 #include "storage/items/write_action.h"
 #include "storage/patterns/access_call.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // PutItem, UpdateItem, DeleteItem.
 void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& request,
                Done<wire::WriteItemReply> done, CancellationPtr cancellation);
-// The same of an action that is prepared from `request`, of which only the options are looked at. `call`
-// began with the request.
+// The same for an action that is already prepared. From `request` only the options for the reply are read:
+// consumed capacity, item collection metrics. `call`, like `calls` below, measures the time since its making.
 void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const ReadView> view,
                        PreparedAction action, const wire::WriteItemRequest& request,
                        std::optional<RequestToken> token, Done<wire::WriteItemReply> done,
@@ -26,8 +26,8 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
                     Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation);
 void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& request,
                         Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation);
-// The same of actions that are prepared, on different items, from `request`, of which only the options are
-// looked at. `calls` began with it.
+// The same for actions that are already prepared; no two may be on the same item. From `request` only `large`
+// and the options for the reply are read.
 void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
                               std::vector<PreparedAction> actions,
                               const wire::TransactWriteItemsRequest& request,
@@ -37,12 +37,12 @@ void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::
                   CancellationPtr cancellation);
 void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& request,
                       Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation);
-// The same of reads that are prepared, of different items, for `request`, of which only the options are
-// looked at. `calls` began with it.
+// The same for reads that are already prepared, of different items. From `request` only `large` and the
+// option for consumed capacity are read.
 void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
                              std::vector<PointRead> reads, const wire::TransactGetItemsRequest& request,
                              Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation);
 void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
              CancellationPtr cancellation);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,15 +3,14 @@
 #include "storage/base/limits.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Goes on from `*next`. False when the next item has to wait for the disk, or they are too many to be read on
-// the request's thread.
+// Reads on from `*next`. False when an I/O thread must go on: the next item is on disk, or there are many.
 absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
   for (; *next < reads.reads.size(); ++*next) {
     if (tier == ReadTier::kCacheOnly && *next == kMaxItemsOnRequestThread) return false;
-    ITEMDB_RETURN_IF_ERROR(CheckWanted(reads.cancellation));
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(reads.cancellation));
     const PointRead& read = reads.reads[*next];
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(*reads.view, *read.table, read.key, tier));
     if (lookup.would_block) return false;
@@ -54,4 +53,4 @@ void RunPointReads(Engine& engine, PointReads reads) {
   if (!engine.io().Submit(task, IoPriority::kPoint)) std::move(shared->done)(IoPoolFullError());
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

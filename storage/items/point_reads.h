@@ -1,4 +1,4 @@
-// Several items by primary key, from one state: what BatchGetItem and TransactGetItems share.
+// Reads several items by primary key from one state. BatchGetItem and TransactGetItems share this.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include "storage/expressions/condition.h"
 #include "storage/expressions/projection.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // One item to read.
 struct PointRead {
@@ -18,26 +18,26 @@ struct PointRead {
   // Encoded.
   std::string key;
   std::optional<Projection> projection;
-  // An item that it does not hold for is as good as missing.
+  // If the filter is false for an item, the item counts as missing.
   std::optional<Condition> filter;
 };
 
-// The read of a request, checked. NOT_FOUND: no such table. INVALID_ARGUMENT: the key does not fit it.
+// Checks one key of a request. NOT_FOUND: no such table. INVALID_ARGUMENT: the key does not fit the table.
 absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::string& table_name,
                                            const std::string& key, std::optional<Projection> projection);
 
-// What was read for one of them.
+// The result of one read.
 struct PointReadResult {
-  // Projected; nothing when there is no such item.
+  // Projected; nothing when the item is missing.
   std::optional<std::string> item;
-  // Of the whole item, by SEM-002.
+  // Size of the whole item, by the counting of SEM-002; 0 when there is no item under the key.
   size_t item_size = 0;
 };
 
-// Reads one after the other until all are read or `take` has had enough; then `done`. `take(i, result)` gets
-// the result of the i-th read and returns whether to go on. Both run on the calling thread as long as
-// everything is in memory and up to kMaxItemsOnRequestThread, then on an I/O thread. `done` gets the first
-// error, which ends the reading, or OK.
+// Reads the items one after another. `take(i, result)` gets the result of the i-th read and returns whether
+// to read on. `done` gets OK after the last read, or the first error, which ends the reading. Reading starts
+// on the calling thread. It moves to an I/O thread at the first item that is not in memory, or after
+// kMaxItemsOnRequestThread items; `take` and `done` run on the thread that reads.
 struct PointReads {
   std::shared_ptr<const ReadView> view;
   std::vector<PointRead> reads;
@@ -47,4 +47,4 @@ struct PointReads {
 };
 void RunPointReads(Engine& engine, PointReads reads);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,7 +8,7 @@
 #include "storage/base/limits.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 void SortByName(auto* entries) {
@@ -16,7 +16,7 @@ void SortByName(auto* entries) {
             [](const auto& a, const auto& b) { return a.name() < b.name(); });
 }
 
-// Items that are no items are refused later, whatever is made of them here.
+// A malformed item stays as it is; the operation refuses it later.
 void Normalize(std::string* item) {
   if (absl::StatusOr<std::string> canonical = CanonicalizeItem(*item); canonical.ok())
     *item = *std::move(canonical);
@@ -130,4 +130,4 @@ absl::Status TokenMismatchError(std::string_view token) {
                                           std::to_string(kRequestTokenMinutes) + " minutes"));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

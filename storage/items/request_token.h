@@ -1,4 +1,4 @@
-// The client request token of a write: checked, and the request it stands for fingerprinted.
+// The client request token of a write, with the fingerprint of its request.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,16 @@
 #include "itemdb/wire/data.pb.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 struct RequestToken {
   std::string text;
-  // 16 bytes; equal for equal requests, whatever the order of the attributes of their items and of their
-  // placeholders.
+  // 16 bytes; equal for equal requests. The order of attributes and of placeholders does not matter.
   std::string fingerprint;
 };
 
-// The token of a request; nothing when it has none. `operation` is the request's method, so that a put and an
-// update with one token differ. INVALID_ARGUMENT: the token is too long.
+// The token of a request; nothing if the request has none. `operation` is the name of the request's method,
+// so that a put and an update have different fingerprints. INVALID_ARGUMENT: the token is too long.
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::WriteItemRequest& request);
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
@@ -26,11 +25,11 @@ absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operat
                                                          const wire::TransactWriteItemsRequest& request);
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::ExecuteTransactionRequest& request);
-// Whatever the number of the chunk.
+// The fingerprint leaves out the chunk number: a chunk sent again may have another one.
 absl::StatusOr<std::optional<RequestToken>> PrepareToken(std::string_view operation,
                                                          const wire::BulkWriteChunk& chunk);
 
-// The token was used for another request. INVALID_ARGUMENT (IDEMPOTENT_PARAMETER_MISMATCH, ERR-08).
+// The token was used for another request (ERR-08): INVALID_ARGUMENT (IDEMPOTENT_PARAMETER_MISMATCH).
 absl::Status TokenMismatchError(std::string_view token);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

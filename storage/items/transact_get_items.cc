@@ -1,5 +1,5 @@
-// TransactGetItems: several items of any tables, in request order. Every read here is of one state, so what
-// sets it apart from BatchGetItem is that it answers all or nothing.
+// TransactGetItems: reads several items from any tables, in request order. As BatchGetItem too reads from one
+// state, the difference is that this operation returns all items or fails.
 
 #include <set>
 
@@ -9,7 +9,7 @@
 #include "storage/items/operations.h"
 #include "storage/items/point_reads.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
@@ -58,7 +58,7 @@ void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shar
     wire::TransactGetItemsReply reply;
     CapacityMeter capacity;
     size_t bytes = 0;
-    // As encoded, which may be more: numbers count for little and are written out in full.
+    // Encoded bytes can exceed counted bytes: numbers count for little and are encoded as full decimal text.
     size_t encoded_bytes = 0;
   };
   for (const PointRead& read : reads) calls.Add(read.table->patterns, 0, 0);
@@ -83,8 +83,8 @@ void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shar
     return reading->bytes <= reading->max_bytes && reading->encoded_bytes <= kMaxBatchGetBytes;
   };
   point_reads.done = [reading, done = std::move(done)](absl::Status status) mutable {
-    reading->calls.Answered(status.ok() && reading->bytes <= reading->max_bytes &&
-                            reading->encoded_bytes <= kMaxBatchGetBytes);
+    reading->calls.Record(status.ok() && reading->bytes <= reading->max_bytes &&
+                          reading->encoded_bytes <= kMaxBatchGetBytes);
     if (!status.ok()) return std::move(done)(std::move(status));
     if (reading->bytes > reading->max_bytes) {
       return std::move(done)(
@@ -103,4 +103,4 @@ void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shar
   RunPointReads(engine, std::move(point_reads));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

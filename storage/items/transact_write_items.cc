@@ -1,4 +1,4 @@
-// TransactWriteItems: several actions, all applied or none.
+// TransactWriteItems: applies all of several actions, or none.
 
 #include <set>
 
@@ -6,7 +6,7 @@
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem& item,
@@ -64,8 +64,8 @@ bool IsCollectionTooLarge(const absl::Status& error) {
   return ReasonOf(error) == kReasonItemCollectionSizeLimitExceeded;
 }
 
-// SEM-051: one reason per action, in order; every failed condition and every item collection that would be
-// too large is reported, but only the first validation error.
+// Adds one cancellation reason per action, in order. Every failed condition and every item collection that
+// would be too large is reported, but only the first validation error (SEM-051).
 void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancelled* cancelled) {
   bool has_validation_error = false;
   for (WriteUnit::Result& result : results) {
@@ -108,7 +108,7 @@ void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::sha
                               CancellationPtr cancellation) {
   for (const PreparedAction& action : actions) calls.Add(action.table->patterns, 1, 0);
   auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
-    calls.Answered(outcome.Applied());
+    calls.Record(outcome.Applied());
     if (!outcome.status.ok()) return std::move(done)(outcome.status);
     wire::TransactWriteItemsReply reply;
     reply.set_change_sequence(outcome.change_sequence);
@@ -117,7 +117,7 @@ void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::sha
     bool cancelled = false;
     for (const WriteUnit::Result& result : outcome.results) {
       if (result.outcome != Decision::Outcome::kApply) cancelled = true;
-      // Damage, a deleted table: an error of the whole request, not a reason for one action.
+      // Damage or a deleted table is an error of the whole request, not a cancellation reason of one action.
       if (!result.error.ok() && !absl::IsInvalidArgument(result.error) && !IsCollectionTooLarge(result.error))
         return std::move(done)(result.error);
     }
@@ -137,4 +137,4 @@ void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::sha
   ReadAndSubmit(engine, std::move(view), std::move(unit));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -9,7 +9,7 @@
 #include "storage/values/canonical.h"
 #include "storage/values/item_size.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) {
@@ -25,7 +25,7 @@ absl::Status CheckReturnValues(ActionKind kind, v1::ReturnValues return_values) 
   return absl::OkStatus();
 }
 
-// EXP-32, SEM-071: what an update expression may not touch.
+// Refuses updates of the table's key attributes (EXP-32) and of paths inside those of indexes (SEM-071).
 absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& update) {
   for (const std::string& name : update.TopLevelAttributes()) {
     if (table.IsKeyAttribute(name)) {
@@ -34,7 +34,7 @@ absl::Status CheckUpdatedAttributes(const Table& table, const UpdateExpression& 
     }
     if (!update.TouchesNested(name)) continue;
     for (const Index& index : table.indexes) {
-      if (index.time_to_live) continue;  // It takes any value.
+      if (index.time_to_live) continue;  // A time-to-live attribute may have any value.
       for (const auto* part : {&index.partition, &index.sort}) {
         for (const KeyAttribute& attribute : *part) {
           if (attribute.name != name) continue;
@@ -97,8 +97,8 @@ absl::Status CheckOptions(ActionKind kind, const wire::WriteItemRequest& request
   return CheckReturnItemCollectionMetrics(request.return_item_collection_metrics());
 }
 
-// The index entries that differ between old and new item. Those of an index that is being filled are left to
-// whoever fills it, but must be possible.
+// Finds the index entries that differ between the old and the new item. An entry that cannot be made is an
+// error, also in an index that is being backfilled; there the backfill writes the entries.
 absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
   for (const Index& index : action.table->indexes) {
     Decision::EntryChange change{&index, std::nullopt, std::nullopt};
@@ -106,10 +106,10 @@ absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
       ITEMDB_ASSIGN_OR_RETURN(change.new_entry,
                               MakeIndexEntry(index, ItemView(*decision->new_item), action.key.encoded));
     }
-    if (index.state == IndexState::kFilling) continue;
+    if (index.state == IndexState::kBackfilling) continue;
     if (decision->old_item.has_value()) {
       auto old_entry = MakeIndexEntry(index, ItemView(*decision->old_item), action.key.encoded);
-      // An item from before the index may be one that cannot be in it (SEM-097).
+      // An item written before the index was created may have no valid entry: the index skips it (SEM-097).
       if (old_entry.ok()) change.old_entry = *std::move(old_entry);
     }
     if (change.old_entry != change.new_entry) decision->entry_changes.push_back(std::move(change));
@@ -163,13 +163,13 @@ Decision Failed(absl::Status error) {
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactAction(kind, request, catalog));
-  ITEMDB_RETURN_IF_ERROR(action.refusal);
+  ITEMDB_RETURN_IF_ERROR(action.key_size_error);
   return action;
 }
 
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      const Catalog& catalog) {
-  // The order of checks is SEM-115's: expressions, table, key schema, data.
+  // The order of the checks is: expressions, table, key schema, data (SEM-115).
   ITEMDB_RETURN_IF_ERROR(CheckOptions(kind, request));
   ITEMDB_ASSIGN_OR_RETURN(ActionExpressions expressions, CompileExpressions(kind, request));
   return PrepareTransactAction(kind, request, std::move(expressions), catalog);
@@ -194,7 +194,7 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
   ItemView key_or_item(action.key_or_item);
   if (kind != ActionKind::kPut) ITEMDB_RETURN_IF_ERROR(CheckKeyIsExact(table, key_or_item));
   ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeKeyOfAnySize(table, key_or_item));
-  action.refusal = CheckKeySize(table, key_or_item);
+  action.key_size_error = CheckKeySize(table, key_or_item);
   if (kind == ActionKind::kPut) {
     if (ItemSizeBytes(key_or_item) > kMaxItemBytes) {
       return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
@@ -215,13 +215,13 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
                                 " was deleted while the request was on its way"));
   }
 
-  if (!action.refusal.ok()) return Failed(action.refusal);
+  if (!action.key_size_error.ok()) return Failed(action.key_size_error);
   if (*current_table != action.table) {
-    // The key schema is as it was. An update of what is inside a key attribute of an index that was created
-    // since leaves an attribute of the wrong type, which no index takes.
+    // The checks of the key schema stay valid, as it cannot change. If an index was created since, an update
+    // inside its key attribute was not refused; but it leaves a list or map there, which the index refuses.
     action.table = *std::move(current_table);
   }
-  auto old_item = group.CurrentItem(*action.table, action.key, action.carried);
+  auto old_item = group.CurrentItem(*action.table, action.key, action.prefetched);
   if (!old_item.ok()) return Failed(old_item.status());
   Decision decision;
   decision.old_item = *old_item;
@@ -241,8 +241,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
   auto new_item = NewItem(action, decision.old_item);
   if (!new_item.ok()) return Failed(new_item.status());
   decision.new_item = *std::move(new_item);
-  // Both are canonical, so equal items are equal bytes: a write that changes nothing leaves no trace
-  // (SEM-102).
+  // Canonical items that are equal have equal bytes. A write that changes nothing has no record (SEM-102).
   decision.changed = decision.old_item != decision.new_item;
   if (decision.changed) {
     if (absl::Status compared = CompareEntries(action, &decision); !compared.ok())
@@ -270,11 +269,11 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
   } else {
     group.DeleteItem(table, action.key);
   }
-  group.counters().Add(table.storage_id,
-                       int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
-                       new_size - old_size);
+  group.size_statistics().Add(table.storage_id,
+                              int{decision.new_item.has_value()} - int{decision.old_item.has_value()},
+                              new_size - old_size);
   if (table.has_local_indexes)
-    group.counters().AddToCollection(table.storage_id, action.key, CollectionChange(action, decision));
+    group.size_statistics().AddToCollection(table.storage_id, action.key, CollectionChange(action, decision));
 
   for (const Decision::EntryChange& entry : decision.entry_changes) {
     const Index& index = *entry.index;
@@ -291,7 +290,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
       bytes += static_cast<int64_t>(entry.new_entry->item_size);
       group.PutEntry(index, entry.new_entry->key, entry.new_entry->item, entry.new_entry->item_size);
     }
-    group.counters().Add(index.storage_id, entries, bytes);
+    group.size_statistics().Add(index.storage_id, entries, bytes);
   }
   group.AppendChange(table.storage_id, EncodeItemChange(table, change));
 }
@@ -302,7 +301,7 @@ void AddConsumedCapacity(const PreparedAction& action, const Decision& decision,
   size_t new_size = decision.new_item.has_value() ? ItemSizeBytes(ItemView(*decision.new_item)) : 0;
   capacity->AddTable(*action.table, WriteUnits(std::max(old_size, new_size)) * (transactional ? 2 : 1));
   for (const Decision::EntryChange& entry : decision.entry_changes) {
-    if (entry.index->time_to_live) continue;  // SEM-110
+    if (entry.index->time_to_live) continue;  // Writes of this index cost no capacity (SEM-110).
     size_t old_entry = entry.old_entry.has_value() ? entry.old_entry->item_size : 0;
     size_t new_entry = entry.new_entry.has_value() ? entry.new_entry->item_size : 0;
     bool moved = entry.old_entry.has_value() && entry.new_entry.has_value() &&
@@ -335,4 +334,4 @@ std::optional<std::string> ReturnedAttributes(const PreparedAction& action, cons
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,7 +1,7 @@
-// One action on one item: how a put, update, delete or condition check is prepared and decided.
+// One action on one item: how a put, update, delete or condition check is prepared, decided and appended.
 //
-// Every write operation is made of these: a single write of one, a batch and a transaction of several.
-// Preparing happens on the request's thread, deciding at the write's place in the commit order
+// A single write has one action; a batch and a transaction have several. The thread of the request prepares
+// them. The commit leader decides and appends them when it applies their commit unit
 // (storage/commit/commit_pipeline.h).
 #pragma once
 
@@ -19,72 +19,72 @@
 #include "storage/expressions/update.h"
 #include "storage/indexes/index_entry.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 enum class ActionKind {
   kPut,
   kUpdate,
   kDelete,
   kConditionCheck,
-  // Deletes the item if it has expired when its turn comes; the condition has failed when it has not, or is
-  // not there.
+  // Deletes the item if it has expired when the action is decided. If the item is missing or has not expired,
+  // the outcome is kConditionFailed.
   kExpire,
 };
 
-// An action whose request has been checked as far as the request and the table's definition allow.
+// An action that passed all checks that need only the request and the table's definition.
 struct PreparedAction {
   ActionKind kind = ActionKind::kPut;
   std::shared_ptr<const Table> table;
   ItemKey key;
-  // Canonical: the new item of a put, otherwise the key attributes. Empty when it expires.
+  // Canonical: the new item of a put, otherwise the key attributes. Empty for kExpire.
   std::string key_or_item;
   std::optional<Condition> condition;
   std::optional<UpdateExpression> update;
   v1::ReturnValues return_values = v1::RETURN_VALUES_NONE;
   bool return_item_on_condition_failure = false;
-  // Why the action can never be applied, when that is an outcome of its own and no error of the request
-  // (SEM-005).
-  absl::Status refusal;
-  // What compiled expressions and their values hold, in bytes.
+  // Not OK: the key is too long, so the action can never be applied. In a transaction this is a cancellation
+  // reason and not an error of the request (SEM-005).
+  absl::Status key_size_error;
+  // Memory of the compiled expressions and their values, in bytes, estimated.
   size_t expression_bytes = 0;
-  // The item this action is about to replace.
-  CarriedRead carried;
+  // The item that the action is about to replace.
+  PrefetchedRead prefetched;
 };
 
-// Checks `request` and looks its table up in `catalog`. NOT_FOUND: no such table. INVALID_ARGUMENT: anything
-// else; but a key that is too long is left to the action's `refusal`.
+// Checks `request` and looks its table up in `catalog`. NOT_FOUND: no such table. INVALID_ARGUMENT: any other
+// mistake. A key that is too long is no error here; it sets the action's `key_size_error`.
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      const Catalog& catalog);
-// What a write's condition and update say, compiled.
+// The compiled condition and update of a write.
 struct ActionExpressions {
   std::optional<Condition> condition;
   std::optional<UpdateExpression> update;
-  // What they and their values hold, about, in bytes.
+  // Their memory, values included, in bytes, estimated.
   size_t bytes = 0;
 };
-// The same with `expressions` in place of the request's.
+// The same, but with `expressions` instead of those in the request.
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      ActionExpressions expressions, const Catalog& catalog);
 
-// The same outside transactions, where such a key is an error of the request too.
+// The same outside transactions, where a key that is too long is an error of the request: INVALID_ARGUMENT.
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog);
 
 // What an action does to the current item.
 struct Decision {
   enum class Outcome {
-    // The item is to be written, or is already as asked.
+    // The action is applied. It may change nothing (`changed` is false).
     kApply,
     kConditionFailed,
-    // `error` says why the result would be no valid item, or what could not be read.
+    // `error` is set: the result would not be a valid item, a read failed, or the table was deleted.
     kError,
   };
 
   Outcome outcome = Outcome::kApply;
   absl::Status error;
-  // The item before. Borrows from the commit group: valid until the unit's Order returns.
+  // The item before the action. Borrows from the commit group: valid until the unit's Apply returns.
   std::optional<std::string_view> old_item;
-  // The item after, nothing when it is removed (or stays missing). Owned here: the commit group borrows it.
+  // The item after the action; nothing if it is removed or stays missing. The commit group borrows it.
   std::optional<std::string> new_item;
   // Whether old and new differ.
   bool changed = false;
@@ -98,21 +98,20 @@ struct Decision {
   std::vector<EntryChange> entry_changes;
 };
 
-// Decides `action` against the current item, and gives it the table's definition as it is now. Appends
-// nothing.
+// Decides `action` against the current item; appends nothing. Sets action.table to the current definition.
 Decision Decide(PreparedAction& action, CommitGroup& group);
 
-// Appends item, index entries and counters of a decision that changes something, and its change record as
-// part of the commit whose records have the sequences `commit_first` to `commit_last`. CheckCollections
-// (item_collections.h) must have seen the decision.
+// Appends a decision that changes something: item, index entries, size statistics and change record. The
+// change record belongs to the commit whose records have the sequences `commit_first` to `commit_last`.
+// CheckCollections (item_collections.h) must have been called with the decision.
 void Append(const PreparedAction& action, const Decision& decision, uint64_t commit_first,
             uint64_t commit_last, CommitGroup& group);
 
-// Adds what the service would charge for a decided action (SEM-063, SEM-064).
+// Adds the write units that the service would charge for a decided action (SEM-063, SEM-064).
 void AddConsumedCapacity(const PreparedAction& action, const Decision& decision, bool transactional,
                          CapacityMeter* capacity);
 
-// What ReturnValues asks for; nothing when it asks for nothing or there is nothing to show.
+// The attributes that ReturnValues asks for; nothing if it asks for none, or none exist.
 std::optional<std::string> ReturnedAttributes(const PreparedAction& action, const Decision& decision);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,10 +3,10 @@
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Of the write that a request asks for by itself.
+// The operation of a single write.
 AccessOperation OperationOf(ActionKind kind) {
   switch (kind) {
     case ActionKind::kUpdate:
@@ -18,12 +18,12 @@ AccessOperation OperationOf(ActionKind kind) {
   }
 }
 
-// Which access pattern the write is.
+// Binds the call to the access pattern of the write.
 void FindPattern(const PreparedAction& action, AccessCall* call) {
   PatternKey key;
   key.operation = OperationOf(action.kind);
   if (action.condition.has_value()) key.filter = action.condition->ShapeHash();
-  call->Is(*action.table->patterns, key, [&action] {
+  call->Bind(*action.table->patterns, key, [&action] {
     AccessTexts texts;
     if (action.condition.has_value()) texts.filter = action.condition->Shape();
     return texts;
@@ -31,9 +31,9 @@ void FindPattern(const PreparedAction& action, AccessCall* call) {
 }
 
 void Count(const WriteUnit::Outcome& outcome, const AccessCall& call) {
-  if (!outcome.status.ok()) return call.Answered(false, 0, 0);
+  if (!outcome.status.ok()) return call.Record(false, 0, 0);
   const WriteUnit::Result& result = outcome.results[0];
-  call.Answered(outcome.Applied(), 1, result.item.has_value() ? 1 : 0);
+  call.Record(outcome.Applied(), 1, result.item.has_value() ? 1 : 0);
 }
 
 wire::WriteItemReply MakeReply(WriteUnit::Outcome outcome) {
@@ -73,7 +73,7 @@ void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const Re
                        CancellationPtr cancellation) {
   FindPattern(action, &call);
   std::vector<PreparedAction> actions;
-  // Held by the answer, as the unit may get another descriptor of the table.
+  // `call` borrows the patterns. The callback keeps them alive, as Decide may replace the action's table.
   std::shared_ptr<TablePatterns> patterns = action.table->patterns;
   actions.push_back(std::move(action));
   auto finish = [call, patterns = std::move(patterns),
@@ -91,4 +91,4 @@ void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const Re
   ReadAndSubmit(engine, std::move(view), std::move(unit));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

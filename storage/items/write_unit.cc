@@ -4,13 +4,13 @@
 
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// What a prepared action weighs in the queue besides its item: descriptors, compiled expressions, callback.
+// Counted for an action in the queue besides its items and texts: descriptors, expressions, callback.
 constexpr size_t kActionOverheadBytes = 512;
 
-// What a change record holds besides key and images, as read back: sequences, times, kind, lengths.
+// Counted for a change record besides key and images: sequences, times, kind, lengths.
 constexpr size_t kRecordOverheadBytes = 64;
 
 absl::Status LimitExceeded(const std::string& message) {
@@ -24,7 +24,7 @@ absl::Status CheckItemBytes(size_t bytes, size_t max_bytes) {
                        std::to_string(max_bytes) + " bytes");
 }
 
-// What a decision keeps in memory and writes.
+// The bytes that a decision holds in memory and writes.
 size_t ItemBytes(const Decision& decision) {
   size_t bytes = decision.old_item.value_or(std::string_view()).size();
   if (decision.new_item.has_value()) bytes += decision.new_item->size();
@@ -37,7 +37,7 @@ size_t ItemBytes(const Decision& decision) {
 
 void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Answer(refused, 0);
+  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Complete(refused, 0);
 }
 
 }  // namespace
@@ -47,27 +47,27 @@ size_t SizeBytesOf(const std::vector<PreparedAction>& actions) {
   for (const PreparedAction& action : actions) {
     bytes += action.key.encoded.size() + action.key_or_item.size() + action.expression_bytes +
              kActionOverheadBytes;
-    if (action.carried.item.has_value()) bytes += action.carried.item->size();
+    if (action.prefetched.item.has_value()) bytes += action.prefetched.item->size();
   }
   return bytes;
 }
 
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
-                                 std::vector<PreparedAction>* actions) {
+absl::StatusOr<bool> PrefetchItems(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
+                                   std::vector<PreparedAction>* actions) {
   size_t bytes = 0;
   for (PreparedAction& action : *actions) {
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
     if (lookup.would_block) return false;
     if (action.table->has_local_indexes) {
       ITEMDB_ASSIGN_OR_RETURN(bool in_memory,
-                              WarmCollection(view, action.table->storage_id, action.key.encoded, tier));
+                              PrefetchCollection(view, action.table->storage_id, action.key.encoded, tier));
       if (!in_memory) return false;
     }
     if (lookup.item.has_value()) bytes += lookup.item->size();
     ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, max_bytes));
     if (bytes > keep_bytes) continue;
-    action.carried.item = std::move(lookup.item);
-    action.carried.group = view.group();
+    action.prefetched.item = std::move(lookup.item);
+    action.prefetched.group = view.group();
   }
   return true;
 }
@@ -87,9 +87,9 @@ WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish fini
 
 size_t WriteUnit::SizeBytes() const { return SizeBytesOf(actions_); }
 
-void WriteUnit::Order(CommitGroup& group) {
-  outcome_.status = CheckWanted(cancellation_);
-  if (!outcome_.status.ok() || (token_.has_value() && AnswerAgain(group))) return;
+void WriteUnit::Apply(CommitGroup& group) {
+  outcome_.status = CheckNotCancelled(cancellation_);
+  if (!outcome_.status.ok() || (token_.has_value() && RepeatEarlierResult(group))) return;
   decisions_.reserve(actions_.size());
   outcome_.results.resize(actions_.size());
   bool transaction = mode_ == Mode::kTransaction;
@@ -97,7 +97,7 @@ void WriteUnit::Order(CommitGroup& group) {
   bool all_applied = true;
   uint64_t changes = 0;
   size_t item_bytes = 0;
-  // The actions are on different items, so none sees another's effect and all can be decided first.
+  // No two actions are on the same item, so all can be decided before the first is appended.
   for (PreparedAction& action : actions_) {
     item_bytes += ItemBytes(decisions_.emplace_back(Decide(action, group)));
     outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
@@ -123,7 +123,7 @@ void WriteUnit::Order(CommitGroup& group) {
   if (!apply) return;
   if (transaction) outcome_.status = CheckRecordsFit();
   if (!outcome_.status.ok()) return;
-  // Before anything is appended: without its token the write must not be there either.
+  // Checked before anything is appended: if the token cannot be stored, the write must not be applied.
   const bool remember = token_.has_value() && all_applied;
   if (remember) outcome_.status = group.tokens().CheckRoom();
   if (!outcome_.status.ok()) return;
@@ -138,10 +138,10 @@ void WriteUnit::Order(CommitGroup& group) {
     Append(actions_[i], decisions_[i], transaction ? first : own, transaction ? last : own, group);
   }
   MeasureCollections(group);
-  if (remember) group.tokens().Remember(token_->text, token_->fingerprint, outcome_.results[0].item);
+  if (remember) group.tokens().Save(token_->text, token_->fingerprint, outcome_.results[0].item);
 }
 
-bool WriteUnit::AnswerAgain(CommitGroup& group) {
+bool WriteUnit::RepeatEarlierResult(CommitGroup& group) {
   absl::StatusOr<std::optional<AppliedRequest>> applied = group.tokens().Find(token_->text);
   if (!applied.ok()) {
     outcome_.status = applied.status();
@@ -151,7 +151,7 @@ bool WriteUnit::AnswerAgain(CommitGroup& group) {
     outcome_.status = TokenMismatchError(token_->text);
   } else {
     outcome_.results.resize(actions_.size());
-    // What was written was accounted for then; finding it again is a read.
+    // The first request was charged for its writes; a repeated request is charged for a read.
     if (outcome_.capacity.wanted()) {
       for (const PreparedAction& action : actions_)
         outcome_.capacity.AddTable(*action.table, ReadUnits(0, true));
@@ -196,7 +196,7 @@ absl::Status WriteUnit::CheckRecordsFit() const {
   return absl::OkStatus();
 }
 
-void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
+void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {
   if (!status.ok()) outcome_.status = status;
   outcome_.change_sequence = change_sequence;
   std::move(finish_)(std::move(outcome_));
@@ -205,22 +205,23 @@ void WriteUnit::Answer(const absl::Status& status, uint64_t change_sequence) {
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
   if (unit->actions().size() <= kMaxItemsOnRequestThread) {
     absl::StatusOr<bool> read =
-        ReadCarried(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), SIZE_MAX, &unit->actions());
-    if (!read.ok()) return unit->Answer(read.status(), 0);
+        PrefetchItems(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), SIZE_MAX, &unit->actions());
+    if (!read.ok()) return unit->Complete(read.status(), 0);
     if (*read) return Submit(engine, std::move(unit));
   }
 
   WriteUnit* borrowed = unit.get();
   IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
-    absl::Status read = CheckWanted(unit->cancellation());
+    absl::Status read = CheckNotCancelled(unit->cancellation());
     if (read.ok())
-      read = ReadCarried(*view, ReadTier::kDisk, unit->max_item_bytes(), SIZE_MAX, &unit->actions()).status();
+      read =
+          PrefetchItems(*view, ReadTier::kDisk, unit->max_item_bytes(), SIZE_MAX, &unit->actions()).status();
     view.reset();
-    if (!read.ok()) return unit->Answer(read, 0);
+    if (!read.ok()) return unit->Complete(read, 0);
     Submit(engine, std::move(unit));
   };
-  // A refused task is still ours, and the unit with it.
-  if (!engine.io().Submit(task, IoPriority::kPoint)) borrowed->Answer(IoPoolFullError(), 0);
+  // A refused task was not moved from, so it still owns the unit.
+  if (!engine.io().Submit(task, IoPriority::kPoint)) borrowed->Complete(IoPoolFullError(), 0);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

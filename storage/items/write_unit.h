@@ -10,52 +10,51 @@
 #include "storage/items/request_token.h"
 #include "storage/items/write_action.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class WriteUnit : public CommitUnit {
  public:
   enum class Mode {
-    // Each action by itself; a change record is its own commit. An action in error refuses all of them:
-    // nothing is written.
+    // Each action is applied or not by itself; each change record is a commit of its own. If one action has
+    // an error, nothing of the unit is written.
     kIndependent,
-    // All actions or none; their change records are one commit.
+    // All actions are applied or none; their change records are one commit.
     kTransaction,
   };
-  // What one action came to, for the reply. Owns what it shows.
+  // The result of one action, for the reply. Owns its data.
   struct Result {
     Decision::Outcome outcome = Decision::Outcome::kApply;
     absl::Status error;
-    // ReturnValues of an applied action, or the item that a condition failed on, as asked for.
+    // If requested: the ReturnValues of an applied action, or the item on which the condition was false.
     std::optional<std::string> item;
   };
-  // What the unit as a whole came to.
+  // The result of the whole unit.
   struct Outcome {
-    // OK whatever the results are, when the group is durable.
+    // OK once the group is durable, whatever the results of the single actions are.
     absl::Status status;
     uint64_t change_sequence = 0;
-    // One an action when `status` is OK; otherwise of no meaning.
+    // One per action if `status` is OK; otherwise undefined.
     std::vector<Result> results;
     CapacityMeter capacity;
     CollectionMeter collections;
 
-    // Whether every action was.
+    // Whether every action was applied.
     bool Applied() const;
   };
   using Finish = absl::AnyInvocable<void(Outcome outcome) &&>;
 
-  // `finish` is called exactly once.
-  // When `cancellation` says so before the unit's turn, nothing is written.
+  // `finish` is called exactly once. If the request is cancelled before Apply, nothing is written.
   WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
             CancellationPtr cancellation = nullptr);
-  // What the items before and after and the changed index entries may take together; beyond it nothing is
-  // written (LIMIT_EXCEEDED). Default: what the number of actions and the size of an item allow.
+  // Limits the bytes of the items before and after and of the changed index entries, all together. Above the
+  // limit nothing is written (LIMIT_EXCEEDED). Default: no limit, as there are few actions of bounded size.
   void SetMaxItemBytes(size_t bytes) { max_item_bytes_ = bytes; }
-  // A request that was applied under this token already is answered as then, and not applied again.
+  // If a request was already applied under this token, its result is returned again and nothing is applied.
   void SetToken(std::optional<RequestToken> token) { token_ = std::move(token); }
 
   size_t SizeBytes() const override;
-  void Order(CommitGroup& group) override;
-  void Answer(const absl::Status& status, uint64_t change_sequence) override;
+  void Apply(CommitGroup& group) override;
+  void Complete(const absl::Status& status, uint64_t change_sequence) override;
 
   void SetCapacityMeter(CapacityMeter capacity) { outcome_.capacity = std::move(capacity); }
   void SetCollectionMeter(CollectionMeter collections) { outcome_.collections = std::move(collections); }
@@ -65,11 +64,11 @@ class WriteUnit : public CommitUnit {
   const CancellationPtr& cancellation() const { return cancellation_; }
 
  private:
-  // Whether `token_` was used before: then everything is said.
-  bool AnswerAgain(CommitGroup& group);
-  // Looks at the item collections of what was applied, for the reply.
+  // True if a request was applied under `token_` before, or the lookup failed. Then `outcome_` is complete.
+  bool RepeatEarlierResult(CommitGroup& group);
+  // Adds the sizes of the written item collections to the reply.
   void MeasureCollections(CommitGroup& group);
-  // A commit's change records are read together, so they must fit a reply. LIMIT_EXCEEDED.
+  // The change records of one commit are always read in one reply, so they must fit it. LIMIT_EXCEEDED.
   absl::Status CheckRecordsFit() const;
 
   const Mode mode_;
@@ -82,16 +81,16 @@ class WriteUnit : public CommitUnit {
   std::optional<RequestToken> token_;
 };
 
-// Bytes that prepared actions hold while they wait.
+// Memory that prepared actions take while they wait, in bytes.
 size_t SizeBytesOf(const std::vector<PreparedAction>& actions);
-// Reads what the actions are about to replace. False when one of the items has to wait for the disk.
-// LIMIT_EXCEEDED: together they have more than `max_bytes`. Only the first `keep_bytes` of them are carried;
-// the rest is read again when it is ordered.
-absl::StatusOr<bool> ReadCarried(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
-                                 std::vector<PreparedAction>* actions);
+// Prefetches the items that the actions are about to replace. False: one of the items must be read from disk,
+// and `tier` does not allow it. LIMIT_EXCEEDED: the items have more than `max_bytes` in all. The actions keep
+// items until their sum exceeds `keep_bytes`; items after that are read again when the unit is applied.
+absl::StatusOr<bool> PrefetchItems(const ReadView& view, ReadTier tier, size_t max_bytes, size_t keep_bytes,
+                                   std::vector<PreparedAction>* actions);
 
-// Reads what `unit` is about to replace from `view`, on an I/O thread when the disk is needed, and submits
-// it. Whatever goes wrong is given to the unit's `finish`.
+// Prefetches the items that `unit` is about to replace from `view`, on an I/O thread if the disk is needed,
+// and submits the unit. The unit's `finish` gets any error.
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,7 +8,7 @@
 #include "storage/values/number.h"
 #include "storage/values/utf8.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // The registry in key_codec.h lists these bytes. They are on disk: never renumber, never reuse.
@@ -41,20 +41,20 @@ void AppendEscaped(std::string_view bytes, std::string* out) {
   }
 }
 
-// The significant digits of a canonical number text and the exponent of the first: 0.0105 is 105 with
-// exponent -2.
+// The significant digits of a canonical number text and the exponent of the first digit. Example: 0.0105 has
+// the digits 105 and exponent -2.
 struct Digits {
   bool negative = false;
   int exponent = 0;
   int count = 0;
-  uint8_t digit[kMaxNumberDigits + 1] = {};  // one more, zero, so that the last pair is complete
+  uint8_t digit[kMaxNumberDigits + 1] = {};  // one zero more, so that the last pair is complete
 };
 
 Digits ScanNumber(std::string_view text) {
   Digits digits;
   digits.negative = !text.empty() && text.front() == '-';
   if (digits.negative) text.remove_prefix(1);
-  int zeros = 0;  // since the last other digit
+  int zeros = 0;  // zeros after the last other digit
   bool in_fraction = false;
   int integer_digits = 0, leading_fraction_zeros = 0;
   for (char c : text) {
@@ -97,7 +97,7 @@ void AppendNumber(std::string_view text, std::string* out) {
   append(kNumberEnd);
 }
 
-// The length of the escaped bytes with their end at the front of `encoded`.
+// Returns the length of the escaped bytes, with their end mark, at the front of `encoded`.
 std::optional<size_t> EscapedLength(std::string_view encoded) {
   for (size_t at = encoded.find(kEscape); at != std::string_view::npos; at = encoded.find(kEscape, at + 2)) {
     if (at + 1 == encoded.size()) return std::nullopt;
@@ -107,8 +107,8 @@ std::optional<size_t> EscapedLength(std::string_view encoded) {
   return std::nullopt;
 }
 
-// The length of the number, without type byte, at the front of `encoded`. Only the one encoding a number has
-// passes.
+// Returns the length of the number, without type byte, at the front of `encoded`. Accepts only the one
+// encoding that AppendNumber writes.
 std::optional<size_t> NumberLength(std::string_view encoded) {
   if (encoded.empty()) return std::nullopt;
   uint8_t marker = static_cast<uint8_t>(encoded[0]);
@@ -119,9 +119,9 @@ std::optional<size_t> NumberLength(std::string_view encoded) {
   uint8_t last = 0;
   for (size_t i = kFirstPair; i < encoded.size(); ++i) {
     uint8_t byte = static_cast<uint8_t>(encoded[i]) ^ complement;
-    // The digits neither end in a pair of zeros nor are there none.
+    // There is at least one pair, and the last pair is not 00.
     if (byte == kNumberEnd) return last > 1 ? std::optional<size_t>(i + 1) : std::nullopt;
-    // They do not start with a zero.
+    // A pair is at most 99, there are at most kMaxPairs, and the first digit is not 0.
     if (byte > 100 || i == kFirstPair + kMaxPairs || (i == kFirstPair && byte <= 10)) return std::nullopt;
     last = byte;
   }
@@ -219,4 +219,4 @@ std::string PrefixSuccessor(std::string_view prefix) {
   return successor;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,11 @@
-// What a key is made of, and contiguous ranges of encoded keys.
+// Attributes of a key schema, and contiguous ranges of encoded keys.
 #pragma once
 
 #include <string>
 
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // One attribute of a key schema.
 struct KeyAttribute {
@@ -19,4 +19,4 @@ struct KeyRange {
   std::string upper;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,6 +1,6 @@
 #include "storage/keys/storage_id.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr uint64_t kLargestInOneByte = 0xEF;
@@ -30,4 +30,4 @@ std::optional<uint64_t> ConsumeStorageId(std::string_view* in) {
   return storage_id;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

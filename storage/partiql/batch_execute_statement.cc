@@ -1,4 +1,4 @@
-// BatchExecuteStatement: several statements, each by itself.
+// BatchExecuteStatement: executes several statements, each independent of the others.
 
 #include <map>
 
@@ -13,12 +13,13 @@
 #include "storage/partiql/write.h"
 #include "storage/patterns/access_call.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using partiql::Statement;
 
-// PQL-12, PQL-14. Whether the batch reads.
+// Returns whether the statements read. INVALID_ARGUMENT: not 1 to 25 statements (PQL-12), or reads and writes
+// are mixed (PQL-14).
 absl::StatusOr<bool> CheckBatch(const wire::BatchExecuteStatementRequest& request) {
   const int count = request.statements_size();
   if (count < 1 || count > kMaxBatchStatements) {
@@ -43,11 +44,11 @@ void SetError(const absl::Status& status, wire::BatchStatementResponse* response
 
 // ---- reads ---------------------------------------------------------------------------------------
 
-// A batch of reads, all of one view.
+// A batch of reads, all from one view.
 struct Reads {
   wire::BatchExecuteStatementReply reply;
   CapacityMeter capacity;
-  // For each read, which statement it is of, its table, whether it counts as consistent.
+  // For each read: the position of its statement, its table, and whether it is charged as consistent.
   struct Place {
     int statement;
     std::shared_ptr<const Table> table;
@@ -99,9 +100,10 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
     return true;
   };
   reads.done = [batch, done = std::move(done)](absl::Status status) mutable {
-    batch->calls.Answered(status.ok() && batch->taken == batch->places.size());
+    batch->calls.Record(status.ok() && batch->taken == batch->places.size());
     if (!status.ok()) return std::move(done)(std::move(status));
-    // Only items of many long numbers, which count for little, get there.
+    // Reads that no longer fit into the reply. This needs items with many long numbers, whose encoded size is
+    // larger than their counted size.
     for (; batch->taken < batch->places.size(); ++batch->taken) {
       SetError(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                          absl::StrCat("the items of the batch are together more than ", kMaxBatchGetBytes,
@@ -116,7 +118,7 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
 
 // ---- writes --------------------------------------------------------------------------------------
 
-// A batch of writes under way. Each is a commit unit of its own; the answer waits for all.
+// A batch of writes in flight. Each is a commit unit of its own; the batch is answered after the last one.
 class Writes {
  public:
   Writes(int count, Done<wire::BatchExecuteStatementReply> done) : waiting_(count), done_(std::move(done)) {
@@ -135,7 +137,7 @@ class Writes {
       if (--waiting_ > 0) return;
       for (auto& [name, consumed] : capacity_) *reply_.add_consumed_capacity() = std::move(consumed);
     }
-    // The last one: nobody else is here any more.
+    // This was the last write, so no other thread uses the object any more.
     Answer();
   }
 
@@ -200,4 +202,4 @@ void BatchExecuteStatement(Engine& engine, const wire::BatchExecuteStatementRequ
   WriteBatch(engine, request, std::move(done), std::move(cancellation));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -9,7 +9,7 @@
 #include "storage/values/canonical.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 constexpr std::array<std::string_view, 33> kReserved = {
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 33> kReserved = {
     "LIMIT",  "MISSING", "NOT",    "NULL",    "OFFSET", "OR",     "ORDER",    "REMOVE", "RETURNING",
     "SELECT", "SET",     "TRUE",   "UNION",   "UPDATE", "WHERE"};
 
-// Bytes of a token that a message shows at most.
+// A message shows at most this many bytes of a token.
 constexpr size_t kMaxShownBytes = 40;
 
 std::string Shown(const Token& token) {
@@ -357,4 +357,4 @@ const std::string* Cursor::TakeParameter() {
   return nullptr;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// What the parts of the PartiQL grammar have in common: the token cursor, errors, names, paths, literals.
+// The base class of the PartiQL parsers: the token cursor, errors, names, paths and literals.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,16 @@
 #include "storage/partiql/statement.h"
 #include "storage/partiql/value_writer.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
-// A recursive-descent parser over one statement. Methods that fail record the first error and return nothing
-// or false; callers just return then.
+// A recursive-descent parser over one statement. A method that fails records the first error and returns
+// nothing or false; its caller then returns as well.
 class Cursor {
  public:
-  // `parameters` are canonical values, one for each `?`. All arguments are borrowed for the parser's
-  // lifetime.
+  // `parameters` are canonical values, one for each `?`. All arguments are borrowed and must outlive this.
   Cursor(std::string_view text, std::span<const std::string> parameters, Statement* statement);
 
-  // OK as long as nothing failed.
+  // The first error; OK as long as nothing has failed.
   const absl::Status& status() const { return status_; }
 
  protected:
@@ -41,13 +40,13 @@ class Cursor {
   bool AtFunction() const {
     return At(TokenKind::kWord) && Peek(1).kind == TokenKind::kLeftParenthesis && !IsReserved(Peek());
   }
-  // Whether a word separates the parts of statements; as a name it must stand in double quotes.
+  // Whether a word is a keyword. As a name such a word must be in double quotes.
   static bool IsReserved(const Token& word);
 
-  // ---- errors; both return nullopt so that `return Expected("FROM");` reads well
-  // PQL-18: `what` was expected where the next token stands.
+  // ---- errors; all return nullopt, so that a caller can write `return Expected("FROM");`
+  // A syntax error: `what` was expected at the next token (PQL-18).
   std::nullopt_t Expected(std::string_view what);
-  // What is no mistake of form: `message`, and where, which is `token`.
+  // Any other error: `message`, followed by the text and position of `token`.
   std::nullopt_t Refuse(std::string_view rule, std::string_view message, const Token& token);
   std::nullopt_t Fail(absl::Status status);
 
@@ -60,15 +59,15 @@ class Cursor {
   // A literal or parameter; returns its position in Statement::values.
   std::optional<uint32_t> ParseValue();
   bool AtValue() const;
-  // A map literal as an item; canonical.
+  // A map literal as a canonical item.
   std::optional<std::string> ParseItem();
-  // Whether the whole text was consumed, with all parameters.
+  // Whether the whole text and all parameters were consumed.
   bool Finish();
 
-  // PQL-12's bound on operators, as that of an expression.
+  // Counts one operator; false above the limit, which is that of an expression (PQL-12, SEM-020).
   bool CountOperator();
 
-  // One level of nesting, for a scope. Check ok() before going deeper.
+  // Counts one level of nesting while it is in scope. Check ok() before parsing the nested part.
   class Nesting {
    public:
     explicit Nesting(Cursor& cursor) : cursor_(cursor), ok_(cursor.Enter()) {}
@@ -86,12 +85,12 @@ class Cursor {
 
  private:
   bool Enter();
-  // Where `token` stands, as messages say it: "character 7".
+  // The position of `token` for messages: "character 7".
   std::string Place(const Token& token) const;
   bool ParseIndex();
   bool AddStepName(const std::string& name, const Token& token);
-  // Literals and parameters, encoded, not canonical yet. `depth` is their level as CanonicalizeValue counts,
-  // which bounds the recursion; ParseAttributes: that of the values.
+  // Literals and parameters, encoded but not yet canonical. `depth` is the nesting level of the value (in
+  // ParseAttributes: of the attribute values), counted as in CanonicalizeValue. It bounds the recursion.
   bool ParseLiteral(int depth, ValueWriter* writer);
   bool ParseNumber(ValueWriter* writer);
   bool ParseList(int depth, ValueWriter* writer);
@@ -109,4 +108,4 @@ class Cursor {
   absl::Status status_;
 };
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// ExecuteStatement: one statement, a page of a SELECT or a write of one item.
+// ExecuteStatement: executes one statement, which is a page of a SELECT or a write of one item.
 
 #include "itemdb/v1/data.pb.h"
 #include "storage/partiql/operations.h"
@@ -7,7 +7,7 @@
 #include "storage/partiql/write.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 StatementPage MakeReply(wire::WriteItemReply written) {
@@ -51,4 +51,4 @@ void ExecuteStatement(Engine& engine, const wire::ExecuteStatementRequest& reque
   partiql::ExecuteWrite(engine, *statement, std::move(options), std::move(answer), std::move(cancellation));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// ExecuteTransaction: several statements, all reads of one state, or all writes that are applied together or
-// not at all.
+// ExecuteTransaction: executes several statements, which are all reads from one state, or all writes. Either
+// all writes are applied or none.
 
 #include <set>
 
@@ -11,20 +11,20 @@
 #include "storage/partiql/select.h"
 #include "storage/partiql/write.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using partiql::Statement;
 using partiql::StatementKind;
 
-// `status` with the place of the statement that it is about, counted from 1.
+// Adds the number of the statement, counted from 1, to the message of `status`.
 absl::Status AtStatement(const absl::Status& status, int number) {
   return WithRule(RuleOf(status), MakeError(status.code(), ReasonOf(status),
                                             absl::StrCat(MessageOf(status), " (statement ", number, ")"),
                                             RetryAfterMsOf(status)));
 }
 
-// PQL-15.
+// Parses all statements. Refuses RETURNING, and reads mixed with writes (PQL-15).
 absl::StatusOr<std::vector<Statement>> ParseAll(const wire::ExecuteTransactionRequest& request) {
   const int count = request.transact_statements_size();
   if (count < 1 || count > kMaxTransactActions) {
@@ -56,8 +56,7 @@ absl::StatusOr<std::vector<Statement>> ParseAll(const wire::ExecuteTransactionRe
   return statements;
 }
 
-// What PrepareOne makes of each statement; they must be on different items. `storage_key` gives an item's
-// identity.
+// Calls `prepare` for each statement; no two may be on one item. `key_of` returns the encoded key.
 template <typename Prepared, typename PrepareOne, typename KeyOf>
 absl::StatusOr<std::vector<Prepared>> PrepareAll(const std::vector<Statement>& statements, PrepareOne prepare,
                                                  KeyOf key_of) {
@@ -98,7 +97,7 @@ void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
                           std::move(answer), std::move(cancellation));
 }
 
-// An INSERT whose condition was false says so in its own words (ERR-13).
+// Replaces code and message of an INSERT whose condition was false by those of a duplicate item (ERR-13).
 void NameDuplicates(const std::vector<bool>& inserts, wire::TransactionCancelled* cancelled) {
   for (int i = 0; i < cancelled->reasons_size(); ++i) {
     wire::CancellationReason* reason = cancelled->mutable_reasons(i);
@@ -159,4 +158,4 @@ void ExecuteTransaction(Engine& engine, const wire::ExecuteTransactionRequest& r
   WriteAll(engine, request, *statements, std::move(done), std::move(cancellation));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -9,7 +9,7 @@
 #include "storage/values/number.h"
 #include "storage/values/value_view.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 struct Function {
@@ -37,7 +37,7 @@ const Function* FindFunction(const Token& name) {
 
 constexpr std::array<std::string_view, 5> kAggregates = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
 
-// What may follow IS, and the type that attribute_type knows it by.
+// The type names that may follow IS, each with the name of the type in attribute_type.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kTypes = {
     {{"NULL", "NULL"},     {"STRING", "S"}, {"S", "S"},           {"NUMBER", "N"},      {"N", "N"},
      {"BINARY", "B"},      {"B", "B"},      {"BOOLEAN", "BOOL"},  {"BOOL", "BOOL"},     {"LIST", "L"},
@@ -79,7 +79,7 @@ std::optional<uint32_t> ExpressionParser::ParseConjunction() {
   return ParseChain(ConditionKind::kAnd, "AND", &ExpressionParser::ParseNegation);
 }
 
-// Terms separated by `keyword`, as one flat condition.
+// Terms separated by `keyword`, as one condition with all terms as operands.
 std::optional<uint32_t> ExpressionParser::ParseChain(
     ConditionKind kind, std::string_view keyword, std::optional<uint32_t> (ExpressionParser::*parse_term)()) {
   std::optional<uint32_t> first = (this->*parse_term)();
@@ -94,7 +94,7 @@ std::optional<uint32_t> ExpressionParser::ParseChain(
   return AddCondition(kind, terms);
 }
 
-// NOTs are counted in a loop because they need no parentheses that would bound a recursion.
+// A chain of NOTs is parsed by a loop: a recursion would not be bounded, as NOT needs no parentheses.
 std::optional<uint32_t> ExpressionParser::ParseNegation() {
   bool negated = false;
   while (AcceptWord("NOT")) {
@@ -268,7 +268,7 @@ std::optional<uint32_t> ExpressionParser::ParseOperand() {
   return operand;
 }
 
-// What + and - say of literals and parameters is computed here: conditions compare values.
+// Sums of literals and parameters are computed while parsing, because conditions have no arithmetic.
 std::optional<uint32_t> ExpressionParser::ParseConstant() {
   std::optional<uint32_t> value = ParseValue();
   if (!value) return std::nullopt;
@@ -327,7 +327,8 @@ bool ExpressionParser::ParseChange() {
   return true;
 }
 
-// `a = set_add(a, <<...>>)` is ADD, `a = set_delete(a, <<...>>)` is DELETE: both work in place.
+// `a = set_add(a, <<...>>)` becomes ADD, and `a = set_delete(a, <<...>>)` becomes DELETE. Both change the
+// attribute in place, so the target and the first argument must be the same path.
 bool ExpressionParser::ParseSetFunction(uint32_t target, UpdateActionKind kind) {
   const Token name = Take();
   Take();
@@ -419,4 +420,4 @@ std::optional<uint32_t> ExpressionParser::ParseTerm() {
   return AddOperand(OperandKind::kListAppend, *first, *second);
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

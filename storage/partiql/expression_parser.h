@@ -1,4 +1,4 @@
-// The parts of the PartiQL grammar that are expressions: what stands behind WHERE and behind SET.
+// The expressions of the PartiQL grammar: conditions (after WHERE) and changes (after SET).
 //
 //   condition  = conjunction *( OR conjunction )
 //   conjunction = negation *( AND negation )
@@ -16,7 +16,7 @@
 //   sum        = term *( ( "+" / "-" ) term )
 //   term       = path / value / LIST_APPEND "(" sum "," sum ")" / "(" sum ")"
 //
-// Keywords and function names are in any case (PQL-07, PQL-09).
+// Keywords and function names are case-insensitive (PQL-07, PQL-09).
 #pragma once
 
 #include <optional>
@@ -24,20 +24,20 @@
 
 #include "storage/partiql/cursor.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 class ExpressionParser : public Cursor {
  public:
   using Cursor::Cursor;
 
  protected:
-  // Both return a position in Statement::conditions.
+  // Returns the position in Statement::conditions.
   std::optional<uint32_t> ParseCondition();
-  // One `path = value` of SET, or one path of REMOVE; adds it to Statement::actions.
+  // Parse one `path = value` of SET, or one path of REMOVE, and add it to Statement::actions.
   bool ParseChange();
   bool ParseRemoval();
 
-  // PQL-11: COUNT and its like.
+  // Aggregate functions such as COUNT, which are not supported (PQL-11).
   bool AtAggregate() const;
   std::nullopt_t RefuseAggregate();
 
@@ -66,8 +66,8 @@ class ExpressionParser : public Cursor {
   uint32_t AddOperand(OperandKind kind, uint32_t first, uint32_t second = 0);
   uint32_t AddValueOperand(std::string canonical);
   uint32_t AddCondition(ConditionKind kind, const std::vector<uint32_t>& links);
-  // Adds NOT in front where `negated`.
+  // `condition`, or NOT `condition` if `negated`.
   uint32_t Negated(bool negated, uint32_t condition);
 };
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

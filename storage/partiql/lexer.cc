@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -11,7 +11,7 @@ bool BeginsWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'
 bool ContinuesWord(char c) { return BeginsWord(c) || IsDigit(c); }
 char ToUpper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-// Longer ones first.
+// Longer signs come first, because the first match is taken.
 constexpr std::array<std::pair<std::string_view, TokenKind>, 22> kSigns = {{
     {"<<", TokenKind::kOpenSet},
     {">>", TokenKind::kCloseSet},
@@ -41,7 +41,7 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  // The next token; kEnd from the end on.
+  // The next token; kEnd at the end of the text and in all later calls.
   Token Next() {
     if (SkipToToken()) return Scan();
     if (std::exchange(unterminated_comment_, false)) return Take(TokenKind::kUnterminated, text_.size());
@@ -49,7 +49,7 @@ class Lexer {
   }
 
  private:
-  // Past spaces and comments; false at the end.
+  // Skips spaces and comments; false at the end of the text.
   bool SkipToToken() {
     for (;;) {
       size_t next = text_.find_first_not_of(" \t\r\n\f\v", at_);
@@ -158,9 +158,9 @@ std::string Unquote(const Token& token) {
   text.reserve(inner.size());
   for (size_t i = 0; i < inner.size(); ++i) {
     text.push_back(inner[i]);
-    if (inner[i] == quote) ++i;  // The other half of a doubled one.
+    if (inner[i] == quote) ++i;  // Skip the second of two doubled quotes.
   }
   return text;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 enum class TokenKind : uint8_t {
   kEnd,
   kWord,  // a letter or underscore, then letters, digits and underscores: keywords, bare names, functions
   kQuotedName,  // "name", a quote inside it doubled
   kString,      // 'text', a quote inside it doubled
-  kNumber,      // digits, with fraction and exponent if there are any; the sign is a token of its own
+  kNumber,      // digits, optional fraction and exponent; a sign is a token of its own
   kParameter,   // ?
   kLeftParenthesis,
   kRightParenthesis,
@@ -39,25 +39,24 @@ enum class TokenKind : uint8_t {
   kInvalid,       // anything else; no grammar accepts it
 };
 
-// `text` is the token's place in the statement: it borrows from it. That of kEnd is empty and stands at the
-// end.
+// `text` is a view into the statement, which must outlive the token. For kEnd it is the end, and empty.
 struct Token {
   TokenKind kind = TokenKind::kEnd;
   std::string_view text;
 };
 
 // The tokens of `statement`, kEnd last, without comments (`-- to the end of the line`, `/* ... */`). Cannot
-// fail: bytes that begin no token become kInvalid tokens, which never split a UTF-8 sequence. At most
-// `statement.size() + 1` tokens.
+// fail: a character that begins no token becomes a kInvalid token, which never splits a UTF-8 sequence. At
+// most `statement.size() + 1` tokens.
 std::vector<Token> Tokenize(std::string_view statement);
 
-// The first of them, whatever the length of the text.
+// The first token of `statement`. The text behind it is not read.
 Token FirstToken(std::string_view statement);
 
-// Whether `token` is the bare word `upper_case`, in any case.
+// Whether `token` is the unquoted word `upper_case`, compared without regard to case.
 bool IsWord(const Token& token, std::string_view upper_case);
 
-// What a kQuotedName or kString says.
+// The content of a kQuotedName or kString, without quotes.
 std::string Unquote(const Token& token);
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

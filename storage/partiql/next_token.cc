@@ -14,14 +14,14 @@
 #include "storage/base/limits.h"
 #include "storage/values/wire.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
-// Never reuse a number: a token may outlive the program that made it.
+// Never reuse a number: a token may be older than the program that reads it.
 constexpr char kVersion = 1;
 
 std::string Fingerprint(const wire::ExecuteStatementRequest& request) {
-  // Lengths keep statement and parameters apart.
+  // The lengths make the boundary between statement and parameters part of the hash.
   std::string bytes;
   wire::AppendVarint(request.statement().size(), &bytes);
   bytes += request.statement();
@@ -69,4 +69,4 @@ absl::StatusOr<PagePosition> DecodeNextToken(const wire::ExecuteStatementRequest
   return position;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -8,22 +8,21 @@
 #include "itemdb/wire/data.pb.h"
 #include "storage/base/status.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
-// A place in what a SELECT reads.
+// A position in the key ranges that a SELECT reads.
 struct PagePosition {
-  // Which of its ranges; 0 when it has one or scans.
+  // The number of the range, from 0; 0 for a Scan.
   size_t range = 0;
-  // The last key evaluated in it, encoded; empty: the range has not been begun.
+  // The last key evaluated in the range, encoded. Empty: nothing of the range was read yet.
   std::string last_key;
 };
 
-// `position` as text, bound to the statement and parameters of `request`.
+// Encodes `position` as text, together with a hash of the statement and parameters of `request`.
 std::string EncodeNextToken(const wire::ExecuteStatementRequest& request, const PagePosition& position);
 
-// The position that the request's token stands for; the beginning when it has none. What the key is worth is
-// for the reader of the page to check. INVALID_ARGUMENT: it is no token of this statement with these
-// parameters.
+// Decodes the NextToken of `request`; without one, the position is the beginning. The key is checked later,
+// when the page is read. INVALID_ARGUMENT: the token is not for this statement with these parameters.
 absl::StatusOr<PagePosition> DecodeNextToken(const wire::ExecuteStatementRequest& request);
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

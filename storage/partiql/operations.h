@@ -1,11 +1,11 @@
-// The PartiQL operations behind Database's methods of the same names.
+// The PartiQL operations. Database's methods of the same names call these functions.
 #pragma once
 
 #include "storage/api/replies.h"
 #include "storage/base/cancellation.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 void ExecuteStatement(Engine& engine, const wire::ExecuteStatementRequest& request, Done<StatementPage> done,
                       CancellationPtr cancellation);
@@ -14,4 +14,4 @@ void BatchExecuteStatement(Engine& engine, const wire::BatchExecuteStatementRequ
 void ExecuteTransaction(Engine& engine, const wire::ExecuteTransactionRequest& request,
                         Done<wire::ExecuteTransactionReply> done, CancellationPtr cancellation);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -19,7 +19,7 @@
 #include "storage/values/canonical.h"
 #include "storage/values/utf8.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 class StatementParser : public ExpressionParser {
@@ -105,7 +105,7 @@ class StatementParser : public ExpressionParser {
     return true;
   }
 
-  // PQL-11. A name that follows a name is an alias, with or without AS.
+  // A name that follows a name is an alias, with or without AS. Aliases are not supported (PQL-11).
   bool CheckNoAlias() {
     if (!AtWord("AS") && !AtPath()) return true;
     Refuse("PQL-11", "Aliasing is not supported", Peek());
@@ -215,7 +215,7 @@ class StatementParser : public ExpressionParser {
   }
 };
 
-// PQL-12 counts characters.
+// The limit counts characters, not bytes (PQL-12).
 absl::Status CheckLength(std::string_view text) {
   size_t characters = 0;
   for (char c : text) characters += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -249,4 +249,4 @@ absl::StatusOr<Statement> ParseStatement(std::string_view text, const Parameters
   return statement;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

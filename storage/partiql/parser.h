@@ -1,7 +1,7 @@
-// Text of a PartiQL statement to Statement (PQL-01..12, PQL-18).
+// Parses the text of a PartiQL statement (PQL-01..12, PQL-18).
 //
-// Everything that can be told without a table is checked here: form, length, nesting, number of operators and
-// of IN operands, parameters, literals.
+// All checks that need no table are made here: syntax, length, nesting, number of operators and of IN
+// operands, parameters, literals.
 #pragma once
 
 #include <string>
@@ -12,13 +12,12 @@
 #include "storage/base/status.h"
 #include "storage/partiql/statement.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 using Parameters = google::protobuf::RepeatedPtrField<std::string>;
 
-// The statement that `text` says, with encoded values from the client, one for each `?`. Recursion is bounded
-// by kMaxStatementNesting. Thread-safe. INVALID_ARGUMENT as above; the message says what was wrong and at
-// which character.
+// Parses `text`. `parameters` are encoded values from the client, one for each `?`. Recursion is bounded by
+// kMaxStatementNesting. Thread-safe. INVALID_ARGUMENT: a check failed; the message names the character.
 absl::StatusOr<Statement> ParseStatement(std::string_view text, const Parameters& parameters);
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

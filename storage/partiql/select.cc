@@ -10,23 +10,23 @@
 #include "storage/partiql/trees.h"
 #include "storage/query/page.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 static_assert(static_cast<int>(v1::QueryReply::kItemsFieldNumber) ==
               static_cast<int>(v1::ExecuteStatementReply::kItemsFieldNumber));
 
-// Of a page over several ranges: with this much collected, the next range waits for the next page. A range's
-// page may be as long as a message is but for this and its envelope.
+// A page over several ranges ends before the next range if it has this many bytes already. The page of one
+// range may fill the rest of a message.
 constexpr size_t kMaxContinuedBytes = 512 << 10;
 
 // ---- planning ------------------------------------------------------------------------------------
 
 struct Plan {
   std::shared_ptr<const ReadView> view;
-  // Options only.
+  // Holds only table, index and options, no expressions.
   wire::PageRequest request;
-  // Of a Query, in the order in which they are read; none for a Scan.
+  // The ranges of a Query, in the order in which they are read; empty for a Scan.
   std::vector<KeyCondition> ranges;
   std::optional<Condition> filter;
   std::optional<Projection> projection;
@@ -48,22 +48,22 @@ absl::StatusOr<std::optional<Condition>> MakeFilter(const Statement& statement,
   return Condition::FromTree("WHERE clause", writer.Finish(writer.AddConjunction(copies)));
 }
 
-// Splits WHERE under a key schema of one partition and perhaps one sort attribute.
+// Splits WHERE into key conditions and a filter. The key schema has at most one sort attribute.
 class RangePlanner {
  public:
   RangePlanner(const Statement& statement, const std::vector<KeyAttribute>& partition,
                const std::vector<KeyAttribute>& sort)
       : statement_(statement), partition_(partition), sort_(sort), rest_(Conjuncts(statement)) {}
 
-  // Takes what is a key condition out of rest(). INVALID_ARGUMENT: a value does not fit the key, too many
-  // values.
+  // Returns the key conditions, one for each value of the partition key, and removes their parts from rest().
+  // Empty: a Scan. INVALID_ARGUMENT: a value does not fit the key, or there are too many values.
   absl::StatusOr<std::vector<KeyCondition>> Ranges(bool descending) {
     std::optional<uint32_t> hash = TakeFirst(&RangePlanner::IsPartitionEquality);
     if (!hash) hash = TakeFirst(&RangePlanner::IsPartitionIn);
     if (!hash) return std::vector<KeyCondition>();
     std::optional<uint32_t> sorted;
     if (!sort_.empty()) {
-      // The narrowest first.
+      // An equality gives a narrower range than any other condition.
       sorted = TakeFirst(&RangePlanner::IsSortEquality);
       if (!sorted) sorted = TakeFirst(&RangePlanner::IsSortRange);
     }
@@ -73,7 +73,7 @@ class RangePlanner {
                              absl::StrCat("IN on the partition key takes at most ", kMaxPartitionsOfSelect,
                                           " values; it has ", condition.count - 1));
     }
-    // By the encoded partition key, so that they come in its order and each once.
+    // Each range with its encoded partition key, by which ranges are sorted and duplicates removed.
     std::vector<std::pair<std::string, KeyCondition>> ranges;
     const bool reversed = AttributeAt(statement_, condition, 0) == nullptr;
     const uint32_t attribute = statement_.links[condition.first + (reversed ? 1 : 0)];
@@ -93,7 +93,7 @@ class RangePlanner {
     return result;
   }
 
-  // What is left for the filter.
+  // The conditions for the filter.
   const std::vector<uint32_t>& rest() const { return rest_; }
 
  private:
@@ -169,7 +169,7 @@ class RangePlanner {
 struct Order {
   bool partitions_descending = false;
   bool items_descending = false;
-  // Whether the sort key comes before the partition key.
+  // Whether ORDER BY names the sort key before the partition key.
   bool sort_first = false;
 };
 
@@ -199,7 +199,7 @@ absl::StatusOr<Order> MakeOrder(const Statement& statement, const std::vector<Ke
   return order;
 }
 
-// Fills in what depends on the table.
+// Fills in the parts of the plan that depend on the table.
 absl::Status PlanRanges(const Statement& statement, Plan* plan) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table,
                           plan->view->catalog().Find(statement.table_name));
@@ -247,7 +247,7 @@ absl::StatusOr<Plan> MakePlan(Engine& engine, const wire::ExecuteStatementReques
       return ValidationError("SEM-029", absl::StrCat("Limit must be at least 1; it is ", request.limit()));
     plan.request.set_limit(request.limit());
   }
-  // SEM-115: expressions come before the table.
+  // Expressions are checked before the table is looked up (SEM-115).
   ITEMDB_ASSIGN_OR_RETURN(plan.projection, MakeProjection(statement));
   ITEMDB_RETURN_IF_ERROR(MakeFilter(statement, Conjuncts(statement)).status());
   ITEMDB_ASSIGN_OR_RETURN(plan.view, engine.View());
@@ -259,7 +259,7 @@ absl::StatusOr<Plan> MakePlan(Engine& engine, const wire::ExecuteStatementReques
 
 // ---- reading -------------------------------------------------------------------------------------
 
-// A page being read, range after range, all of one view.
+// A page that is being read, one range after another, all from one view.
 class Reading {
  public:
   Reading(Engine& engine, wire::ExecuteStatementRequest request, Plan plan, PagePosition position,
@@ -271,7 +271,7 @@ class Reading {
         done_(std::move(done)),
         cancellation_(std::move(cancellation)) {}
 
-  // At most kMaxPartitionsOfSelect of these are inside each other, when nothing waits for the disk.
+  // If everything is in memory, the calls for the ranges nest: at most kMaxPartitionsOfSelect deep.
   static void ReadRange(std::shared_ptr<Reading> reading) {
     PageExpressions expressions{.key_condition = std::nullopt,
                                 .filter = reading->plan_.filter,
@@ -294,7 +294,7 @@ class Reading {
   }
 
  private:
-  // Whether there is more to read for this page.
+  // Adds the page of one range to the result. Returns whether the next range belongs to this page, too.
   bool Take(Page page) {
     wire::ExecuteStatementReply& reply = result_.reply;
     reply.set_change_sequence(page.reply.change_sequence());
@@ -364,4 +364,4 @@ absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog&
   return read;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// SELECT: from a statement to pages of Query or Scan, or to reads of single items.
+// SELECT: translates a statement into pages of Query or Scan, or into reads of single items.
 #pragma once
 
 #include "storage/api/replies.h"
@@ -7,15 +7,16 @@
 #include "storage/items/point_reads.h"
 #include "storage/partiql/statement.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
-// One page. Full equality or IN on the partition key makes it a Query, one range after another; anything else
-// a Scan (PQL-01). What a key condition cannot say of the key is part of the filter.
+// Reads one page. If WHERE has an equality or IN on the partition key, the statement is a Query of one or
+// several key ranges, read one after another; otherwise it is a Scan (PQL-01). Conditions that a key
+// condition cannot express become part of the filter.
 void Select(Engine& engine, const wire::ExecuteStatementRequest& request, const Statement& statement,
             Done<StatementPage> done, CancellationPtr cancellation);
 
-// The item that a SELECT in a batch or transaction names by its whole key (PQL-14, PQL-15). NOT_FOUND: no
-// such table. INVALID_ARGUMENT: it reads an index, orders, or does not name one item.
+// Prepares a SELECT in a batch or transaction, which must name one item by its whole key (PQL-14, PQL-15).
+// NOT_FOUND: no such table. INVALID_ARGUMENT: it does not name one item, reads an index, or has ORDER BY.
 absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog& catalog);
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,8 +1,8 @@
-// A PartiQL statement, parsed.
+// A parsed PartiQL statement.
 //
-// Conditions, operands, paths and actions are those of expressions (storage/expressions/syntax.h), in flat
-// vectors as there; what differs is that names own their text and values stand where the text has literals or
-// parameters. trees.h makes trees of expressions from parts of it.
+// Conditions, operands, paths and actions have the types of storage/expressions/syntax.h and are in flat
+// vectors, as there. There are two differences: names own their text, and literals and parameters are already
+// replaced by their values. trees.h translates parts of a statement into syntax trees of expressions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "itemdb/v1/enums.pb.h"
 #include "storage/expressions/syntax.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 enum class StatementKind : uint8_t { kSelect, kInsert, kUpdate, kDelete, kExists };
 
@@ -34,13 +34,13 @@ struct SortOrder {
 struct Statement {
   StatementKind kind = StatementKind::kSelect;
   std::string table_name;
-  // SELECT: empty when it is of the table.
+  // SELECT: empty if the table itself is read.
   std::string index_name;
 
-  // PathSyntax: `count` entries of `steps`.
+  // A PathSyntax refers to `count` entries of `steps`.
   std::vector<Step> steps;
   std::vector<PathSyntax> paths;
-  // kValue: position in `values`.
+  // An operand of kind kValue holds a position in `values`.
   std::vector<OperandSyntax> operands;
   // Canonical.
   std::vector<std::string> values;
@@ -49,15 +49,15 @@ struct Statement {
 
   // Position in `conditions`.
   std::optional<uint32_t> where;
-  // SELECT: positions in `paths`; empty is `*`.
+  // SELECT: positions in `paths`; empty means `*`.
   std::vector<uint32_t> projection;
   std::vector<SortOrder> order;
   // UPDATE.
   std::vector<ActionSyntax> actions;
   // INSERT: canonical.
   std::string item;
-  // UPDATE, DELETE: what RETURNING asks for.
+  // UPDATE, DELETE: the RETURNING clause.
   v1::ReturnValues return_values = v1::RETURN_VALUES_NONE;
 };
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -2,7 +2,7 @@
 
 #include "storage/partiql/lexer.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 bool IsReadStatement(std::string_view statement) {
   return partiql::IsWord(partiql::FirstToken(statement), "SELECT");
@@ -24,4 +24,4 @@ std::string_view StatementAction(std::string_view statement) {
   return "";
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 TreeWriter::TreeWriter(const Statement& statement, std::string_view attribute) : statement_(statement) {
   std::string text;
@@ -166,4 +166,4 @@ absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& tab
   return result;
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// Parts of a statement as what storage evaluates: trees of expressions, keys.
+// Translates parts of a statement into syntax trees of expressions, and into keys.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 #include "storage/expressions/valued_tree.h"
 #include "storage/partiql/statement.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
-// Copies parts of a statement into a tree, which then has these and nothing else. The statement is borrowed.
-// Recursion is bounded by the parser's nesting and number of operators.
+// Copies parts of a statement into a syntax tree, which then holds only these parts. The statement is
+// borrowed. Recursion is bounded, because the parser bounds nesting and the number of operators.
 class TreeWriter {
  public:
-  // `attribute` is one more name that the tree may use.
+  // `attribute` is the name that AddExistence uses.
   explicit TreeWriter(const Statement& statement, std::string_view attribute = "");
 
   // Each returns the position in the new tree.
@@ -24,10 +24,10 @@ class TreeWriter {
   uint32_t CopyOperand(uint32_t operand);
   uint32_t CopyCondition(uint32_t condition);
   void CopyAction(const ActionSyntax& action);
-  // `kind`, attribute_exists or attribute_not_exists, of the attribute.
+  // Adds attribute_exists or attribute_not_exists (`kind`) of the attribute given to the constructor.
   uint32_t AddExistence(ConditionKind kind);
   uint32_t AddCondition(ConditionKind kind, const std::vector<uint32_t>& links);
-  // All of them; of one, it itself.
+  // Joins `conditions` by AND. A single condition is returned as it is.
   uint32_t AddConjunction(const std::vector<uint32_t>& conditions);
 
   ValuedTree Finish(uint32_t root = 0);
@@ -38,7 +38,7 @@ class TreeWriter {
   const Statement& statement_;
   std::shared_ptr<Tree> tree_;
   std::vector<std::string> values_;
-  // Where the name of each step stands in the tree's text.
+  // The name of each step of the statement, as a view into the text of the tree.
   std::vector<std::string_view> names_;
   std::string_view attribute_;
 };
@@ -46,23 +46,22 @@ class TreeWriter {
 // The conditions that WHERE joins by AND, in written order: positions in Statement::conditions.
 std::vector<uint32_t> Conjuncts(const Statement& statement);
 
-// The name of the top-level attribute that operand `i` of `condition` is; null when it is something else.
+// The attribute name, if operand `i` of `condition` is a top-level attribute; otherwise null.
 const std::string* AttributeAt(const Statement& statement, const ConditionSyntax& condition, uint32_t i);
-// The value that it is; null when it is something else.
+// The value, if operand `i` of `condition` is a value; otherwise null.
 const std::string* ValueAt(const Statement& statement, const ConditionSyntax& condition, uint32_t i);
-// The value that `condition` demands of attribute `name`; null when it is no `=` of that attribute and a
-// value.
+// The value, if `condition` has the form `name = value` or `value = name`; otherwise null.
 const std::string* DemandedValue(const Statement& statement, const ConditionSyntax& condition,
                                  std::string_view name);
 
-// WHERE in two: the item that it names by its whole key, and what else it says.
+// WHERE, split into the key of one item and the other conditions.
 struct KeyAndRest {
-  // Encoded.
+  // The key attributes, as an encoded item.
   std::string key;
-  // Positions in Statement::conditions.
+  // The other conditions: positions in Statement::conditions.
   std::vector<uint32_t> rest;
 };
-// INVALID_ARGUMENT: WHERE does not demand a value of every key attribute (PQL-16).
+// INVALID_ARGUMENT: WHERE has no equality on one of the key attributes (PQL-16).
 absl::StatusOr<KeyAndRest> SplitKey(const Statement& statement, const Table& table);
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// Encodes a value from front to back: what nests is not copied once a level, whatever its size.
+// Encodes a nested value from front to back. Each byte is copied once at the end, and not once per level.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 #include "storage/values/wire.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
 class ValueWriter {
  public:
-  // What is encoded so far, but for the lengths of fields; to be appended to.
+  // The bytes encoded so far, without the lengths of fields begun by Open. The caller appends to them.
   std::string* bytes() { return &bytes_; }
 
-  // Begins a length-delimited field, which ends at Close with what this returned.
+  // Begins a length-delimited field and returns its number, with which Close ends the field.
   size_t Open(uint32_t field) {
     wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &bytes_);
     lengths_.push_back({.at = bytes_.size(), .missing_before = missing_});
@@ -25,7 +25,7 @@ class ValueWriter {
     missing_ += wire::VarintSize(length.value);
   }
 
-  // Every field must be closed.
+  // Returns the encoded value, with all lengths. Every field must be closed.
   std::string Finish() const {
     std::string finished;
     finished.reserve(bytes_.size() + missing_);
@@ -40,18 +40,18 @@ class ValueWriter {
 
  private:
   struct Length {
-    // Where in `bytes_` it belongs.
+    // Position in `bytes_` where the length is to be inserted.
     size_t at;
-    // `missing_` when the field began.
+    // The value of `missing_` when the field began.
     size_t missing_before;
     size_t value = 0;
   };
 
   std::string bytes_;
-  // In the order of their places.
+  // In the order of their positions.
   std::vector<Length> lengths_;
-  // Bytes of the lengths that are known.
+  // Bytes that the lengths of the closed fields take once they are encoded.
   size_t missing_ = 0;
 };
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

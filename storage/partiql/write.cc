@@ -3,7 +3,7 @@
 #include "storage/items/operations.h"
 #include "storage/partiql/trees.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 namespace {
 
 ActionKind KindOf(const Statement& statement) {
@@ -19,7 +19,7 @@ ActionKind KindOf(const Statement& statement) {
   }
 }
 
-// Whether operands are of types that their operators take; the table is not known yet (SEM-115).
+// Checks the types of operands. This comes before the lookup of the table (SEM-115).
 absl::Status CheckWhere(const Statement& statement) {
   if (!statement.where.has_value()) return absl::OkStatus();
   TreeWriter writer(statement);
@@ -34,8 +34,8 @@ absl::StatusOr<std::optional<UpdateExpression>> MakeUpdate(const Statement& stat
   return UpdateExpression::FromTree("SET or REMOVE clause", writer.Finish());
 }
 
-// What must hold for the item that the key attribute `hash` is part of: `rest` is what WHERE says beside the
-// key.
+// The condition of the action (table in write.h). `hash` is the name of the partition-key attribute; `rest`
+// are the conditions of WHERE that are not equalities on the key.
 absl::StatusOr<std::optional<Condition>> MakeCondition(const Statement& statement, const std::string& hash,
                                                        const std::vector<uint32_t>& rest) {
   const bool is_delete = statement.kind == StatementKind::kDelete;
@@ -45,7 +45,7 @@ absl::StatusOr<std::optional<Condition>> MakeCondition(const Statement& statemen
   for (uint32_t position : rest) copies.push_back(writer.CopyCondition(position));
   uint32_t root;
   if (is_delete) {
-    // Deleting what is not there succeeds, whatever else is said of it.
+    // Deleting a missing item succeeds, whatever the other conditions are.
     root = writer.AddCondition(ConditionKind::kOr, {writer.AddExistence(ConditionKind::kAttributeNotExists),
                                                     writer.AddConjunction(copies)});
   } else {
@@ -57,7 +57,7 @@ absl::StatusOr<std::optional<Condition>> MakeCondition(const Statement& statemen
   return Condition::FromTree("WHERE clause", writer.Finish(root));
 }
 
-// What the compiled expressions hold of the statement.
+// Memory that the compiled expressions of the statement take, in bytes, estimated.
 size_t SizeOf(const Statement& statement) {
   size_t bytes = statement.conditions.size() * sizeof(ConditionSyntax) +
                  statement.operands.size() * sizeof(OperandSyntax) + statement.steps.size() * sizeof(Step);
@@ -102,7 +102,7 @@ void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemReq
   if (!view.ok()) return std::move(done)(view.status());
   auto action = PrepareWrite(statement, (*view)->catalog(), &options);
   if (!action.ok()) return std::move(done)(action.status());
-  if (!action->refusal.ok()) return std::move(done)(action->refusal);
+  if (!action->key_size_error.ok()) return std::move(done)(action->key_size_error);
   const bool is_insert = statement.kind == StatementKind::kInsert;
   auto answer = [is_insert, done = std::move(done)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
     if (reply.ok() && is_insert && reply->has_condition_failed()) {
@@ -115,4 +115,4 @@ void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemReq
                     std::move(answer), std::move(cancellation));
 }
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,4 +1,4 @@
-// INSERT, UPDATE, DELETE and EXISTS: from a statement to the action on one item that it is.
+// INSERT, UPDATE, DELETE and EXISTS: translates a statement into an action on one item.
 #pragma once
 
 #include "itemdb/wire/data.pb.h"
@@ -6,29 +6,31 @@
 #include "storage/items/write_action.h"
 #include "storage/partiql/statement.h"
 
-namespace itemdb::partiql {
+namespace itemdb::storage::partiql {
 
-// `statement`, which is no SELECT, as an action. `options` is a request of which ReturnConsumedCapacity and
-// ReturnValuesOnConditionCheckFailure count; what the statement says is filled in.
+// Prepares `statement`, which must not be a SELECT, as an action. From `options` ReturnConsumedCapacity and
+// ReturnValuesOnConditionCheckFailure are used; table, key or item and ReturnValues are filled in. "rest" is
+// the part of WHERE that is not an equality on the key.
 //
-//   INSERT  PutItem, if there is no such item (PQL-02)
-//   UPDATE  UpdateItem, if there is such an item and what WHERE says beside the key holds (PQL-03)
-//   DELETE  DeleteItem, if there is no such item or what WHERE says beside the key holds (PQL-05)
-//   EXISTS  ConditionCheck that there is such an item, and that what WHERE says beside the key holds (PQL-06)
+//   statement  action          condition
+//   INSERT     PutItem         the item does not exist (PQL-02)
+//   UPDATE     UpdateItem      the item exists, and the rest is true (PQL-03)
+//   DELETE     DeleteItem      the item does not exist, or the rest is true (PQL-05)
+//   EXISTS     ConditionCheck  the item exists, and the rest is true (PQL-06)
 //
-// NOT_FOUND: no such table. INVALID_ARGUMENT: WHERE does not name one item (PQL-16), operand types,
-// overlapping paths, anything else that PrepareTransactAction refuses; a key that is too long is left to the
-// action's refusal.
+// NOT_FOUND: no such table. INVALID_ARGUMENT: WHERE does not name one item (PQL-16), wrong operand types,
+// overlapping paths, or any other mistake that PrepareTransactAction refuses. A key that is too long is no
+// error here; it sets the action's `key_size_error`.
 absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Catalog& catalog,
                                             wire::WriteItemRequest* options);
 
-// Applies `statement` by itself. ALREADY_EXISTS (DUPLICATE_ITEM): an INSERT of an item that exists.
-// INVALID_ARGUMENT: also EXISTS, which only a transaction takes.
+// Executes `statement` as a single write. ALREADY_EXISTS (DUPLICATE_ITEM): an INSERT of an item that exists.
+// INVALID_ARGUMENT: as above, or the statement is EXISTS, which is allowed in transactions only.
 void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemRequest options,
                   Done<wire::WriteItemReply> done, CancellationPtr cancellation);
 
-// The words for an INSERT of an item that exists (ERR-13), and for a condition that was false.
+// The messages for an INSERT of an item that exists (ERR-13), and for a condition that was false.
 inline constexpr std::string_view kDuplicateItemMessage = "Duplicate primary key exists in table";
 inline constexpr std::string_view kConditionFailedMessage = "The conditional request failed";
 
-}  // namespace itemdb::partiql
+}  // namespace itemdb::storage::partiql

@@ -1,6 +1,6 @@
 #include "storage/patterns/access_call.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 SeveralAccessCalls::SeveralAccessCalls(AccessOperation operation)
     : operation_(operation), began_(std::chrono::steady_clock::now()) {}
@@ -18,11 +18,11 @@ void SeveralAccessCalls::Add(const std::shared_ptr<TablePatterns>& patterns, int
   last_->returned += returned;
 }
 
-void SeveralAccessCalls::Answered(bool ok) const {
+void SeveralAccessCalls::Record(bool ok) const {
   const auto took = std::chrono::steady_clock::now() - began_;
   for (const auto& [patterns, of_table] : tables_) {
     if (of_table.pattern != nullptr) of_table.pattern->Count(ok, of_table.scanned, of_table.returned, took);
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

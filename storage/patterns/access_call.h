@@ -1,4 +1,4 @@
-// A call on its way, which is counted when it is answered.
+// Calls in progress. A call is counted under its access pattern when it is answered.
 #pragma once
 
 #include <chrono>
@@ -6,26 +6,26 @@
 
 #include "storage/patterns/table_patterns.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A call of one table. Copied freely; counted by whoever answers, once. Calls that are refused before it is
-// known what they would read or write are never given a pattern, and not counted.
+// A call of one table. Copyable; the code that answers the call counts it, once, with Record. A call that is
+// refused before its table and conditions are known gets no pattern and is not counted.
 //
-// The pattern is borrowed: whoever holds the call holds the patterns that it was given.
+// The pattern is borrowed: the owner of the call must keep the TablePatterns that it passed to Bind.
 class AccessCall {
  public:
   // Begins now.
   AccessCall() : began_(std::chrono::steady_clock::now()) {}
 
-  void Is(TablePatterns& patterns, const PatternKey& key, absl::FunctionRef<AccessTexts()> describe) {
+  void Bind(TablePatterns& patterns, const PatternKey& key, absl::FunctionRef<AccessTexts()> describe) {
     pattern_ = patterns.Find(key, describe);
   }
-  void Is(TablePatterns& patterns, AccessOperation operation) {
-    Is(patterns, {.operation = operation}, [] { return AccessTexts(); });
+  void Bind(TablePatterns& patterns, AccessOperation operation) {
+    Bind(patterns, {.operation = operation}, [] { return AccessTexts(); });
   }
 
-  // `scanned`: items read or written; `returned`: those of them that the answer holds or counts.
-  void Answered(bool ok, int64_t scanned, int64_t returned) const {
+  // Counts the call. `scanned`: items read or written. `returned`: items that the answer holds or counts.
+  void Record(bool ok, int64_t scanned, int64_t returned) const {
     if (pattern_ == nullptr) return;
     pattern_->Count(ok, scanned, returned, std::chrono::steady_clock::now() - began_);
   }
@@ -35,17 +35,18 @@ class AccessCall {
   AccessPattern* pattern_ = nullptr;
 };
 
-// A call that is of several tables: one of each.
+// A call of several tables. Counted once for each table.
 class SeveralAccessCalls {
  public:
   // Begins now.
   explicit SeveralAccessCalls(AccessOperation operation);
   SeveralAccessCalls(SeveralAccessCalls&&) = default;
 
-  // The call is of this table too; so many more of its items were read or written, and are in the answer.
+  // Adds a table to the call, or more items of a table that was added before: `scanned` items read or
+  // written, of which the answer holds `returned`.
   void Add(const std::shared_ptr<TablePatterns>& patterns, int64_t scanned, int64_t returned);
 
-  void Answered(bool ok) const;
+  void Record(bool ok) const;
 
  private:
   struct OfTable {
@@ -57,9 +58,9 @@ class SeveralAccessCalls {
 
   AccessOperation operation_;
   std::chrono::steady_clock::time_point began_;
-  // Items of one table mostly follow each other: the last one is at hand.
+  // The table of the last Add. Items of one table mostly follow each other.
   OfTable* last_ = nullptr;
   std::map<const TablePatterns*, OfTable> tables_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

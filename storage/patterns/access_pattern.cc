@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Threads take stripes in turn.
+// Numbers threads in the order of their first call. The number selects the thread's stripe.
 unsigned ThreadNumber() {
   static std::atomic<unsigned> threads = 0;
   thread_local const unsigned number = threads.fetch_add(1, std::memory_order_relaxed);
@@ -15,7 +15,7 @@ unsigned ThreadNumber() {
 
 using Latencies = std::array<int64_t, kLatencyBuckets>;
 
-// The latency that `percent` of `calls` did not exceed, within the histogram's precision; 0 without calls.
+// The latency that `percent` of `calls` did not exceed, in the histogram's precision; 0 without calls.
 int64_t Percentile(const Latencies& latencies, int64_t calls, int64_t percent) {
   const int64_t rank = (calls * percent + 99) / 100;
   int64_t seen = 0;
@@ -68,7 +68,7 @@ AccessPattern::Stripe& AccessPattern::OwnStripe() {
   Stripe* stripe = place.load(std::memory_order_acquire);
   if (stripe != nullptr) return *stripe;
   auto made = std::make_unique<Stripe>();
-  // Another thread of the same number may have been quicker; then `stripe` becomes what it made.
+  // Another thread with this stripe may have stored one first. Then `stripe` is set to that one.
   if (place.compare_exchange_strong(stripe, made.get(), std::memory_order_acq_rel)) return *made.release();
   return *stripe;
 }
@@ -112,4 +112,4 @@ v1::AccessPattern AccessPattern::Describe() const {
   return described;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// One way in which a table is read or written, and how often that was done (SEED-049).
+// An access pattern: one way in which a table is read or written, and how often that was done (SEED-049).
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "itemdb/v1/admin.pb.h"
 #include "storage/patterns/latency_histogram.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 enum class AccessOperation : uint8_t {
   kGetItem,
@@ -30,7 +30,7 @@ enum class AccessOperation : uint8_t {
 // "GetItem", ...
 std::string_view OperationName(AccessOperation operation);
 
-// What sets the patterns of one table apart, in numbers: finding a call's pattern makes no text.
+// Identifies a pattern within its table. Only numbers, so that no text is made to find the pattern of a call.
 struct PatternKey {
   AccessOperation operation = AccessOperation::kGetItem;
   bool descending = false;
@@ -44,15 +44,15 @@ struct PatternKey {
   bool operator==(const PatternKey&) const = default;
 };
 
-// The same as people read it.
+// The same as texts for people.
 struct AccessTexts {
   std::string index_name;
   std::string key_condition;
   std::string filter;
 };
 
-// The counters of one pattern. Thread-safe: threads count on stripes of their own, so that they seldom meet
-// on a cache line. Whoever has seen a call's answer finds it counted.
+// The counters of one pattern. Thread-safe. Threads count on stripes of their own, so they seldom share a
+// cache line. Once the answer of a call was seen, Describe() includes the call.
 class AccessPattern {
  public:
   AccessPattern(const PatternKey& key, AccessTexts texts);
@@ -73,7 +73,7 @@ class AccessPattern {
     std::atomic<int64_t> errors = 0;
     std::atomic<int64_t> scanned = 0;
     std::atomic<int64_t> returned = 0;
-    // Every call is in one of them, so that nothing else need count calls.
+    // Every call is in one bucket, so there is no other count of calls.
     std::array<std::atomic<int64_t>, kLatencyBuckets> latencies = {};
   };
 
@@ -81,8 +81,8 @@ class AccessPattern {
 
   const PatternKey key_;
   const AccessTexts texts_;
-  // Made when a thread first counts there.
+  // Each stripe is made when a thread first counts on it.
   std::array<std::atomic<Stripe*>, kStripes> stripes_ = {};
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Buckets for latencies from microseconds to a minute, for percentiles that are right within 10 %.
+// Buckets for latencies from microseconds to a minute. Percentiles are exact within 10 %.
 #pragma once
 
 #include <algorithm>
@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Up to 8 us each has a bucket of its own; above, every doubling is cut into 8, so that the middle of a
-// bucket is within 6.25 % of all that is in it. What took longer than a minute is in the last one.
+// Below 8 us each microsecond has its own bucket. Above, every doubling has 8 buckets, so that the middle of
+// a bucket is within 6.25 % of all latencies in it. Latencies above a minute are in the last bucket.
 inline constexpr int kLatencyDoublings = 23;
 inline constexpr size_t kLatencyBuckets = 8 + 8 * kLatencyDoublings;
 
@@ -28,4 +28,4 @@ inline int64_t LatencyOfBucket(size_t bucket) {
   return lower + (int64_t{1} << doubling) / 2;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,7 +4,7 @@
 
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 bool PatternCount::Take() {
   if (count_.fetch_add(1, std::memory_order_relaxed) < kMaxAccessPatterns) return true;
@@ -38,7 +38,7 @@ size_t TablePatterns::BucketOf(const PatternKey& key) {
   uint64_t mixed = key.filter ^ (key.index_storage_id << 32);
   mixed ^= static_cast<uint64_t>(key.operation) << 17 ^ static_cast<uint64_t>(key.descending) << 16 ^
            key.key_condition;
-  // The high bits of a product depend on all bits of its factor.
+  // The high bits of a product depend on all bits of its factors.
   return (mixed * 0x9e3779b97f4a7c15u) >> 59;
 }
 
@@ -96,4 +96,4 @@ std::vector<std::shared_ptr<const AccessPattern>> TablePatterns::All() const {
   return all;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

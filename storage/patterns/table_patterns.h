@@ -10,9 +10,9 @@
 #include "storage/base/mutex.h"
 #include "storage/patterns/access_pattern.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// How many patterns there are in a database: kMaxAccessPatterns at most. Thread-safe.
+// The number of patterns in a database, at most kMaxAccessPatterns. Thread-safe.
 class PatternCount {
  public:
   [[nodiscard]] bool Take();
@@ -23,8 +23,8 @@ class PatternCount {
   std::atomic<int> count_ = 0;
 };
 
-// Goes with its table: descriptors share it from definition to definition. Finding a pattern that is there
-// takes no lock. Thread-safe.
+// The access patterns of one table, shared by its descriptors. Finding an existing one takes no lock.
+// Thread-safe.
 class TablePatterns {
  public:
   explicit TablePatterns(std::shared_ptr<PatternCount> count);
@@ -32,22 +32,23 @@ class TablePatterns {
   TablePatterns(const TablePatterns&) = delete;
   TablePatterns& operator=(const TablePatterns&) = delete;
 
-  // The pattern with that key, which is made, and `describe` called for it, when there is none. Null when
-  // there is no room for another: the call is counted among the others then. Lives as long as this.
+  // Returns the pattern with this key. If there is none, makes one with the texts that `describe` returns.
+  // Returns null when there is no room for another pattern; the call is then counted in other_calls(). The
+  // pattern lives as long as this object.
   AccessPattern* Find(const PatternKey& key, absl::FunctionRef<AccessTexts()> describe);
 
-  // These patterns without those of an index that is gone. Shared: what is counted here is counted there,
-  // but what is first seen after this is not.
+  // Returns these patterns without the patterns of a deleted index. Both objects share the patterns, so calls
+  // of these are counted in both. A pattern that either object makes later is not shared.
   std::shared_ptr<TablePatterns> Without(uint64_t index_storage_id) const;
 
   std::vector<std::shared_ptr<const AccessPattern>> All() const;
-  // Calls that are in none of them.
+  // Number of calls without a pattern.
   int64_t other_calls() const { return other_calls_.load(std::memory_order_relaxed); }
 
  private:
-  // Returns the pattern's place in the count with it.
+  // A pattern that returns its place in the PatternCount when it is destroyed.
   struct Counted;
-  // Made once, never changed, freed with all others: that is why readers need no lock.
+  // Never changed, and freed only with all other nodes, so readers need no lock.
   struct Node {
     PatternKey key;
     std::shared_ptr<AccessPattern> pattern;
@@ -64,9 +65,9 @@ class TablePatterns {
   // Newest first.
   std::array<std::atomic<Node*>, kBuckets> buckets_ = {};
   std::atomic<int64_t> other_calls_ = 0;
-  // Held to add a pattern.
+  // Held to add a pattern. Readers do not take it.
   Mutex mutex_;
   std::atomic<int> size_ = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -6,49 +6,47 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 static_assert(static_cast<int>(v1::QueryReply::kItemsFieldNumber) ==
               static_cast<int>(v1::ScanReply::kItemsFieldNumber));
 
-// How much is evaluated between two looks at whether somebody still waits: a millisecond's work at most, even
-// with the dearest filter.
-constexpr int64_t kItemsBetweenLooks = 64;
-constexpr size_t kBytesBetweenLooks = 128 << 10;
+// How much is evaluated between two checks for cancellation: a millisecond of work even with a slow filter.
+constexpr int64_t kItemsBetweenChecks = 64;
+constexpr size_t kBytesBetweenChecks = 128 << 10;
 
-// Builds a page, possibly in several runs: first on the request's thread with what is in memory, then on an
-// I/O thread.
+// Builds a page, possibly in several runs: first on the request's thread from memory, then on I/O threads.
 class PageReader {
  public:
   enum class Progress {
     kDone,
-    // More is to be read: from disk, or more items than this run was allowed.
+    // The page is not complete: the next item is on disk, or the run reached its maximum number of items.
     kContinue,
   };
 
   PageReader(const Engine& engine, PreparedPage page, CancellationPtr cancellation)
       : engine_(engine), page_(std::move(page)), cancellation_(std::move(cancellation)) {}
 
-  // Evaluates up to `max_items` items. CANCELLED, DEADLINE_EXCEEDED: nobody waits for the page any more.
+  // Evaluates up to `max_items` items. CANCELLED, DEADLINE_EXCEEDED: the request was cancelled.
   absl::StatusOr<Progress> Run(ReadTier tier, int64_t max_items) {
     rocksdb::ReadOptions options;
     options.snapshot = page_.view->snapshot();
     options.read_tier = tier == ReadTier::kCacheOnly ? rocksdb::kBlockCacheTier : rocksdb::kReadAllTier;
-    // Deletions are skipped without a look at anything else, and a queue may have left millions of them.
+    // RocksDB skips tombstones inside one iterator step, and a table used as a queue may have millions.
     if (tier == ReadTier::kCacheOnly) options.max_skippable_internal_keys = kMaxSkippedOnRequestThread;
-    // Prefix filters only work for a forward seek inside the prefix.
+    // Prefix bloom filters work only for a forward seek inside the prefix.
     options.total_order_seek = !page_.one_collection || !page_.forward;
     options.fill_cache = FillsCache();
     KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
     page_.forward ? it.SeekToFirst() : it.SeekToLast();
 
-    size_t look_at = bytes_ + fetched_bytes_;
+    size_t check_at = bytes_ + fetched_bytes_;
     for (int64_t i = 0; it.Valid(); ++i, page_.forward ? it.Next() : it.Prev()) {
       if (i == max_items) return Progress::kContinue;
-      if (i % kItemsBetweenLooks == 0 || bytes_ + fetched_bytes_ >= look_at) {
+      if (i % kItemsBetweenChecks == 0 || bytes_ + fetched_bytes_ >= check_at) {
         ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
-        look_at = bytes_ + fetched_bytes_ + kBytesBetweenLooks;
+        check_at = bytes_ + fetched_bytes_ + kBytesBetweenChecks;
       }
       ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(it.key(), it.value(), tier));
       if (step == Step::kPageIsFull) return Progress::kDone;
@@ -60,11 +58,11 @@ class PageReader {
   }
 
   Page Finish() {
-    page_.call.Answered(true, scanned_, count_);
+    page_.call.Record(true, scanned_, count_);
     result_.reply.set_change_sequence(page_.view->change_sequence());
     result_.reply.set_count(count_);
     result_.reply.set_scanned_count(scanned_);
-    // SEM-065: an index's reads are the index's alone, but for the items fetched from the table.
+    // An index read is charged to the index, items fetched from the table to the table (SEM-065).
     double units = ReadUnits(bytes_, page_.consistent_read);
     page_.capacity.AddTable(*page_.table, page_.index == nullptr ? units : fetched_units_);
     if (page_.index != nullptr) page_.capacity.AddIndex(*page_.table, *page_.index, units);
@@ -77,40 +75,40 @@ class PageReader {
     return std::move(result_);
   }
 
-  // Why there is no page.
+  // Records the failed call and returns its error.
   absl::Status Fail(absl::Status status) {
-    page_.call.Answered(false, scanned_, 0);
+    page_.call.Record(false, scanned_, 0);
     return status;
   }
 
  private:
   absl::Status CheckGoesOn() const {
-    // A count of everything may take long, and the store is only reopened when no view holds it.
+    // A count of a whole range may take long, and the store cannot be reopened while a view holds it.
     if (page_.count_all && engine_.IsFailed()) {
       return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                        "the count was stopped: a write failed and the database is reopening", 1'000);
     }
-    return CheckWanted(cancellation_);
+    return CheckNotCancelled(cancellation_);
   }
 
   enum class Step {
     kTaken,
-    // Taken, and the page ends with it.
+    // The item was taken, and the page ends with it.
     kPageIsFull,
-    // Not taken: its item is on disk.
+    // The entry was not taken: its item must be read from disk.
     kWouldBlock,
   };
 
-  // Whether blocks read from disk are kept in the block cache. Those of a scan of more than a quarter of it
-  // are not: they would drive out what is read again and again. Few items at the
-  // beginning of a table are: it is where programs look first, again and again.
+  // Whether blocks read from disk are put into the block cache. Blocks of a scan are not, if the table or
+  // index is larger than a quarter of the cache: they would evict blocks that are read often. The exception
+  // is a first page with a small limit, because programs read the beginning of a table often.
   bool FillsCache() const {
     if (page_.one_collection || (page_.is_first && page_.limit <= kMaxItemsOnRequestThread)) return true;
-    const auto bytes = static_cast<uint64_t>(engine_.counters().Of(page_.storage_id()).bytes);
+    const auto bytes = static_cast<uint64_t>(engine_.size_statistics().Of(page_.storage_id()).bytes);
     return bytes <= page_.view->store()->block_cache_capacity() / 4;
   }
 
-  // Takes one item or entry into the page.
+  // Adds one item or entry to the page.
   absl::StatusOr<Step> Evaluate(std::string_view key, std::string_view record, ReadTier tier) {
     std::optional<StoredRecord> stored = DecodeRecord(page_.storage_id(), key, record);
     if (!stored.has_value()) return DamagedRecordError(page_.Owner(), key);
@@ -142,18 +140,18 @@ class PageReader {
     if (scanned_ < page_.limit && bytes_ < kMaxPageBytes && fetched_bytes_ < kMaxPageBytes &&
         result_.encoded_items.size() < kMaxEncodedPageBytes)
       return Step::kTaken;
-    // A table without a sort key holds one item a collection: there is nothing to continue with.
+    // In a table without a sort key an item collection has one item, so no item can follow.
     bool only_item = page_.one_collection && page_.index == nullptr && page_.table->sort.empty();
     if (!only_item) result_.reply.set_last_evaluated_key(EncodeLastEvaluatedKey(page_, entry));
     return Step::kPageIsFull;
   }
 
-  // The item that the entry under `key` of a local index was made from, and accounts for it.
+  // Fetches the item of the local index entry under `key`, and counts it.
   absl::StatusOr<Lookup> Fetch(std::string_view key, ItemView entry, ReadTier tier) {
     ITEMDB_ASSIGN_OR_RETURN(std::string base_key, EncodePrimaryKey(*page_.table, entry));
     ITEMDB_ASSIGN_OR_RETURN(Lookup fetched, LookupItem(*page_.view, *page_.table, base_key, tier));
     if (fetched.would_block) return fetched;
-    // In one view an entry has its item (invariant IndexDerived).
+    // In one view every entry has its item (invariant IndexDerived).
     if (!fetched.item.has_value()) {
       return DataLossError("the entry of " + page_.Owner() + " under the encoded key " +
                            absl::BytesToHexString(absl::string_view(key.data(), key.size())) +
@@ -161,7 +159,7 @@ class PageReader {
     }
     ++fetched_;
     fetched_bytes_ += fetched.item_size;
-    // Unlike the entries of a page, each is a read of its own.
+    // Each fetched item is rounded up by itself, while the entries of a page are summed first.
     fetched_units_ += ReadUnits(fetched.item_size, page_.consistent_read);
     return fetched;
   }
@@ -179,7 +177,7 @@ class PageReader {
   int64_t scanned_ = 0;
   int64_t count_ = 0;
   size_t bytes_ = 0;
-  // Items fetched for entries.
+  // Number of items fetched for entries.
   int64_t fetched_ = 0;
   size_t fetched_bytes_ = 0;
   double fetched_units_ = 0;
@@ -195,7 +193,7 @@ struct Reading {
   std::unique_ptr<PageReader> reader;
   Done<Page> done;
 
-  // Reads on. What is longer than a slice makes way for the reads that wait, and goes on after them.
+  // Reads up to kMaxItemsOnIoThread items. A longer page queues again, behind the reads that wait.
   static void Continue(std::shared_ptr<Reading> reading) {
     IoPool::Task task = [reading] {
       auto progress = reading->reader->Run(ReadTier::kDisk, kMaxItemsOnIoThread);
@@ -210,7 +208,6 @@ struct Reading {
 
 }  // namespace
 
-// Reads the page on this thread as far as it is in memory, the rest on I/O threads.
 void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation) {
   auto reader = std::make_unique<PageReader>(engine, std::move(page), std::move(cancellation));
   auto progress = reader->Run(ReadTier::kCacheOnly, kMaxItemsOnRequestThread);
@@ -239,11 +236,11 @@ void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
     if (restricted.ok())
       restricted = RestrictToSegment(SegmentRange(**points, request.segment()), request, &page);
     if (!restricted.ok()) {
-      page.call.Answered(false, 0, 0);
+      page.call.Record(false, 0, 0);
       return std::move(done)(restricted);
     }
     ReadPreparedPage(engine, std::move(page), std::move(done), std::move(cancellation));
   });
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

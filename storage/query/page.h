@@ -5,16 +5,16 @@
 #include "storage/query/page_request.h"
 #include "storage/query/scan_segments.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Query and Scan behind Database's methods of the same names. Items that are in memory are read on the
-// calling thread, up to kMaxItemsOnRequestThread; the rest of the page on an I/O thread.
-// `view` is the state to read, or why there is none.
+// Implements Database's Query and Scan. Up to kMaxItemsOnRequestThread items that are in memory are read on
+// the calling thread, the rest of the page on an I/O thread. `view` is the state to read, or the error of
+// getting it, which `done` then receives.
 void ReadPage(Engine& engine, ScanSegments& segments, PageOperation operation,
               absl::StatusOr<std::shared_ptr<const ReadView>> view, const wire::PageRequest& request,
               Done<Page> done, CancellationPtr cancellation,
-              ConsistentIndexReads consistent_index_reads = ConsistentIndexReads::kTaken);
-// The same of a page that is prepared and no segment of a parallel scan.
+              ConsistentIndexReads consistent_index_reads = ConsistentIndexReads::kAccepted);
+// The same for a page that is already prepared and is not a segment of a parallel scan.
 void ReadPreparedPage(Engine& engine, PreparedPage page, Done<Page> done, CancellationPtr cancellation);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,7 +8,7 @@
 #include "storage/keys/key_codec.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // The names of all attributes in the last evaluated key, sorted.
@@ -33,8 +33,8 @@ bool Contains(const std::vector<KeyAttribute>& attributes, const std::string& na
                      [&name](const KeyAttribute& a) { return a.name == name; });
 }
 
-// SEM-040, SEM-086: a Query's filter may not name key attributes of what is queried; those belong in the key
-// condition.
+// The filter of a Query may not name key attributes of the table (SEM-040) or index (SEM-086) that is
+// queried; they belong in the key condition.
 absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageRequest& request) {
   const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
   const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
@@ -49,7 +49,8 @@ absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageReq
   return absl::OkStatus();
 }
 
-// SEM-037: a global index can only be asked for what it holds. What a local one lacks is fetched (SEM-091).
+// A request on a global index may name only attributes that the index projects (SEM-037). Attributes that a
+// local index lacks are fetched from the table (SEM-091).
 absl::Status CheckProjected(PreparedPage* page) {
   if (page->index == nullptr) return absl::OkStatus();
   auto check = [page](const std::vector<std::string>& names, const char* what) {
@@ -75,7 +76,7 @@ absl::Status CannotProject(const wire::PageRequest& request, const std::string& 
   return ValidationError("SEM-036", "Cannot specify the " + parameter + " when choosing to get " + selected);
 }
 
-// SEM-036: what the page contains.
+// Checks Select, and sets what the page contains (SEM-036).
 absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
   const bool projects = page->projection.has_value();
   switch (request.select()) {
@@ -125,7 +126,7 @@ absl::Status CheckSelect(const wire::PageRequest& request, PreparedPage* page) {
   return absl::OkStatus();
 }
 
-// SEM-033.
+// Segment and TotalSegments are for Scan, and are given together (SEM-033).
 absl::Status CheckSegment(bool query, const wire::PageRequest& request) {
   if (!request.has_segment() && !request.has_total_segments()) return absl::OkStatus();
   if (query) return ValidationError("SEM-033", "Query takes neither Segment nor TotalSegments; use Scan");
@@ -158,7 +159,7 @@ bool HasExpression(const wire::PageRequest& request) {
          !request.projection_expression().empty();
 }
 
-// Which parameters go together (SEM-026).
+// Refuses combinations of parameters, such as expressions together with legacy parameters (SEM-026).
 absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
   const bool has_key_conditions = !request.key_conditions().empty();
   const bool has_filter = !request.legacy_filter().empty();
@@ -199,8 +200,8 @@ absl::StatusOr<KeyCondition> MakeKeyCondition(const wire::PageRequest& request, 
   return KeyCondition::FromTree(std::move(legacy));
 }
 
-// Shrinks the page's range to what comes after `exclusive_start_key` (SEM-032). `prefix` is that of a Query's
-// collection.
+// Shrinks the page's range to the keys after `exclusive_start_key` (SEM-032). `prefix` is the encoded
+// partition key of a Query; empty for a Scan.
 absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view prefix, PreparedPage* page) {
   page->is_first = false;
   ITEMDB_ASSIGN_OR_RETURN(std::string start, CanonicalizeItem(exclusive_start_key));
@@ -239,20 +240,20 @@ absl::Status StartAfter(std::string_view exclusive_start_key, std::string_view p
                                   : "The provided starting key does not match the range key predicate");
   }
   if (page->forward) {
-    page->range.lower = key + '\0';  // No key is a prefix of another, so this is the next possible one.
+    page->range.lower = key + '\0';  // No key is a prefix of another, so no key lies between.
   } else {
     page->range.upper = key;
   }
   return absl::OkStatus();
 }
 
-// The plan's range is all that the pages of the request read together, wherever this one starts.
+// The plan shows the range that all pages of the request read together, whatever the ExclusiveStartKey is.
 void SetBounds(PreparedPage* page) {
   page->plan->set_lower_bound(page->range.lower);
   page->plan->set_upper_bound(page->range.upper);
 }
 
-// What a page request says besides expressions, as far as it can be told without the table.
+// Reads the parameters of a request, except expressions, that can be checked without the table.
 absl::StatusOr<PreparedPage> BeginPage(std::shared_ptr<const ReadView> view,
                                        const wire::PageRequest& request) {
   PreparedPage page;
@@ -283,14 +284,14 @@ absl::StatusOr<PageExpressions> CompileExpressions(bool query, const wire::PageR
   return expressions;
 }
 
-// Fills in what is read.
+// Fills in the table and the index.
 absl::Status FindTableAndIndex(const wire::PageRequest& request, PreparedPage* page) {
   ITEMDB_ASSIGN_OR_RETURN(page->table, page->view->catalog().Find(request.table_name()));
   ITEMDB_ASSIGN_OR_RETURN(page->index, FindIndex(*page->table, request.index_name()));
   return absl::OkStatus();
 }
 
-// Which access pattern it is.
+// Binds the call to its access pattern.
 void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
   PatternKey key;
   key.operation = page->one_collection ? AccessOperation::kQuery : AccessOperation::kScan;
@@ -298,7 +299,7 @@ void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
   key.key_condition = key_condition.code();
   if (page->index != nullptr) key.index_storage_id = page->index->storage_id;
   if (page->filter.has_value()) key.filter = page->filter->ShapeHash();
-  page->call.Is(*page->table->patterns, key, [&] {
+  page->call.Bind(*page->table->patterns, key, [&] {
     const auto& partition = page->index != nullptr ? page->index->partition : page->table->partition;
     const auto& sort = page->index != nullptr ? page->index->sort : page->table->sort;
     AccessTexts texts;
@@ -309,7 +310,7 @@ void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
   });
 }
 
-// The rest: range, and what is shown. `keyless_filter`: the filter may not name the key of what is queried.
+// Fills in the rest. `keyless_filter`: the filter of a Query may not name key attributes.
 absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageRequest& request,
                                         PageExpressions expressions, bool keyless_filter) {
   page.filter = std::move(expressions.filter);
@@ -374,7 +375,7 @@ absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_pt
                                          const wire::PageRequest& request,
                                          ConsistentIndexReads consistent_index_reads) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedPage page, BeginPage(std::move(view), request));
-  // SEM-115, EXP-22: all that can be told without the table comes before it.
+  // All checks that do not need the table come before the lookup of the table (SEM-115, EXP-22).
   const bool query = operation == PageOperation::kQuery;
   ITEMDB_RETURN_IF_ERROR(CheckSegment(query, request));
   ITEMDB_ASSIGN_OR_RETURN(PageExpressions expressions, CompileExpressions(query, request));
@@ -408,4 +409,4 @@ std::string EncodeLastEvaluatedKey(const PreparedPage& page, ItemView item) {
   return key;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Query and Scan requests, checked and turned into a range of encoded keys.
+// Checks Query and Scan requests and turns each into a range of encoded keys.
 #pragma once
 
 #include <cstdint>
@@ -17,77 +17,80 @@
 #include "storage/store/keyspace.h"
 #include "storage/store/read_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// A page to be read. Immutable but for `range`, which shrinks as the page advances.
+// A page to be read. Immutable except for `range`, which shrinks while the page is read.
 struct PreparedPage {
   std::shared_ptr<const ReadView> view;
   std::shared_ptr<const Table> table;
-  // Null when the table itself is read; otherwise one of `table`'s.
+  // The index that is read, which belongs to `table`; null when the table itself is read.
   const Index* index = nullptr;
-  // What is left to read.
+  // The part that is not read yet.
   KeyRange range;
-  // Whether every key of the range starts with the same first key value, so that prefix bloom filters apply.
+  // Whether all keys of the range have the same first key value, so that prefix bloom filters apply.
   bool one_collection = false;
   bool forward = true;
   // The request has no ExclusiveStartKey.
   bool is_first = true;
-  // Items to evaluate at most.
+  // Maximum number of items to evaluate.
   int64_t limit = INT64_MAX;
   std::optional<Condition> filter;
   std::optional<Projection> projection;
-  // The request asks for what the entries of a local index do not hold: each entry's item is fetched from the
-  // table; filter and projection look at that, and with `whole_items` it is what the page shows (SEM-036).
+  // True when the request needs attributes that a local index does not hold. Then the item of each entry is
+  // fetched from the table, and filter and projection are applied to the item. With `whole_items` the page
+  // returns the fetched items instead of the entries (SEM-036).
   bool fetch_items = false;
   bool whole_items = false;
-  // No items in the reply, only their number; and, with `count_all`, of the whole range and not of one page.
+  // The reply has only the number of items. With `count_all` one page counts the whole range.
   bool count_only = false;
   bool count_all = false;
   bool consistent_read = false;
   CapacityMeter capacity;
   AccessCall call;
-  // When asked for: what is known of it before the page is read.
+  // Present if the request asks for it: the part of the plan that is known before the page is read.
   std::optional<v1::ReadPlan> plan;
 
   Keyspace keyspace() const {
     return index != nullptr ? EntriesOf(*view->store(), *index) : ItemsOf(*view->store(), *table);
   }
   uint64_t storage_id() const { return index != nullptr ? index->storage_id : table->storage_id; }
-  // "table Order", "index OpenOrders of table Order".
+  // For messages: "table Order" or "index OpenOrders of table Order".
   std::string Owner() const;
 };
 
-// The index of that name; null for the empty name. INVALID_ARGUMENT: there is none (SEM-039).
+// The index called `index_name`; null if the name is empty. INVALID_ARGUMENT: the table has no such index
+// (SEM-039), or the index is still being backfilled (SEM-097).
 absl::StatusOr<const Index*> FindIndex(const Table& table, const std::string& index_name);
 
 enum class PageOperation { kQuery, kScan };
 
-// SEM-038: every read is consistent, so ConsistentRead of a global index can be taken as well as refused.
-enum class ConsistentIndexReads { kTaken, kRefused };
+// Whether ConsistentRead of a global index is accepted or refused. DynamoDB refuses it (SEM-038), but every
+// read of this database is consistent.
+enum class ConsistentIndexReads { kAccepted, kRefused };
 
-// What a request says in expressions or in the legacy parameters, compiled.
+// The compiled expressions, or legacy parameters, of a request.
 struct PageExpressions {
-  // Of a Query, and only then.
+  // Present for a Query, absent for a Scan.
   std::optional<KeyCondition> key_condition;
   std::optional<Condition> filter;
   std::optional<Projection> projection;
 };
 
-// NOT_FOUND: no such table. INVALID_ARGUMENT: no such index, or anything else that is wrong with the request.
+// Checks `request`. NOT_FOUND: no such table. INVALID_ARGUMENT: no such index, or any other mistake.
 absl::StatusOr<PreparedPage> PreparePage(PageOperation operation, std::shared_ptr<const ReadView> view,
                                          const wire::PageRequest& request,
                                          ConsistentIndexReads consistent_index_reads);
-// The same with `expressions` in place of the request's, whose filter may name any attribute. The request is
-// no parallel scan.
+// The same, but with `expressions` instead of those in the request. Their filter may also name key
+// attributes. The request must not be a parallel scan.
 absl::StatusOr<PreparedPage> PreparePage(std::shared_ptr<const ReadView> view,
                                          const wire::PageRequest& request, PageExpressions expressions);
 
-// Of a request with total_segments: narrows the page to the range of its segment, from the request's
-// ExclusiveStartKey on. INVALID_ARGUMENT: that key is outside.
+// For a request with total_segments: narrows the page to the range of the segment, after the request's
+// ExclusiveStartKey if there is one. INVALID_ARGUMENT: that key is outside the segment.
 absl::Status RestrictToSegment(KeyRange segment, const wire::PageRequest& request, PreparedPage* page);
 
-// The key that a page ends with and the next one starts from: the table's key attributes, and those of the
+// The LastEvaluatedKey of a page, from which the next page starts: the key attributes of the table and of the
 // index that was read (SEM-032, SEM-085). `item` is the last item or entry of the page.
 std::string EncodeLastEvaluatedKey(const PreparedPage& page, ItemView item);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,14 +8,15 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr std::chrono::hours kSplitsLastFor(1);
-// Up to here every record is visited: milliseconds, and exact. Beyond it sizes are estimated.
+// With up to this many records, every record is visited, which is exact and takes milliseconds. With more,
+// the split points are estimated from sizes.
 constexpr int64_t kExactRecords = 50'000;
-// Halvings of a key range in the search for one split point: as many bits as decide between keys that share
-// their first bytes.
+// Steps of the binary search for one split point. Each step decides one bit of the key, after the common
+// prefix of the range's two ends.
 constexpr int kMaxHalvings = 96;
 
 std::string EncodePoints(std::string_view key, const SplitPoints& points) {
@@ -37,8 +38,8 @@ std::optional<SplitPoints> DecodePoints(std::string_view key, std::string_view r
   return points;
 }
 
-// A string about half way between `lower` and `upper`, of which `lower` is the smaller; `lower` itself when
-// there is nothing between them that matters.
+// A string about half way between `lower` and `upper` (`lower` is the smaller). `lower` itself if the two do
+// not differ in the 15 bytes after their common prefix, or differ there by 1 only.
 std::string Middle(std::string_view lower, std::string_view upper) {
   size_t shared = 0;
   while (shared < lower.size() && shared < upper.size() && lower[shared] == upper[shared]) ++shared;
@@ -54,14 +55,14 @@ std::string Middle(std::string_view lower, std::string_view upper) {
   return key;
 }
 
-// Whether the table of this name, or an index of it, has the storage id. Tables keep their names.
+// Whether the table of this name, or an index of it, has the storage id. A table cannot be renamed.
 bool IsInUse(const Catalog& catalog, const std::string& table_name, uint64_t storage_id) {
   const std::shared_ptr<const Table> table = catalog.FindByName(table_name);
   return table != nullptr &&
          (table->storage_id == storage_id || table->FindIndexByStorageId(storage_id) != nullptr);
 }
 
-// Visits every record.
+// Visits every record and splits by number of records.
 absl::StatusOr<SplitPoints> SplitByNumber(KeyspaceIterator& it, int32_t parts, int64_t records) {
   SplitPoints points;
   int64_t visited = 0;
@@ -73,7 +74,7 @@ absl::StatusOr<SplitPoints> SplitByNumber(KeyspaceIterator& it, int32_t parts, i
   return points;
 }
 
-// Searches for the keys below which a half, a quarter, ... of the bytes lie.
+// Searches for the keys below which 1/parts, 2/parts, ... of the bytes lie, by estimated sizes.
 absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keyspace, KeyspaceIterator& it,
                                         int32_t parts, const CancellationPtr& cancellation) {
   SplitPoints points;
@@ -96,7 +97,7 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keys
   };
   const uint64_t total = size_up_to(last);
   for (int32_t part = 1; part < parts; ++part) {
-    ITEMDB_RETURN_IF_ERROR(CheckWanted(cancellation));
+    ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation));
     const uint64_t wanted = total / parts * part;
     std::string lower = points.empty() ? first : points.back();
     std::string upper = last;
@@ -105,7 +106,7 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keys
       if (middle == lower) break;
       (size_up_to(middle) < wanted ? lower : upper) = std::move(middle);
     }
-    // A key that is there; its records belong to the next segment.
+    // Move to the next existing key, which belongs to the next segment.
     it.Seek(upper);
     if (!it.Valid()) break;
     std::string point(it.key());
@@ -119,7 +120,7 @@ absl::StatusOr<SplitPoints> SplitBySize(const Store& store, const Keyspace& keys
 
 KeyRange SegmentRange(const SplitPoints& points, int32_t segment) {
   const size_t i = static_cast<size_t>(segment);
-  // More segments than ranges: nothing is below the first key.
+  // There are more segments than ranges: this range is empty, as no key is below "\0".
   if (i > points.size()) return KeyRange{"", std::string(1, '\0')};
   return KeyRange{i == 0 ? "" : points[i - 1], i == points.size() ? "" : points[i]};
 }
@@ -152,20 +153,21 @@ void ScanSegments::Keep(Id id, const Table& table, std::shared_ptr<const SplitPo
 }
 
 absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, const Request& request) {
-  if (auto points = Use(id, request.begins); points != nullptr) return points;  // Measured while this waited.
-  ITEMDB_RETURN_IF_ERROR(CheckWanted(request.cancellation));
+  // An earlier request in the queue may have measured them.
+  if (auto points = Use(id, request.begins); points != nullptr) return points;
+  ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(request.cancellation));
   const std::string key = SegmentsKey(id.first, id.second);
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
   bool known_for_too_long;
   {
     MutexLock lock(mutex_);
     known_for_too_long = known_.erase(id) > 0;
-    // Of tables that are gone.
+    // Remove the split points of deleted tables and indexes.
     std::erase_if(known_, [&view](const auto& entry) {
       return !IsInUse(view->catalog(), entry.second.table_name, entry.first.first);
     });
   }
-  if (!known_for_too_long) {  // By a scan before the last restart, perhaps.
+  if (!known_for_too_long) {  // A scan before the last restart may have stored them.
     std::string record;
     rocksdb::Status status =
         view->store()->db()->Get(rocksdb::ReadOptions(), view->store()->catalog(), key, &record);
@@ -181,17 +183,17 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
     return ValidationError(
         "SEM-032",
         "The provided starting key is of a parallel scan that was not continued for too long: its segments "
-        "are no "
-        "longer known; begin the scan anew");
+        "are no longer known; begin the scan anew");
   }
-  ITEMDB_ASSIGN_OR_RETURN(Counters counters, ReadCounters(*view, id.first));
+  ITEMDB_ASSIGN_OR_RETURN(SizeStatistics size_statistics, ReadStatistics(*view, id.first));
   const Keyspace keyspace = request.index != nullptr ? EntriesOf(*view->store(), *request.index)
                                                      : ItemsOf(*view->store(), *request.table);
-  ITEMDB_ASSIGN_OR_RETURN(SplitPoints points, MeasureSplitPoints(*view, keyspace, id.second, counters.items,
-                                                                 request.cancellation));
+  ITEMDB_ASSIGN_OR_RETURN(
+      SplitPoints points,
+      MeasureSplitPoints(*view, keyspace, id.second, size_statistics.items, request.cancellation));
   const std::vector<std::string> unused = UsedLongestAgo(*view, id);
   ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
-                           // Of a table deleted meanwhile nobody would ever remove them.
+                           // If the table was deleted meanwhile, nobody would ever remove this record.
                            if (!IsInUse(*group.catalog(), request.table->name, id.first))
                              return absl::OkStatus();
                            group.PutCatalog(key, EncodePoints(key, points));
@@ -209,7 +211,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
 }
 
 std::vector<std::string> ScanSegments::UsedLongestAgo(const ReadView& view, Id id) {
-  // Those of before the last restart count as never used.
+  // Split points that were not used since the last restart count as the oldest.
   std::vector<std::pair<std::chrono::steady_clock::time_point, std::string>> others;
   const std::string own = SegmentsKey(id.first, id.second);
   for (const std::string& other : SegmentsKeys(view, id.first)) {
@@ -228,7 +230,7 @@ std::vector<std::string> ScanSegments::UsedLongestAgo(const ReadView& view, Id i
 }
 
 void ScanSegments::Find(Request request, Done<std::shared_ptr<const SplitPoints>> found) {
-  // Beyond so many ranges more segments only are more empty ones.
+  // Segments beyond kMaxScanRanges are empty, so all such numbers of segments share their split points.
   const Id id(request.index != nullptr ? request.index->storage_id : request.table->storage_id,
               std::min(request.total_segments, kMaxScanRanges));
   if (auto points = Use(id, request.begins); points != nullptr) return std::move(found)(std::move(points));
@@ -271,4 +273,4 @@ ScanSegments::Waiting ScanSegments::TakeWaiting() {
   return next;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,10 @@
-// The segments of a parallel Scan (SEM-033): contiguous key ranges of about the same size that together cover
-// a table or index.
+// The segments of a parallel Scan (SEM-033): contiguous key ranges of similar size that cover a table.
 //
-// Where to split is measured when a number of segments is first asked for, and recorded in the catalog, so
-// that every page of every segment, before and after a restart, speaks of the same ranges. A table is split
-// into at most kMaxScanRanges; of more segments the rest are empty. The split points of the kMaxSplits
-// numbers used last are kept; a scan that begins after an hour without use
-// measures them anew.
+// The split points are measured when a scan first asks for a number of segments. They are stored in the
+// catalog, so that every page of every segment, before and after a restart, uses the same ranges. A table is
+// split into at most kMaxScanRanges ranges; further segments are empty. For each table or index the split
+// points of the kMaxSplits most recently used numbers of segments are kept. If split points were not used for
+// an hour, the next scan that begins measures them again.
 #pragma once
 
 #include <deque>
@@ -17,9 +16,9 @@
 #include "storage/engine/engine.h"
 #include "storage/keys/key_range.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Ascending keys; the i-th segment begins at the i-th (the first one at the beginning).
+// Ascending keys. Segment 0 begins at the start of the table; segment i begins at the key at position i - 1.
 using SplitPoints = std::vector<std::string>;
 
 class ScanSegments {
@@ -28,17 +27,16 @@ class ScanSegments {
 
   struct Request {
     std::shared_ptr<const Table> table;
-    // Null: of the table itself.
+    // Null: the table itself is scanned.
     const Index* index = nullptr;
     int32_t total_segments = 1;
-    // Whether the segment is read from its beginning. A scan that goes on must find the split points it began
-    // with.
+    // Whether this is the first page of the segment. Later pages need the split points of the first one.
     bool begins = true;
     CancellationPtr cancellation;
   };
-  // Gives `found` the split points: at once when they are at hand, otherwise on an I/O thread, which measures
-  // them, one after the other: all segments of a scan must speak of the same. Thread-safe. INVALID_ARGUMENT:
-  // the scan goes on, and its split points are no longer kept.
+  // Gives `found` the split points: at once if they are in memory, otherwise later on an I/O thread. Requests
+  // are answered there one after another, so that all segments of a scan get the same split points.
+  // Thread-safe. INVALID_ARGUMENT: this is not the first page, and the split points are no longer kept.
   void Find(Request request, Done<std::shared_ptr<const SplitPoints>> found);
 
  private:
@@ -55,13 +53,14 @@ class ScanSegments {
     Done<std::shared_ptr<const SplitPoints>> found;
   };
 
-  // Has the first that waits answered by an I/O thread, and those after it.
+  // Lets an I/O thread answer the waiting requests, one after another.
   void MeasureNext();
   Waiting TakeWaiting();
   absl::StatusOr<std::shared_ptr<const SplitPoints>> Measure(Id id, const Request& request);
-  // Null when they are not known, or for a scan that begins were not used for too long.
+  // The split points in memory. Null if there are none, or a scan begins and they are too old.
   std::shared_ptr<const SplitPoints> Use(Id id, bool begins);
-  // The catalog's keys that have to go so that kMaxSplits are left with `id`'s.
+  // The catalog keys of the least recently used split points, which must be deleted so that at most
+  // kMaxSplits are left with those of `id`.
   std::vector<std::string> UsedLongestAgo(const ReadView& view, Id id);
   void Keep(Id id, const Table& table, std::shared_ptr<const SplitPoints> points);
 
@@ -69,17 +68,18 @@ class ScanSegments {
   Mutex mutex_;
   std::map<Id, Known> known_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Whether a task of MeasureNext is there.
+  // Whether a task of MeasureNext is queued or running.
   bool measuring_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // The range of one segment.
 KeyRange SegmentRange(const SplitPoints& points, int32_t segment);
 
-// Keys that split the records of `keyspace` in `view` into `parts` of about the same number or size; fewer
-// when there are not as many records. CANCELLED, DEADLINE_EXCEEDED: nobody waits for them any more.
+// Keys that split the records of `keyspace` in `view` into `parts` ranges of about the same number or size of
+// records; fewer keys if there are not enough records. `records` is the number of records. CANCELLED,
+// DEADLINE_EXCEEDED: the request was cancelled.
 absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keyspace& keyspace, int32_t parts,
                                                int64_t records,
                                                const CancellationPtr& cancellation = nullptr);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,7 +7,7 @@
 #include "storage/schema/table_changes.h"
 #include "storage/store/catalog_records.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // The index of `old_table` that `table` lacks; null when there is none.
@@ -18,7 +18,7 @@ const Index* DeletedIndex(const Table& old_table, const Table& table) {
   return nullptr;
 }
 
-// What `table` looks like right after the change that deleted `deleted` from `old_table`.
+// Shows the deleted index in the reply once more, as DELETING, and the table as UPDATING.
 void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescription* table) {
   for (const auto& index : old_table.definition.global_secondary_indexes()) {
     if (index.storage_id() != deleted.storage_id) continue;
@@ -30,7 +30,7 @@ void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescrip
   table->set_table_status(v1::TABLE_STATUS_UPDATING);
 }
 
-// Takes what is kept of an index, besides its definition, out of the database.
+// Drops the entries of an index and deletes its records in the catalog, except its definition.
 void DropIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
   group.DropEntries(index);
   for (const std::string& key : segments) group.DeleteCatalog(key);
@@ -72,7 +72,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = table->definition;
   reply.mutable_table()->clear_time_to_live();
-  // The change is made, whatever becomes of looking at the counters.
+  // The change is committed: an error while reading the size statistics must not fail the request.
   if (auto view = engine.View(); view.ok()) {
     if (auto described = DescribeTable(engine, **view, *table); described.ok())
       *reply.mutable_table() = *std::move(described);
@@ -94,8 +94,7 @@ absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> opera
   return done.get();
 }
 
-// Replaces the building index's table by what `change` makes of its definition. No change record: nothing
-// changes for those who use the table.
+// As ReplaceTable, but without a change record: users of the table see no difference.
 absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
                             absl::FunctionRef<void(CommitGroup&)> also) {
   return CommitAndWait(engine,
@@ -109,7 +108,7 @@ absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
       .status();
 }
 
-// What `definition` says of an index that is being created.
+// Sets the storage id of an index that is being created: of a global index, or else of the TTL index.
 void SetStorageId(uint64_t storage_id, uint64_t new_storage_id, v1::TableDescription* definition) {
   for (auto& index : *definition->mutable_global_secondary_indexes()) {
     if (index.storage_id() == storage_id) return index.set_storage_id(new_storage_id);
@@ -188,12 +187,12 @@ absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building) {
 }
 
 absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
-                           const Counters& uncounted, int64_t skipped_items) {
+                           const SizeStatistics& uncounted, int64_t skipped_items) {
   return RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     if (view->store().get() != &store) {
       return absl::AbortedError("the store was opened again while index " + building.index_name +
-                                " of table " + building.table_name + " was being filled");
+                                " of table " + building.table_name + " was being backfilled");
     }
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(view->catalog(), building));
     v1::TableDescription definition = found.table->definition;
@@ -201,10 +200,10 @@ absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const 
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
     return ReplaceTable(engine, table,
                         [&](CommitGroup& group) {
-                          group.counters().Add(building.storage_id, uncounted.items, uncounted.bytes);
+                          group.size_statistics().Add(building.storage_id, uncounted.items, uncounted.bytes);
                         })
         .status();
   });
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,12 +8,12 @@
 #include "absl/time/time.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr char kStreamKeyPrefix[] = "stream/";
 
-// No table's name and no label has a slash.
+// Unambiguous: neither a table name nor a label contains a slash.
 std::string StreamKey(std::string_view table_name, std::string_view label) {
   return absl::StrCat(kStreamKeyPrefix, std::string(table_name), "/", std::string(label));
 }
@@ -32,7 +32,7 @@ absl::StatusOr<v1::Stream> DecodeStream(std::string_view key, std::string_view r
   return stream;
 }
 
-// Labels are read by people and ordered as text.
+// A label is a readable time, and sorts as text by time.
 std::string LabelOf(int64_t time_ms) {
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3S", absl::FromUnixMillis(time_ms), absl::UTCTimeZone());
 }
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const 
   const std::string prefix =
       asked.table_name.empty() ? std::string(kStreamKeyPrefix) : StreamKey(asked.table_name, "");
   std::string from = prefix;
-  // The least key behind the last one; never before the first that is asked for.
+  // The first possible key after the stream `after_table`, `after_label`, but not before the prefix.
   if (!asked.after_table.empty())
     from = std::max(from, StreamKey(asked.after_table, asked.after_label) + '\0');
   rocksdb::ReadOptions options;
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const 
   return streams;
 }
 
-void ForgetStream(const v1::Stream& stream, CommitGroup& group) {
+void DeleteStream(const v1::Stream& stream, CommitGroup& group) {
   group.DeleteCatalog(StreamKey(stream.table_name(), stream.stream_label()));
 }
 
@@ -89,7 +89,7 @@ absl::StatusOr<StreamChange> StreamChange::Prepare(const ReadView& view, const v
     int64_t time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                           std::chrono::system_clock::now().time_since_epoch())
                           .count();
-    // Not twice, not even within a millisecond or when the clock was set back.
+    // Each label of a table must be new, also within one millisecond or after the clock was set back.
     ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams,
                             FindStreams(view, {.table_name = after->table_name()}));
     for (const v1::Stream& stream : streams) time_ms = std::max(time_ms, stream.creation_time_ms() + 1);
@@ -121,4 +121,4 @@ void StreamChange::Append(CommitGroup& group) const {
   }
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// The catalog's records of streams (itemdb.v1.Stream): one for every time that a table's stream was enabled,
-// as long as changes of that time are in the log. They outlive the table.
+// The catalog's records of streams (itemdb.v1.Stream). There is one for each time that a table's stream was
+// enabled, until the changes of that time are trimmed from the log. A record may outlive its table.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,33 @@
 #include "storage/commit/commit_group.h"
 #include "storage/store/read_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Nothing when there is no such stream. DATA_LOSS.
+// nullopt: there is no such stream. DATA_LOSS: the record does not decode.
 absl::StatusOr<std::optional<v1::Stream>> FindStream(const ReadView& view, std::string_view table_name,
                                                      std::string_view label);
-// Up to `at_most` streams in the order of table names and labels, of the table `table_name` alone unless that
-// is empty; those behind the stream `after_table`, `after_label` unless that is empty. DATA_LOSS.
 struct StreamsAsked {
+  // Only streams of this table; empty: of all tables.
   std::string table_name = {};
+  // Only streams after this one; empty: from the first one on.
   std::string after_table = {};
   std::string after_label = {};
   size_t at_most = SIZE_MAX;
 };
+// At most `asked.at_most` streams, ordered by table name, then label. DATA_LOSS: a record does not decode.
 absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const StreamsAsked& asked);
-// Removes the record of `stream`.
-void ForgetStream(const v1::Stream& stream, CommitGroup& group);
+// Deletes the record of `stream`.
+void DeleteStream(const v1::Stream& stream, CommitGroup& group);
 
-// What a change of a table's definition does to its streams (SEM-098).
+// The change of stream records that belongs to a change of a table's definition. Each enabling makes a new
+// stream with a label of its own (SEM-098).
 class StreamChange {
  public:
-  // `before` and `after` are the definition, null for a table that is created or deleted. Gives `*after` a
-  // label of its own when it enables the stream. On the definitions thread.
+  // `before` is null for a new table, `after` for a deleted one. When the change enables the stream, sets a
+  // new stream label in `*after`. Only on the DDL thread. DATA_LOSS: a record does not decode.
   static absl::StatusOr<StreamChange> Prepare(const ReadView& view, const v1::TableDescription* before,
                                               v1::TableDescription* after);
-  // Adds it to the group, before the change record that says so.
+  // Appends the stream records to `group`. Must be called before the change record of the table is appended.
   void Append(CommitGroup& group) const;
 
  private:
@@ -43,4 +45,4 @@ class StreamChange {
   std::optional<v1::Stream> enabled_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

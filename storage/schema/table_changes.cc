@@ -10,7 +10,7 @@
 #include "storage/schema/stream_records.h"
 #include "storage/store/catalog_records.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::string NewTableId() {
@@ -112,7 +112,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   return reply;
 }
 
-// Gives the table that `name` names, or is the ARN of, the definition that `update` makes of the present one.
+// Replaces the definition of a table by the one that `update` returns. `name`: the name or ARN of the table.
 template <typename Reply>
 absl::StatusOr<Reply> Change(
     Engine& engine, const std::string& name,
@@ -208,18 +208,19 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
                                                    const Table& table) {
   v1::TableDescription description = table.definition;
   description.clear_time_to_live();
-  ITEMDB_ASSIGN_OR_RETURN(const Counters counters, FindCounters(engine.counters(), view, table.storage_id));
-  description.set_item_count(counters.items);
-  description.set_table_size_bytes(counters.bytes);
+  ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics size_statistics,
+                          FindStatistics(engine.size_statistics(), view, table.storage_id));
+  description.set_item_count(size_statistics.items);
+  description.set_table_size_bytes(size_statistics.bytes);
   for (const auto& index : table.definition.global_secondary_indexes()) {
     if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
       description.set_table_status(v1::TABLE_STATUS_UPDATING);
   }
   const auto count_entries = [&](auto& index) {
-    // Of an index that is being created only some have been counted.
+    // While an index is being created only some of its entries are counted.
     if (table.FindIndexByStorageId(index.storage_id())->state != IndexState::kActive) return absl::OkStatus();
-    ITEMDB_ASSIGN_OR_RETURN(const Counters entries,
-                            FindCounters(engine.counters(), view, index.storage_id()));
+    ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics entries,
+                            FindStatistics(engine.size_statistics(), view, index.storage_id()));
     index.set_item_count(entries.items);
     index.set_index_size_bytes(entries.bytes);
     return absl::OkStatus();
@@ -231,4 +232,4 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
   return description;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,7 +1,7 @@
-// Creating, tagging and deleting tables; what all changes of definitions need.
+// Creating, tagging and deleting tables; helpers for all changes of definitions.
 //
-// Each change is one commit in the pipeline, prepared on the definitions thread: definitions change one at a
-// time. What a deletion leaves on disk is the reclaimer's (reclaimer.h).
+// Each change is one commit, prepared on the DDL thread: definitions change one at a time. After a deletion
+// the reclaimer removes the records from disk (reclaimer.h).
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Behind Database's methods of the same names.
+// Implement Database's methods of the same names.
 void CreateTable(Engine& engine, v1::CreateTableRequest request, Done<v1::CreateTableReply> done);
 void DeleteTable(Engine& engine, v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done);
 void TagTable(Engine& engine, v1::TagTableRequest request, Done<v1::TagTableReply> done);
 void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTableReply> done);
 
-// ---- for whoever else changes definitions, on the definitions thread ----
+// ---- for other changes of definitions, on the DDL thread ----
 
-// Runs `operation` on the definitions thread and answers with its result.
+// Runs `operation` on the DDL thread and passes its result to `done`. RESOURCE_EXHAUSTED: too many wait.
 template <typename Reply, typename Operation>
 void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
   auto shared_done = std::make_shared<Done<Reply>>(std::move(done));
@@ -30,26 +30,26 @@ void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
     auto reply = operation();
     std::move (*shared_done)(std::move(reply));
   };
-  if (engine.SubmitDefinition(task)) return;
+  if (engine.SubmitDdl(task)) return;
   std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                      "too many table changes are waiting; try again later", 1000));
 }
 
-// `old_table` with another definition.
+// A copy of `old_table` with another definition. Keeps its access patterns, but for those of deleted indexes.
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition);
-// Puts `table` in the place of the one with its name, with a change record and what `also` appends. Blocks
-// until it is durable; returns the change.
+// Replaces the table with the name of `table`, in one commit with a change record and everything that `also`
+// appends. Blocks until it is durable. Returns the sequence of the change.
 absl::StatusOr<uint64_t> ReplaceTable(
     Engine& engine, std::shared_ptr<const Table> table,
     absl::FunctionRef<void(CommitGroup&)> also = [](CommitGroup&) {});
-// Records in the catalog that the engine's storage ids were given out.
+// Stores the engine's next storage id in the catalog. Belongs into every commit that uses a new storage id.
 void PutNextStorageId(const Engine& engine, CommitGroup& group);
-// The change record of a table change that is about to be appended to `group`.
+// The change record of a table change; it must be the next change that is appended to `group`.
 std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
                               const CommitGroup& group);
 
-// The definition of `table` with its counters as of `view`.
+// The definition of `table` with its size statistics as of `view`.
 absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const ReadView& view,
                                                    const Table& table);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,7 +2,7 @@
 
 #include "storage/schema/table_changes.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 absl::StatusOr<v1::UpdateTimeToLiveReply> Update(Engine& engine, const v1::UpdateTimeToLiveRequest& request) {
@@ -36,4 +36,4 @@ void UpdateTimeToLive(Engine& engine, v1::UpdateTimeToLiveRequest request,
       engine, [&engine, request = std::move(request)] { return Update(engine, request); }, std::move(done));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

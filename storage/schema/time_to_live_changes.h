@@ -1,13 +1,13 @@
-// UpdateTimeToLive: giving a live table the index that expired items are found by, or taking it away.
+// UpdateTimeToLive: creates or deletes the TTL index of a live table, by which expired items are found.
 #pragma once
 
 #include "storage/engine/engine.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Behind Database's method of the same name. An index that is made is CREATING until it is filled, as one
-// that UpdateTable creates.
+// Implements Database's method of the same name. A new TTL index is CREATING until its backfill is done, like
+// an index that UpdateTable creates.
 void UpdateTimeToLive(Engine& engine, v1::UpdateTimeToLiveRequest request,
                       Done<v1::UpdateTimeToLiveReply> done);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

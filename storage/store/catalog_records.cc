@@ -6,7 +6,7 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
   std::string payload;
@@ -33,4 +33,4 @@ std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id)
   return keys;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,13 +4,13 @@
 
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
-#include "storage/store/counters.h"
 #include "storage/store/sequence_key.h"
+#include "storage/store/size_statistics.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Of one flush or compaction; touched by one thread.
+// The filter of one flush or compaction. Used by one thread.
 class Filter : public rocksdb::CompactionFilter {
  public:
   Filter(DroppedFilter::FindOwner find_owner, std::shared_ptr<const DroppedFilter::StorageIds> dropped,
@@ -24,7 +24,7 @@ class Filter : public rocksdb::CompactionFilter {
 
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string* skip_until) const override {
-    // What is skipped is not read either.
+    // RocksDB does not read skipped records, so they are not counted here.
     if (pace_ != nullptr) pace_->Spend(static_cast<int64_t>(key.size() + value.size()), must_hurry_);
     const std::string_view stored(key.data(), key.size());
     const std::optional<DroppedFilter::Owner> owner = find_owner_(stored);
@@ -82,4 +82,4 @@ std::unique_ptr<rocksdb::CompactionFilter> DroppedFilter::CreateCompactionFilter
                                   must_hurry_);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -12,29 +12,29 @@
 #include "storage/base/mutex.h"
 #include "storage/store/reclaim_pace.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Of families whose keys say what table or index they are of in the same way. Thread-safe.
+// The filter of the column families in which FindOwner finds the owner of a key. Thread-safe.
 class DroppedFilter : public rocksdb::CompactionFilterFactory {
  public:
   using StorageIds = absl::flat_hash_set<uint64_t>;
 
-  // Whose the record under a key is.
+  // The table or index that owns the record under a key.
   struct Owner {
     uint64_t storage_id = 0;
-    // So many bytes at the front of the key are the same in all its records, and in no other's.
+    // Length of the key's front that all records of this owner have, and no record of another owner.
     size_t prefix_bytes = 0;
   };
-  // Nothing for a key of no table or index.
+  // Returns std::nullopt for a key that no table or index owns.
   using FindOwner = std::optional<Owner> (*)(std::string_view key);
   explicit DroppedFilter(FindOwner find_owner) : find_owner_(find_owner) {}
 
-  // Flushes and compactions that begin from now on leave the records of `storage_ids` out. RocksDB does so
-  // whatever snapshots there are: nothing may read these records any more.
+  // Flushes and compactions that begin after this leave out the records of `storage_ids`. RocksDB does this
+  // also for records that a snapshot can see: nothing may read these records any more.
   void Set(StorageIds storage_ids);
 
-  // Compactions that are asked for, not RocksDB's own, go at `pace` from now on while there is something to
-  // leave out; `must_hurry` as in ReclaimPace::Spend, called on RocksDB's threads while they compact.
+  // From now on, manual compactions (not RocksDB's own) run at `pace` while there are records to leave out.
+  // `must_hurry` is the parameter of ReclaimPace::Spend; RocksDB's threads call it while they compact.
   void SetPace(std::shared_ptr<ReclaimPace> pace, std::function<bool()> must_hurry);
 
   const char* Name() const override { return "itemdb.DroppedFilter"; }
@@ -47,13 +47,13 @@ class DroppedFilter : public rocksdb::CompactionFilterFactory {
   Mutex mutex_;
   // Null: none.
   std::shared_ptr<const StorageIds> storage_ids_ ABSL_GUARDED_BY(mutex_);
-  // Null: as fast as they can.
+  // Null: compactions run at full speed.
   std::shared_ptr<ReclaimPace> pace_ ABSL_GUARDED_BY(mutex_);
   std::function<bool()> must_hurry_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The keys of keyspaces (keyspace.h), and of item collections (counters.h).
+// Find the owner of a key of a keyspace (keyspace.h), and of an item collection (size_statistics.h).
 std::optional<DroppedFilter::Owner> OwnerOfRecord(std::string_view key);
 std::optional<DroppedFilter::Owner> OwnerOfCollection(std::string_view key);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,7 +4,7 @@
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::optional<DroppedKeyspace> Decode(std::string_view key, std::string_view value) {
@@ -62,4 +62,4 @@ Keyspace KeyspaceOf(const Store& store, const DroppedKeyspace& dropped) {
   return Keyspace(store.local_entries(), dropped.storage_id);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

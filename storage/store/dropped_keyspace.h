@@ -1,5 +1,5 @@
-// The catalog's records of deleted tables and indexes whose records are still on disk. Each is made by the
-// commit that deletes the table or index, and goes when the space was reclaimed (reclaimer.h).
+// Catalog records of deleted tables and indexes whose data is still on disk. The commit that deletes the
+// table or index writes its record. The reclaimer (reclaimer.h) deletes it when the space was reclaimed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "storage/base/status.h"
 #include "storage/store/keyspace.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Stored: never renumber.
 enum class KeyspaceKind { kItems = 1, kGlobalEntries = 2, kLocalEntries = 3 };
@@ -18,21 +18,22 @@ enum class KeyspaceKind { kItems = 1, kGlobalEntries = 2, kLocalEntries = 3 };
 struct DroppedKeyspace {
   uint64_t storage_id = 0;
   KeyspaceKind kind = KeyspaceKind::kItems;
-  // What was counted of it, by SEM-002.
+  // Its bytes in the size statistics (item sizes by SEM-002).
   int64_t bytes = 0;
   // When it was deleted, in microseconds since the Unix epoch.
   int64_t time_us = 0;
 };
 
-// Keys of the catalog that begin with it are such records.
+// Prefix of the keys of these records.
 inline constexpr char kDroppedKeyPrefix[] = "dropped/";
 std::string DroppedKey(uint64_t storage_id);
 std::string EncodeDropped(const DroppedKeyspace& dropped);
 
-// All of them, by storage id, as of `snapshot` or, without one, now. DATA_LOSS; or what the store answers.
+// Returns all records in order of storage id, as of `snapshot` or, without one, now. DATA_LOSS: a record is
+// damaged; or the error of the store.
 absl::StatusOr<std::vector<DroppedKeyspace>> ReadDropped(const Store& store,
                                                          const rocksdb::Snapshot* snapshot = nullptr);
 
 Keyspace KeyspaceOf(const Store& store, const DroppedKeyspace& dropped);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace itemdb {
+namespace itemdb::storage {
 
 rocksdb::Status SyncDirectory(rocksdb::Env* env, const std::string& directory) {
   std::unique_ptr<rocksdb::Directory> handle;
@@ -19,4 +19,4 @@ rocksdb::Status ReplaceFile(rocksdb::Env* env, const std::string& path, const st
   return status;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

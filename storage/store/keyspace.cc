@@ -3,7 +3,7 @@
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 Keyspace::Keyspace(rocksdb::ColumnFamilyHandle* family, uint64_t storage_id)
     : family_(family), storage_id_(storage_id) {
@@ -44,4 +44,4 @@ void KeyspaceIterator::SeekToFirst() {
   iterator_->Seek(lower_);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

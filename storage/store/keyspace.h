@@ -1,11 +1,11 @@
-// Keyspaces: the records of one table or index, in a column family that all tables or indexes of a kind
+// A keyspace: the records of one table or index, in a column family that all tables or indexes of a kind
 // share.
 //
 //   stored key   +------------------------------+----------------------+
 //                | storage id (keys/storage_id) | key (keys/key_codec) |
 //                +------------------------------+----------------------+
 //
-// Everything above this file knows keys without the storage id.
+// Code above this file uses keys without the storage id.
 #pragma once
 
 #include <memory>
@@ -20,17 +20,17 @@
 #include "storage/keys/key_range.h"
 #include "storage/store/store.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Valid while the store is open that it was made of. Cheap to make and to copy.
+// Valid while its store is open. Cheap to make and to copy.
 class Keyspace {
  public:
   Keyspace(rocksdb::ColumnFamilyHandle* family, uint64_t storage_id);
-  // A whole family, whose keys bear no storage id.
+  // A whole column family, whose keys have no storage id.
   explicit Keyspace(rocksdb::ColumnFamilyHandle* family) : family_(family) {}
 
   rocksdb::ColumnFamilyHandle* family() const { return family_; }
-  // 0 of a whole family.
+  // 0 for a whole family.
   uint64_t storage_id() const { return storage_id_; }
   const std::string& prefix() const { return prefix_; }
   std::string StoredKey(std::string_view key) const;
@@ -47,15 +47,15 @@ class Keyspace {
 Keyspace ItemsOf(const Store& store, const Table& table);
 Keyspace EntriesOf(const Store& store, const Index& index);
 
-// What RocksDB's Get answers for the record under `key`.
+// Reads the record under `key`. Returns the status of RocksDB's Get.
 rocksdb::Status GetRecord(const Store& store, const Keyspace& keyspace, const rocksdb::ReadOptions& options,
                           std::string_view key, rocksdb::PinnableSlice* record);
 
-// Goes through the records of a keyspace, or those of a range, in the order of their keys or backwards. As
-// rocksdb::Iterator, but for what `key` leaves out.
+// Iterates over the records of a keyspace, or of a range of it, forwards or backwards in key order. Works
+// like rocksdb::Iterator, but `key` returns keys without the storage id.
 class KeyspaceIterator {
  public:
-  // The bounds in `options` are set here.
+  // Overwrites the bounds in `options`.
   KeyspaceIterator(const Store& store, const Keyspace& keyspace, rocksdb::ReadOptions options,
                    const KeyRange& range = {});
   KeyspaceIterator(const KeyspaceIterator&) = delete;
@@ -63,7 +63,7 @@ class KeyspaceIterator {
 
   void SeekToFirst();
   void SeekToLast() { iterator_->SeekToLast(); }
-  // The first record from `key` on.
+  // Moves to the first record whose key is not less than `key`.
   void Seek(std::string_view key) { iterator_->Seek(keyspace_.StoredKey(key)); }
   void Next() { iterator_->Next(); }
   void Prev() { iterator_->Prev(); }
@@ -82,4 +82,4 @@ class KeyspaceIterator {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

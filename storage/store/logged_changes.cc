@@ -7,9 +7,9 @@
 #include "storage/store/sequence_key.h"
 #include "storage/store/store.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Takes from one batch what LoggedChanges is asked for.
+// Reads one batch into LoggedChanges.
 class LoggedChanges::BatchReader : public rocksdb::WriteBatch::Handler {
  public:
   BatchReader(LoggedChanges* changes, uint64_t log_number) : changes_(*changes), log_number_(log_number) {}
@@ -69,4 +69,4 @@ rocksdb::WalFilter::WalProcessingOption LoggedChanges::LogRecordFound(unsigned l
   return status_.ok() ? WalProcessingOption::kIgnoreCurrentRecord : WalProcessingOption::kCorruptedRecord;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

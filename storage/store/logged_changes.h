@@ -1,4 +1,4 @@
-// What the write-ahead log holds of the change log, found while RocksDB reads and verifies it.
+// Finds the change records in the write-ahead log while RocksDB reads and verifies it.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 #include "rocksdb/wal_filter.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Changes that follow each other without a gap.
+// Change sequences without a gap.
 struct ChangeRun {
   uint64_t first = 0;
   uint64_t last = 0;
 };
 
-// Given to Store::OpenReadOnly: RocksDB shows it each batch of the log, with its checksum verified, and puts
-// none of them into memory. It knows the operations that the engine writes, Put and Delete; any other is told
-// as damage.
+// Passed to Store::OpenReadOnly. RocksDB calls it for each batch of the log, after it verified the checksum,
+// and puts no batch into memory. Accepts only Put and Delete, which the engine writes; others are reported as
+// damage.
 class LoggedChanges : public rocksdb::WalFilter {
  public:
   const char* Name() const override { return "itemdb.LoggedChanges"; }
@@ -28,17 +28,17 @@ class LoggedChanges : public rocksdb::WalFilter {
                                      const rocksdb::WriteBatch& batch, rocksdb::WriteBatch* new_batch,
                                      bool* batch_changed) override;
 
-  // Why a batch was refused; OK when none was.
+  // Why a batch was refused. OK when none was refused.
   const rocksdb::Status& status() const { return status_; }
-  // In the order of the log; what table files hold too may be among them.
+  // The changes in the order of the log. Some of them may also be in table files.
   const std::vector<ChangeRun>& runs() const { return runs_; }
-  // The last record of catalog_records.h's kChangesStartKey, empty for none.
+  // The last record under kChangesStartKey (catalog_records.h). Empty when the log has none.
   const std::string& changes_start() const { return changes_start_; }
 
  private:
   class BatchReader;
 
-  // A column family, and the first log that has something of it which is not in a table file.
+  // A column family, and the first log with data of the family that is not in a table file.
   struct Family {
     uint32_t id = 0;
     uint64_t first_log = 0;
@@ -52,4 +52,4 @@ class LoggedChanges : public rocksdb::WalFilter {
   std::string changes_start_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

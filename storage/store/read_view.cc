@@ -4,7 +4,7 @@
 #include "storage/store/keyspace.h"
 #include "storage/values/stored_record.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 ReadView::ReadView(std::shared_ptr<Store> store, std::shared_ptr<const Catalog> catalog,
                    uint64_t change_sequence, uint64_t group)
@@ -30,7 +30,7 @@ absl::StatusOr<Lookup> LookupItem(const ReadView& view, const Table& table, std:
     return lookup;
   }
   if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
-  // Of a file that is not open, which the cache tier may not open, RocksDB answers "may exist": OK without a
+  // The cache tier may not open files. For a file that is not open, RocksDB answers "may exist": OK without a
   // value. A stored record is never empty.
   if (tier == ReadTier::kCacheOnly && record.empty()) {
     lookup.would_block = true;
@@ -49,4 +49,4 @@ absl::Status DamagedRecordError(std::string_view owner, std::string_view key) {
                        " is damaged (its checksum does not match)");
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

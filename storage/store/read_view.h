@@ -10,9 +10,9 @@
 #include "storage/catalog/catalog.h"
 #include "storage/store/store.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// Immutable and thread-safe; held by shared_ptr for as long as a request reads. Every read uses exactly one
+// Immutable and thread-safe. A request holds it by shared_ptr while it reads. Every read uses exactly one
 // view and answers with its change sequence (invariant OneView).
 class ReadView {
  public:
@@ -42,26 +42,26 @@ class ReadView {
 
 // Whether a read may wait for the disk.
 enum class ReadTier {
-  // Only memtables and block cache: safe on any thread.
+  // Reads only memtables and block cache. Never waits for the disk, so any thread may use it.
   kCacheOnly,
   kDisk,
 };
 
 // What a point read found.
 struct Lookup {
-  // The answer is on disk and the tier was kCacheOnly: read again with kDisk on an I/O thread.
+  // The record is on disk and the tier was kCacheOnly: read again with kDisk on an I/O thread.
   bool would_block = false;
-  // The stored item, canonical; nothing when there is none.
+  // The stored item, canonical. Empty when there is no item.
   std::optional<std::string> item;
   // By SEM-002.
   size_t item_size = 0;
 };
 
-// The item of `table` under the encoded key `key` in `view`. DATA_LOSS names table and key.
+// Reads the item of `table` under the encoded key `key` in `view`. DATA_LOSS names table and key.
 absl::StatusOr<Lookup> LookupItem(const ReadView& view, const Table& table, std::string_view key,
                                   ReadTier tier);
 
 // DATA_LOSS: the record of `owner` ("table Order", "index ...") under `key` is damaged.
 absl::Status DamagedRecordError(std::string_view owner, std::string_view key);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Work between two waits: some milliseconds of it, at the default rate.
+// Bytes of work between two waits: 16 ms at the default rate of 16 MiB a second.
 constexpr int64_t kBytesBetweenWaits = 256 << 10;
-// Work that took longer than the rate asks for is made up for up to here.
+// Work that was slower than the rate may be followed by faster work, for up to this much time.
 constexpr auto kMaxLag = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -18,7 +18,7 @@ void ReclaimPace::Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry) {
     bytes_ += bytes;
     if (bytes_ < kBytesBetweenWaits) return;
   }
-  // Asks RocksDB: not under a lock.
+  // must_hurry calls RocksDB, so no lock is held.
   const bool hurry = must_hurry();
   MutexLock lock(mutex_);
   paid_until_ = std::max(paid_until_, Clock::now() - kMaxLag) +
@@ -35,9 +35,9 @@ void ReclaimPace::Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry) {
 
 void ReclaimPace::Interrupt() {
   interrupted_ = true;
-  // Not between a waiter's look at it and its wait.
+  // Waits until no waiter is between its check of `interrupted_` and its wait.
   { MutexLock lock(mutex_); }
   interruption_.NotifyAll();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

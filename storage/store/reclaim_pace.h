@@ -1,4 +1,4 @@
-// How fast the reclaimer gives the disk work, so that writers keep theirs.
+// Limits the reclaimer's disk work per second, so that writers can still use the disk.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,23 @@
 #include "absl/functional/function_ref.h"
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // Shared by the reclaimer and the RocksDB threads that compact for it. Thread-safe.
 class ReclaimPace {
  public:
   explicit ReclaimPace(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
 
-  // Accounts for `bytes` of work. Waits when more was done than the rate allows, unless `must_hurry`, which
-  // is asked before each wait, says that others wait for this. A wait ends at once when it is interrupted.
+  // Counts `bytes` of work. Waits when more was done than the rate allows, unless `must_hurry`, called before
+  // each wait, returns true because other work waits for this work. Interrupt ends a wait at once.
   void Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry);
 
-  // From now on nothing waits; what is under way should end.
+  // Ends all waits, and Spend does not wait until Resume. Work in progress should end.
   void Interrupt();
-  // The next work waits again.
+  // Spend waits again.
   void Resume() { interrupted_ = false; }
   bool is_interrupted() const { return interrupted_; }
-  // As RocksDB wants it.
+  // The flag, for RocksDB's option that cancels a compaction.
   std::atomic<bool>* interrupted() { return &interrupted_; }
 
  private:
@@ -34,10 +34,10 @@ class ReclaimPace {
   std::atomic<bool> interrupted_ = false;
   Mutex mutex_;
   CondVar interruption_;
-  // Bytes since it was last waited for them.
+  // Bytes of work since the last wait.
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // When what was waited for was allowed to be done.
+  // The time at which the rate allows the work before `bytes_` to be finished.
   Clock::time_point paid_until_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -14,12 +14,11 @@
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The prefix of a stored key that the bloom filters know: the storage id and the first key attribute, which
-// is an item collection. (An index partitioned by several attributes gets a coarser prefix: one extractor
-// serves all.)
+// The storage id and the first key attribute: an item collection. An index partitioned by several attributes
+// gets a coarser prefix, because one extractor serves all tables and indexes.
 class CollectionPrefix : public rocksdb::SliceTransform {
  public:
   const char* Name() const override { return "itemdb.CollectionPrefix"; }
@@ -38,8 +37,8 @@ class CollectionPrefix : public rocksdb::SliceTransform {
   }
 };
 
-// RocksDB's log lines, into ours. RocksDB keeps no LOG file: its own writer aborts the process on a full
-// disk.
+// Writes RocksDB's log lines to our log. RocksDB has no LOG file of its own, because its writer of that file
+// aborts the process on a full disk.
 class SpdlogLogger : public rocksdb::Logger {
  public:
   explicit SpdlogLogger(std::shared_ptr<spdlog::logger> log)
@@ -66,12 +65,12 @@ class SpdlogLogger : public rocksdb::Logger {
   std::shared_ptr<spdlog::logger> log_;
 };
 
-// Syncs write-ahead logs that are closed before anything enters the next one, when writes are not synced
-// themselves.
+// When writes are not synced: syncs each closed write-ahead log before the first write to the next log.
 //
-// RocksDB does not: a power cut may then take the end of one log and leave the next, a hole in the middle of
-// the commits where relaxed mode promises that only the last of them go. Called on the write thread, after
-// the new log was made and before it is written to; once per memtable, so its sync costs little.
+// RocksDB itself does not sync it. A power cut could then lose the end of one log but not the next log, so
+// commits would be missing in the middle; relaxed durability promises that only the last commits can be lost.
+// Called on RocksDB's write thread, after the new log was made and before its first write. Called once per
+// memtable, so the sync costs little.
 class ClosedLogSync : public rocksdb::EventListener {
  public:
   explicit ClosedLogSync(const StoreOptions& options)
@@ -97,7 +96,7 @@ class ClosedLogSync : public rocksdb::EventListener {
       std::unique_ptr<rocksdb::WritableFile> file;
       rocksdb::Status status = env_->ReopenWritableFile(path_ + name, &file, rocksdb::EnvOptions());
       if (status.ok()) status = file->Sync();
-      // The next sync of RocksDB meets the same error and reports it to those who wait for it.
+      // RocksDB's next sync gets the same error and returns it to the waiting writers.
       if (!status.ok())
         return log_->error("a closed write-ahead log could not be synced log={} error=\"{}\"", name + 1,
                            status.ToString());
@@ -109,17 +108,17 @@ class ClosedLogSync : public rocksdb::EventListener {
   rocksdb::Env* const env_;
   const std::string path_;
   const std::shared_ptr<spdlog::logger> log_;
-  // Touched on RocksDB's write thread only.
+  // Used only on RocksDB's write thread.
   uint64_t synced_through_ = 0;
 };
 
-// One memtable, whatever memory there is: its skip list is searched by every read and write.
+// Bound of one memtable, also when there is more memory: every read and write searches its skip list.
 constexpr size_t kMaxMemtableBytes = 32 << 20;
 
 // A start after a crash writes the log to table files, at about 90 MB/s.
 constexpr uint64_t kMaxLogBytes = 96 << 20;
 
-// What is read and cached at once. Larger blocks compress better, and leave a smaller index to search.
+// Bytes that are read and cached together. Larger blocks compress better and need a smaller index.
 constexpr size_t kBlockBytes = 8 << 10;
 
 }  // namespace
@@ -142,9 +141,8 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.stats_dump_period_sec = 0;
   base.stats_persist_period_sec = 0;
 
-  // A damaged log must be noticed, not silently cut short: the default mode opens after one flipped byte and
-  // drops every later write. Preallocated or recycled log files would look damaged after an ordinary power
-  // cut.
+  // A damaged log must be noticed. RocksDB's default mode opens after one flipped byte and silently drops
+  // every later write. Preallocated or recycled log files would look damaged after an ordinary power cut.
   base.wal_recovery_mode = options.wal_recovery_mode;
   base.allow_fallocate = false;
   base.recycle_log_file_num = 0;
@@ -153,8 +151,7 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.best_efforts_recovery = options.without_missing_files;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
-  // All families share one memory budget and one log, which is bounded so that a start after a crash stays
-  // quick.
+  // All families share one memory budget and one log. The log is bounded, so a start after a crash is fast.
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   table.block_size = kBlockBytes;
@@ -172,12 +169,11 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.arena_block_size = 64 << 10;
   base.max_total_wal_size = std::min<uint64_t>(4 * options.memtable_bytes, kMaxLogBytes);
   base.max_open_files = 4096;
-  // RocksDB starts so many threads, by default 16, for each family that has a file, whatever the number of
-  // files.
+  // RocksDB starts this many threads (default 16) for each family that has a file, even if it has only one.
   base.max_file_opening_threads = 4;
   base.max_background_jobs = 3;
-  // The end of an iterator does not delete files that it was the last to need: a network thread would wait
-  // for the disk.
+  // An iterator that ends does not delete files that only it used: the network thread would wait for the
+  // disk.
   base.avoid_unnecessary_blocking_io = true;
   // The manifest keeps a checksum of every table file, so that a copy of one can be verified.
   base.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
@@ -186,4 +182,4 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   return base;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

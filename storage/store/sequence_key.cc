@@ -1,6 +1,6 @@
 #include "storage/store/sequence_key.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 std::string SequenceKey(uint64_t number) {
   std::string key(8, '\0');
@@ -15,4 +15,4 @@ std::optional<uint64_t> ParseSequenceKey(std::string_view key) {
   return number;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

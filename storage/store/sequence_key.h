@@ -1,4 +1,4 @@
-// Keys that are numbers: change sequences in the change log, storage ids in the counters.
+// Keys that are numbers: change sequences in the change log, storage ids in the size statistics.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,15 @@
 #include <string>
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// In the checksums of their records the catalog and the change log go by this id, which no table or index
-// has.
+// The storage id in checksums of records of the catalog and the change log. No table or index has it.
 inline constexpr uint64_t kCatalogStorageId = 0;
 inline constexpr uint64_t kChangesStorageId = 0;
 
-// `number` as 8 bytes, big-endian, so that byte order is numeric order (for changes: commit order).
+// Returns `number` as 8 bytes, big-endian. Byte order is numeric order (for change sequences: commit order).
 std::string SequenceKey(uint64_t number);
-// Nothing when `key` is not one.
+// std::nullopt when `key` is not 8 bytes long.
 std::optional<uint64_t> ParseSequenceKey(std::string_view key);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,13 +8,14 @@
 #include "storage/store/logged_changes.h"
 #include "storage/store/rocksdb_options.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Remembers whether a flush or compaction failed in a way that RocksDB does not get over by itself.
+// Records that a flush or compaction failed in a way from which RocksDB does not recover by itself.
 //
-// A compaction that meets a damaged file is not such a failure: what can be read is still read, and others
-// are still written. RocksDB tries it again and again; opening the store anew would not help either.
+// A compaction that meets a damaged file is a different failure: the readable data of the file can still be
+// read, and other files can still be written. RocksDB retries the compaction again and again; reopening the
+// store would not help either.
 class FailedJobs : public rocksdb::EventListener {
  public:
   FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<std::atomic<bool>> has_damage,
@@ -26,7 +27,7 @@ class FailedJobs : public rocksdb::EventListener {
       MutexLock lock(mutex_);
       *has_damage_ = true;
       if (const std::string what = status->ToString(); std::exchange(last_damage_, what) != what)
-        log_->error("a damaged file cannot be compacted; what else it holds stays readable error=\"{}\"",
+        log_->error("a damaged file cannot be compacted; the rest of its data stays readable error=\"{}\"",
                     what);
       *status = rocksdb::Status::OK();
       return;
@@ -113,7 +114,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
   store->db_.reset(db);
   store->InstallHandles(handles);
-  // Only a store that opened reports its closing: a failed one never held the files.
+  // Only a store that opened calls on_closed: one that failed to open never held the files.
   store->on_closed_ = options.on_closed;
   if (options.on_opened) options.on_opened();
   return store;
@@ -184,10 +185,10 @@ Store::Usage Store::MeasureUsage() const {
   return usage;
 }
 
-void Store::KeepTakingWrites() {
-  if (!*has_damage_ || std::exchange(takes_any_number_of_files_, true)) return;
+void Store::LiftWriteStallsAfterDamage() {
+  if (!*has_damage_ || std::exchange(write_stalls_lifted_, true)) return;
   for (rocksdb::ColumnFamilyHandle* family : families_) {
-    // Unlimited: what cannot be compacted piles up in level 0, where it is only slower to read.
+    // Practically unlimited: files that cannot be compacted pile up in level 0, where they only slow reads.
     (void)db_->SetOptions(
         family, {{"level0_slowdown_writes_trigger", "1000000"}, {"level0_stop_writes_trigger", "1000000"}});
   }
@@ -210,13 +211,13 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   rocksdb::IngestExternalFileOptions& options = ingested.options;
   options.move_files = true;
   options.write_global_seqno = false;
-  // Nothing has a key in their range: a flush, for which writers would have to wait, is never needed.
+  // No key of the family is in their range, so a flush, for which writers would wait, is never needed.
   options.allow_blocking_flush = false;
-  // They were computed while the files were written: they need not be read for that.
+  // The checksums were computed while the files were written, so the files need not be read to verify them.
   options.verify_file_checksum = false;
   rocksdb::Status status = db_->IngestExternalFiles({ingested});
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
   return absl::OkStatus();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,8 +1,8 @@
-// RocksDB as we use it: one open instance, its column families and its options.
+// One open RocksDB instance: its column families and its options.
 //
-// A Store is one opening of the RocksDB directory. It stays open as long as a read view holds it, so a reader
-// never outlives what it reads (invariant ViewsDieFirst). After a failed write the engine releases it and
-// opens another.
+// A Store is one opening of the RocksDB directory. It stays open while a read view holds it, so no reader
+// reads a closed store (invariant ViewsDieFirst). After a failed write the engine releases it and opens
+// another.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ namespace spdlog {
 class logger;
 }
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class LoggedChanges;
 
 // A table file that rocksdb::SstFileWriter has written.
 struct SortedFile {
   std::string path;
-  // Of the whole file, as the writer computed it.
+  // Checksum of the whole file, computed by the writer.
   std::string checksum = {};
   std::string checksum_function = {};
 };
@@ -45,21 +45,21 @@ struct StoreOptions {
   size_t memtable_bytes = 0;
   // How much of a damaged write-ahead log is accepted.
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  // Refuse when a write-ahead log that RocksDB's manifest names is missing or shorter than it was.
+  // Refuse to open when a write-ahead log that RocksDB's manifest names is missing or shorter than it was.
   bool verify_logs = true;
-  // Open although table files are missing: each family as of before it needed them, and without the logs.
+  // Open although table files are missing: without logs, each family as it was before it needed the file.
   bool without_missing_files = false;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
-  // Called when a store was opened for writing, and on the thread that closes it, after RocksDB has let go of
-  // its files.
+  // on_opened is called when a store was opened for writing. on_closed is called on the thread that closes
+  // the store, after RocksDB released its files.
   std::function<void()> on_opened;
   std::function<void()> on_closed;
 };
 
 class Store {
  public:
-  // The column families, and their names.
+  // The column families.
   enum FamilyNumber {
     kItems,
     kGlobalEntries,
@@ -73,24 +73,23 @@ class Store {
   };
   static const char* const kFamilyNames[kFamilies];
 
-  // Opens, creating what is missing. FAILED_PRECONDITION (FORMAT_UNKNOWN): there is a column family that this
-  // program does not know.
+  // Opens the directory, and creates the directory and column families that are missing. FAILED_PRECONDITION
+  // (FORMAT_UNKNOWN): there is a column family that this program does not know.
   static absl::StatusOr<std::shared_ptr<Store>> Open(const StoreOptions& options);
-  // Opens without changing a byte, and shows what is in the table files. The write-ahead log is read,
-  // verified and shown to `log`, but not replayed. A family that is missing is null.
+  // Opens without changing a byte. Reads see only the table files. The write-ahead log is read, verified and
+  // passed to `log`, but not replayed. A column family that is missing is null.
   static absl::StatusOr<std::shared_ptr<Store>> OpenReadOnly(const StoreOptions& options, LoggedChanges* log);
 
-  // Whether the column families are ones that this program knows, which are OK too when they cannot be
-  // listed. FAILED_PRECONDITION (FORMAT_UNKNOWN). Changes nothing.
+  // OK when this program knows all column families, and when they cannot be listed. FAILED_PRECONDITION
+  // (FORMAT_UNKNOWN): it does not know one. Changes nothing.
   static absl::Status CheckFamilies(const StoreOptions& options);
 
-  // Closes. Every snapshot must be gone.
+  // Closes RocksDB. Every snapshot must be released before.
   ~Store();
 
   rocksdb::DB* db() const { return db_.get(); }
-  // The column families, by what they hold. The first three hold keyspaces (keyspace.h): the items of all
-  // tables, the entries of all global indexes and of those of times to live, the entries of all local
-  // indexes.
+  // The column families. The first three hold keyspaces (keyspace.h): the items of all tables; the entries of
+  // all global and time-to-live indexes; the entries of all local indexes.
   rocksdb::ColumnFamilyHandle* items() const { return families_[kItems]; }
   rocksdb::ColumnFamilyHandle* global_entries() const { return families_[kGlobalEntries]; }
   rocksdb::ColumnFamilyHandle* local_entries() const { return families_[kLocalEntries]; }
@@ -99,10 +98,10 @@ class Store {
   rocksdb::ColumnFamilyHandle* changes() const { return families_[kChanges]; }
   rocksdb::ColumnFamilyHandle* table_runs() const { return families_[kTableRuns]; }
   rocksdb::ColumnFamilyHandle* requests() const { return families_[kRequests]; }
-  // The name of a family that is missing; nothing when all are there.
+  // The name of a missing family; std::nullopt when none is missing.
   std::optional<std::string> MissingFamily() const;
 
-  // Bytes it holds on disk and in memory.
+  // Bytes that the store uses on disk and in memory.
   struct Usage {
     uint64_t table_files = 0;
     uint64_t write_ahead_log = 0;
@@ -112,26 +111,26 @@ class Store {
     uint64_t memtable_budget = 0;
     uint64_t table_readers = 0;
   };
-  // Asks every family and lists the names in the directory: a fraction of a millisecond, and as much for
-  // every few thousand files. For people who look now and then.
+  // Asks every family and lists the directory: a fraction of a millisecond, and as much again for every few
+  // thousand files. For occasional calls.
   Usage MeasureUsage() const;
 
   size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
-  // Takes so many bytes from the block cache for something else, or, when negative, gives them back.
+  // Shrinks the block cache by `bytes`, for another use of the memory. A negative number gives them back.
   void TakeFromCache(int64_t bytes);
 
-  // Adds sorted table files to `family`. They are on the same file system, do not overlap, and nothing has a
-  // key in their range. Durable on return, and the files are gone from where they were.
+  // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
+  // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
 
-  // Makes writes go on, when a damaged file cannot be compacted, however many files wait behind it. To be
-  // called now and then, by one thread.
-  void KeepTakingWrites();
+  // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
+  // behind it. Called periodically, by one thread.
+  void LiftWriteStallsAfterDamage();
 
-  // Whether a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
+  // True after a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
 
-  // The filters that all families with keyspaces, and item collections, are compacted with.
+  // The compaction filters of all families with keyspaces, and of item collections.
   DroppedFilter& dropped_records() const { return *dropped_records_; }
   DroppedFilter& dropped_collections() const { return *dropped_collections_; }
 
@@ -144,28 +143,28 @@ class Store {
   std::shared_ptr<rocksdb::Logger> logger_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
   Mutex cache_mutex_;
-  // What the block cache was given, less what was taken from it; may be less than nothing.
+  // Bytes of the block cache less the bytes taken from it. May be negative.
   int64_t cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffer_manager_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
   const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
-  // Whether a compaction met a damaged file.
+  // Set when a compaction met a damaged file.
   const std::shared_ptr<std::atomic<bool>> has_damage_ = std::make_shared<std::atomic<bool>>(false);
-  bool takes_any_number_of_files_ = false;
+  bool write_stalls_lifted_ = false;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);
   std::function<void()> on_closed_;
 };
 
-// Between the two kinds of borrowed bytes.
+// Convert between the two types of borrowed bytes.
 rocksdb::Slice ToSlice(std::string_view text);
 std::string_view ToView(const rocksdb::Slice& slice);
 
-// A RocksDB error as ours: DATA_LOSS for corruption, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE
+// Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE
 // otherwise.
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

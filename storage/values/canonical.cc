@@ -1,6 +1,6 @@
-// One pass over the wire bytes that appends the canonical form to an output string. Contents are emitted in
-// the order they come; the container then looks whether its elements were in order and only if not sorts the
-// emitted bytes. Canonical input therefore costs a walk and a copy.
+// One pass over the wire bytes appends the canonical form to an output string. Elements are appended in the
+// order of the input. Then the container checks their order and sorts the appended bytes only if they were
+// unordered. So canonical input costs one walk and one copy.
 #include "storage/values/canonical.h"
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 #include "storage/values/number.h"
 #include "storage/values/utf8.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Longest text repeated in an error: a status message travels in a header of some KB.
+// Longest text that an error message quotes: status messages are sent in a header of some KB.
 constexpr size_t kMaxQuotedBytes = 128;
 
 constexpr std::string_view kInvalidParameters = "One or more parameter values were invalid: ";
 
-// `text` cut to kMaxQuotedBytes, not inside a character.
+// Returns `text` cut to kMaxQuotedBytes. Never cuts inside a UTF-8 character.
 std::string Quoted(std::string_view text) {
   if (text.size() <= kMaxQuotedBytes) return std::string(text);
   size_t end = kMaxQuotedBytes;
@@ -27,8 +27,8 @@ std::string Quoted(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
-// True when `text` is a number in SEM-012 form of at most 38 digits, leading zeros of a fraction included.
-// Such numbers are in range, so nothing else needs checking; this is nearly every number seen.
+// True when `text` is a canonical number (SEM-012) of at most 38 digits, including leading zeros of the
+// fraction. Such a number is in range and needs no other check. Nearly every number takes this path.
 bool IsShortCanonicalNumber(std::string_view text) {
   bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
@@ -48,7 +48,7 @@ class Canonicalizer {
  public:
   explicit Canonicalizer(std::string* out) : out_(*out) {}
 
-  // Each appends the canonical form of its argument to the output; false after Fail().
+  // Append the canonical form of the argument to the output. False after Fail().
   bool Attributes(std::string_view encoded, int depth);
   bool Value(std::string_view encoded, int depth);
 
@@ -79,7 +79,7 @@ class Canonicalizer {
     return Fail("SEM-010", "itemdb.v1." + std::string(in) + " has no field " + std::to_string(field.number) +
                                " of wire type " + std::to_string(field.wire_type));
   }
-  // Notes on the way out of a failure that it was below `name` or list element `index`.
+  // Add a name or list index to the front of the failure's path, on the way out of the recursion.
   bool FailBelow(std::string_view name) { return FailAt(Quoted(name)); }
   bool FailBelow(size_t index) { return FailAt(absl::StrCat("[", index, "]")); }
   bool FailAt(std::string step) {
@@ -88,8 +88,8 @@ class Canonicalizer {
     return false;
   }
 
-  // Appends a length-delimited field whose contents `append` appends. The length is guessed as that of the
-  // source, which is right for canonical input, and corrected afterwards.
+  // Appends a length-delimited field whose contents `append` appends. First writes `guess` as the length, the
+  // length of the source, which is right for canonical input. Corrects the length afterwards if it is wrong.
   template <typename Append>
   bool Nested(uint32_t field, size_t guess, Append append) {
     wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &out_);
@@ -107,7 +107,7 @@ class Canonicalizer {
   }
 
   std::string& out_;
-  // Of the first failure.
+  // The first failure.
   std::string_view rule_;
   std::string message_;
   std::string path_;
@@ -141,7 +141,7 @@ bool Canonicalizer::Attributes(std::string_view encoded, int depth) {
     if (!Nested(kElementsField, field.bytes.size(), [&] { return Attribute(field.bytes, depth, &name); })) {
       return false;
     }
-    // An empty `previous` is before every name, as names are not empty.
+    // Names are not empty, so the empty `previous` of the first round sorts before every name.
     sorted = sorted && previous < name;
     previous = name;
   }
@@ -164,7 +164,7 @@ bool Canonicalizer::Attribute(std::string_view encoded, int depth, std::string_v
   }
   if (!CheckName(*name)) return false;
   wire::AppendBytesField(kNameField, *name, &out_);
-  // A missing value is an empty one, which Value refuses.
+  // A missing value is treated as an empty one, which Value refuses.
   if (!Nested(kValueField, value.size(), [&] { return Value(value, depth); })) return FailBelow(*name);
   return true;
 }
@@ -230,7 +230,7 @@ bool Canonicalizer::NumberText(std::string_view text) {
   absl::StatusOr<Number> number = Number::Parse(text);
   if (!number.ok()) return Fail("SEM-011", MessageOf(number.status()));
   out_.append(number->ToString());
-  // The text may outgrow what was sent by far ("1e125" has 126 digits) and still be few bytes by SEM-002.
+  // The text may be much longer than the input ("1e125" has 126 digits) and still small by SEM-002.
   if (out_.size() > kMaxEncodedItemBytes) {
     return Fail("SEM-001", "The item takes more than 8 MiB when its numbers are written out in full");
   }
@@ -287,7 +287,7 @@ bool Canonicalizer::Set(ValueType type, std::string_view encoded) {
   return sorted || SortSet(type, begin);
 }
 
-// Puts the canonical attributes from `begin` to the end of the output into the order of their names.
+// Sorts the canonical attributes from `begin` to the end of the output by name.
 bool Canonicalizer::SortAttributes(size_t begin) {
   const std::string emitted = out_.substr(begin);
   std::vector<AttributeView> attributes;
@@ -350,4 +350,4 @@ absl::StatusOr<std::string> CanonicalizeValue(std::string_view encoded) {
   return out;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,7 +2,7 @@
 
 #include "storage/values/number.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 size_t ItemSizeBytes(ItemView item) {
   size_t size = 0;
@@ -44,4 +44,4 @@ size_t ValueSizeBytes(ValueView value) {
   return size;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,12 +7,12 @@
 #include "absl/strings/escaping.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using uint128 = unsigned __int128;
 
-// kPowersOfTen[i] == 10^i; 10^38 is the largest that 128 bits hold.
+// kPowersOfTen[i] == 10^i. 10^38 is the largest power that 128 bits hold.
 constexpr std::array<uint128, kMaxNumberDigits + 1> kPowersOfTen = [] {
   std::array<uint128, kMaxNumberDigits + 1> powers{};
   powers[0] = 1;
@@ -20,11 +20,11 @@ constexpr std::array<uint128, kMaxNumberDigits + 1> kPowersOfTen = [] {
   return powers;
 }();
 
-// Exponent texts are read up to this magnitude. Larger ones mean the same: no digits that fit into a message
-// bring the number back into range.
+// Larger exponents are read as this one. The result is the same: a message is too short for the digits that
+// would bring the number back into range.
 constexpr int64_t kExponentCap = 1'000'000'000'000;
 
-// Longest piece of a refused text that is repeated in the error.
+// Longest part of a refused text that the error quotes.
 constexpr size_t kMaxQuotedNumberBytes = 64;
 
 int DigitCount(uint128 coefficient) {
@@ -32,8 +32,7 @@ int DigitCount(uint128 coefficient) {
                           kPowersOfTen.begin());
 }
 
-// Writes the decimal digits of `value` so that they end at `end`, and returns where they begin. Nothing for
-// zero.
+// Writes the decimal digits of `value`, none for zero, so that they end at `end`. Returns where they begin.
 char* WriteDigits(uint128 value, char* end) {
   // 64-bit division is several times faster than 128-bit division, so take 19 digits at a time.
   constexpr uint64_t kChunk = 10'000'000'000'000'000'000u;
@@ -75,7 +74,7 @@ absl::Status NotANumber(std::string_view text) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Consumes `e [+-] digits` after the `e`. False when there is no digit or something follows.
+// Parses `[+-] digits`, the text after the `e`. False when there is no digit or when other text follows.
 bool ParseExponent(std::string_view text, int64_t* exponent) {
   bool negative = !text.empty() && text.front() == '-';
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
@@ -98,7 +97,7 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
 
   uint128 coefficient = 0;
   int significant = 0;        // digits in `coefficient`
-  int64_t pending_zeros = 0;  // zeros after them, taken in only when another digit follows
+  int64_t pending_zeros = 0;  // zeros after them, counted as digits only when another digit follows
   int64_t fraction_digits = 0;
   bool any_digit = false, in_fraction = false, too_many = false;
   size_t i = 0;
@@ -116,7 +115,7 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
       continue;
     }
     if (significant + pending_zeros + 1 > kMaxNumberDigits) {
-      // Go on: a malformed rest is the more basic error.
+      // Keep parsing: if the rest is malformed, that error is reported instead.
       too_many = true;
       continue;
     }
@@ -165,9 +164,9 @@ absl::StatusOr<Number> Number::Add(const Number& a, const Number& b) {
   const Number& high = a.exponent_ >= b.exponent_ ? a : b;
   const Number& low = a.exponent_ >= b.exponent_ ? b : a;
 
-  // Bring both to the lower exponent. When the scaled coefficient reaches 2 * 10^38 the result keeps at least
-  // 39 digits even if the other is subtracted; and its last digit, the lower number's, is not zero. Below
-  // that bound everything, the sum included, fits 128 bits.
+  // Bring both to the lower exponent. The last digit of the result is the lower number's, which is not zero.
+  // If the scaled coefficient is at least 2 * 10^38, the result has at least 39 digits even after a
+  // subtraction. Below that bound all values, also the sum, fit 128 bits.
   int shift = high.exponent_ - low.exponent_;
   if (shift > kMaxNumberDigits || high.coefficient_ >= 2 * kPowersOfTen[kMaxNumberDigits - shift]) {
     return TooManyDigits();
@@ -245,4 +244,4 @@ std::strong_ordering Number::operator<=>(const Number& other) const {
                         : std::strong_ordering::equal;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

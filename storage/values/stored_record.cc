@@ -5,13 +5,13 @@
 
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 constexpr size_t kChecksumBytes = 8;
 
 uint64_t Checksum(uint64_t storage_id, std::string_view key, uint64_t item_size, std::string_view payload) {
-  // Chained seeds instead of a streaming state: the inputs are short and this stays on XXH3's quick paths.
+  // Each hash is the seed of the next one. For short inputs this is faster than XXH3's streaming state.
   uint64_t seed = XXH3_64bits_withSeed(key.data(), key.size(), storage_id);
   seed = XXH3_64bits_withSeed(&item_size, sizeof(item_size), seed);
   return XXH3_64bits_withSeed(payload.data(), payload.size(), seed);
@@ -46,4 +46,4 @@ std::optional<StoredRecord> DecodeRecord(uint64_t storage_id, std::string_view k
   return decoded;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,8 +5,8 @@
 //   | 1 byte = 01    | (SEM-002; 0 for no item)  | little-endian  | (encoded message)
 //   +----------------+---------------------------+----------------+------------- - -
 //
-// The checksum covers storage id, key, size and payload, so that a record that strayed to another table,
-// index or key is found as surely as a flipped bit. It is verified on every read.
+// The checksum covers storage id, key, size and payload. So it also finds a record that was moved to another
+// table, index or key. It is verified on every read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::storage {
 
 inline constexpr char kRecordFormatVersion = 1;
 
@@ -24,11 +24,11 @@ struct StoredRecord {
   std::string_view payload;
 };
 
-// The record of `payload` to be stored under `key` in the table or index `storage_id`.
+// Returns the record that stores `payload` under `key` in the table or index `storage_id`.
 std::string EncodeRecord(uint64_t storage_id, std::string_view key, uint64_t item_size,
                          std::string_view payload);
 
-// Nothing when the bytes are damaged, of another format version, or belong to another table, index or key.
+// std::nullopt when the bytes are damaged, of another format version, or of another table, index or key.
 std::optional<StoredRecord> DecodeRecord(uint64_t storage_id, std::string_view key, std::string_view record);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 // The length of the well-formed non-ASCII character at the front of `text`, or 0.
@@ -48,4 +48,4 @@ bool IsValidUtf8(std::string_view text) {
   return true;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,6 +1,6 @@
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 std::string_view ValueTypeName(ValueType type) {
   switch (type) {
     case ValueType::kS:
@@ -90,4 +90,4 @@ std::string EncodeNull() {
   return encoded;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

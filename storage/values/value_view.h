@@ -1,8 +1,8 @@
 // Items and attribute values as views over their canonical encoded bytes.
 //
-// The bytes are those of itemdb.v1.Item and itemdb.v1.AttributeValue in canonical form (see canonical.h),
-// which is what the database stores and what a checked request has been turned into. Views borrow: they are
-// valid as long as the bytes they were made from. They do not validate; only canonical bytes may be viewed.
+// The bytes are encoded itemdb.v1.Item and itemdb.v1.AttributeValue messages in canonical form (canonical.h):
+// the form that is stored and that a checked request has. Views borrow: they are valid as long as the bytes
+// they were made from. Views do not validate; only canonical bytes may be viewed.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// The field numbers of the messages an item is made of (proto/itemdb/v1/item.proto).
+// Field numbers of the messages in proto/itemdb/v1/item.proto.
 inline constexpr uint32_t kElementsField = 1;  // Item.attributes, Map.attributes, List.values, *Set.values
 inline constexpr uint32_t kNameField = 1;      // Attribute.name
 inline constexpr uint32_t kValueField = 2;     // Attribute.value
@@ -97,7 +97,7 @@ class RepeatedView {
   std::string_view encoded_;
 };
 
-// Bytes that do not decode end the walk: a view never reads outside its bytes, whatever they are.
+// The walk ends at bytes that do not decode. So a view never reads outside its bytes.
 template <>
 inline void RepeatedView<std::string_view>::Iterator::Next() {
   at_end_ = !wire::ConsumeContents(&rest_, &element_);
@@ -130,14 +130,14 @@ class ItemView : public RepeatedView<AttributeView> {
   std::optional<ValueView> Find(std::string_view name) const;
 };
 
-// Append one element as it stands in an encoded Item or Map, List, or set.
+// Append one element in the encoding that it has inside an Item or Map, a List, or a set.
 void AppendAttribute(std::string_view name, std::string_view encoded_value, std::string* out);
 void AppendListElement(std::string_view encoded_value, std::string* out);
 void AppendSetElement(std::string_view element, std::string* out);
 
-// Encoded AttributeValues. `payload` as ValueView::payload() has it: for kN the canonical number text.
+// Return encoded AttributeValues. `payload` is as in ValueView::payload(): for kN the canonical number text.
 std::string EncodeValue(ValueType type, std::string_view payload);
 std::string EncodeBool(bool value);
 std::string EncodeNull();
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// The protobuf wire format, as far as items need it: appending fields to a string and walking over encoded
+// The part of the protobuf wire format that items need: appending fields to a string and walking over encoded
 // fields without building objects.
 #pragma once
 
@@ -81,9 +81,9 @@ inline bool ConsumeField(std::string_view* in, Field* field) {
   return true;
 }
 
-// Consumes one length-delimited field of canonical bytes from the front of `*in` and gives its contents;
-// false at the end and when it is cut off. Inline and without a look at the one-byte tag: walking items is
-// what most reads spend their time on.
+// Consumes one length-delimited field of canonical bytes from the front of `*in` and returns its contents.
+// False at the end of `*in` and when the field is cut off. Most reads spend their time in walks over items,
+// so this is inline and does not check the one-byte tag.
 inline bool ConsumeContents(std::string_view* in, std::string_view* contents) {
   if (in->size() >= 2) {
     size_t size = static_cast<uint8_t>((*in)[1]);

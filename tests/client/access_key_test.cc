@@ -1,4 +1,4 @@
-// Access keys: what is sent, and what is refused before anything is.
+// Access keys: the header that is sent, and keys that the client refuses before it connects.
 #include "client/access_key.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ ClientOptions WithKey(std::string endpoint, std::string id, std::string secret) 
 
 TEST(AccessKey, IsSentAsRfc7617WritesIt) {
   EXPECT_EQ(AuthorizationOf({.endpoint = "127.0.0.1:1"}).value(), "");
-  // The example of the RFC.
+  // The example of RFC 7617, section 2.
   EXPECT_EQ(AuthorizationOf(WithKey("127.0.0.1:1", "Aladdin", "open sesame")).value(),
             "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
 }

@@ -1,4 +1,4 @@
-// The asynchronous form: callbacks, futures, cancellation, and clients that go away.
+// The asynchronous form: callbacks, futures, cancellation, and clients that are destroyed meanwhile.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,10 +23,10 @@
 namespace itemdb {
 namespace {
 
-// Bounded, for a machine that is five times slower.
+// A bound that is long enough for a machine that is five times slower.
 constexpr absl::Duration kLong = absl::Seconds(60);
 
-// Threads of this process.
+// The number of threads of this process.
 int ThreadCount() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return static_cast<int>(std::distance(begin(tasks), end(tasks)));
@@ -109,7 +109,8 @@ TEST_F(AsyncTest, EveryDataOperationHasAFuture) {
   EXPECT_TRUE(scan.get().ok());
 }
 
-// A daemon in this process would have threads of its own, so these calls wait for one that never answers.
+// The calls go to a socket that never answers, because a daemon in this process would have threads of its
+// own.
 TEST_F(AsyncTest, CallsInFlightNeedNoThreadEach) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -158,7 +159,7 @@ TEST_F(AsyncTest, BlockingInsideACallbackIsRefusedAndStartingAnotherCallIsNot) {
   EXPECT_TRUE(chained.get_future().get().ok());
 }
 
-// The calls own what they need; a callback may even drop the last client itself.
+// A call owns everything that it needs; a callback may even destroy the last client.
 TEST_F(AsyncTest, LastClientMayGoWhileCallsAreInFlight) {
   absl::Notification release;
   daemon_.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply* reply) {
@@ -186,7 +187,7 @@ TEST_F(AsyncTest, CallbackMayDropTheLastClient) {
                            });
     ASSERT_TRUE(done.WaitForNotificationWithTimeout(kLong));
   }
-  // The same on the timer's thread: a call that waits for its second attempt.
+  // The same on the timer's thread, with a call that waits for its second attempt.
   daemon_.put_item = [](const v1::PutItemRequest&, v1::PutItemReply*) {
     return ErrorReply(grpc::StatusCode::RESOURCE_EXHAUSTED, "QUEUE_FULL", "full", 10);
   };
@@ -261,7 +262,7 @@ TEST_F(AsyncTest, CancelEndsThePauseBetweenAttempts) {
   ASSERT_TRUE(refused.WaitForNotificationWithTimeout(kLong));
   token.Cancel();
   const absl::Status status = result.get().status();
-  // Whether the refusal or the cancellation came first; neither waits for the 25 s.
+  // Whichever comes first, the refusal or the cancellation: the call does not wait for the 25 s.
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   EXPECT_LT(absl::Now() - start, absl::Seconds(20));
 }

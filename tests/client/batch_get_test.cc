@@ -1,5 +1,5 @@
-// BatchGetItem: which keys go into which request, that all are asked for until they are answered, and that
-// every item finds the place of its key.
+// BatchGetItem: how keys are split over requests, that unprocessed keys are requested again, and that every
+// item is returned at the position of its key.
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ class BatchGetTest : public ::testing::Test {
   using Request = v1::BatchGetItemRequest;
   using Reply = v1::BatchGetItemReply;
 
-  // A daemon that has the items of even numbers and answers at most `room` keys at a time.
+  // A daemon that has the items with even numbers and processes at most `room` keys of a request.
   void ServeEvenNumbers(int room) {
     daemon_.batch_get_item = [this, room](const Request& request, Reply* reply) {
       seen_.push_back(request);
@@ -81,7 +81,7 @@ void ExpectEvenNumbers(const BatchGetItemResult::Table& table, size_t count) {
   }
 }
 
-// SEM-043.
+// One request has at most 100 keys (SEM-043).
 TEST_F(BatchGetTest, SplitsMoreThan100KeysOverTablesAndSaysWhichAreMissing) {
   ServeEvenNumbers(100);
   const absl::StatusOr<BatchGetItemResult> got = client_.BatchGetItem(
@@ -103,7 +103,7 @@ TEST_F(BatchGetTest, SplitsMoreThan100KeysOverTablesAndSaysWhichAreMissing) {
   EXPECT_EQ(got->consumed_capacity[1].capacity_units, 50.5);
 }
 
-// SEM-043.
+// The daemon may leave keys unprocessed (SEM-043).
 TEST_F(BatchGetTest, AsksForUnprocessedKeysUntilAllAreThere) {
   ServeEvenNumbers(40);
   const absl::StatusOr<BatchGetItemResult> got = client_.BatchGetItem(
@@ -123,7 +123,8 @@ TEST_F(BatchGetTest, EmptyRequestsAreTheDaemonsToJudge) {
   EXPECT_EQ(seen_[1].request_items_size(), 1);
 }
 
-// The keys tell whose an item is, so they are read, and not shown.
+// The client matches items and keys by the key attributes, so it reads them and then removes them from the
+// answer.
 TEST_F(BatchGetTest, ProjectionsWithoutTheKeyGetItAndTakeItOutAgain) {
   daemon_.batch_get_item = [this](const Request& request, Reply* reply) {
     seen_.push_back(request);

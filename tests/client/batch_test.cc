@@ -1,4 +1,4 @@
-// BatchWriteItem: what goes into which batch, and that no write is lost track of.
+// BatchWriteItem: how writes are split into batches, and that the outcome of every write is reported.
 #include <functional>
 #include <future>
 #include <string>
@@ -35,7 +35,7 @@ class BatchTest : public ::testing::Test {
  protected:
   using Reply = v1::BatchWriteItemReply;
 
-  // Keeps the requests and answers each as `answer` says; `number` counts from 1.
+  // Keeps the requests and answers each with `answer`; `number` counts requests from 1.
   void AnswerWith(std::function<grpc::Status(int number, const v1::BatchWriteItemRequest&, Reply*)> answer) {
     daemon_.batch_write_item = [this, answer](const v1::BatchWriteItemRequest& request, Reply* reply) {
       seen_.push_back(request);
@@ -44,7 +44,7 @@ class BatchTest : public ::testing::Test {
     };
   }
 
-  // Numbers of writes in the batches that arrived.
+  // The number of writes in each batch that arrived.
   std::vector<int> Sizes() const {
     std::vector<int> sizes;
     for (const v1::BatchWriteItemRequest& request : seen_) {
@@ -83,7 +83,7 @@ TEST_F(BatchTest, GroupsWritesByTableInTheirOrder) {
   EXPECT_EQ(result->change_sequence, 1u);
 }
 
-// SEM-045: the daemon takes 25.
+// The daemon accepts at most 25 writes in a batch (SEM-045).
 TEST_F(BatchTest, SplitsMoreThan25WritesInOrder) {
   AnswerWith([](int, const auto&, Reply*) { return grpc::Status::OK; });
   const absl::StatusOr<BatchWriteItemResult> result = client_.BatchWriteItem({.writes = Puts(60)});
@@ -93,7 +93,7 @@ TEST_F(BatchTest, SplitsMoreThan25WritesInOrder) {
   EXPECT_EQ(result->change_sequence, 3u);
 }
 
-// SEM-018: a message holds 16 MiB.
+// A message has at most 16 MiB (SEM-018).
 TEST_F(BatchTest, SplitsByTheSizeOfAMessage) {
   AnswerWith([](int, const v1::BatchWriteItemRequest& request, Reply*) {
     EXPECT_LE(request.ByteSizeLong(), size_t{16} << 20);
@@ -118,8 +118,8 @@ TEST_F(BatchTest, EmptyRequestIsTheDaemonsToJudge) {
 }
 
 TEST_F(BatchTest, SendsUnprocessedWritesAgainUntilAllAreApplied) {
-  // Each time but the last the daemon takes on the first write only. It answers with numbers written
-  // otherwise.
+  // The daemon processes only the first write of each batch except the last. It returns numbers in another
+  // notation than the request's.
   AnswerWith([](int number, const v1::BatchWriteItemRequest& request, Reply* reply) {
     const v1::TableWriteRequests& table = request.request_items(0);
     for (int i = 1; i < table.write_requests_size(); ++i) {
@@ -144,7 +144,7 @@ TEST_F(BatchTest, SaysWhatWasNotAppliedWhenTheDeadlineEndsResending) {
   AnswerWith([](int, const v1::BatchWriteItemRequest& request, Reply* reply) {
     v1::TableWriteRequests* left = reply->add_unprocessed_items();
     left->set_table_name("t");
-    // Never takes on the last write.
+    // Never processes the last write.
     *left->add_write_requests() =
         request.request_items(0).write_requests(request.request_items(0).write_requests_size() - 1);
     return grpc::Status::OK;
@@ -184,7 +184,7 @@ TEST_F(BatchTest, LostReplyMakesOneBatchUnknownAndOnlyThat) {
     EXPECT_EQ(outcomes[i], i < 25 ? kApplied : i < 50 ? kUnknown : kNotApplied) << i;
 }
 
-// The same batch under the same token, and every batch under another.
+// A repeated batch has the same token; every batch has its own.
 TEST_F(BatchTest, IdempotentBatchesAreSentAgainUnderTheirToken) {
   AnswerWith([](int number, const auto&, Reply*) {
     return number % 2 == 0 ? grpc::Status::OK : grpc::Status(grpc::StatusCode::UNAVAILABLE, "cut off");

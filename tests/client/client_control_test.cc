@@ -59,7 +59,7 @@ TEST_F(ClientControlTest, TableDefinitionComesBackAsItWasAsked) {
   EXPECT_EQ(table.definition.tags, Example().tags);
 }
 
-// SEM-099.
+// Table class, encryption and throughput settings are stored and returned, without effect (SEM-099).
 TEST_F(ClientControlTest, SettingsWithoutEffectAreSentAndShown) {
   const TableDefinition wanted = {
       .table_name = "t",
@@ -331,7 +331,7 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(check->finding_count, 500);
 }
 
-// SEM-095: what is left out of an update is left out of the message.
+// Settings that are not given are not in the message and stay unchanged (SEM-095).
 TEST_F(ClientControlTest, UpdateTableSendsWhatWasGivenAndNothingElse) {
   v1::UpdateTableRequest seen;
   daemon_.update_table = [&](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
@@ -364,7 +364,8 @@ TEST_F(ClientControlTest, UpdateTableSendsWhatWasGivenAndNothingElse) {
   EXPECT_EQ(seen.stream_view_type(), v1::STREAM_VIEW_TYPE_NEW_IMAGE);
 }
 
-// SEM-095, SEM-096, SEM-099.
+// UpdateTable creates or deletes one index (SEM-095), defines its attributes (SEM-096) and its throughput
+// (SEM-099).
 TEST_F(ClientControlTest, UpdateTableSendsAnIndexToCreateOrToDelete) {
   v1::UpdateTableRequest seen;
   daemon_.update_table = [&](const v1::UpdateTableRequest& request, v1::UpdateTableReply*) {
@@ -407,7 +408,7 @@ TEST_F(ClientControlTest, UpdateTableSendsAnIndexToCreateOrToDelete) {
   EXPECT_EQ(seen.SerializeAsString(), expected.SerializeAsString());
 }
 
-// SEM-097, OP-03.
+// DescribeTable (OP-03) shows the backfill of an index (SEM-097).
 TEST_F(ClientControlTest, DescribeTableTellsHowFarAnIndexIs) {
   daemon_.describe_table = [](const v1::DescribeTableRequest&, v1::DescribeTableReply* reply) {
     reply->mutable_table()->set_table_status(v1::TABLE_STATUS_UPDATING);
@@ -465,7 +466,7 @@ TEST_F(ClientControlTest, CheckAndRepairSendsWhatWasAskedAndCountsWhatWasDone) {
   EXPECT_EQ(result->skipped_items, 4);
 }
 
-// OP-11, OP-12.
+// UpdateTimeToLive (OP-11) and DescribeTimeToLive (OP-12).
 TEST_F(ClientControlTest, TimeToLiveGoesThrough) {
   daemon_.update_time_to_live = [](const v1::UpdateTimeToLiveRequest& request,
                                    v1::UpdateTimeToLiveReply* reply) {
@@ -503,7 +504,7 @@ TEST_F(ClientControlTest, TimeToLiveGoesThrough) {
   EXPECT_EQ(described->items_expired, 7);
 }
 
-TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // SEED-049
+TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // GetAccessPatterns (SEED-049).
   daemon_.get_access_patterns = [](const v1::GetAccessPatternsRequest& request,
                                    v1::GetAccessPatternsReply* reply) {
     EXPECT_EQ(request.table_name(), "t");
@@ -544,7 +545,7 @@ TEST_F(ClientControlTest, AccessPatternsHaveAllFigures) {  // SEED-049
   EXPECT_EQ(result->start_time, absl::FromUnixMicros(13));
 }
 
-// OP-06, OP-08, OP-09.
+// DescribeLimits (OP-06), TagResource (OP-08), UntagResource (OP-09).
 TEST_F(ClientControlTest, TagsAndLimitsGoThrough) {
   daemon_.tag_table = [](const v1::TagTableRequest& request, v1::TagTableReply* reply) {
     EXPECT_EQ(request.tags_size(), 2);

@@ -1,4 +1,4 @@
-// Requests as they arrive at a daemon, and replies as they come back as results and statuses.
+// Requests as a daemon receives them, and the results and statuses that the client returns for replies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST_F(ClientDataTest, GetItemTellsMissingFromEmpty) {
   EXPECT_TRUE(empty->item->empty());
 }
 
-// ERR-04, SEM-060.
+// A false condition is an outcome (ERR-04) and can return the stored item (SEM-060).
 TEST_F(ClientDataTest, FalseConditionIsFailedPreconditionWithTheStoredItem) {
   daemon_.put_item = [&](const v1::PutItemRequest& request, v1::PutItemReply* reply) {
     reply->mutable_condition_failed();
@@ -120,7 +120,7 @@ TEST_F(ClientDataTest, FalseConditionIsFailedPreconditionWithTheStoredItem) {
   EXPECT_FALSE(ConditionFailedItem(bare).has_value());
 }
 
-// ERR-05, SEM-051, SEM-054.
+// A cancelled transaction (ERR-05) has a reason for each action (SEM-051), which can have the item (SEM-054).
 TEST_F(ClientDataTest, CancelledTransactionIsFailedPreconditionWithAReasonPerAction) {
   v1::TransactWriteItemsRequest seen;
   daemon_.transact_write_items = [&](const v1::TransactWriteItemsRequest& request,
@@ -181,7 +181,7 @@ TEST_F(ClientDataTest, CommittedTransactionReturnsItsSequence) {
   EXPECT_EQ(result->change_sequence, 9u);
 }
 
-// A reply without an outcome this client knows may hide an applied write.
+// The reply has no outcome that this client knows, so the write may have been applied.
 TEST_F(ClientDataTest, WriteReplyWithoutAnOutcomeIsUnknown) {
   daemon_.put_item = [](const v1::PutItemRequest&, v1::PutItemReply*) { return grpc::Status::OK; };
   daemon_.transact_write_items = [](const v1::TransactWriteItemsRequest&, v1::TransactWriteItemsReply*) {
@@ -213,8 +213,8 @@ TEST_F(ClientDataTest, ErrorsKeepCodeReasonMessageAndRetryTime) {
   EXPECT_EQ(ReasonOf(absl::OkStatus()), "");
 }
 
-// A daemon that says UNAVAILABLE itself (it is stopping) has not applied the write; gRPC's own UNAVAILABLE
-// says nothing.
+// A daemon that answers UNAVAILABLE itself (because it stops) has not applied the write. After an UNAVAILABLE
+// of gRPC the outcome is unknown.
 TEST_F(ClientDataTest, UnavailableFromTheDaemonItselfIsNoUnknownOutcome) {
   daemon_.put_item = [](const v1::PutItemRequest& request, v1::PutItemReply*) {
     return request.table_name() == "detailed"
@@ -274,7 +274,7 @@ void ExpectSomeMetrics(const ItemCollectionMetrics& metrics) {
   EXPECT_EQ(metrics.size_upper_bound_gb, 1);
 }
 
-// SEM-061, SEM-066.
+// Consumed capacity (SEM-061) and item collection metrics (SEM-066) are returned.
 TEST_F(ClientDataTest, SingleWritesSayWhatTheyConsumedAndHowLargeTheCollectionIs) {
   const auto answer = [](const auto& request, auto* reply) {
     EXPECT_EQ(request.return_consumed_capacity(), v1::RETURN_CONSUMED_CAPACITY_INDEXES);
@@ -304,7 +304,7 @@ TEST_F(ClientDataTest, SingleWritesSayWhatTheyConsumedAndHowLargeTheCollectionIs
   }
 }
 
-// SEM-061, SEM-066.
+// Consumed capacity (SEM-061) and item collection metrics (SEM-066) are returned.
 TEST_F(ClientDataTest, TransactionsSendEveryFieldAndReturnCapacityAndMetrics) {
   daemon_.transact_write_items = [](const v1::TransactWriteItemsRequest& request,
                                     v1::TransactWriteItemsReply* reply) {
@@ -331,7 +331,7 @@ TEST_F(ClientDataTest, TransactionsSendEveryFieldAndReturnCapacityAndMetrics) {
   ExpectSomeMetrics(result->item_collection_metrics.at("t")[0]);
 }
 
-// SEM-056.
+// TransactGetItems answers in request order, without an item for a missing key (SEM-056).
 TEST_F(ClientDataTest, TransactGetSendsEveryFieldAndTellsMissingItems) {
   v1::TransactGetItemsRequest seen;
   daemon_.transact_get_items = [&](const v1::TransactGetItemsRequest& request,

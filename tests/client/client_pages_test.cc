@@ -1,4 +1,4 @@
-// Query, Scan and the ranges over their pages.
+// Query, Scan, and the ranges that read all pages of them.
 #include <gtest/gtest.h>
 
 #include "itemdb/client.h"
@@ -98,7 +98,7 @@ TEST_F(ClientPagesTest, QuerySendsEveryFieldAndReturnsThePage) {
   EXPECT_FALSE(seen.scan_index_forward());
 }
 
-// SEM-030: only a missing last_evaluated_key ends a range; an empty page does not.
+// Only a missing last_evaluated_key ends a range; an empty page does not (SEM-030).
 TEST_F(ClientPagesTest, RangesGoThroughAllPagesForEveryPageSize) {
   for (page_items_ = 1; page_items_ <= 11; ++page_items_) {
     SCOPED_TRACE(page_items_);
@@ -157,7 +157,7 @@ TEST_F(ClientPagesTest, EmptyRangeEndsAtOnce) {
   EXPECT_FALSE(range.Next()->has_value());
 }
 
-// SEM-033, SEM-036, SEM-061.
+// Segments (SEM-033), Select (SEM-036) and ReturnConsumedCapacity (SEM-061).
 TEST_F(ClientPagesTest, SelectSegmentsAndWhatIsAskedAboutTheReadArrive) {
   v1::QueryRequest query;
   v1::ScanRequest scan;

@@ -1,4 +1,4 @@
-// What happens to calls when there is no daemon, or it goes away.
+// Calls when there is no daemon, or when it ends during a call.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,14 +24,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What one attempt says; retries are tested in retry_test.cc.
+// A client that makes one attempt; retry_test.cc tests retries.
 Client OpenClient(const std::string& endpoint) {
   absl::StatusOr<Client> client = Client::Open({.endpoint = endpoint, .retry = {.max_attempts = 1}});
   EXPECT_TRUE(client.ok()) << client.status();
   return *client;
 }
 
-// A port that is taken and where nobody listens.
+// A bound port on which no socket listens.
 class RefusingPort {
  public:
   RefusingPort() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -81,16 +81,16 @@ TEST(ClientConnection, RefusedConnectionIsUnavailableAndNamesTheEndpoint) {
       EXPECT_EQ(ReasonOf(read), kReasonUnavailable);
       EXPECT_THAT(read.message(), HasSubstr(endpoint)) << read;
     }
-    // Nothing was sent, so a write is no less certain than a read.
+    // Nothing was sent, so the outcome of a write is as certain as that of a read.
     const absl::Status write = client.PutItem({.table_name = "t", .item = {}}).status();
     EXPECT_EQ(write.code(), absl::StatusCode::kUnavailable);
     EXPECT_EQ(ReasonOf(write), kReasonUnavailable);
   }
-  // A refusal is told at once, not at the deadline of 30 s.
+  // A refused connection is reported at once, not at the deadline of 30 s.
   EXPECT_LT(absl::Now() - start, absl::Seconds(20));
 }
 
-// ERR-19.
+// A write whose reply is lost has an unknown outcome (ERR-19).
 TEST(ClientConnection, LostConnectionAfterSendingAWriteIsAnUnknownOutcome) {
   HangUpDaemon daemon;
   Client client = OpenClient(daemon.endpoint());
@@ -100,11 +100,13 @@ TEST(ClientConnection, LostConnectionAfterSendingAWriteIsAnUnknownOutcome) {
   EXPECT_THAT(status.message(), HasSubstr(daemon.endpoint()));
 }
 
-// ERR-19. HTTP/2's codes arrive as gRPC codes of all kinds, ENHANCE_YOUR_CALM as RESOURCE_EXHAUSTED.
+// The outcome of a write that is reset is unknown (ERR-19). gRPC maps HTTP/2 error codes to many gRPC codes,
+// for example ENHANCE_YOUR_CALM to RESOURCE_EXHAUSTED.
 TEST(ClientConnection, WriteThatIsResetIsAnUnknownOutcomeWhateverTheCode) {
   for (uint8_t http2_code = 0; http2_code <= 13; ++http2_code) {
     SCOPED_TRACE(static_cast<int>(http2_code));
-    // INADEQUATE_SECURITY is PERMISSION_DENIED, and REFUSED_STREAM is repeated by gRPC itself.
+    // Not tested: INADEQUATE_SECURITY becomes PERMISSION_DENIED, and gRPC itself retries after
+    // REFUSED_STREAM.
     if (http2_code == 7 || http2_code == 12) continue;
     HangUpDaemon daemon(http2_code);
     Client client = OpenClient(daemon.endpoint());
@@ -114,7 +116,7 @@ TEST(ClientConnection, WriteThatIsResetIsAnUnknownOutcomeWhateverTheCode) {
   }
 }
 
-// ERR-19.
+// A status without details does not tell whether a write was applied (ERR-19).
 TEST(ClientConnection, StatusWithoutDetailsIsNoVerdictOnAWriteUnlessItWasTurnedAway) {
   grpc::Status answer;
   FakeDaemon daemon;
@@ -143,7 +145,8 @@ TEST(ClientConnection, StatusWithoutDetailsIsNoVerdictOnAWriteUnlessItWasTurnedA
   }
 }
 
-// A request that the daemon's gRPC finds too long was not applied; a write whose reply is too long was.
+// A request that is too long for the daemon's gRPC is not applied. A write whose reply is too long is
+// applied.
 TEST(ClientConnection, TellsATooLongRequestFromATooLongReply) {
   v1::Data::Service never_reached;
   int port = 0;

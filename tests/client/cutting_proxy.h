@@ -1,5 +1,5 @@
-// Stands between a client and a daemon, passes bytes on unchanged, and cuts connections at random: before a
-// piece of a request is passed on, after it, or when the reply has come and before it is passed back.
+// A proxy between a client and a daemon. It forwards bytes unchanged and cuts connections at random: before
+// or after it forwards a piece of a request, or before it forwards a piece of a reply.
 #pragma once
 
 #include <atomic>
@@ -16,16 +16,16 @@ class CuttingProxy {
     // Where the daemon listens, "127.0.0.1:PORT".
     std::string daemon_endpoint;
     uint64_t seed = 1;
-    // A connection is cut about once in so many pieces of bytes, and never within its first ten, so that
-    // every connection gets something done.
+    // A connection is cut about once in this many pieces of bytes, but never within its first ten, so that
+    // every connection makes progress.
     int pieces_per_cut = 100;
   };
-  // Listens on a port of 127.0.0.1 that the kernel chose.
+  // Listens on a port of 127.0.0.1 that the kernel chooses.
   explicit CuttingProxy(const Options& options);
   ~CuttingProxy();
 
   const std::string& endpoint() const { return endpoint_; }
-  // Connections cut so far: before a request piece was passed on, after one was, on a reply piece.
+  // The numbers of connections cut so far, for each of the three places.
   int cuts_before_request() const { return cuts_[0]; }
   int cuts_after_request() const { return cuts_[1]; }
   int cuts_of_replies() const { return cuts_[2]; }
@@ -34,7 +34,7 @@ class CuttingProxy {
   struct Link;
 
   void Run();
-  // Passes on what can be read on one side of `link`. False when the link is at its end.
+  // Forwards the bytes that can be read on one side of `link`. False if the link has ended.
   bool PassOn(Link& link, bool from_client);
   bool CutNow(const Link& link);
 
@@ -44,7 +44,7 @@ class CuttingProxy {
   int listener_ = -1;
   int stop_pipe_[2] = {-1, -1};
   std::string endpoint_;
-  std::thread thread_;  // Last: runs as soon as it is made.
+  std::thread thread_;  // Last, because it uses the other members as soon as it is constructed.
 };
 
 }  // namespace itemdb

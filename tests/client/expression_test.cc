@@ -1,5 +1,5 @@
-// Expressions built in C++: their text and their placeholders. What they mean is the daemon's; that it
-// understands them is shown in testing/fake_database_test.cc.
+// Expressions built in C++: their text and their placeholders. testing/fake_database_test.cc tests that the
+// daemon understands them.
 #include "itemdb/expression.h"
 
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// The text with every placeholder replaced by its name in <> or its value's text.
+// The text of `expression` with every placeholder replaced by the name in <> or by the text of the value.
 std::string Readable(const ExpressionText& expression) {
   ExpressionAttributeNames names;
   ExpressionAttributeValues values;

@@ -1,4 +1,4 @@
-// A gRPC server whose answers are written in the test.
+// A gRPC server whose answers a test defines.
 //
 //   FakeDaemon daemon;
 //   daemon.get_item = [](const v1::GetItemRequest& request, v1::GetItemReply* reply) { ...; return
@@ -23,12 +23,12 @@ namespace itemdb {
 grpc::Status ErrorReply(grpc::StatusCode code, const std::string& reason, const std::string& message,
                         int64_t retry_after_ms = 0);
 
-// What a daemon says about a table it was asked to create; without throughput it shows 0 and 0, as DynamoDB
-// does.
+// The description that a daemon returns for a CreateTable request. Without throughput it shows 0 and 0, as
+// DynamoDB does.
 v1::TableDescription DescribedAs(const v1::CreateTableRequest& request);
 
-// Listens on a port of 127.0.0.1 that the kernel chose, or on a unix socket. Handlers are set before the
-// first call and may run on several threads at once; an RPC without a handler is UNIMPLEMENTED.
+// Listens on a port of 127.0.0.1 that the kernel chooses, or on a unix socket. Set the handlers before the
+// first call; they may run on several threads at once. An RPC without a handler is UNIMPLEMENTED.
 class FakeDaemon {
  public:
   template <typename Request, typename Reply>

@@ -18,15 +18,15 @@ constexpr size_t kHeaderBytes = 9;
 constexpr unsigned char kDataFrame = 0;
 constexpr unsigned char kResetFrame = 3;
 constexpr unsigned char kEndStream = 1;
-// An empty SETTINGS frame: what a server owes before a client believes in the connection.
+// An empty SETTINGS frame, which a server must send before a client uses the connection.
 constexpr unsigned char kSettings[kHeaderBytes] = {0, 0, 0, 4, 0, 0, 0, 0, 0};
 
 bool ReadBytes(int socket, unsigned char* bytes, size_t count) {
   return recv(socket, bytes, count, MSG_WAITALL) == static_cast<ssize_t>(count);
 }
 
-// The stream id of a request, four bytes, once its last frame has been read; nothing when the peer left
-// before.
+// Reads until the last frame of a request. Returns the four bytes of its stream id; empty if the peer closed
+// the connection before.
 std::optional<std::array<unsigned char, 4>> ReadRequest(int socket) {
   unsigned char bytes[1 << 14];
   if (!ReadBytes(socket, bytes, kPrefaceBytes)) return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<std::array<unsigned char, 4>> ReadRequest(int socket) {
   return std::nullopt;
 }
 
-// Sends RST_STREAM and waits until the peer has left, so that it has read the frame.
+// Sends RST_STREAM and waits until the peer closes the connection, so that the peer has read the frame.
 void Reset(int socket, const std::array<unsigned char, 4>& stream, uint8_t code) {
   const unsigned char frame[kHeaderBytes + 4] = {
       0, 0, 4, kResetFrame, 0, stream[0], stream[1], stream[2], stream[3], 0, 0, 0, code};

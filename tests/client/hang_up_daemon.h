@@ -1,5 +1,5 @@
-// A daemon that dies at the worst moment: it takes a connection, waits until a whole request has arrived, and
-// closes the connection without an answer, or resets the request first.
+// A daemon that fails after it has received a request: it accepts a connection, waits until a whole request
+// has arrived, and closes the connection without an answer, or resets the request first.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,13 @@
 
 namespace itemdb {
 
-// Speaks just enough HTTP/2 for that. Serves one connection.
+// Implements only as much HTTP/2 as necessary. Serves one connection.
 class HangUpDaemon {
  public:
   // With `reset_code`, an HTTP/2 error code, the request ends with RST_STREAM and that code.
   explicit HangUpDaemon(std::optional<uint8_t> reset_code = std::nullopt);
-  // Joins its thread; the client must have made its call or be gone, after a reset be gone.
+  // Joins the thread. Before that the client must have made its call or closed its connection; after a reset
+  // it must have closed its connection.
   ~HangUpDaemon();
 
   // "127.0.0.1:PORT".
@@ -30,7 +31,7 @@ class HangUpDaemon {
   int listener_ = -1;
   int port_ = 0;
   std::atomic<bool> hung_up_ = false;
-  std::thread thread_;  // Last: runs as soon as it is made.
+  std::thread thread_;  // Last, because it uses the other members as soon as it is constructed.
 };
 
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Structs as items and back; the examples of the header, as they stand there.
+// Conversion of structs to items and back, with the examples of the header.
 #include "itemdb/item_traits.h"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct itemdb::ItemTraits<Product> {
     return itemdb::ItemBuilder()
         .With("product_id", product.product_id)
         .With("stock", product.stock)
-        .With("note", product.note)  // Left out when it is empty.
+        .With("note", product.note)  // Left out if it is empty.
         .Build();
   }
   static absl::StatusOr<Product> FromItem(const itemdb::Item& item) {

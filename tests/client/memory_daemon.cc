@@ -13,7 +13,7 @@ grpc::Status Unsupported(const std::string& what) {
   return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "the memory daemon does not know " + what);
 }
 
-// Below, at or above zero. Strings and numbers only: the key types the tests use.
+// Returns a number below, equal to or above zero. Only for strings and numbers, the key types of the tests.
 int Compare(const Value& a, const Value& b) {
   if (a.string_or_null() != nullptr && b.string_or_null() != nullptr) {
     return a.string_or_null()->compare(*b.string_or_null());
@@ -47,7 +47,8 @@ const GlobalSecondaryIndex* FindIndexOrNull(const TableDefinition& table, const 
   return nullptr;
 }
 
-// Names of the attributes that order entries: those of the index key, then those of the table key.
+// The names of the attributes by which entries are sorted: those of the index key, then those of the table
+// key.
 std::vector<std::string> OrderOf(const TableDefinition& table, const GlobalSecondaryIndex* index) {
   std::vector<std::string> names;
   if (index != nullptr) names = KeyNames(index->key_schema);
@@ -55,7 +56,7 @@ std::vector<std::string> OrderOf(const TableDefinition& table, const GlobalSecon
   return names;
 }
 
-// The whole items that are in the index, in its order.
+// The items that have an entry in the index, complete, in index order.
 std::vector<Item> Indexed(const TableDefinition& table, const GlobalSecondaryIndex* index,
                           std::vector<Item> items) {
   const std::vector<std::string> order = OrderOf(table, index);
@@ -73,7 +74,7 @@ std::vector<Item> Indexed(const TableDefinition& table, const GlobalSecondaryInd
   return items;
 }
 
-// What the index carries of `item`.
+// The attributes of `item` that the index projects.
 Item Projected(const TableDefinition& table, const GlobalSecondaryIndex* index, const Item& item) {
   if (index == nullptr || index->projection.projection_type == ProjectionType::kAll) return item;
   std::set<std::string> names(index->projection.non_key_attributes.begin(),
@@ -89,7 +90,7 @@ struct Clause {
   std::optional<Value> high;
 };
 
-// Nothing for a condition this daemon does not know.
+// Empty for a condition that this daemon does not implement.
 std::optional<std::vector<Clause>> ParseKeyCondition(const v1::QueryRequest& request) {
   const auto value = [&](const std::string& placeholder) {
     return FromProto(request.expression_attribute_values().at(placeholder)).value();
@@ -217,7 +218,7 @@ grpc::Status MemoryDaemon::Query(const v1::QueryRequest& request, v1::QueryReply
   for (size_t i = 0; i < std::min(items.size(), page_items); ++i) {
     (void)ToProto(Projected(table.definition, index, items[i]), reply->add_items());
   }
-  // As a daemon may, it names a last key even when the page ends with the last item.
+  // Returns a last key even if the page ends with the last item, as a daemon may do.
   if (items.size() >= page_items)
     (void)ToProto(key_of(items[page_items - 1]), reply->mutable_last_evaluated_key());
   return grpc::Status::OK;

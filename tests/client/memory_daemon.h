@@ -1,5 +1,5 @@
-// A fake daemon with items in memory: as much of a database as the order-entry functions need for reading and
-// loading.
+// A fake daemon with items in memory: as much of a database as the order-entry functions need to load and
+// read.
 #pragma once
 
 #include <map>
@@ -17,23 +17,23 @@ namespace itemdb {
 //   GetItem, with a projection of one attribute or none;
 //   Query, on tables and indexes, ascending, with key conditions made of `#n = :v`, `#n >= :v`, `#n BETWEEN
 //   :v AND :w`; TransactWriteItems of puts with the condition attribute_not_exists(#pk).
-// Everything else, Scan above all, is UNIMPLEMENTED. One call at a time changes items.
+// Everything else, including Scan, is UNIMPLEMENTED. One call at a time changes items.
 class MemoryDaemon {
  public:
   MemoryDaemon();
 
   const std::string& endpoint() const { return daemon_.endpoint(); }
 
-  // Items in one page of a Query.
+  // The number of items in one page of a Query.
   size_t page_items = 1'000;
 
   // The queries so far, in order of arrival.
   std::vector<v1::QueryRequest> queries() const;
-  // Transactions that wrote something, and items there are.
+  // The number of transactions that wrote, and of stored items.
   int transactions() const;
   size_t item_count() const;
 
-  // The entries of an index (or the items of a table), as it carries them, in its order.
+  // The entries of an index with its projection (or the items of a table), in index order.
   std::vector<Item> Entries(const std::string& table_name, const std::string& index_name) const;
 
  private:

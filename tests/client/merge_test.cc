@@ -17,8 +17,8 @@ Item Dated(const std::string& date, const std::string& id) {
   return {{"order_date", date}, {"order_id", id}};
 }
 
-// Serves `items` in pages of `page_items` and counts the fetches. The start key is the index of the next
-// item.
+// Serves `items` in pages of `page_items` and counts the fetches. The start key contains the index of the
+// next item.
 FetchPage Pages(std::vector<Item> items, size_t page_items,
                 std::shared_ptr<std::atomic<int>> fetches = nullptr) {
   return [=](const std::optional<Item>& start) -> absl::StatusOr<ItemPage> {
@@ -79,8 +79,8 @@ TEST(MergePages, PassesOverEmptyPagesInTheMiddle) {
   EXPECT_EQ(merged->size(), 1u);
 }
 
-// SEED-019: five queries in parallel. Each fetch waits until all five are under way; one after another they
-// never are.
+// Open orders are read with five parallel queries (SEED-019). Each fetch waits until all five have started,
+// so the test would hang if they ran one after another.
 TEST(MergePages, FetchesTheFirstPagesInParallel) {
   struct Meeting {
     std::mutex mutex;

@@ -37,7 +37,7 @@ TEST(ClientNumber, RefusesWhatIsNoNumber) {
   EXPECT_FALSE(Number::Parse(std::string(Number::kMaxTextBytes + 1, '1')).ok());
 }
 
-// SEM-013: 1000 = 1e3 = 1000.0.
+// Numbers are equal by value: 1000 = 1e3 = 1000.0 (SEM-013).
 TEST(ClientNumber, EqualsByValueHoweverWritten) {
   EXPECT_EQ(N("1000"), N("1e3"));
   EXPECT_EQ(N("1000"), N("1000.0"));
@@ -71,7 +71,7 @@ TEST(ClientNumber, OrdersRandomNumbersLikeIntegers) {
   std::uniform_int_distribution<int> zeros(0, 5);
   const auto scaled = [&](int value) {
     const int n = zeros(random);
-    // value * 10^3, as value, n zeros and the exponent that is left.
+    // value * 10^3, written as the value, n zeros and the rest as exponent.
     return N(std::to_string(value) + std::string(value == 0 ? 0 : n, '0') + "e" + std::to_string(3 - n));
   };
   for (int i = 0; i < 5'000; ++i) {

@@ -1,4 +1,4 @@
-// The order-entry tables and sample data, and putting them into a database.
+// The order-entry tables and sample data, and loading them into a database.
 #include <map>
 #include <set>
 
@@ -44,7 +44,8 @@ std::string KeyText(const std::vector<KeySchemaElement>& key_schema) {
   return text;
 }
 
-// SEED-001 to SEED-013, INC-07, INC-12.
+// The tables and indexes of the order-entry document (SEED-001 to SEED-013), with its corrections (INC-07,
+// INC-12).
 TEST(OrderEntryTables, HaveTheKeysAndProjectionsOfTheDocument) {
   const std::map<std::string, std::string> expected = {
       {"Employee", "H:employee_id "},
@@ -77,7 +78,8 @@ TEST(OrderEntryTables, HaveTheKeysAndProjectionsOfTheDocument) {
       for (const std::string& name : std::set<std::string>(names.begin(), names.end())) text += " " + name;
       for (const KeySchemaElement& element : index.key_schema) key_attributes.insert(element.attribute_name);
     }
-    // SEM-093: exactly the attributes of the key schemas, each once; only shard is a number.
+    // The definitions have exactly the attributes of the key schemas, each once (SEM-093); only shard is a
+    // number.
     std::set<std::string> defined;
     for (const AttributeDefinition& attribute : table.attribute_definitions) {
       EXPECT_TRUE(defined.insert(attribute.attribute_name).second);
@@ -115,7 +117,8 @@ TEST_F(OrderEntryDataTest, LoadingAgainChangesNothing) {
   EXPECT_EQ(daemon_.item_count(), 27u);
 }
 
-// SEED-013, SEED-028: the invariant holds from the start.
+// The total stock of a product (SEED-028) equals the sum of its warehouses' stock (SEED-013) in the sample
+// data.
 TEST(OrderEntrySampleData, TotalsEqualTheStockOfTheirWarehouses) {
   std::map<std::string, int64_t> totals;
   std::map<std::string, int64_t> sums;
@@ -132,7 +135,8 @@ TEST(OrderEntrySampleData, TotalsEqualTheStockOfTheirWarehouses) {
   EXPECT_EQ(totals, (std::map<std::string, int64_t>{{"prod_100", 500}, {"prod_101", 300}}));
 }
 
-// INC-02, INC-03, INC-04, INC-08: values as the document gives them, digits included.
+// Values are those of the document, digit by digit, even if they contradict each other (INC-02, INC-03,
+// INC-04, INC-08).
 TEST(OrderEntrySampleData, KeepsAmountsVerbatim) {
   std::map<std::string, std::string> amounts;
   for (const SampleItem& sample : SampleData()) {
@@ -158,7 +162,8 @@ TEST(OrderEntrySampleData, KeepsAmountsVerbatim) {
                                                          {"prod_101 unit_price", "50.00"}}));
 }
 
-// SEED-009 to SEED-012, INC-01, INC-06, INC-07: what each index of Order holds.
+// The entries of each index of the table Order (SEED-009 to SEED-012), with the items that the document
+// leaves out (INC-01, INC-06, INC-07).
 TEST_F(OrderEntryDataTest, IndexesOfOrdersHoldWhatTheDocumentShows) {
   const std::string order(kOrderTable);
   using Ids = std::vector<std::string>;

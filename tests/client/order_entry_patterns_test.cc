@@ -1,4 +1,4 @@
-// The 15 access patterns against the sample data: the answers the order-entry document gives.
+// The 15 access patterns on the sample data have the answers of the order-entry document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class OrderEntryPatternsTest : public testing::Test {
   Client client_ = *Client::Open({.endpoint = daemon_.endpoint()});
 };
 
-// `attribute` of each item, numbers as text.
+// The value of `attribute` in each item, numbers as text.
 std::vector<std::string> Show(const std::vector<Item>& items, const std::string& attribute) {
   std::vector<std::string> texts;
   for (const Item& item : items) {
@@ -51,7 +51,7 @@ std::vector<std::string> Show(const std::vector<Item>& items, const std::string&
   return texts;
 }
 
-// SEED-014 to SEED-028, with the document's own arguments, for pages of one item and of many.
+// Patterns 1 to 15 (SEED-014 to SEED-028) with the document's arguments, for pages of one item and of many.
 TEST_F(OrderEntryPatternsTest, AnswerAsTheDocumentWhateverThePageSize) {
   struct Case {
     std::string pattern;
@@ -94,7 +94,7 @@ TEST_F(OrderEntryPatternsTest, TakeOtherArguments) {
   EXPECT_TRUE(Run("employee-by-id", {"emp_999"}).empty());
 }
 
-// SEED-019: one query per shard, merged by date.
+// Open orders are read with one query per shard, merged by date (SEED-019).
 TEST_F(OrderEntryPatternsTest, OpenOrdersAreOneQueryPerShardMergedByDate) {
   const size_t before = daemon_.queries().size();
   EXPECT_THAT(Show(Run("open-orders", {"2025-01-01", "2026-12-31"}), "order_id"),
@@ -108,8 +108,8 @@ TEST_F(OrderEntryPatternsTest, OpenOrdersAreOneQueryPerShardMergedByDate) {
   EXPECT_THAT(shards, UnorderedElementsAre("0", "1", "2", "3", "4"));
 }
 
-// SEED-029: the daemon of this test refuses scans, so a pattern that answers did not scan; each names where
-// it reads.
+// No pattern scans (SEED-029): the daemon of this test refuses scans. Each pattern names the table or index
+// that it reads.
 TEST_F(OrderEntryPatternsTest, ReadTheTableOrIndexTheyName) {
   for (const AccessPattern& pattern : AccessPatterns()) {
     SCOPED_TRACE(std::string(pattern.name));
@@ -208,7 +208,7 @@ TEST_F(OrderEntryPatternsTest, TypedInventory) {
   EXPECT_EQ((*product)->stock[2].quantity, 200);
   EXPECT_FALSE(ProductInventory(client_, "prod_999")->has_value());
 
-  // A warehouse may sort before the product's own id, and stock may lack its product.
+  // A warehouse id may sort before the product's id, and stock may exist without its product's item.
   Put({{"product_id", "prod_100"}, {"warehouse_id", "annex"}, {"inventory_quantity", 1}});
   EXPECT_EQ((*ProductInventory(client_, "prod_100"))->stock.size(), 4u);
   EXPECT_EQ((*ProductInventory(client_, "prod_100"))->stock[0].warehouse_id, "annex");
@@ -222,7 +222,7 @@ TEST_F(OrderEntryPatternsTest, TypedInventory) {
   EXPECT_FALSE(TotalInventory(client_, "prod_999")->has_value());
 }
 
-// An item of another application under an order-entry table is an error, not a crash or a silent zero.
+// An item of another application in an order-entry table is an error, not a crash and not a 0.
 TEST_F(OrderEntryPatternsTest, ItemOfAnotherShapeIsDataLoss) {
   Put({{"product_id", "odd"}, {"warehouse_id", "odd"}, {"total_inventory", "many"}});
   const absl::Status status = TotalInventory(client_, "odd").status();

@@ -1,4 +1,4 @@
-// The order-entry writes: the one transaction each sends, and what its refusals turn into.
+// The order-entry writes: the transaction that each sends, and the errors for its cancellations.
 #include <functional>
 #include <map>
 #include <set>
@@ -50,7 +50,7 @@ class OrderEntryWritesTest : public testing::Test {
                   {.product_id = "prod_101", .quantity = 2, .price = N("0.35"), .warehouse_id = "wh_pdx"}}};
   }
 
-  // Action -> the stock its condition met, or -1 for "no item".
+  // From the position of an action to the stock that its false condition has seen; -1: no item.
   std::map<int, int> failing_actions_;
   v1::TransactWriteItemsRequest request_;
   int calls_ = 0;
@@ -176,7 +176,7 @@ TEST_F(OrderEntryWritesTest, OrdersSpreadOverAllShards) {
   EXPECT_EQ(shards, (std::set<int>{0, 1, 2, 3, 4}));
 }
 
-// SEED-029: closing takes the shard away, so that the order leaves the sparse index.
+// Closing an order removes its shard, which removes it from the sparse index (SEED-029).
 TEST_F(OrderEntryWritesTest, CloseOrderRemovesTheShardOfAnOpenOrder) {
   v1::UpdateItemRequest seen;
   std::string stored_status = "OPEN";

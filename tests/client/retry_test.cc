@@ -1,4 +1,4 @@
-// What is sent again after it failed, and what never is.
+// Which calls are sent again after a failure, and which are not.
 #include "client/retry.h"
 
 #include <atomic>
@@ -24,7 +24,7 @@ TEST(Backoff, DoublesUpToItsBoundAndIsShortenedByHalfAtMost) {
   EXPECT_EQ(Backoff(options, 3, 0.0, absl::ZeroDuration()), absl::Milliseconds(350));
   EXPECT_EQ(Backoff(options, 1'000'000'000, 0.0, absl::ZeroDuration()), absl::Milliseconds(350));
   EXPECT_EQ(Backoff(options, 1, 1.0, absl::ZeroDuration()), absl::Milliseconds(50));
-  // What the daemon asks for is the least, whatever the options say.
+  // The time that the daemon asks for is the minimum, whatever the options say.
   EXPECT_EQ(Backoff(options, 1, 0.0, absl::Seconds(1)), absl::Seconds(1));
   EXPECT_EQ(Backoff(options, 1, 1.0, absl::Seconds(1)), absl::Milliseconds(1'500));
 }
@@ -36,7 +36,7 @@ class RetryTest : public ::testing::Test {
                           .retry = {.max_attempts = max_attempts, .initial_backoff = absl::Milliseconds(1)}});
   }
 
-  // Fails the first `failures` UpdateItems with `status` and keeps the tokens of all.
+  // The first `failures` calls of UpdateItem fail with `status`. Keeps the tokens of all calls.
   void FailUpdates(int failures, grpc::Status status) {
     daemon_.update_item = [this, failures, status](const v1::UpdateItemRequest& request,
                                                    v1::UpdateItemReply* reply) {
@@ -96,7 +96,7 @@ TEST_F(RetryTest, OptionsOfACallAreCheckedToo) {
   EXPECT_EQ(tokens_.size(), 0u);
 }
 
-// The rule that all depends on: without a token, a write that may have been applied is never sent twice.
+// The most important rule: a write without a token that may have been applied is never sent twice.
 TEST_F(RetryTest, WritesOfUnknownOutcomeAreSentOnce) {
   for (const grpc::Status& status : {kOutcomeUnknown, kCutOff}) {
     tokens_.clear();
@@ -140,7 +140,7 @@ TEST_F(RetryTest, TransactionsHaveATokenOfTheirOwn) {
   EXPECT_EQ(tokens[0].size(), 32u);
 }
 
-// A refusal that follows an attempt of unknown outcome must not read as "nothing was written".
+// A refusal after an attempt with unknown outcome does not mean that nothing was written.
 TEST_F(RetryTest, LaterRefusalDoesNotHideAnUnknownOutcome) {
   daemon_.update_item = [this](const v1::UpdateItemRequest& request, v1::UpdateItemReply*) {
     tokens_.push_back(request.client_request_token());
@@ -152,7 +152,7 @@ TEST_F(RetryTest, LaterRefusalDoesNotHideAnUnknownOutcome) {
   EXPECT_EQ(ReasonOf(status), kReasonWriteOutcomeUnknown);
 }
 
-// Nor may a daemon that fails on the way to finding out.
+// The same if the daemon then fails before it has looked up the token.
 TEST_F(RetryTest, DaemonThatFailsAfterALostReplyKnowsNoOutcome) {
   for (const grpc::Status& failure : {ErrorReply(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "bad block"),
                                       ErrorReply(grpc::StatusCode::INTERNAL, "INTERNAL", "no thread")}) {
@@ -168,7 +168,7 @@ TEST_F(RetryTest, DaemonThatFailsAfterALostReplyKnowsNoOutcome) {
   }
 }
 
-// A verdict on the write itself stands: the daemon knows the token.
+// An outcome of the write itself is final, because the daemon knows the token.
 TEST_F(RetryTest, FalseConditionAfterALostReplyIsTheAnswer) {
   daemon_.update_item = [this](const v1::UpdateItemRequest& request, v1::UpdateItemReply* reply) {
     tokens_.push_back(request.client_request_token());
@@ -225,7 +225,7 @@ TEST_F(RetryTest, PausesAsLongAsTheDaemonAsksAndNotBeyondTheDeadline) {
 }
 
 TEST(RetryConnection, WaitsForADaemonThatStartsLate) {
-  // The address is known before the daemon is there.
+  // The address is known before the daemon is started.
   const std::string endpoint = [] { return FakeDaemon().endpoint(); }();
   Client client = *Client::Open({.endpoint = endpoint, .retry = {.max_attempts = 1'000}});
   std::future<absl::StatusOr<WriteResult>> result =
@@ -238,7 +238,7 @@ TEST(RetryConnection, WaitsForADaemonThatStartsLate) {
     return grpc::Status::OK;
   };
   const absl::Status status = result.get().status();
-  // UNIMPLEMENTED when the call arrives before the handler is set, which is as good a proof.
+  // UNIMPLEMENTED if the call arrives before the handler is set; that also proves that it arrived.
   EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kUnimplemented) << status;
 }
 

@@ -1,4 +1,4 @@
-// TLS between client and daemon: which handshakes succeed, and what is said about those that do not.
+// TLS between client and daemon: which handshakes succeed, and the errors of those that fail.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -39,8 +39,8 @@ class TlsTest : public ::testing::Test {
     return daemon;
   }
 
-  // The first status of a new client. It expects the name that certificates here bear unless told otherwise,
-  // and goes to an address: not every machine knows a name for itself.
+  // The status of the first call of a new client. It connects to an IP address, because not every machine can
+  // resolve its own name, and expects the certificate's name "localhost" unless `tls` has another.
   static absl::Status Ask(const std::string& endpoint, std::optional<TlsOptions> tls) {
     if (tls.has_value() && tls->server_name.empty()) tls->server_name = "localhost";
     absl::StatusOr<Client> client =
@@ -49,7 +49,7 @@ class TlsTest : public ::testing::Test {
     return client->GetStatus().status();
   }
 
-  // UNAVAILABLE, of the endpoint, and containing `text`.
+  // Expects UNAVAILABLE with a message that contains the endpoint and `text`.
   static void ExpectRefused(const absl::Status& status, const std::string& endpoint,
                             const std::string& text) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
@@ -112,7 +112,7 @@ TEST_F(TlsTest, TlsAgainstADaemonWithoutItAndTheReverseAreUnavailable) {
   ExpectRefused(Ask(tls->endpoint(), std::nullopt), tls->endpoint(), "may want TLS");
 }
 
-// Every one names the file.
+// Each error names the file.
 TEST_F(TlsTest, FilesOfNoUseAreRefusedBeforeConnecting) {
   const TestCertificate certificate = authority_.Sign();
   const std::string cert_file = File("cert.pem", certificate.certificate);
@@ -142,7 +142,7 @@ TEST_F(TlsTest, FilesOfNoUseAreRefusedBeforeConnecting) {
   }
 }
 
-// What looks like PEM and is not must be an error, not the end of the process.
+// Damaged PEM text must be an error and must not end the process.
 TEST_F(TlsTest, DamagedCertificatesAreUnavailable) {
   const auto daemon = Daemon(authority_.Sign());
   const std::string damaged =
@@ -158,7 +158,7 @@ TEST_F(TlsTest, DamagedCertificatesAreUnavailable) {
   ExpectRefused(mismatch, daemon->endpoint(), "is not the certificate's");
 }
 
-// gRPC itself would end the process.
+// gRPC would end the process for metadata like this.
 TEST(ClientMetadata, IsCheckedAtOpen) {
   for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"", "x"},
                                                                                    {"Upper", "x"},

@@ -12,7 +12,7 @@ namespace {
 
 Number N(const char* text) { return Number::Parse(text).value(); }
 
-// One value of each type, nested ones included.
+// An item with one value of each type, including nested ones.
 Item AllTypes() {
   return {{"s", "text"},
           {"empty", ""},
@@ -60,7 +60,8 @@ TEST(ClientValue, ShowsItsContentUnderItsTypeOnly) {
   EXPECT_NE(Value("x"), Value::Binary("x"));
 }
 
-// SEM-015: sets are equal whatever their order; EXP-14: lists are not, numbers compare by value.
+// Sets are equal in any order (SEM-015). Lists are equal in the same order only, and numbers by value
+// (EXP-14).
 TEST(ClientValue, ComparesSetsWithoutOrderAndNumbersByValue) {
   EXPECT_EQ(Value::StringSet({"a", "b"}), Value::StringSet({"b", "a"}));
   EXPECT_EQ(Value::NumberSet({1, 10, 9}), Value::NumberSet({N("1e1"), N("9.0"), 1}));
@@ -108,7 +109,7 @@ Value Nested(int levels) {
   return value;
 }
 
-// SEM-017: 31 wraps are legal, 32 are the daemon's to refuse; what is deeper does not leave.
+// 31 nested lists or maps are legal, and the daemon refuses 32 (SEM-017); the client refuses deeper values.
 TEST(ClientConversion, RefusesNestingThatCouldNotBeParsed) {
   v1::AttributeValue message;
   EXPECT_TRUE(ToProto(Nested(kMaxNesting), &message).ok());
@@ -118,7 +119,7 @@ TEST(ClientConversion, RefusesNestingThatCouldNotBeParsed) {
   EXPECT_EQ(ReasonOf(status), kReasonValidation);
 }
 
-// The deepest legal item fits into protobuf's own limit in every reply that carries items.
+// The deepest legal item is within protobuf's own nesting limit in every reply with items.
 TEST(ClientConversion, DeepestLegalItemParsesInsideACancellation) {
   Value maps("core");
   for (int i = 0; i < 31; ++i) maps = Value::Map({{"m", maps}});

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The AWS CLI as a client of itemd's HTTP endpoint, one process a request, as people type it."""
+"""The AWS CLI as a client of itemd's HTTP endpoint, one process for each request."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class OrderEntry(unittest.TestCase):
         self.assertIn("The provided key element does not match the schema", result.stderr)
 
     def test_time_to_live_is_turned_on_and_off(self):
-        """SEM-111, OP-11, OP-12."""
+        """UpdateTimeToLive (OP-11) and DescribeTimeToLive (OP-12); turning it on twice is refused (SEM-111)."""
         def update(enabled):
             return ("update-time-to-live", "--table-name", "Order", "--time-to-live-specification",
                     f"Enabled={enabled},AttributeName=expires")

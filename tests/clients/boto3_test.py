@@ -16,7 +16,8 @@ from botocore.exceptions import ClientError
 import order_entry
 
 ENDPOINT = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
-# Debian's botocore is older than keys of several attributes and refuses them before it sends anything.
+# No validation of parameters: Debian's botocore does not know index keys of several attributes and would
+# refuse them.
 CONFIG = botocore.config.Config(parameter_validation=False, retries={"max_attempts": 1, "mode": "standard"})
 
 
@@ -151,7 +152,7 @@ class Items(unittest.TestCase):
         }
         self.table.put_item(Item=item)
         found = self.table.get_item(Key={"pk": "types", "sk": decimal.Decimal("-12.50")}, ConsistentRead=True)
-        # boto3 has its own class for bytes.
+        # boto3 returns bytes as a class of its own.
         self.assertEqual(found["Item"], {**item, "bytes": boto3.dynamodb.types.Binary(b"\x00\xff\x80"),
                                          "blobs": {boto3.dynamodb.types.Binary(b"\x00"),
                                                    boto3.dynamodb.types.Binary(b"\x01")}})
@@ -325,7 +326,7 @@ class Transactions(unittest.TestCase):
 
 
 class Streams(unittest.TestCase):
-    """SEM-101..107 as a program sees them that reads streams with boto3."""
+    """Streams read with boto3: view types, events, retention, iterators, limits, ids and order (SEM-101..107)."""
 
     @staticmethod
     @functools.cache
@@ -333,7 +334,7 @@ class Streams(unittest.TestCase):
         return boto3.client("dynamodbstreams", endpoint_url=ENDPOINT, config=CONFIG)
 
     def read(self, arn):
-        """Every record from the oldest on, shard after shard, until there is nothing more for now."""
+        """All records from the oldest on, shard after shard, until there are no more at present."""
         records = []
         description = self.streams().describe_stream(StreamArn=arn)["StreamDescription"]
         for shard in description["Shards"]:
@@ -382,7 +383,7 @@ class Streams(unittest.TestCase):
         self.assertEqual(len(self.read(enabled["LatestStreamArn"])), 1)
 
     def test_an_item_that_expires_is_removed_by_the_service(self):
-        """SEM-102, SEM-108, SEM-111, OP-11, OP-12."""
+        """Time to live (SEM-108, SEM-111, OP-11, OP-12), and the stream record of an expired item (SEM-102)."""
         arn = create("expiring", StreamSpecification={
             "StreamEnabled": True, "StreamViewType": "OLD_IMAGE"})["LatestStreamArn"]
         on = {"Enabled": True, "AttributeName": "expires"}

@@ -41,7 +41,7 @@ class Mapper(unittest.TestCase):
         self.assertTrue(ann.partial_save())
         again = self.users.get_item(account="acme", name="ann")
         self.assertEqual((again["age"], again["roles"]), (31, {"admin", "author"}))
-        # The mapper saves what it has read only if nobody has changed it since.
+        # The mapper saves an item only if it has not been changed since it was read.
         ann["age"] = 32
         again["age"] = 33
         self.assertTrue(ann.save())

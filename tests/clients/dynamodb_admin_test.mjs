@@ -1,4 +1,4 @@
-// dynamodb-admin, a web page over DynamoDB: its pages, in a real browser, list the tables and items of itemd.
+// dynamodb-admin, a web application for DynamoDB: its pages list the tables and items of itemd in a real browser.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -64,7 +64,7 @@ describe('dynamodb-admin', () => {
   it('lists the items of a table', async () => {
     const page = await browser.newPage();
     await page.goto(`${url}/tables/${TableName}`);
-    // Values are shown as JSON.
+    // The page shows values as JSON.
     for (const text of ['"first-item"', '"second-item"', '"note of second-item"']) {
       await page.getByText(text, { exact: true }).first().waitFor();
     }

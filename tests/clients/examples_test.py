@@ -14,7 +14,8 @@ import order_entry
 
 ENDPOINT = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
 EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples")
-# Debian's botocore is older than keys of several attributes and refuses them before it sends anything.
+# No validation of parameters: Debian's botocore does not know index keys of several attributes and would
+# refuse them.
 CONFIG = botocore.config.Config(parameter_validation=False, retries={"max_attempts": 1, "mode": "standard"})
 BATCH = 25
 
@@ -73,7 +74,7 @@ class Models(unittest.TestCase):
 
 
 class OneToMany(unittest.TestCase):
-    """What the strategies are written with."""
+    """The writes of the one-to-many strategies."""
 
     @classmethod
     def setUpClass(cls):
@@ -92,7 +93,7 @@ class OneToMany(unittest.TestCase):
             ExpressionAttributeValues={":address": {"M": {"Street": {"S": "1 New St"}}}, ":most": {"N": str(most)}})
 
     def test_addresses_are_changed_one_at_a_time_and_bounded(self):
-        # SEED-062.
+        # A map of at most 20 addresses (SEED-062).
         self.set_address("Cabin", 20)
         with self.assertRaises(client().exceptions.ConditionalCheckFailedException):
             self.set_address("Boat", 4)
@@ -103,7 +104,7 @@ class OneToMany(unittest.TestCase):
         self.assertEqual(sorted(item["MailingAddresses"]["M"]), ["Home", "Parents", "Work"])
 
     def test_a_fact_about_an_author_is_changed_in_every_copy_at_once(self):
-        # SEED-064.
+        # All copies of a duplicated value change in one transaction (SEED-064).
         copies = client().query(TableName="Books", IndexName="BooksByAuthor",
                                 KeyConditionExpression="AuthorName = :a",
                                 ExpressionAttributeValues={":a": {"S": "Stephen King"}})["Items"]

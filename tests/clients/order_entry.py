@@ -1,4 +1,4 @@
-"""The order-entry application's tables, items and access patterns, as examples/order_entry has them."""
+"""The order-entry application's tables, items and access patterns, read from examples/order_entry."""
 
 import json
 import os

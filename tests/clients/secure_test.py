@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""boto3 and the AWS CLI over TLS with access keys: who gets in, what each role may do, keys that change."""
+"""boto3 and the AWS CLI over TLS with access keys: which keys are accepted, what each role may do, keys that change."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ ENDPOINT = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
 KEYS = os.environ["ITEMDB_TEST_KEYS"]
 CONFIG = botocore.config.Config(retries={"max_attempts": 1, "mode": "standard"})
 SECRET = with_itemd.SECRET
-# Of looking whether a new key file is in effect.
+# The longest wait until a new key file takes effect.
 PATIENCE_SECONDS = 120
 
 SELECT = "SELECT * FROM things WHERE pk = 'a'"

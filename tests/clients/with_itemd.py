@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""Starts itemd on an empty directory, runs a program against its HTTP endpoint, stops it.
+"""Starts itemd on an empty directory, runs a program with its HTTP endpoint, and stops itemd.
 
 with_itemd.py ITEMD [--secure] [--] PROGRAM [ARGUMENT]...
 
-The program finds the endpoint in AWS_ENDPOINT_URL_DYNAMODB, and credentials and a region that fit it. Its exit
-code is this program's, unless itemd does not end as it should.
+The environment of the program has the endpoint in AWS_ENDPOINT_URL_DYNAMODB, and credentials and a region for it.
+The exit code is that of the program, unless itemd does not end cleanly.
 
-With --secure itemd speaks TLS and asks for keys. The program finds its authority in AWS_CA_BUNDLE, the key file in
-ITEMDB_TEST_KEYS, one key of each role in it, READER, WRITER and ADMIN, whose secret SECRET is, and has ADMIN's
-credentials.
+With --secure itemd uses TLS and requires access keys. AWS_CA_BUNDLE names the certificate of the authority, and
+ITEMDB_TEST_KEYS the key file. The key file has one key for each role, READER, WRITER and ADMIN, with the secret
+SECRET. The program has the credentials of ADMIN.
 """
 
 import json
@@ -47,7 +47,7 @@ def environment(address, home):
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_REGION": "eu-central-1",
         "AWS_DEFAULT_REGION": "eu-central-1",
-        # No attempts to reach anything else than the endpoint.
+        # Prevents the AWS libraries from looking for credentials and settings elsewhere.
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
@@ -60,7 +60,7 @@ def environment(address, home):
 
 
 def write_key_file(path, keys):
-    """Replaces the key file at once; keys are (id, secret, role)."""
+    """Replaces the key file atomically; keys are (id, secret, role)."""
     made = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(made, "w", encoding="utf-8") as file:
         for key_id, secret, role in keys:
@@ -69,7 +69,7 @@ def write_key_file(path, keys):
 
 
 def make_certificate(path):
-    """A certificate for localhost that signs itself, at PATH.pem, and its key at PATH.key."""
+    """Writes a self-signed certificate for localhost to PATH.pem, and its key to PATH.key."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost", "-keyout", path + ".key", "-out", path + ".pem"],
@@ -77,7 +77,7 @@ def make_certificate(path):
 
 
 def make_secure(directory):
-    """What itemd is given more, and what its program finds in its environment."""
+    """The additional arguments of itemd, and the additional environment of the program."""
     identity = os.path.join(directory, "itemd")
     certificate, key = identity + ".pem", identity + ".key"
     make_certificate(identity)

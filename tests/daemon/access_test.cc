@@ -1,4 +1,5 @@
-// Access keys over gRPC: which calls are let in, what the others hear, and key files that change (ERR-17).
+// Access keys over gRPC (ERR-17): which calls are allowed, the errors of the others, and key files that
+// change.
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/completion_queue.h>
@@ -11,16 +12,16 @@
 #include <thread>
 
 #include "absl/strings/escaping.h"
-#include "daemon/access/call_access.h"
+#include "daemon/access/authorizer.h"
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Goes on until its caller has enough.
+// A stream that ends only when the caller cancels it.
 constexpr char kWatch[] = "itemdb.v1.Changes/Watch";
 constexpr char kReflection[] = "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 // A reflection request for the list of services.
@@ -30,7 +31,7 @@ std::string Basic(const std::string& id, const std::string& secret) {
   return "Basic " + absl::Base64Escape(id + ":" + secret);
 }
 
-// One that a caller with the role of `method` may make, be it malformed.
+// A request that a caller with the role of `method` may send; it may be malformed.
 std::string RequestOf(std::string_view method) {
   if (method == kReflection) return std::string(kListServices);
   if (method != "itemdb.v1.Data/ExecuteStatement") return "";
@@ -43,7 +44,7 @@ std::string KeyText(const std::string& id, const std::string& secret, const std:
   return "[[key]]\nid = \"" + id + "\"\nsecret = \"" + secret + "\"\nrole = \"" + role + "\"\n";
 }
 
-// What has no row takes the role admin; a new method is to be thought about, though.
+// A method without a row needs the role admin. The test makes the author of a new method choose its role.
 TEST(MethodRolesTest, EveryMethodOfEveryServiceHasOneRow) {
   std::set<std::string> expected = {kReflection};
   for (const char* name : {v1::Data::service_full_name(), v1::Tables::service_full_name(),
@@ -62,7 +63,7 @@ TEST(MethodRolesTest, EveryMethodOfEveryServiceHasOneRow) {
   EXPECT_EQ(RoleOfMethod("itemdb.v1.Data/NobodyThoughtOf"), Role::kAdmin);
 }
 
-// What a caller with the role read must not be able to do, by the names that change something.
+// Methods whose names say that they change something need more than the role read.
 TEST(MethodRolesTest, WhatChangesSomethingTakesMoreThanReading) {
   for (const MethodRole& row : MethodRoles()) {
     const std::string method(row.method.substr(row.method.find('/') + 1));
@@ -93,7 +94,7 @@ class AccessTest : public ServerTest {
     channel_ = Connect(server_->addresses()[0]);
   }
 
-  // At once, as `mv` does.
+  // Replaces the file atomically, as `mv` does.
   void WriteKeys(const std::string& text) {
     const std::string made = key_file_ + ".new";
     std::ofstream(made) << text;
@@ -115,7 +116,7 @@ class AccessTest : public ServerTest {
     return all;
   }
 
-  // Any method with one message; whatever comes back is added to `replies`.
+  // Calls any method with one message. Appends all reply messages to `replies`.
   grpc::Status CallMethod(std::string_view method, const std::vector<std::string>& authorization,
                           std::string_view request = "", std::string* replies = nullptr,
                           std::chrono::seconds patience = std::chrono::minutes(5)) {
@@ -175,7 +176,7 @@ TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
     }
     for (const Row& row : rows) {
       SCOPED_TRACE(row.id);
-      // Whoever is let in may well end with DEADLINE_EXCEEDED.
+      // A Watch that is allowed ends with DEADLINE_EXCEEDED.
       const auto patience = method.method == kWatch ? std::chrono::seconds(1) : std::chrono::seconds(300);
       const grpc::Status status =
           CallMethod(method.method, {Basic(row.id, kSecret)}, request, nullptr, patience);
@@ -226,7 +227,7 @@ TEST_F(AccessTest, WhatIsNoKeyIsRefused) {
     EXPECT_THAT(status.error_message(), Not(HasSubstr(kSecret)));
   }
   EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {good}).ok());
-  // The scheme's name is of any case.
+  // The name of the scheme is case-insensitive (RFC 7617, section 2).
   EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {"basic " + good.substr(6)}).ok());
 }
 
@@ -268,7 +269,7 @@ TEST_F(AccessTest, ReadExecutesStatementsThatOnlyRead) {
   EXPECT_TRUE(execute(insert, "WRITER").ok()) << "nobody had inserted it";
 }
 
-// Calls run all the time with a key that both files have.
+// Calls run all the time, with a key that is in the old and in the new file.
 TEST_F(AccessTest, ANewKeyFileTakesEffectWithoutDroppingCalls) {
   const auto get_status = [this](const std::string& id, const std::string& secret) {
     return CallMethod("itemdb.v1.Admin/GetStatus", {Basic(id, secret)}).error_code();
@@ -296,7 +297,7 @@ TEST_F(AccessTest, ANewKeyFileTakesEffectWithoutDroppingCalls) {
   EXPECT_THAT(Logged(), Not(HasSubstr(renewed)));
 }
 
-// A stream that goes on has to show its key for every page and chunk.
+// The key of a running stream is checked again for every page and chunk.
 TEST_F(AccessTest, StreamsEndWhenTheirKeyIsWithdrawn) {
   grpc::ClientContext reader;
   reader.AddMetadata("authorization", Basic("READER", kSecret));
@@ -321,7 +322,7 @@ TEST_F(AccessTest, StreamsEndWhenTheirKeyIsWithdrawn) {
   };
   ASSERT_TRUE(write(1));
 
-  // To another role, too little for writing, and away.
+  // WRITER gets a role that may not write, and READER is removed.
   WriteKeys(KeyText("ADMIN", kSecret, "admin") + KeyText("WRITER", kSecret, "read"));
   ASSERT_TRUE(AwaitLog("access keys reloaded"));
   const uint64_t last = database_->GetStatus().change_sequence();
@@ -337,7 +338,7 @@ TEST_F(AccessTest, StreamsEndWhenTheirKeyIsWithdrawn) {
   EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
 }
 
-// Without keys everybody may do everything, whatever they send.
+// Without a key file every call is allowed, whatever authorization it sends.
 TEST_F(ServerTest, KeysAreNotLookedAtWithoutAKeyFile) {
   grpc::ClientContext context;
   context.AddMetadata("authorization", "Bearer something of a proxy");
@@ -346,4 +347,4 @@ TEST_F(ServerTest, KeysAreNotLookedAtWithoutAKeyFile) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

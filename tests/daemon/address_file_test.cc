@@ -8,7 +8,7 @@
 
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
@@ -22,13 +22,13 @@ TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
     nlohmann::json json = nlohmann::json::parse(in);
     EXPECT_EQ(json["grpc"], nlohmann::json::array({"127.0.0.1:4711", "unix:/tmp/s"}));
     EXPECT_EQ(json["http"], nlohmann::json::array({"127.0.0.1:4712"}));
-    // The temporary file is gone: the name appeared by rename.
+    // There is no temporary file: the file was created by rename.
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// The next daemon may have been started with the same file before this one is gone.
+// The next daemon may be started with the same file before this one has ended.
 TEST(AddressFile, LeavesTheFileOfASuccessor) {
   testing::TemporaryDirectory directory;
   std::string path = directory.path() + "/itemd.json";
@@ -44,7 +44,8 @@ TEST(AddressFile, LeavesTheFileOfASuccessor) {
 TEST(AddressFile, NamesTheFileItCannotWrite) {
   AddressFile file("/nowhere/itemd.json");
   absl::Status status = file.Write({"127.0.0.1:1"}, {});
-  EXPECT_NE(MessageOf(status).find("/nowhere/itemd.json: No such file"), std::string::npos) << status;
+  EXPECT_NE(storage::MessageOf(status).find("/nowhere/itemd.json: No such file"), std::string::npos)
+      << status;
 }
 
 TEST(AddressFile, IsNotWrittenUnlessAskedFor) {
@@ -53,4 +54,4 @@ TEST(AddressFile, IsNotWrittenUnlessAskedFor) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

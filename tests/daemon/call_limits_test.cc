@@ -1,4 +1,4 @@
-// Calls that are no longer wanted, and calls that do not fit.
+// Calls that are cancelled or whose deadline passes, and calls that need too much memory.
 #include <gmock/gmock.h>
 #include <spdlog/sinks/base_sink.h>
 
@@ -10,18 +10,18 @@
 #include "storage/base/mutex.h"
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waits for a line, and tells when it came.
+// Waits for a log line and returns its time.
 class LineWatch : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  // When the first line that contains `text` was logged after `since`; nothing within a minute: since + an
+  // The time of the first line after `since` that contains `text`. If there is none within 5 s: `since` + an
   // hour.
   Clock::time_point Await(const std::string& text, Clock::time_point since) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     const Clock::time_point give_up = Clock::now() + std::chrono::seconds(5);
     while (true) {
       for (const auto& [time, line] : lines_) {
@@ -34,21 +34,22 @@ class LineWatch : public spdlog::sinks::base_sink<std::mutex> {
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     lines_.emplace_back(Clock::now(), std::string(message.payload.data(), message.payload.size()));
     arrived_.NotifyAll();
   }
   void flush_() override {}
 
  private:
-  Mutex mutex_;
-  CondVar arrived_;
+  storage::Mutex mutex_;
+  storage::CondVar arrived_;
   std::vector<std::pair<Clock::time_point, std::string>> lines_ ABSL_GUARDED_BY(mutex_);
 };
 
 class CallLimits : public ServerTest {
  protected:
-  // Calls that take a while are logged when they have ended; not all, as only so many lines a second are.
+  // Calls that take longer than 5 ms are logged when they end. Not all of them, because the number of lines a
+  // second is bounded.
   void StartWatched(size_t call_bytes = 1 << 30) {
     server_.reset();
     ServerOptions options = OptionsFor("127.0.0.1:0");
@@ -64,7 +65,7 @@ class CallLimits : public ServerTest {
     admin_ = v1::Admin::NewStub(channel_);
   }
 
-  // Puts items until a check of them takes far longer than 10 ms, on whatever machine; returns how long.
+  // Puts items until a check of them takes much longer than 10 ms, on any machine. Returns how long it takes.
   Clock::duration FillWithItems() {
     EXPECT_TRUE(CreateTable("orders").ok());
     Clock::duration whole{};
@@ -74,7 +75,7 @@ class CallLimits : public ServerTest {
     }
     return whole;
   }
-  // 25 items a batch.
+  // Puts 25 items in each batch.
   void PutItems(int first_batch, int end_batch) {
     for (int batch = first_batch; batch < end_batch; ++batch) {
       v1::BatchWriteItemRequest request;
@@ -91,7 +92,7 @@ class CallLimits : public ServerTest {
     }
   }
 
-  // How long a check of the whole database takes.
+  // The duration of a check of the whole database.
   Clock::duration TimeOfCheck() {
     const Clock::time_point start = Clock::now();
     grpc::ClientContext context;
@@ -100,7 +101,7 @@ class CallLimits : public ServerTest {
     return Clock::now() - start;
   }
 
-  // Milliseconds from `moment` until the check that began at `start` was ended.
+  // Milliseconds from `moment` until the end of the check that began at `start`.
   double MillisecondsUntilItEnded(Clock::time_point start, Clock::time_point moment) {
     const Clock::time_point ended = watch_->Await("CheckDatabase", start);
     return std::chrono::duration<double, std::milli>(ended - moment).count();
@@ -109,7 +110,8 @@ class CallLimits : public ServerTest {
   std::shared_ptr<LineWatch> watch_ = std::make_shared<LineWatch>();
 };
 
-// The least of several attempts: a busy machine may be slow to run the thread that stops, but not every time.
+// The shortest of several attempts counts: a busy machine may run the stopped thread late, but not every
+// time.
 TEST_F(CallLimits, WorkStopsWithin10MsOfBeingCancelled) {
   StartWatched();
   const auto whole = FillWithItems();
@@ -125,7 +127,7 @@ TEST_F(CallLimits, WorkStopsWithin10MsOfBeingCancelled) {
     std::this_thread::sleep_for(whole / 4);
     const Clock::time_point cancelled = Clock::now();
     context.TryCancel();
-    // One that was faster shows nothing.
+    // A check that ended before the cancellation shows nothing.
     if (done.get_future().get().ok()) continue;
     least = std::min(least, MillisecondsUntilItEnded(start, cancelled));
   }
@@ -157,7 +159,7 @@ TEST_F(CallLimits, RequestsBeyondTheirMemoryAreRefusedAndToldWhenToComeBack) {
   ASSERT_TRUE(CreateTable("orders").ok());
   v1::Item item = Key("a", "b");
   AddString(&item, "text", std::string(300'000, 'x'));
-  // One alone always gets in; of many at once, those that do not fit do not.
+  // A single call is always accepted; of many at once, those that do not fit into memory are refused.
   EXPECT_TRUE(Put("orders", item).ok());
   std::atomic<int> taken = 0, refused = 0;
   std::vector<std::thread> callers;
@@ -174,7 +176,7 @@ TEST_F(CallLimits, RequestsBeyondTheirMemoryAreRefusedAndToldWhenToComeBack) {
         EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
         EXPECT_EQ(DetailOf(status).reason(), "CALLS_FULL");
         EXPECT_GT(DetailOf(status).retry_after_ms(), 0);
-        // Whoever asks what is wrong gets an answer all the same.
+        // GetStatus is answered all the same.
         v1::GetStatusReply reply;
         grpc::ClientContext context;
         EXPECT_TRUE(admin_->GetStatus(&context, {}, &reply).ok());
@@ -216,4 +218,4 @@ TEST_F(CallLimits, GetStatusTellsWhatOnlyTheDaemonKnows) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,9 +1,9 @@
-// A compressed request is never inflated: a small one could take all memory.
+// The daemon never inflates a compressed request: a small one could need all memory.
 #include <sys/resource.h>
 
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 long HighestResidentKiB() {
@@ -19,7 +19,7 @@ TEST_F(CompressionTest, IsRefusedAndNotInflated) {
   v1::PutItemRequest request;
   request.set_table_name("orders");
   *request.mutable_item() = Key("a", "b");
-  AddString(request.mutable_item(), "text", std::string(16 << 20, 'x'));  // Some 16 KiB as compressed.
+  AddString(request.mutable_item(), "text", std::string(16 << 20, 'x'));  // About 16 KiB when compressed.
   const long before = HighestResidentKiB();
   for (grpc_compression_algorithm algorithm : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
     grpc::ClientContext context;
@@ -28,9 +28,10 @@ TEST_F(CompressionTest, IsRefusedAndNotInflated) {
     grpc::Status status = data_->PutItem(&context, request, &reply);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << status.error_message();
   }
-  // The client, in this process, needs the message and its compressed form; the server nothing of that size.
+  // The client in this process needs the message and its compressed form. The server needs no memory of that
+  // size.
   EXPECT_LT(HighestResidentKiB() - before, 60 << 10);
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -5,7 +5,7 @@
 #include "itemdb/v1/errors.pb.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 v1::ErrorDetail DetailOf(const grpc::Status& status) {
@@ -21,17 +21,17 @@ TEST(GrpcStatus, KeepsCodeMessageAndReason) {
     std::string reason;
   };
   const Row rows[] = {
-      {ValidationError("no"), grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION"},
-      {NotFoundError("no"), grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND"},
-      {DataLossError("no"), grpc::StatusCode::DATA_LOSS, "DATA_LOSS"},
-      {MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse, "no"),
+      {storage::ValidationError("no"), grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION"},
+      {storage::NotFoundError("no"), grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND"},
+      {storage::DataLossError("no"), grpc::StatusCode::DATA_LOSS, "DATA_LOSS"},
+      {storage::MakeError(absl::StatusCode::kAlreadyExists, storage::kReasonResourceInUse, "no"),
        grpc::StatusCode::ALREADY_EXISTS, "RESOURCE_IN_USE"},
-      {MakeError(absl::StatusCode::kUnknown, kReasonWriteOutcomeUnknown, "no"), grpc::StatusCode::UNKNOWN,
-       "WRITE_OUTCOME_UNKNOWN"},
-      {MakeError(absl::StatusCode::kOutOfRange, kReasonChangesTrimmed, "no"), grpc::StatusCode::OUT_OF_RANGE,
-       "CHANGES_TRIMMED"},
-      {MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "no"), grpc::StatusCode::UNAVAILABLE,
-       "UNAVAILABLE"},
+      {storage::MakeError(absl::StatusCode::kUnknown, storage::kReasonWriteOutcomeUnknown, "no"),
+       grpc::StatusCode::UNKNOWN, "WRITE_OUTCOME_UNKNOWN"},
+      {storage::MakeError(absl::StatusCode::kOutOfRange, storage::kReasonChangesTrimmed, "no"),
+       grpc::StatusCode::OUT_OF_RANGE, "CHANGES_TRIMMED"},
+      {storage::MakeError(absl::StatusCode::kUnavailable, storage::kReasonUnavailable, "no"),
+       grpc::StatusCode::UNAVAILABLE, "UNAVAILABLE"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.reason);
@@ -42,7 +42,7 @@ TEST(GrpcStatus, KeepsCodeMessageAndReason) {
   }
 }
 
-// The canonical codes are numbered alike; a slip in the switch would show here.
+// absl and gRPC number the codes alike, so a mistake in the switch shows here.
 TEST(GrpcStatus, MapsEveryCodeToItsNamesake) {
   for (int code = 1; code <= 16; ++code) {
     absl::Status status(static_cast<absl::StatusCode>(code), "x");
@@ -53,26 +53,29 @@ TEST(GrpcStatus, MapsEveryCodeToItsNamesake) {
 }
 
 TEST(GrpcStatus, TellsWhenToTryAgain) {
-  absl::Status full = MakeError(absl::StatusCode::kResourceExhausted, kReasonQueueFull, "full", 250);
+  absl::Status full =
+      storage::MakeError(absl::StatusCode::kResourceExhausted, storage::kReasonQueueFull, "full", 250);
   EXPECT_EQ(DetailOf(ToGrpcStatus(full)).retry_after_ms(), 250);
 }
 
 TEST(GrpcStatus, NamesTheRuleThatWasBroken) {
-  EXPECT_EQ(DetailOf(ToGrpcStatus(ValidationError("SEM-001", "large"))).rule(), "SEM-001");
-  EXPECT_EQ(DetailOf(ToGrpcStatus(NotFoundError("no"))).rule(), "SEM-039");
-  EXPECT_EQ(
-      DetailOf(ToGrpcStatus(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "no"))).rule(), "");
+  EXPECT_EQ(DetailOf(ToGrpcStatus(storage::ValidationError("SEM-001", "large"))).rule(), "SEM-001");
+  EXPECT_EQ(DetailOf(ToGrpcStatus(storage::NotFoundError("no"))).rule(), "SEM-039");
+  EXPECT_EQ(DetailOf(ToGrpcStatus(storage::MakeError(absl::StatusCode::kUnavailable,
+                                                     storage::kReasonUnavailable, "no")))
+                .rule(),
+            "");
 }
 
-// A message may quote a name of 64 KiB; header blocks of more than 8 KiB make the peer drop the call.
+// A message may quote a name of 64 KiB, but a peer ends a call whose header block is longer than 8 KiB.
 TEST(GrpcStatus, CutsLongMessagesBetweenCharacters) {
   std::string message = "x";
   while (message.size() < 70'000) message += "\u00e9";
-  std::string sent = ToGrpcStatus(ValidationError(message)).error_message();
+  std::string sent = ToGrpcStatus(storage::ValidationError(message)).error_message();
   EXPECT_LE(sent.size(), kMaxStatusMessageBytes);
   EXPECT_GT(sent.size(), kMaxStatusMessageBytes - 8);
   EXPECT_TRUE(sent.ends_with("\u00e9..."));
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

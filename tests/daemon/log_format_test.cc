@@ -9,7 +9,7 @@
 #include "daemon/serving/calls.h"
 #include "spdlog/sinks/ringbuffer_sink.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,7 +55,7 @@ TEST(LogFormat, JsonIsOneObjectALine) {
   EXPECT_EQ(json["reason"], "a \"b\"");
 }
 
-// Whoever can make a daemon log a name of his choice must not write lines of his own.
+// A client can choose a name that the daemon logs. The name must not add lines to the log.
 TEST(LogFormat, AnEventIsOneLineWhateverIsInIt) {
   for (bool json : {false, true}) {
     const std::string line = Format({.json = json}, "bad name=a\nfake error line\r\x1b[2J end=\xff");
@@ -76,12 +76,12 @@ TEST(LogFormat, TheJournalGetsPrioritiesInsteadOfTimes) {
   EXPECT_FALSE(StderrIsJournal("1:2"));
 }
 
-TEST(SlowRequests, AreBoundedInNumberAndNameNoContents) {
+TEST(SlowRequestLog, AreBoundedInNumberAndNameNoContents) {
   auto sink = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
-  SlowRequests slow(absl::Milliseconds(5), std::make_shared<spdlog::logger>("test", sink));
+  SlowRequestLog slow(absl::Milliseconds(5), std::make_shared<spdlog::logger>("test", sink));
   EXPECT_TRUE(slow.IsSlow(std::chrono::milliseconds(5)));
   EXPECT_FALSE(slow.IsSlow(std::chrono::microseconds(4'999)));
-  const CallFacts facts{.table_name = "not a name\nof a table", .more_tables = true, .items = 2};
+  const CallLogFields facts{.table_name = "not a name\nof a table", .more_tables = true, .items = 2};
   for (int i = 0; i < 50; ++i) {
     slow.Log({.method = "itemdb.v1.Data/PutItem",
               .facts = facts,
@@ -95,9 +95,9 @@ TEST(SlowRequests, AreBoundedInNumberAndNameNoContents) {
   EXPECT_THAT(lines, SizeIs(10));
   EXPECT_THAT(lines[0], HasSubstr("slow request method=itemdb.v1.Data/PutItem table=?,... duration_ms=5.500 "
                                   "request_bytes=100 reply_bytes=20 items=2 code=OK"));
-  SlowRequests never(absl::ZeroDuration(), nullptr);
+  SlowRequestLog never(absl::ZeroDuration(), nullptr);
   EXPECT_FALSE(never.IsSlow(std::chrono::hours(1)));
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -8,7 +8,7 @@
 #include "daemon/config/memory_budget.h"
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 class MachineMemory : public ::testing::Test {
@@ -40,7 +40,7 @@ TEST_F(MachineMemory, IsTheLeastLimitOfTheControlGroupsAbove) {
   EXPECT_EQ(Bytes(), 200'000'000u);
 }
 
-// In a container the path of the group is that outside, and its limit stands at the mount.
+// In a container /proc/self/cgroup has the path outside of it; the limit is at the root of the mount.
 TEST_F(MachineMemory, FindsTheLimitOfAContainer) {
   Write("/proc/meminfo", "MemTotal: 1000000 kB\n");
   Write("/proc/self/cgroup", "0::/docker/abc\n");
@@ -75,4 +75,4 @@ TEST(MemoryBudget, PartsNeverExceedTheWhole) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,4 @@
-// The configuration as a whole: where values come from, which one counts, what is refused and how.
+// The configuration: the sources of values, their precedence, and the errors for bad values.
 #include "daemon/config/options.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include "daemon/process/version.h"
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,7 +31,7 @@ class OptionsTest : public ::testing::Test {
     return ParseOptions(static_cast<int>(argv.size()), argv.data(), sources_);
   }
 
-  // The configuration file that is read without being asked for.
+  // The configuration file that is read by default.
   void WriteConfig(const std::string& text) { std::ofstream(sources_.default_config_file) << text; }
 
   const std::string& config_file() const { return sources_.default_config_file; }
@@ -106,7 +106,8 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->time_to_live_wait, absl::Hours(1));
 }
 
-// Each setting for itself: a file that sets three of them keeps those that nobody else sets.
+// The precedence holds for each setting separately: if a flag replaces one setting of a file, the others
+// still count.
 TEST_F(OptionsTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
   WriteConfig(
       "data-dir = '/file'\nlog-level = 'warn'\nmemory = '1GiB'\nlisten = ['127.0.0.1:1', '127.0.0.1:2']\n");
@@ -134,7 +135,7 @@ TEST_F(OptionsTest, TheConfigurationFileIsNamedByFlagThenEnvironment) {
   EXPECT_EQ(Parse({"--config", two}).options->data_directory, "/two");
 }
 
-// A setting is one line of a table; no row of it can be forgotten in one of the three places.
+// All settings are in one table, so that none can be forgotten in one of the three sources.
 TEST_F(OptionsTest, EverySettingIsTakenFromFlagVariableAndFile) {
   for (const Setting& setting : Settings()) {
     SCOPED_TRACE(setting.key());
@@ -184,7 +185,7 @@ TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
   EXPECT_EQ(Parse({"--check-config"}).exit_code, 64) << "it would not start";
 }
 
-// A value that each type of setting refuses, by the name of the setting.
+// A value that the setting `name` refuses, and a part of the error.
 struct BadValue {
   std::string name;
   std::string text;
@@ -250,7 +251,7 @@ void ExpectUsage(const ParsedOptions& parsed, const std::vector<std::string>& sa
 TEST_F(OptionsTest, EveryFlagRefusesAWrongValue) {
   for (const BadValue& row : BadValues()) {
     SCOPED_TRACE(row.name + "=" + row.text);
-    // A flag without value is true; CLI11 has its own words for what such a flag does not take.
+    // A flag without a value means true; CLI11 has its own error for a bad value of such a flag.
     if (row.name == "tls-without-client-certificates") continue;
     const ParsedOptions parsed = Parse({"--data-dir=/data", "--" + row.name + "=" + row.text});
     const bool twice = row.name == "data-dir";
@@ -273,13 +274,13 @@ TEST_F(OptionsTest, EveryVariableRefusesAWrongValue) {
 TEST_F(OptionsTest, EveryKeyRefusesAWrongValueNamingFileAndLine) {
   for (const BadValue& row : BadValues()) {
     SCOPED_TRACE(row.name + "=" + row.text);
-    if (FindSetting(row.name)->is_boolean()) continue;  // A text is of another type: the test below.
+    if (FindSetting(row.name)->is_boolean()) continue;  // A string has another type: tested below.
     WriteConfig("# a comment\n\n" + row.name + " = '" + row.text + "'\n");
     ExpectUsage(Parse({}), {config_file() + ":3: " + row.name + ": ", row.text, row.says});
   }
 }
 
-// What TOML itself tells apart: no setting takes a date, a table or a fraction.
+// TOML has types that no setting accepts: dates, tables and fractions.
 TEST_F(OptionsTest, EveryKeyRefusesAValueOfAnotherType) {
   for (const Setting& setting : Settings()) {
     for (const char* value : {"1.5", "1979-05-27", "{ a = 1 }", "[1, 2]"}) {
@@ -369,7 +370,7 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
   }
 }
 
-// The example lists every setting as a comment; without the marks it is a configuration.
+// The example file has every setting in a comment; without the comment marks it is a valid configuration.
 TEST_F(OptionsTest, TheExampleInPackagingHasEverySetting) {
   std::ifstream example(EXAMPLE_CONFIG_FILE);
   std::string uncommented;
@@ -403,17 +404,22 @@ TEST_F(OptionsTest, VersionNamesTheProgram) {
 }
 
 TEST(ExitCodes, TellDamageFromUseFromInputOutput) {
-  EXPECT_EQ(ExitCodeForOpen(DataLossError("a hole")), 65);
-  EXPECT_EQ(
-      ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign, "x")),
-      65);
-  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown, "x")), 65);
-  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse, "x")),
+  EXPECT_EQ(ExitCodeForOpen(storage::DataLossError("a hole")), 65);
+  EXPECT_EQ(ExitCodeForOpen(storage::MakeError(absl::StatusCode::kFailedPrecondition,
+                                               storage::kReasonDataDirectoryForeign, "x")),
+            65);
+  EXPECT_EQ(ExitCodeForOpen(storage::MakeError(absl::StatusCode::kFailedPrecondition,
+                                               storage::kReasonFormatUnknown, "x")),
+            65);
+  EXPECT_EQ(ExitCodeForOpen(storage::MakeError(absl::StatusCode::kFailedPrecondition,
+                                               storage::kReasonDataDirectoryInUse, "x")),
             69);
   EXPECT_EQ(ExitCodeForOpen(absl::InternalError("x")), 70);
   EXPECT_EQ(ExitCodeForOpen(absl::PermissionDeniedError("x")), 74);
-  EXPECT_EQ(ExitCodeForOpen(MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull, "x")), 74);
+  EXPECT_EQ(ExitCodeForOpen(
+                storage::MakeError(absl::StatusCode::kResourceExhausted, storage::kReasonDiskFull, "x")),
+            74);
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

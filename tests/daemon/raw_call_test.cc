@@ -7,7 +7,7 @@
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 std::string Flatten(const grpc::ByteBuffer& bytes) {
@@ -24,7 +24,7 @@ grpc::ByteBuffer Buffer(const std::string& bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// Items as storage hands them over: each as field 2 of the reply.
+// Items encoded as storage returns them: each as field 2 of the reply.
 std::string EncodeItems(const std::vector<v1::Item>& items) {
   v1::QueryReply reply;
   for (const v1::Item& item : items) *reply.add_items() = item;
@@ -70,8 +70,8 @@ TEST(RawCall, RefusesBytesThatAreNoMessage) {
 TEST(RawCall, NamesTheMethodWhoseRequestDoesNotDecode) {
   absl::Status status = UndecodableRequest("itemdb.v1.Data/PutItem");
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(ReasonOf(status), kReasonValidation);
-  EXPECT_NE(MessageOf(status).find("itemdb.v1.Data/PutItem"), std::string::npos);
+  EXPECT_EQ(storage::ReasonOf(status), storage::kReasonValidation);
+  EXPECT_NE(storage::MessageOf(status).find("itemdb.v1.Data/PutItem"), std::string::npos);
 }
 
 TEST(RawCall, PagesReadAsThePublishedReplies) {
@@ -80,7 +80,7 @@ TEST(RawCall, PagesReadAsThePublishedReplies) {
   v1::Attribute* attribute = item.add_attributes();
   attribute->set_name("pk");
   attribute->mutable_value()->set_s("a");
-  Page page;
+  storage::Page page;
   page.reply.set_change_sequence(7);
   page.reply.set_count(2);
   page.reply.set_scanned_count(5);
@@ -103,10 +103,10 @@ TEST(RawCall, PagesReadAsThePublishedReplies) {
   EXPECT_EQ(scan.items_size(), 2);
 }
 
-// A page is up to 1 MiB; copying it would cost more than everything else the daemon does for it.
+// A page has up to 1 MiB. Copying it would cost more than the rest of the daemon's work for the call.
 TEST(RawCall, DoesNotCopyTheItemsOfAPage) {
   const auto memory = std::make_shared<CallMemory>(1 << 20);
-  Page page;
+  storage::Page page;
   page.encoded_items = std::string(100'000, 'i');
   const void* items = page.encoded_items.data();
   grpc::ByteBuffer bytes;
@@ -117,11 +117,11 @@ TEST(RawCall, DoesNotCopyTheItemsOfAPage) {
   EXPECT_EQ(static_cast<const void*>(slices[1].begin()), items);
 }
 
-// A caller that reads slowly keeps its reply in memory, after the call is answered and, at the end, after the
-// server.
+// gRPC keeps the reply of a slow reader in memory after the call has been answered, and even after the server
+// has been destroyed.
 TEST(RawCall, CountsAReplyUntilGrpcLetsGoOfIt) {
   auto memory = std::make_shared<CallMemory>(1 << 20);
-  Page page;
+  storage::Page page;
   page.encoded_items = std::string(100'000, 'i');
   wire::GetItemReply reply;
   reply.set_item(std::string(50'000, 'i'));
@@ -152,15 +152,15 @@ TEST(CallMemory, LetsInWhatIsAloneOrFits) {
 
 TEST(RawCall, RefusesRepliesLongerThanAMessage) {
   const auto memory = std::make_shared<CallMemory>(1 << 20);
-  Page page;
-  page.encoded_items = std::string(kMaxMessageBytes + 1, 'i');
+  storage::Page page;
+  page.encoded_items = std::string(storage::kMaxMessageBytes + 1, 'i');
   grpc::ByteBuffer bytes;
   EXPECT_EQ(EncodeReply(std::move(page), memory, &bytes).status.error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
   wire::GetItemReply reply;
-  reply.set_item(std::string(kMaxMessageBytes, 'i'));
+  reply.set_item(std::string(storage::kMaxMessageBytes, 'i'));
   EXPECT_EQ(EncodeReply(reply, memory, &bytes).status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,5 +1,5 @@
-// ServerTest: a server in this process on a port the kernel chose, over a database in a temporary directory,
-// called through the generated stubs: what a client in any language sees.
+// ServerTest: a server in this process, on a port that the kernel chooses, with a database in a temporary
+// directory. Tests call it through the generated stubs, as clients in any language do.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -25,7 +25,7 @@
 #include "storage/base/limits.h"
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 
 inline v1::ErrorDetail DetailOf(const grpc::Status& status) {
   v1::ErrorDetail detail;
@@ -49,11 +49,11 @@ inline v1::Item Key(const std::string& pk, const std::string& sk) {
 class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    DatabaseOptions options;
+    storage::DatabaseOptions options;
     options.data_directory = directory_.path() + "/data";
     options.free_space_floor_bytes = 0;
     options.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
-    auto database = Database::Open(std::move(options));
+    auto database = storage::Database::Open(std::move(options));
     ASSERT_TRUE(database.ok()) << database.status();
     database_ = *std::move(database);
     Start("127.0.0.1:0");
@@ -84,17 +84,17 @@ class ServerTest : public ::testing::Test {
 
   static std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
     grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    // Channels of one process to one address share a connection otherwise.
+    arguments.SetMaxReceiveMessageSize(storage::kMaxMessageBytes);
+    // Otherwise all channels of a process to one address share a connection.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    // Otherwise a client that does not read takes as many megabytes of a stream as it believes to be under
-    // way.
+    // Otherwise the flow-control window grows, and a client that does not read still receives megabytes of a
+    // stream.
     arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
     return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   }
 
-  // Until nothing changes for a moment: what stalled clients make the server hold, which is to be more than
-  // `more_than` in the end.
+  // The bytes that the server holds for calls of stalled clients: waits until the number is above `more_than`
+  // and no longer changes.
   int64_t SettledCallBytes(int64_t more_than) {
     int64_t before = -1;
     for (int i = 0; i < 300; ++i) {
@@ -105,7 +105,7 @@ class ServerTest : public ::testing::Test {
     }
     return before;
   }
-  // What calls and streams held is given back a moment after they end.
+  // Expects that all bytes held for calls and streams are released. This happens shortly after they end.
   void ExpectNoCallBytesInTheEnd() {
     for (int i = 0; i < 6'000 && server_->call_bytes() != 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -141,7 +141,7 @@ class ServerTest : public ::testing::Test {
     return data_->PutItem(&context, request, &reply);
   }
 
-  // A unary call with bytes of the caller's choice.
+  // A unary call whose request is `bytes`.
   grpc::Status CallRaw(const std::string& method, const std::string& bytes) {
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
@@ -155,7 +155,7 @@ class ServerTest : public ::testing::Test {
   }
 
   testing::TemporaryDirectory directory_;
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<storage::Database> database_;
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Data::Stub> data_;
@@ -164,4 +164,4 @@ class ServerTest : public ::testing::Test {
   std::unique_ptr<v1::Admin::Stub> admin_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,4 +1,4 @@
-// Addresses, health, callers that leave, and stopping.
+// Addresses, health, callers that cancel, and the stop of the server.
 #include <gmock/gmock.h>
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 using ServerLifecycle = ServerTest;
 
-// The database goes on with a write whose caller left; its answer must find the call still there.
+// The database completes a write whose caller has cancelled; the call must still exist at that time.
 TEST_F(ServerLifecycle, OutlivesCallersThatCancel) {
   ASSERT_TRUE(CreateTable("orders").ok());
   constexpr int kCalls = 200;
@@ -47,11 +47,11 @@ TEST_F(ServerLifecycle, ServesUnixSockets) {
   EXPECT_TRUE(CreateTable("orders").ok());
 }
 
-// Shared silently, half of the calls would reach the other daemon.
+// If two daemons shared a port, half of the calls would reach the other daemon.
 TEST_F(ServerLifecycle, RefusesAPortThatIsTaken) {
   auto second = Server::Start(*database_, OptionsFor(server_->addresses()[0]));
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(MessageOf(second.status()),
+  EXPECT_EQ(storage::MessageOf(second.status()),
             "cannot listen on " + server_->addresses()[0] + ": another process uses this address");
   EXPECT_TRUE(CreateTable("orders").ok()) << "the first one goes on";
 }
@@ -62,7 +62,7 @@ TEST_F(ServerLifecycle, RefusesASocketThatIsServed) {
   Start(address);
   auto second = Server::Start(*database_, OptionsFor(address));
   ASSERT_FALSE(second.ok());
-  EXPECT_THAT(MessageOf(second.status()), HasSubstr("another process listens there"));
+  EXPECT_THAT(storage::MessageOf(second.status()), HasSubstr("another process listens there"));
   EXPECT_TRUE(CreateTable("orders").ok());
 }
 
@@ -108,8 +108,7 @@ TEST_F(ServerLifecycle, AnswersCallsInFlightWhenItStops) {
   int ok = 0;
   for (int i = 0; i < kCalls; ++i) {
     grpc::StatusCode code = done[i].get_future().get();
-    // Taken on and answered, or refused before it was taken on; gRPC itself says CANCELLED in its last
-    // moments.
+    // A call is either accepted and answered, or refused; while it shuts down, gRPC itself answers CANCELLED.
     EXPECT_THAT(code, ::testing::AnyOf(grpc::StatusCode::OK, grpc::StatusCode::UNAVAILABLE,
                                        grpc::StatusCode::CANCELLED));
     ok += code == grpc::StatusCode::OK;
@@ -124,7 +123,7 @@ TEST_F(ServerLifecycle, AnswersCallsInFlightWhenItStops) {
   EXPECT_EQ(all.count(), ok) << "a write was done and its caller not told, or the reverse";
 }
 
-// Whoever connects and says nothing must not keep his connection for ever.
+// A connection on which the client sends nothing is closed after the handshake timeout.
 TEST_F(ServerLifecycle, ClosesConnectionsThatNeverSpeak) {
   server_.reset();
   ServerOptions options = OptionsFor("127.0.0.1:0");
@@ -134,7 +133,7 @@ TEST_F(ServerLifecycle, ClosesConnectionsThatNeverSpeak) {
   const SocketAddress target = ToSocketAddress(*ParseListenAddress((*server)->addresses()[0]));
   Descriptor silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(connect(silent.get(), target.get(), target.bytes), 0);
-  // The server's settings come, then the end.
+  // The server sends its SETTINGS frame and then closes the connection.
   pollfd event = {.fd = silent.get(), .events = POLLIN, .revents = 0};
   char bytes[1024];
   ssize_t got = 1;
@@ -160,7 +159,7 @@ TEST_F(ServerLifecycle, ClosesConnectionsBeyondTheLimit) {
   auto second = Connect((*server)->addresses()[0]);
   EXPECT_EQ(call(second, false), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(call(first, true), grpc::StatusCode::OK);
-  // Room again: the second, which keeps trying, gets in.
+  // After the first connection has ended, the second client, which retries, is accepted.
   first.reset();
   EXPECT_EQ(call(second, true), grpc::StatusCode::OK);
 }
@@ -196,7 +195,7 @@ class Watcher : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffe
   std::promise<void> ended_;
 };
 
-// A monitor that watches the daemon's health has no reason to hang up, and must not hold up the stop.
+// A health watch does not end by itself, and must not delay the stop.
 TEST_F(ServerLifecycle, StopsUnderAHealthWatch) {
   Watcher watcher(channel_);
   watcher.WaitForFirstMessage();
@@ -207,4 +206,4 @@ TEST_F(ServerLifecycle, StopsUnderAHealthWatch) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

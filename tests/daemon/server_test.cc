@@ -1,10 +1,10 @@
-// Every RPC, and what is answered to requests that are none.
+// Every RPC, and the answers to malformed requests.
 #include <gmock/gmock.h>
 
 #include "daemon/process/version.h"
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,7 +91,8 @@ TEST_F(ServerTest, WritesAndReadsAnItem) {
   EXPECT_FALSE(got.has_item());
 }
 
-// A false condition is an outcome that carries the item, not an error: status details could not hold it.
+// A false condition is an outcome with the item and not an error, because status details are too small for an
+// item.
 TEST_F(ServerTest, AnswersAFalseConditionWithTheItem) {
   ASSERT_TRUE(CreateTable("orders").ok());
   v1::Item item = Key("a", "b");
@@ -108,7 +109,8 @@ TEST_F(ServerTest, AnswersAFalseConditionWithTheItem) {
   EXPECT_EQ(reply.condition_failed().item().SerializeAsString(), item.SerializeAsString());
 }
 
-// PQL-01..03, ERR-13: the items of a statement's reply are appended as storage has them.
+// SELECT, INSERT and UPDATE (PQL-01..03), and the error for a duplicate item (ERR-13). The items of the reply
+// are appended as storage encodes them.
 TEST_F(ServerTest, ExecutesStatements) {
   ASSERT_TRUE(CreateTable("orders").ok());
   auto execute = [this](const std::string& statement, const std::string& parameter,
@@ -250,7 +252,7 @@ TEST_F(ServerTest, ShowsChangesStatusAndChecks) {
   EXPECT_EQ(reply.finding_count(), 0);
 }
 
-TEST_F(ServerTest, ShowsAccessPatterns) {  // SEED-049
+TEST_F(ServerTest, ShowsAccessPatterns) {  // GetAccessPatterns (SEED-049).
   ASSERT_TRUE(CreateTable("orders").ok());
   ASSERT_TRUE(Put("orders", Key("a", "1")).ok());
   v1::GetAccessPatternsRequest request;
@@ -273,7 +275,7 @@ TEST_F(ServerTest, ShowsAccessPatterns) {  // SEED-049
   EXPECT_EQ(DetailOf(missing).reason(), "RESOURCE_NOT_FOUND");
 }
 
-// Every method, so that none is registered with a parser that answers INTERNAL.
+// Calls every method, because one could be registered with a parser that answers INTERNAL.
 TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
   const char* methods[] = {"Data/PutItem",
                            "Data/GetItem",
@@ -313,9 +315,9 @@ TEST_F(ServerTest, NamesTheTableThatDoesNotExist) {
   EXPECT_THAT(status.error_message(), HasSubstr("missing"));
 }
 
-// SEM-018: a request takes at most 16 MiB; the message around it a little more.
+// A request has at most 16 MiB (SEM-018); the message with its framing may be a little longer.
 TEST_F(ServerTest, RefusesMessagesBeyondTheLimitAndStaysUp) {
-  std::string name(kMaxMessageBytes, 'x');
+  std::string name(storage::kMaxMessageBytes, 'x');
   grpc::Status status = CallRaw("/itemdb.v1.Data/PutItem", name);
   EXPECT_NE(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << "exactly the limit is taken";
   status = CallRaw("/itemdb.v1.Data/PutItem", name + "x");
@@ -323,8 +325,7 @@ TEST_F(ServerTest, RefusesMessagesBeyondTheLimitAndStaysUp) {
   EXPECT_TRUE(CreateTable("orders").ok());
 }
 
-// The message of an error quotes what was wrong, here 60 KiB of it; more than 8 KiB of headers would kill the
-// call.
+// An error message quotes the bad name, here of 60 KiB; more than 8 KiB of headers would end the call.
 TEST_F(ServerTest, SendsErrorsThatQuoteLongNames) {
   grpc::Status status = Put(std::string(60'000, 'n'), Key("a", "b"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
@@ -332,4 +333,4 @@ TEST_F(ServerTest, SendsErrorsThatQuoteLongNames) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

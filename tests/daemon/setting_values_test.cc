@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 TEST(SettingValues, SizesHaveUnits) {
@@ -52,4 +52,4 @@ TEST(SettingValues, TheNearestNameIsNearEnough) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

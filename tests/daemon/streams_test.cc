@@ -1,4 +1,4 @@
-// QueryStream, ScanStream and BulkWrite as a client in any language sees them.
+// QueryStream, ScanStream and BulkWrite, called as a client in any language does.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::ElementsAre;
@@ -43,7 +43,7 @@ class Streams : public ServerTest {
     (*request.mutable_query()->mutable_expression_attribute_values())[":pk"].set_s("c");
     return request;
   }
-  // Restarts the server with so many bytes for calls.
+  // Restarts the server with `bytes` of memory for calls.
   void StartWithCallBytes(size_t bytes) {
     server_.reset();
     ServerOptions options = OptionsFor("127.0.0.1:0");
@@ -67,7 +67,7 @@ class Streams : public ServerTest {
   }
 };
 
-TEST_F(Streams, GiveAllPagesInOrder) {  // EXT-01
+TEST_F(Streams, GiveAllPagesInOrder) {  // The pages of a Query or Scan, one after the other (EXT-01).
   Fill(25);
   grpc::ClientContext scan_context;
   auto scan = data_->ScanStream(&scan_context, ScanOf("orders", /*limit=*/10));
@@ -100,14 +100,15 @@ TEST_F(Streams, GiveAllPagesInOrder) {  // EXT-01
   EXPECT_THAT(counts, ElementsAre(20, 5));
 }
 
-// With an error when they read states of which some do not have the table.
-TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {  // EXT-01, EXT-02
+// Without `one_state` each page is read from a new snapshot (EXT-01); a later snapshot does not have the
+// table, which is an error. With `one_state` all pages are read from one pinned snapshot (EXT-02).
+TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {
   for (bool one_state : {false, true}) {
     SCOPED_TRACE(one_state);
     if (one_state) {
       ASSERT_TRUE(CreateTable("orders").ok());
     }
-    // More than gRPC buffers on its own, so that later pages are read after the deletion.
+    // More bytes than gRPC buffers, so that later pages are read after the deletion.
     Fill(60, 300'000);
     grpc::ClientContext context;
     v1::ScanStreamRequest request = ScanOf("orders");
@@ -134,7 +135,7 @@ TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {  // EXT-
   }
 }
 
-TEST_F(Streams, EndWithTheErrorOfTheirRequest) {  // EXT-01
+TEST_F(Streams, EndWithTheErrorOfTheirRequest) {  // A stream of pages (EXT-01).
   grpc::ClientContext missing;
   v1::ScanReply page;
   auto scan = data_->ScanStream(&missing, ScanOf("nothing"));
@@ -150,8 +151,9 @@ TEST_F(Streams, EndWithTheErrorOfTheirRequest) {  // EXT-01
   EXPECT_EQ(query->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(Streams, ReadEachPageFromTheStateOfItsMomentUnlessOneIsAskedFor) {  // EXT-01, EXT-02
-  // More than gRPC buffers on its own, so that later pages are read after the write below.
+// Pages read from new snapshots (EXT-01), or with `one_state` from one pinned snapshot (EXT-02).
+TEST_F(Streams, ReadEachPageFromTheStateOfItsMomentUnlessOneIsAskedFor) {
+  // More bytes than gRPC buffers, so that later pages are read after the write below.
   Fill(60, 300'000);
   for (bool one_state : {false, true}) {
     SCOPED_TRACE(one_state);
@@ -175,7 +177,8 @@ TEST_F(Streams, ReadEachPageFromTheStateOfItsMomentUnlessOneIsAskedFor) {  // EX
   }
 }
 
-TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
+// The next page is read after the previous one was accepted (EXT-01).
+TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {
   Fill(80, 300'000);
   StartWithCallBytes(64 * kStreamsMiB);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
@@ -188,7 +191,7 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
   int64_t bytes = SettledCallBytes(8 * kStreamsMiB);
   EXPECT_GT(bytes, 8 * kStreamsMiB);
   EXPECT_LE(bytes, 8 * 3 * kStreamsMiB);
-  // They go on when they are read, and then nothing is left.
+  // The streams continue when the client reads, and hold no bytes at the end.
   for (auto& stream : streams) {
     v1::ScanReply page;
     int items = 0;
@@ -199,7 +202,7 @@ TEST_F(Streams, CostOnePageWhenTheirClientDoesNotRead) {  // EXT-01
   ExpectNoCallBytesInTheEnd();
 }
 
-TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
+TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // A stream of pages (EXT-01).
   Fill(80, 300'000);
   StartWithCallBytes(10 * kStreamsMiB);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
@@ -226,7 +229,7 @@ TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // EXT-01
   EXPECT_LT(refused, 20);
 }
 
-TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // EXT-01
+TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // A stream of pages (EXT-01).
   Fill(80, 300'000);
   {
     grpc::ClientContext context;
@@ -247,7 +250,7 @@ TEST_F(Streams, EndWhenTheClientCancelsOrTheDeadlinePasses) {  // EXT-01
   ExpectNoCallBytesInTheEnd();
 }
 
-TEST_F(Streams, EndWhenTheServerStops) {  // EXT-01, EXT-03
+TEST_F(Streams, EndWhenTheServerStops) {  // Streams of pages (EXT-01) and of chunks (EXT-03).
   Fill(80, 300'000);
   grpc::ClientContext stalled_context;
   auto stalled = data_->ScanStream(&stalled_context, ScanOf("orders"));
@@ -257,7 +260,7 @@ TEST_F(Streams, EndWhenTheServerStops) {  // EXT-01, EXT-03
   ASSERT_TRUE(idle->Write(Chunk(1, {"a"})));
   v1::BulkWriteReply acknowledged;
   ASSERT_TRUE(idle->Read(&acknowledged));
-  // The patience would let a call run for an hour; streams are not what it is for.
+  // The grace period of an hour is for single calls; streams end at once.
   server_->Stop(std::chrono::hours(1));
   EXPECT_FALSE(idle->Read(&acknowledged));
   grpc::Status status = idle->Finish();
@@ -270,7 +273,7 @@ TEST_F(Streams, EndWhenTheServerStops) {  // EXT-01, EXT-03
   server_.reset();
 }
 
-TEST_F(Streams, OfChunksAreAcknowledgedInOrder) {  // EXT-03
+TEST_F(Streams, OfChunksAreAcknowledgedInOrder) {  // Chunks are applied and acknowledged in order (EXT-03).
   grpc::ClientContext context;
   auto bulk = data_->BulkWrite(&context);
   std::thread writer([&] {
@@ -291,11 +294,11 @@ TEST_F(Streams, OfChunksAreAcknowledgedInOrder) {  // EXT-03
   EXPECT_EQ(number, 100u);
 }
 
-TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // EXT-03
+TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // Several chunks may be unacknowledged (EXT-03).
   StartWithCallBytes(64 * kStreamsMiB);
   grpc::ClientContext context;
   auto bulk = data_->BulkWrite(&context);
-  // 4 MB a chunk, never read from: acknowledgements wait, chunks wait for them.
+  // Chunks of 4 MB; the client reads no acknowledgements, so the server stops reading chunks.
   std::thread writer([&] {
     for (int i = 1; i <= 40; ++i) {
       v1::BulkWriteChunk chunk = Chunk(i, {});
@@ -322,7 +325,8 @@ TEST_F(Streams, OfChunksHoldABoundedNumberOfThem) {  // EXT-03
   ExpectNoCallBytesInTheEnd();
 }
 
-TEST_F(Streams, OfChunksEndWithTheFirstThatFails) {  // EXT-03
+// A chunk out of order, too long or empty ends the stream (EXT-03).
+TEST_F(Streams, OfChunksEndWithTheFirstThatFails) {
   grpc::ClientContext context;
   auto bulk = data_->BulkWrite(&context);
   bulk->Write(Chunk(1, {"a"}));
@@ -338,7 +342,8 @@ TEST_F(Streams, OfChunksEndWithTheFirstThatFails) {  // EXT-03
   EXPECT_EQ(DetailOf(status).reason(), "VALIDATION");
 }
 
-TEST_F(Streams, OfChunksNameTheWritesTheyReject) {  // EXT-03
+// Writes that can never be applied are rejected by position (EXT-03).
+TEST_F(Streams, OfChunksNameTheWritesTheyReject) {
   grpc::ClientContext context;
   auto bulk = data_->BulkWrite(&context);
   v1::BulkWriteChunk chunk = Chunk(1, {"a", "b"});
@@ -355,4 +360,4 @@ TEST_F(Streams, OfChunksNameTheWritesTheyReject) {  // EXT-03
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

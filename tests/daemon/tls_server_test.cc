@@ -1,4 +1,5 @@
-// TLS: which files are taken, which clients get in, and what happens when the files change.
+// TLS: which certificate files are accepted, which clients can connect, and what happens when the files
+// change.
 #include <gmock/gmock.h>
 #include <grpc/support/log.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
@@ -13,7 +14,7 @@
 #include "tests/http/raw_http_client.h"
 #include "tests/support/test_certificates.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 class TlsTest : public ServerTest {
  protected:
   void SetUp() override {
-    // A line for every handshake that fails, as they should.
+    // gRPC logs a line for every failed handshake; here many fail on purpose.
     gpr_set_log_function([](gpr_log_func_args*) {});
     ServerTest::SetUp();
   }
@@ -71,7 +72,7 @@ class TlsTest : public ServerTest {
     server_ = *std::move(server);
   }
 
-  // A new connection that trusts `authority` and shows `identity`, if any.
+  // A new connection that trusts `authority` and presents the certificate `identity`, if there is one.
   std::unique_ptr<v1::Admin::Stub> Connect(const TestAuthority& authority,
                                            const TestCertificate& identity = {}) {
     grpc::SslCredentialsOptions options;
@@ -85,16 +86,16 @@ class TlsTest : public ServerTest {
         grpc::CreateCustomChannel(server_->addresses()[0], grpc::SslCredentials(options), arguments));
   }
 
-  // Whether a new connection of HTTP that trusts `authority` is answered.
+  // Whether a request on a new HTTP connection that trusts `authority` is answered.
   bool AnswersHttp(const TestAuthority& authority, const TestCertificate& identity) {
-    RawHttpClient client(server_->http_addresses()[0]);
+    http::RawHttpClient client(server_->http_addresses()[0]);
     if (!client.StartTls({.authority = authority.certificate(),
                           .certificate = identity.certificate,
                           .key = identity.key})) {
       return false;
     }
     client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    return client.ReadReply().value_or(RawReply()).status == 200;
+    return client.ReadReply().value_or(http::RawReply()).status == 200;
   }
 
   static grpc::StatusCode Call(v1::Admin::Stub& stub) {
@@ -141,7 +142,7 @@ TEST_F(TlsTest, RefusesFilesThatAreNotFitForUse) {
     WriteFile("ca", row.ca);
     absl::Status status = ReadTlsFiles(Files()).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status));
-    EXPECT_THAT(MessageOf(status), HasSubstr(row.says));
+    EXPECT_THAT(storage::MessageOf(status), HasSubstr(row.says));
   }
   WriteIdentity(good);
   WriteFile("ca", expired.certificate + authority_.certificate());
@@ -151,7 +152,7 @@ TEST_F(TlsTest, RefusesFilesThatAreNotFitForUse) {
     std::filesystem::rename(Path(name), Path("away"));
     absl::Status status = ReadTlsFiles(Files()).status();
     EXPECT_TRUE(absl::IsUnavailable(status));
-    EXPECT_THAT(MessageOf(status), HasSubstr(Path(name) + " cannot be read: No such file"));
+    EXPECT_THAT(storage::MessageOf(status), HasSubstr(Path(name) + " cannot be read: No such file"));
     std::filesystem::rename(Path("away"), Path(name));
   }
 }
@@ -187,9 +188,9 @@ TEST_F(TlsTest, LetsInWhomTheAuthoritySigned) {
   }
 }
 
-// Calls run all the time, on the connection from before and on new ones; the authority changes with the
-// certificate, so that only who trusts the new one gets in afterwards. Halfway, key and certificate do not
-// fit.
+// Calls run all the time, on an old connection and on new ones. The authority changes with the certificate,
+// so after the change only clients that trust the new authority can connect. In between, key and certificate
+// do not match.
 TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
   WriteIdentity(authority_.Sign());
   WriteFile("ca", authority_.certificate());
@@ -206,7 +207,7 @@ TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
 
   const TestCertificate renewed = other_.Sign();
   WriteFile("key", renewed.key);
-  // The half that is there is noticed, and not taken.
+  // The new key without its certificate is noticed and not used.
   EXPECT_TRUE(AwaitLog("certificates not reloaded"));
   EXPECT_EQ(Call(*Connect(authority_, identity)), grpc::StatusCode::OK) << "the old pair serves on";
   WriteFile("cert", renewed.certificate);
@@ -215,7 +216,7 @@ TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
   EXPECT_TRUE(AwaitLog("certificates reloaded"));
   EXPECT_TRUE(AnswersHttp(other_, new_identity)) << "HTTP has them at once";
   EXPECT_FALSE(AnswersHttp(authority_, new_identity));
-  // gRPC has them within another second.
+  // gRPC uses the new files within another second.
   grpc::StatusCode code = grpc::StatusCode::UNAVAILABLE;
   for (int attempt = 0; attempt < 1'200 && code != grpc::StatusCode::OK; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -232,4 +233,4 @@ TEST_F(TlsTest, ReloadsCertificatesWithoutDroppingCalls) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

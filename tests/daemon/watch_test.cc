@@ -1,11 +1,11 @@
-// Watch as a client in any language sees it.
+// Watch, called as a client in any language does.
 #include <gmock/gmock.h>
 
 #include <thread>
 
 #include "tests/daemon/server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -38,11 +38,11 @@ class Watch : public ServerTest {
   }
 };
 
-TEST_F(Watch, TellsOfEveryChangeAndOfNone) {  // SEM-107
+TEST_F(Watch, TellsOfEveryChangeAndOfNone) {  // Each change exactly once, in commit order (SEM-107).
   grpc::ClientContext context;
   auto watch = Open(context, 2);
   v1::WatchReply reply;
-  ASSERT_TRUE(watch->Read(&reply));  // Progress alone.
+  ASSERT_TRUE(watch->Read(&reply));  // Only a position, no records.
   EXPECT_EQ(reply.records_size(), 0);
   EXPECT_EQ(reply.change_sequence(), 2u);
   EXPECT_EQ(reply.oldest_sequence(), 1u);
@@ -63,7 +63,8 @@ TEST_F(Watch, TellsOfEveryChangeAndOfNone) {  // SEM-107
   EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::CANCELLED);
 }
 
-// Who does not read must neither hold up writers nor fill memory, and gets everything all the same.
+// A client that does not read must not delay writers and must not fill memory. It still gets all changes when
+// it reads.
 TEST_F(Watch, WaitsForAClientThatDoesNotRead) {
   constexpr int kWatchers = 8;
   constexpr int kWrites = 80;
@@ -140,7 +141,7 @@ TEST_F(Watch, EndsWhenTheServerStops) {
   PutPadded(1, 10);
   v1::WatchReply reply;
   ASSERT_TRUE(watch->Read(&reply));
-  // It waits for the next change now, and would for a minute.
+  // The watch now waits for the next change, for up to a minute.
   server_->Stop(std::chrono::hours(1));
   EXPECT_FALSE(watch->Read(&reply));
   grpc::Status status = watch->Finish();
@@ -150,4 +151,4 @@ TEST_F(Watch, EndsWhenTheServerStops) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

@@ -1,6 +1,6 @@
-// itemdb.wire messages must have the wire format of the itemdb.v1 messages they stand for: the server reads
-// the one where clients send the other. The twins are compared by descriptor, starting from the methods of
-// the Data service, so that a field or method added to one side only is found.
+// itemdb.wire messages must have the same wire format as their itemdb.v1 twins: clients send the v1 message
+// and the server parses the wire message. The test compares the descriptors of twins, starting from the
+// methods of the Data service, so it finds a field or method that was added on one side only.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/wire_format_lite.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "itemdb/v1/data.pb.h"
 #include "itemdb/wire/data.pb.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -24,7 +24,7 @@ const Descriptor* Wire(const std::string& name) {
   return google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName("itemdb.wire." + name);
 }
 
-// What DataService parses and answers for each method.
+// The messages that DataService parses and returns for each method.
 struct Twins {
   const Descriptor* request;
   const Descriptor* reply;
@@ -117,8 +117,8 @@ class Comparison {
     EXPECT_EQ(field->is_packed(), other->is_packed());
     EXPECT_EQ(WireTypeOf(field), WireTypeOf(other));
     EXPECT_EQ(OneofOf(field), OneofOf(other));
-    // What several messages call differently is one field of the twin; a map entry's fields are called key
-    // and value.
+    // A twin of several messages has one field for fields with different names. The fields of a map entry are
+    // called key and value.
     const std::set<std::string> shared = {"key_or_item", "legacy_filter", "page"};
     bool may_differ_in_name =
         shared.contains(other->name()) || field->containing_type()->map_key() != nullptr;
@@ -162,8 +162,7 @@ TEST(WireTwins, HaveTheWireFormatOfThePublishedMessages) {
   EXPECT_GE(comparison.count(), 30u);
 }
 
-// Equal descriptors are what the server relies on; this is what it means, on one message with every kind of
-// field.
+// The effect of equal descriptors, on one message with every kind of field.
 TEST(WireTwins, ReadWhatTheOtherWrote) {
   v1::UpdateItemRequest published;
   published.set_table_name("orders");
@@ -191,4 +190,4 @@ TEST(WireTwins, ReadWhatTheOtherWrote) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

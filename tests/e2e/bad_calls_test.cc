@@ -1,5 +1,5 @@
-// What no client of ours would send, straight over gRPC: each call is refused with a status, a reason and a
-// sentence, changes nothing and leaves the daemon serving.
+// Calls that the client library never makes, directly over gRPC. Each call is refused with a status, a reason
+// and a message, changes nothing, and the daemon continues to serve.
 #include <string_view>
 
 #include "google/protobuf/text_format.h"
@@ -14,14 +14,14 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Row {
-  const char* method;  // Of the package itemdb.v1.
+  const char* method;  // In the package itemdb.v1.
   std::string request;
   std::vector<std::string> says;
   grpc::StatusCode code = grpc::StatusCode::INVALID_ARGUMENT;
   const char* reason = "VALIDATION";
 };
 
-// The bytes of a message written as text.
+// The bytes of a message that is given as text.
 template <typename Message>
 std::string Bytes(const std::string& text) {
   Message message;
@@ -75,7 +75,7 @@ class BadCallsTest : public E2eTest {
       EXPECT_EQ(reply.status.error_code(), row.code) << reply.status.error_message();
       EXPECT_EQ(reply.reason, row.reason);
       const std::string message = reply.status.error_message();
-      // What is not offered gRPC answers by itself.
+      // gRPC itself answers UNIMPLEMENTED, without a message.
       EXPECT_EQ(message.empty(), row.code == grpc::StatusCode::UNIMPLEMENTED);
       EXPECT_LT(message.size(), 4'096u);
       for (const std::string& part : row.says) EXPECT_THAT(message, HasSubstr(part));
@@ -111,8 +111,8 @@ TEST_F(BadCallsTest, BytesThatAreNoRequest) {
                              "Admin/GetStatus",
                              "Admin/CheckDatabase",
                              "Admin/GetAccessPatterns"}) {
-    // A field that ends after the message does, the group wire types, and text that is no UTF-8 (when there
-    // is a text field 1).
+    // A field that is longer than the message, the wire types of groups, and text that is not UTF-8 (if field
+    // 1 is text).
     rows.push_back({method, std::string("\x0a\xff", 2), {"request message", method}});
     rows.push_back({method, "\x0b\x0b\x0b\x0b", {"request message", method}});
   }
@@ -142,11 +142,11 @@ TEST_F(BadCallsTest, EmptyRequests) {
   });
 }
 
-// What C++ types of a client cannot even express.
+// Values that the C++ types of the client library cannot express.
 TEST_F(BadCallsTest, ValuesThatAreNone) {
   std::string deep = "s: 'x'";
   for (int i = 0; i < 40; ++i) deep = "l { values { " + deep + " } }";
-  // Beyond what protobuf itself would read.
+  // Deeper than protobuf's own limit.
   std::string deeper;
   for (int i = 0; i < 5'000; ++i) deeper = Field(7, Field(1, deeper));
   const std::string deeper_item = Field(1, Field(1, "v") + Field(2, deeper));
@@ -198,7 +198,7 @@ TEST_F(BadCallsTest, EnumsAndLimits) {
   });
 }
 
-// SEM-045 to SEM-048, SEM-054.
+// Limits of batches and transactions (SEM-045 to SEM-048); a ConditionCheck needs a condition (SEM-054).
 TEST_F(BadCallsTest, BatchesAndTransactions) {
   std::string puts;
   std::string actions;
@@ -211,7 +211,7 @@ TEST_F(BadCallsTest, BatchesAndTransactions) {
     return Bytes<v1::BatchWriteItemRequest>("request_items { table_name: 'Product' " + writes + " }");
   };
   const auto transact = [](const std::string& items) { return Bytes<v1::TransactWriteItemsRequest>(items); };
-  // Four actions of 1.1 MB each: more than 4 MiB together, none an item too large by itself.
+  // Twelve actions, more than 4 MiB together; no single item is too large.
   std::string large;
   for (int i = 0; i < 12; ++i) {
     large +=
@@ -262,7 +262,7 @@ v1::ExecuteStatementRequest Statement(const std::string& text) {
   return request;
 }
 
-// PQL-06 to PQL-18.
+// Malformed PartiQL statements, and statements over a limit (PQL-06 to PQL-18).
 TEST_F(BadCallsTest, StatementsThatAreNone) {
   const auto execute = [](const std::string& text) { return Statement(text).SerializeAsString(); };
   v1::ExecuteStatementRequest unused = Statement("SELECT * FROM Product WHERE product_id = 'p'");
@@ -322,7 +322,8 @@ TEST_F(BadCallsTest, StatementsThatAreNone) {
   });
 }
 
-// PQL-12, PQL-14, PQL-15: what refuses all statements of a request.
+// Errors that refuse all statements of a request: limits (PQL-12), of batches (PQL-14) and of transactions
+// (PQL-15).
 TEST_F(BadCallsTest, SeveralStatements) {
   const std::string read = "SELECT * FROM Product WHERE product_id = 'p' AND warehouse_id = 'w'";
   const std::string write = "DELETE FROM Product WHERE product_id = 'p' AND warehouse_id = 'w'";
@@ -349,7 +350,7 @@ TEST_F(BadCallsTest, SeveralStatements) {
   });
 }
 
-// EXT-01: streams of pages are refused as single calls are.
+// Streams of pages (EXT-01) are refused like single calls.
 TEST_F(BadCallsTest, StreamsOfPagesThatCannotBegin) {
   const auto query = [](const std::string& text) {
     return Bytes<v1::QueryStreamRequest>("query { table_name: 'Product' " + text + " }");
@@ -386,7 +387,7 @@ TEST_F(BadCallsTest, StreamsOfPagesThatCannotBegin) {
   });
 }
 
-// EXT-03.
+// A chunk out of order, too long or empty ends the stream (EXT-03).
 TEST_F(BadCallsTest, ChunksThatAreRefusedAsAWhole) {
   const auto chunk = [](const std::string& text) { return Bytes<v1::BulkWriteChunk>(text); };
   const std::string put =
@@ -411,7 +412,7 @@ TEST_F(BadCallsTest, ChunksThatAreRefusedAsAWhole) {
   });
 }
 
-// EXT-03: what can never be applied is named in the answer and changes nothing.
+// Writes that can never be applied are named in the answer and change nothing (EXT-03).
 TEST_F(BadCallsTest, WritesOfAChunkThatCannotBeAppliedAreNamed) {
   const uint64_t before = ChangeSequence();
   const RawReply reply =
@@ -446,7 +447,7 @@ TEST_F(BadCallsTest, WritesOfAChunkThatCannotBeAppliedAreNamed) {
   ExpectCheckIsClean();
 }
 
-// SEM-001 for updates, which grow an item in place.
+// The limit of an item's size (SEM-001) holds for updates too.
 TEST_F(BadCallsTest, AnUpdateThatMakesAnItemTooLarge) {
   const std::string value = std::string(300'000, 'x');
   const auto update = [&value](const char* name) {
@@ -465,8 +466,8 @@ TEST_F(BadCallsTest, UnknownMethodsAndServices) {
   });
 }
 
-// Fields of a newer client are ignored, as protobuf has it, except inside items: those are stored, and must
-// be what this version understands.
+// Unknown fields of a newer client are ignored, as usual in protobuf. Inside items they are refused, because
+// items are stored as they are.
 TEST_F(BadCallsTest, UnknownFieldsOfARequestAreIgnored) {
   const RawClient client(daemon_.endpoint());
   const std::string unknown =

@@ -1,5 +1,5 @@
-// Whatever is wrong with what itemctl is given: one clear line that says what is wrong and what is allowed,
-// the exit code scripts rely on, and nothing changed.
+// Every kind of bad input to itemctl: one line that says what is wrong and what is allowed, the right exit
+// code, and no change.
 #include "tests/e2e/e2e_fixture.h"
 
 namespace itemdb::e2e {
@@ -20,12 +20,12 @@ constexpr int kUnreachable = 5;
 struct BadInput {
   std::vector<std::string> command;
   int exit_code;
-  // All of them are in the message.
+  // Parts of the expected message.
   std::vector<std::string> says;
   std::string input = "";
 };
 
-// `text` for SCOPED_TRACE.
+// `text`, shortened for SCOPED_TRACE.
 std::string Shortened(const std::string& text) {
   return text.size() < 200 ? text : text.substr(0, 200) + "... (" + std::to_string(text.size()) + " bytes)";
 }
@@ -74,7 +74,7 @@ class BadInputTest : public E2eTest {
   }
 };
 
-// SEM-039.
+// A missing table is NOT_FOUND, a missing index of an existing table INVALID_ARGUMENT (SEM-039).
 TEST_F(BadInputTest, UnknownTablesAndIndexes) {
   const std::string key = R"({"id": "a"})";
   const std::vector<std::string> says = {"not found", "nope"};
@@ -97,14 +97,15 @@ TEST_F(BadInputTest, UnknownTablesAndIndexes) {
   });
 }
 
-// SEM-008, SEM-067, SEM-068, SEM-077, SEM-078, SEM-093.
+// Names (SEM-008), number of indexes (SEM-067), projections (SEM-068), number and order of key attributes
+// (SEM-077, SEM-078), checks of CreateTable (SEM-093).
 TEST_F(BadInputTest, TableDefinitions) {
   const auto row = [](const char* patch, int exit_code, std::vector<std::string> says) {
     Json table = Json::parse(R"({
       "TableName": "things", "BillingMode": "PAY_PER_REQUEST",
       "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
       "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]})");
-    // A member that is null in the patch is taken out.
+    // A member that is null in the patch is removed.
     table.merge_patch(Json::parse(patch));
     return BadInput{{"table", "create", "-f", "-"}, exit_code, std::move(says), table.dump()};
   };
@@ -176,7 +177,7 @@ TEST_F(BadInputTest, TableDefinitions) {
   });
 }
 
-// SEM-006, SEM-007: on every operation that takes a key.
+// The limits (SEM-006) and types (SEM-007) of keys, on every operation with a key.
 TEST_F(BadInputTest, Keys) {
   const std::string long_partition = Json({{"PK", std::string(2'049, 'x')}, {"SK", "a"}}).dump();
   const std::string long_sort = Json({{"PK", "a"}, {"SK", std::string(1'025, 'x')}}).dump();
@@ -198,9 +199,10 @@ TEST_F(BadInputTest, Keys) {
   ExpectRefused(rows);
 }
 
-// SEM-001, SEM-009, SEM-010, SEM-011, SEM-015, SEM-017, SEM-070.
+// Item size (SEM-001), attribute names (SEM-009), types (SEM-010), number range (SEM-011), sets (SEM-015),
+// depth (SEM-017), types of index keys (SEM-070).
 TEST_F(BadInputTest, Items) {
-  // One attribute "v" beside the key, typed.
+  // An item in DynamoDB JSON with the attribute "v" besides the key.
   const auto typed = [](const std::string& value, int exit_code, std::vector<std::string> says) {
     return BadInput{{"item", "put", "Order", "-", "--typed"},
                     exit_code,
@@ -214,7 +216,7 @@ TEST_F(BadInputTest, Items) {
                     R"({"PK": "a", "SK": "b", )" + members + "}"};
   };
   ExpectRefused({
-      // One byte too many: 2 + 1 + 2 + 1 for the key, 1 for the name.
+      // One byte too many. The key needs 2 + 1 + 2 + 1 bytes, the name 1 byte.
       plain(R"("t": ")" + std::string(409'600 - 6, 'x') + '"', kRefused, {"Item size", "409600"}),
       plain('"' + std::string(65'536, 'n') + "\": 1", kRefused, {"name", "65535"}),
       plain(R"("": 1)", kRefused, {"Empty attribute name"}),
@@ -249,7 +251,7 @@ TEST_F(BadInputTest, Items) {
   });
 }
 
-// EXP-01 to EXP-34, SEM-019 to SEM-025.
+// Expressions (EXP-01 to EXP-34) and their limits (SEM-019 to SEM-025).
 TEST_F(BadInputTest, UpdateExpressionsAndConditions) {
   const std::string one = R"({":v": 1})";
   const auto condition = [](const std::string& text, int exit_code, std::vector<std::string> says) {
@@ -288,7 +290,8 @@ TEST_F(BadInputTest, UpdateExpressionsAndConditions) {
   });
 }
 
-// EXP-08, EXP-21, SEM-037, SEM-040, SEM-080, SEM-081.
+// Key conditions (EXP-08, EXP-21), also of several key attributes (SEM-080, SEM-081); filters on attributes
+// that are not projected (SEM-037) and on keys (SEM-040).
 TEST_F(BadInputTest, QueriesAndScans) {
   const std::string customer = R"({":v": "cust_001"})";
   std::string in_operands;
@@ -344,7 +347,8 @@ TEST_F(BadInputTest, QueriesAndScans) {
   });
 }
 
-// SEM-032, SEM-085.
+// ExclusiveStartKey must have exactly the key attributes (SEM-032), for an index those of index and table
+// (SEM-085).
 TEST_F(BadInputTest, StartKeys) {
   const std::string customer = R"({":v": "cust_001"})";
   const Json good = Json::parse(R"({"PK": "ord_001", "SK": "ord_001", "customer_id": "cust_001",
@@ -380,7 +384,7 @@ TEST_F(BadInputTest, StartKeys) {
        kRefused,
        {"starting key", "PK, SK, order_date, shard, status"}},
   });
-  // The good one is good, and need not be in the table (SEM-032).
+  // A valid key is accepted, even if the table has no such item (SEM-032).
   Json absent = good;
   absent["order_date"] = "2025-11-16";
   for (const Json& key : {good, absent}) {
@@ -407,7 +411,7 @@ TEST_F(BadInputTest, CommandLines) {
       {{"item", "put", "Order", "{}", "--return-values", "ALL_NEW"}, kUsage, {"ALL_NEW", "ALL_OLD, NONE"}},
       {{"changes", "read", "--limit", "1001"}, kRefused, {"Limit", "1 to 1000", "1001"}},
       {{"order-entry", "employee-by-id", "nobody"}, kNotFound, {"Employee", "nobody"}},
-      // Not taken for an argument left out, which would answer for the document's employee.
+      // An empty argument is not a missing one, which would mean the default employee.
       {{"order-entry", "employee-by-id", ""}, kRefused, {"employee-id", "empty"}},
       {{"order-entry", "customer-orders", "cust_001", "", "2025-12-31"}, kRefused, {"from", "empty"}},
       {{"order-entry", "close-order", "ord_999"}, kNotFound, {"ord_999"}},

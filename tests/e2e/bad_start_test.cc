@@ -1,5 +1,5 @@
-// Starts that must be refused: the right exit code, one line that names what is wrong and what to do, and not
-// a byte changed in the data directory.
+// Starts that must be refused: the right exit code, one line that says what is wrong and what to do, and no
+// change in the data directory.
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -22,7 +22,7 @@ constexpr int kData = 65;
 constexpr int kUnavailable = 69;
 constexpr int kIo = 74;
 
-// Of every file in `directory`: its name there, and its length with a hash of its content.
+// For every file in `directory`: its relative name, and its length with a hash of its content.
 std::map<std::string, std::string> FilesOf(const std::string& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -37,7 +37,7 @@ std::map<std::string, std::string> FilesOf(const std::string& directory) {
 
 class BadStartTest : public E2eTest {
  protected:
-  // The last line of what was logged is an error, which contains all of `says`.
+  // Expects that the last line of the log is an error that contains all of `says`.
   static void ExpectError(const CommandResult& result, int exit_code, const std::vector<std::string>& says) {
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
     EXPECT_THAT(result.out, IsEmpty());
@@ -45,7 +45,7 @@ class BadStartTest : public E2eTest {
     ASSERT_NE(end, std::string::npos);
     const std::string last = result.err.substr(result.err.rfind('\n', end) + 1);
     for (const std::string& part : says) EXPECT_THAT(result.err, HasSubstr(part));
-    // What is wrong with the configuration is found before there is a log.
+    // Errors of the configuration are found before the log is opened.
     const bool before_the_log = result.err.starts_with("itemd: ");
     EXPECT_THAT(last, exit_code == kUsageExit ? HasSubstr("--help")
                                               : HasSubstr(before_the_log ? "itemd: " : " error "));
@@ -53,7 +53,7 @@ class BadStartTest : public E2eTest {
 
   std::string data() const { return daemon_.data_directory(); }
 
-  // The name of the one file of rocksdb/ that ends with `suffix`.
+  // The name of the only file in rocksdb/ that ends with `suffix`.
   std::string RocksDbFile(const std::string& suffix) const {
     std::string found;
     for (const auto& entry : fs::directory_iterator(data() + "/rocksdb")) {
@@ -109,7 +109,7 @@ TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
   const auto before = FilesOf(foreign);
   ExpectError(start(foreign), kData, {foreign, "letter.txt", "empty directory"});
   auto after = FilesOf(foreign);
-  after.erase("LOCK");  // Empty, and all there is of itemd.
+  after.erase("LOCK");  // Empty; the only file that itemd has created.
   EXPECT_EQ(after, before);
 
   const std::string file = directory_.path() + "/file";
@@ -119,7 +119,7 @@ TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
   ExpectError(start("/proc/itemdb"), kIo, {"/proc/itemdb"});
 }
 
-// tests/daemon has every wrong value; here, that the process ends as it should and touches nothing.
+// tests/daemon tests every wrong value. Here: the process ends with the right exit code and changes no file.
 TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const std::string dir = directory_.path() + "/other";
   const std::string file = directory_.path() + "/itemd.toml";
@@ -144,7 +144,7 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   EXPECT_FALSE(fs::exists(dir));
 }
 
-// On a file system of its own, which takes the right to mount one.
+// Uses a file system of its own; mounting it needs privileges.
 TEST_F(BadStartTest, AFullDisk) {
   const std::string disk = directory_.path() + "/disk";
   fs::create_directory(disk);
@@ -164,7 +164,7 @@ TEST_F(BadStartTest, ASecondDaemonOnTheSameDirectory) {
       ITEMD_PROGRAM, {"--data-dir", data(), "--listen", "127.0.0.1:0", "--address-file", address_file});
   ExpectError(second, kUnavailable, {data(), "in use"});
   EXPECT_FALSE(fs::exists(address_file));
-  // The first goes on.
+  // The first daemon continues.
   EXPECT_EQ(Document({"order-entry", "load"})["kept"], 27);
   ExpectCheckIsClean();
 }
@@ -180,13 +180,13 @@ TEST_F(BadStartTest, OccupiedAddresses) {
   ExpectError(start("unix:" + daemon_.address_file()), kUnavailable, {daemon_.address_file()});
   EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
 
-  // A socket in use is not taken away from whoever serves it.
+  // The socket of a running daemon is not taken over.
   ASSERT_EQ(daemon_.Terminate(), 0);
   daemon_.set_listen({socket});
   ASSERT_TRUE(daemon_.Start().ok());
   ExpectError(start(socket), kUnavailable, {directory_.path() + "/itemd.sock", "another process"});
   EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
-  // One good address does not help the other, and the database is closed again.
+  // One bad address is enough to refuse the start, and the database is closed again.
   ExpectError(RunProgram(ITEMD_PROGRAM, {"--data-dir", other, "--listen", "127.0.0.1:0", "--listen", socket}),
               kUnavailable, {"itemd.sock"});
 }
@@ -197,18 +197,20 @@ TEST_F(BadStartTest, AnAddressFileThatCannotBeWritten) {
               kIo, {"/nonexistent/itemd.json"});
 }
 
-// FormatKnown, AckMeansDurable: whatever is damaged, missing or cut is found at the start, named, left as it
-// is, and told how to go on from. --recover=last-good then opens it and what is left is consistent.
+// The invariants FormatKnown and AckMeansDurable. Damaged, missing or truncated files are found at the start.
+// The error names them and says how to continue; nothing is changed. --recover=last-good then opens the
+// directory, and the remaining data is consistent.
 TEST_F(BadStartTest, DamagedDataDirectories) {
   LoadOrderEntry();
-  // At a stop the watermark says what is in the log; while it runs, what was there up to a second ago.
+  // After a clean stop the watermark names the last change in the log; while the daemon runs it is up to a
+  // second old.
   ASSERT_EQ(daemon_.Terminate(), 0);
   const std::string good = directory_.path() + "/good";
   fs::copy(data(), good, fs::copy_options::recursive);
   const std::string log = RocksDbFile(".log");
   const std::string log_bytes = testing::ReadFile(data() + "/" + log);
 
-  // A byte of `file` flipped.
+  // Flips a bit in one byte of `file`.
   const auto flip = [this](const std::string& file, size_t offset) {
     std::string bytes = testing::ReadFile(data() + "/" + file);
     ASSERT_LT(offset, bytes.size());
@@ -219,7 +221,7 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
     const char* name;
     std::function<void()> damage;
     std::vector<std::string> says;
-    // Whether --recover=last-good may open what is left.
+    // Whether --recover=last-good can open the directory.
     bool recovers;
   };
   const Row rows[] = {
@@ -256,7 +258,7 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
     const auto before = FilesOf(data());
     ExpectError(daemon_.RunToEnd(), kData, row.says);
     EXPECT_EQ(FilesOf(data()), before) << "a refused directory is left as it was";
-    // Asking again gives the same answer.
+    // A second start gives the same error.
     ExpectError(daemon_.RunToEnd(), kData, row.says);
 
     absl::Status recovered = daemon_.Start({"--recover", "last-good"});
@@ -265,7 +267,7 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
     }
     if (recovered.ok()) {
       ExpectCheckIsClean();
-      // It is a database like any other: it takes what is missing, and starts without the flag.
+      // The recovered database accepts writes and starts without the flag.
       const CommandResult load = Itemctl({"order-entry", "load"});
       EXPECT_EQ(load.exit_code, 0) << load.err;
       ExpectCheckIsClean();
@@ -274,7 +276,7 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
       daemon_.Kill();
     }
   }
-  // What was not damaged opens as if nothing had been.
+  // The undamaged copy opens normally.
   fs::remove_all(data());
   fs::rename(good, data());
   ASSERT_TRUE(daemon_.Start().ok());

@@ -1,11 +1,11 @@
-// Figures about itemd under pressure. A program, not a test: what it prints depends on the machine.
+// Measurements of itemd under load. A program and not a test, because the results depend on the machine.
 //
 //   daemon_pressure memory [--memory 256MiB] [--callers 64] [--seconds 20]
 //       Resident memory while callers write, read and query items of 300 KB.
 //   daemon_pressure connections [--count 1000] [--callers 4] [--seconds 5] [--rounds 3]
-//       Latency of GetItem without and with that many idle and slow connections, in turn.
+//       Latency of GetItem without and with --count idle and slow connections, alternating.
 //
-// Databases are made in $TMPDIR, else in /var/tmp, and removed.
+// Databases are created in $TMPDIR, else in /var/tmp, and removed at the end.
 #include <stdlib.h>
 
 #include <CLI/CLI.hpp>
@@ -65,7 +65,7 @@ class Bench {
   uint16_t port() const {
     return static_cast<uint16_t>(std::stoi(daemon_.endpoint().substr(daemon_.endpoint().rfind(':') + 1)));
   }
-  // A line of /proc/PID/status in KiB.
+  // The value of a line of /proc/PID/status, in KiB.
   int64_t KibOf(const std::string& name) const {
     const std::string status = testing::ReadFile("/proc/" + std::to_string(daemon_.pid()) + "/status");
     const size_t line = status.find(name + ":");

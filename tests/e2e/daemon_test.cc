@@ -1,4 +1,4 @@
-// itemd as a process: addresses, health, reflection, stopping.
+// itemd as a process: addresses, health, reflection, and its stop.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -27,7 +27,7 @@ class DaemonTest : public E2eTest {
     return RawClient(endpoint).Call("grpc.health.v1.Health/Check", request);
   }
 
-  // 200 items of 400 KB: checking them takes a while.
+  // 200 items of 400 KB, so that a check takes long.
   void FillWithLargeItems() {
     Client client = OpenClient();
     ASSERT_TRUE(client
@@ -77,7 +77,7 @@ TEST_F(DaemonTest, TheAddressFileTellsThePortAndGoesWithTheDaemon) {
   EXPECT_THAT(daemon_.endpoint(), MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
   EXPECT_EQ(testing::ReadFile(daemon_.address_file()),
             "{\"grpc\":[\"" + daemon_.endpoint() + "\"],\"http\":[]}\n");
-  // It came by rename: nothing else is left there.
+  // The file was created by rename, so there is no temporary file.
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
     files.push_back(entry.path().filename());
@@ -88,7 +88,7 @@ TEST_F(DaemonTest, TheAddressFileTellsThePortAndGoesWithTheDaemon) {
   EXPECT_EQ(daemon_.Terminate(), 0);
   EXPECT_FALSE(std::filesystem::exists(daemon_.address_file()));
   ASSERT_TRUE(daemon_.Start().ok());
-  // A file that somebody else has put there since is not ours to remove.
+  // A file that another process has created at this path since must not be removed.
   std::filesystem::remove(daemon_.address_file());
   std::filesystem::copy_file(directory_.path() + "/itemd.log", daemon_.address_file());
   EXPECT_EQ(daemon_.Terminate(), 0);
@@ -120,11 +120,12 @@ TEST_F(DaemonTest, ServesSeveralAddressesAndUnixSockets) {
   EXPECT_FALSE(std::filesystem::exists(socket));
 }
 
-// The daemon stands still between accepting a connection and its first byte, as on a busy machine.
+// The daemon is stopped between accepting a connection and sending its first byte, as may happen on a busy
+// machine.
 TEST_F(DaemonTest, AClientWaitsForADaemonThatIsSlowToGreet) {
   daemon_.Signal(SIGSTOP);
   auto call = std::async(std::launch::async, [this] { return OpenClient().GetStatus(); });
-  // Longer than any of our connection attempts used to be given.
+  // Longer than an earlier limit of connection attempts.
   EXPECT_EQ(call.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
   daemon_.Signal(SIGCONT);
   EXPECT_TRUE(call.get().ok());
@@ -133,7 +134,7 @@ TEST_F(DaemonTest, AClientWaitsForADaemonThatIsSlowToGreet) {
 TEST_F(DaemonTest, SigtermFinishesCallsInFlightAndExitsWith0) {
   FillWithLargeItems();
   bool was_in_flight = false;
-  // The check may be done before the signal goes out; that shows nothing, so try again.
+  // If the check ends before the signal is sent, the attempt shows nothing and is repeated.
   for (int attempt = 0; attempt < 10 && !was_in_flight; ++attempt) {
     if (!daemon_.running()) {
       ASSERT_TRUE(daemon_.Start().ok());
@@ -141,14 +142,14 @@ TEST_F(DaemonTest, SigtermFinishesCallsInFlightAndExitsWith0) {
     Client client = OpenClient();
     ASSERT_TRUE(client.GetStatus().ok());
     auto check = std::async(std::launch::async, [client]() mutable { return client.CheckDatabase(); });
-    // Behind the check on the same connection: when this is answered, the check has arrived.
+    // Sent after the check on the same connection: when this is answered, the check has arrived.
     ASSERT_TRUE(client.GetStatus().ok());
     daemon_.Signal(SIGTERM);
     was_in_flight = check.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
     absl::StatusOr<CheckDatabaseResult> result = check.get();
     EXPECT_EQ(daemon_.Wait(), 0);
     if (!result.ok()) {
-      // Only if it came after the signal after all.
+      // Only possible if the check arrived after the signal.
       EXPECT_TRUE(absl::IsUnavailable(result.status())) << result.status();
       was_in_flight = false;
       continue;
@@ -160,7 +161,7 @@ TEST_F(DaemonTest, SigtermFinishesCallsInFlightAndExitsWith0) {
   EXPECT_THAT(daemon_.log(), HasSubstr("stopped change_sequence=201"));
 }
 
-// Whoever is refused while the daemon stops is told so, and told the truth.
+// While the daemon stops, the error of a write must say correctly whether the write was applied.
 TEST_F(DaemonTest, SigtermUnderWritersLosesAndInventsNothing) {
   ASSERT_TRUE(OpenClient().CreateTable(LedgerDefinition()).ok());
   Kill9Model model;
@@ -212,7 +213,7 @@ TEST_F(DaemonTest, HelpAndVersionGoToStdout) {
   }
 }
 
-// The defaults are what itemctl and the documentation count on.
+// itemctl and the documentation rely on these defaults.
 TEST_F(DaemonTest, StatusNamesTheDaemonAndItsDatabase) {
   const Json status = Document({"status"});
   EXPECT_EQ(status["durable"], true);

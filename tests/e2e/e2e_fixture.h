@@ -1,4 +1,4 @@
-// What the end-to-end tests share: itemd on an empty directory, itemctl as a process, the client library.
+// The fixture of all end-to-end tests: itemd on an empty directory, itemctl as a process, the client library.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -29,17 +29,17 @@ class E2eTest : public ::testing::Test {
     if (HasFailure()) std::fprintf(stderr, "itemd logged:\n%s", daemon_.log().c_str());
   }
 
-  // itemctl against the daemon, unless the arguments begin with an --endpoint of their own.
+  // Runs itemctl with the daemon's endpoint, unless `arguments` begin with --endpoint.
   CommandResult Itemctl(std::vector<std::string> arguments, const std::string& input = "") const;
 
-  // What itemctl prints one a line (`-o jsonl`), when it succeeds; otherwise the test fails.
+  // The documents that itemctl prints, one a line (`-o jsonl`). The test fails unless itemctl succeeds.
   std::vector<Json> Lines(const std::vector<std::string>& arguments, const std::string& input = "") const {
     const CommandResult result = Itemctl(arguments, input);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return ParseLines(result.out);
   }
 
-  // The same for commands that print exactly one document.
+  // The same for a command that prints exactly one document.
   Json Document(const std::vector<std::string>& arguments, const std::string& input = "") const {
     std::vector<Json> lines = Lines(arguments, input);
     EXPECT_EQ(lines.size(), 1u);
@@ -56,14 +56,14 @@ class E2eTest : public ::testing::Test {
     return lines;
   }
 
-  // A new client of the daemon as it runs now.
+  // A new client of the daemon at its current address.
   Client OpenClient() const {
     absl::StatusOr<Client> client = Client::Open({.endpoint = daemon_.endpoint()});
     EXPECT_TRUE(client.ok()) << client.status();
     return *std::move(client);
   }
 
-  // Number of the last change.
+  // The sequence of the last change.
   uint64_t ChangeSequence() const {
     Client client = OpenClient();
     absl::StatusOr<DaemonStatus> status = client.GetStatus();
@@ -80,7 +80,7 @@ class E2eTest : public ::testing::Test {
 
   void LoadOrderEntry() { ASSERT_EQ(Itemctl({"order-entry", "load"}).exit_code, 0); }
 
-  // Items, index entries and change log agree.
+  // Expects that items, index entries and change log agree.
   void ExpectCheckIsClean() const {
     const CommandResult check = Itemctl({"check"});
     EXPECT_EQ(check.exit_code, 0) << check.err << check.out;

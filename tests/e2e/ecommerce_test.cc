@@ -1,5 +1,5 @@
-// The single-table e-commerce model through itemctl: its CreateTable document unchanged, its items as they
-// stand in the document (plain JSON, INC-21), its queries.
+// The single-table e-commerce model through itemctl: the unchanged CreateTable request, the items as in the
+// document (plain JSON, INC-21), the queries.
 #include "tests/e2e/e2e_fixture.h"
 
 namespace itemdb::e2e {
@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// SEED-053, unchanged.
+// The CreateTable request of the document, unchanged (SEED-053).
 constexpr char kCreateTable[] = R"({
 "TableName": "ecommerce",
 "KeySchema": [
@@ -26,7 +26,7 @@ constexpr char kCreateTable[] = R"({
 }
 })";
 
-// SEED-054 to SEED-056, unchanged.
+// The items of the document, unchanged (SEED-054 to SEED-056).
 constexpr char kCustomer[] = R"({
 "PK": "CUSTOMER#12345",
 "SK": "METADATA",
@@ -64,7 +64,7 @@ class EcommerceTest : public E2eTest {
     E2eTest::SetUp();
     const CommandResult created = Itemctl({"table", "create", "-f", "-"}, kCreateTable);
     ASSERT_EQ(created.exit_code, 0) << created.err;
-    // Not in the order they are read back.
+    // In another order than they are read.
     for (const char* item : {kKeyboard, kOrder, kCustomer, kMouse}) {
       const CommandResult put = Itemctl({"item", "put", "ecommerce", item});
       ASSERT_EQ(put.exit_code, 0) << put.err;
@@ -82,7 +82,8 @@ class EcommerceTest : public E2eTest {
   const Json keyboard_ = Json::parse(kKeyboard);
 };
 
-// SEED-053: accepted as it stands, and described as it was asked for (INC-23: the throughput is echoed).
+// The request is accepted unchanged (SEED-053), and DescribeTable returns its values, including the
+// throughput (INC-23).
 TEST_F(EcommerceTest, TheCreateTableDocumentIsAcceptedUnchanged) {
   const Json described = Document({"table", "describe", "ecommerce"});
   const Json asked = Json::parse(kCreateTable);
@@ -96,12 +97,13 @@ TEST_F(EcommerceTest, TheCreateTableDocumentIsAcceptedUnchanged) {
   EXPECT_THAT(again.err, HasSubstr("ecommerce"));
 }
 
-TEST_F(EcommerceTest, TheWholeCustomerIsOneQuery) {  // SEED-057
+// The whole customer: four items in one partition (SEED-057).
+TEST_F(EcommerceTest, TheWholeCustomerIsOneQuery) {
   EXPECT_THAT(Query("PK = :pk", R"({":pk": {"S": "CUSTOMER#12345"}})"),
               ElementsAre(customer_, order_, mouse_, keyboard_));
 }
 
-// SEED-058, INC-19: as the document writes it, DynamoDB refuses it; as a key condition it works.
+// The document filters on SK, which is refused (INC-19); as a key condition it works (SEED-058).
 TEST_F(EcommerceTest, TheOrdersOfACustomerNeedAKeyCondition) {
   const CommandResult refused =
       Itemctl({"query", "ecommerce", "--key-condition-expression", "PK = :pk", "--filter-expression",
@@ -116,7 +118,7 @@ TEST_F(EcommerceTest, TheOrdersOfACustomerNeedAKeyCondition) {
               ElementsAre(order_, mouse_, keyboard_));
 }
 
-// INC-20: the orders alone.
+// The prefix ORDER# also finds order items; a filter leaves only the orders (INC-20).
 TEST_F(EcommerceTest, AFilterLeavesTheOrdersWithoutTheirItems) {
   EXPECT_THAT(
       Lines({"query", "ecommerce", "--key-condition", "PK = :pk AND begins_with(SK, :o)", "--filter",
@@ -124,13 +126,13 @@ TEST_F(EcommerceTest, AFilterLeavesTheOrdersWithoutTheirItems) {
       ElementsAre(order_));
 }
 
-TEST_F(EcommerceTest, TheItemsOfAnOrderAreAPrefix) {  // SEED-059
+TEST_F(EcommerceTest, TheItemsOfAnOrderAreAPrefix) {  // The items of an order: begins_with (SEED-059).
   EXPECT_THAT(Query("PK = :pk AND begins_with(SK, :sk_prefix)",
                     R"({":pk": {"S": "CUSTOMER#12345"}, ":sk_prefix": {"S": "ORDER#98765#ITEM#"}})"),
               ElementsAre(mouse_, keyboard_));
 }
 
-TEST_F(EcommerceTest, AnOrderWithItsItemsIsARange) {  // SEED-060
+TEST_F(EcommerceTest, AnOrderWithItsItemsIsARange) {  // An order with its items: BETWEEN (SEED-060).
   EXPECT_THAT(Query("PK = :pk AND SK BETWEEN :from AND :to",
                     R"({":pk": "CUSTOMER#12345", ":from": "ORDER#98765", ":to": "ORDER#98765#~"})"),
               ElementsAre(order_, mouse_, keyboard_));

@@ -1,8 +1,8 @@
-// kill -9 while tables and indexes are made and deleted, again and again on one database: what was answered
-// is so, what was not is so or is not, and nothing is there by half.
+// kill -9 while tables and indexes are created and deleted, again and again on one database. A change that
+// was answered has happened; an unanswered one has happened or not, but never partly.
 //
-// ITEMDB_KILL9_CYCLES sets the number of kills (50; 6 in sanitizer builds, where all is slower), and
-// ITEMDB_TEST_SEED repeats the choices of a run, though not its timing.
+// ITEMDB_KILL9_CYCLES sets the number of kills (default 50; 6 in sanitizer builds, which are slower).
+// ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -43,12 +43,12 @@ VersionByKey VersionsIn(ItemRange items) {
   return versions;
 }
 
-// One table, which one thread makes, fills and deletes, and what is known of it.
+// One table that one thread creates, fills and deletes, and the expected state of the table.
 class Owner {
  public:
   Owner(std::string name, uint64_t seed) : name_(std::move(name)), random_(seed) {}
 
-  // Until the daemon does not answer any more.
+  // Makes changes until the daemon no longer answers.
   void Run(const Client& client, const std::atomic<bool>& killed) {
     absl::Status status;
     while (!killed && status.ok()) status = Step(client);
@@ -59,7 +59,7 @@ class Owner {
     was_sent_ = absl::IsUnknown(status);
   }
 
-  // Compares what is there with what was answered, and goes on from there.
+  // Compares the database with the answered changes, and updates the expected state.
   void Look(const Client& client) {
     SCOPED_TRACE(name_);
     const absl::StatusOr<TableResult> described = client.DescribeTable(name_);
@@ -84,7 +84,7 @@ class Owner {
   int64_t unanswered() const { return unanswered_; }
 
  private:
-  // Of the call that was not answered.
+  // What the unanswered call would have changed.
   enum class Doubt { kNone, kTable, kIndex, kItem };
 
   absl::Status Step(const Client& client) {
@@ -174,7 +174,8 @@ class Owner {
 
   void LookAtItems(const Client& client) {
     const VersionByKey found = VersionsIn(client.ScanAll({.table_name = name_}));
-    // Of a table whose deletion was not answered all items are there, of one that was made anew none.
+    // After an unanswered deletion a table that still exists has all its items; a table that was created
+    // again has none.
     if (doubt_ == Doubt::kItem) {
       const auto last = found.find(last_key_);
       if (last != found.end() && last->second == last_version_) items_[last_key_] = last_version_;
@@ -191,7 +192,7 @@ class Owner {
   bool has_index_ = false;
   VersionByKey items_;
   Doubt doubt_ = Doubt::kNone;
-  // And it may have been carried out.
+  // The unanswered call may have been executed.
   bool was_sent_ = false;
   std::string last_key_;
   int64_t last_version_ = 0;
@@ -202,7 +203,7 @@ class Owner {
 class Kill9DefinitionsTest : public E2eTest {
  protected:
   void SetUp() override {
-    // An address that stays the same from start to start.
+    // The same address after each start.
     daemon_.set_listen({"unix:" + directory_.path() + "/s"});
     E2eTest::SetUp();
   }

@@ -1,9 +1,9 @@
-// kill -9 while an index of a live table is being filled or deleted, under writers, again and again on one
-// database: afterwards there is a whole index or none, whatever was under way is finished by itself, and
-// nothing acknowledged is lost.
+// kill -9 while an index of a live table is backfilled or deleted, under concurrent writes, again and again
+// on one database. Afterwards the index is complete or does not exist, a started backfill continues by
+// itself, and no acknowledged write is lost.
 //
-// ITEMDB_KILL9_CYCLES sets the number of kills (50; 6 in sanitizer builds, where all is slower), and
-// ITEMDB_TEST_SEED repeats the choices of a run, though not its timing.
+// ITEMDB_KILL9_CYCLES sets the number of kills (default 50; 6 in sanitizer builds, which are slower).
+// ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -37,7 +37,7 @@ Item Thing(int64_t id, int64_t version) {
 class Kill9IndexBuildTest : public E2eTest {
  protected:
   void SetUp() override {
-    // An address that stays the same from start to start.
+    // The same address after each start.
     daemon_.set_listen({"unix:" + directory_.path() + "/s"});
     E2eTest::SetUp();
     Client client = OpenClient();
@@ -66,7 +66,7 @@ class Kill9IndexBuildTest : public E2eTest {
     return client.UpdateTable({.table_name = kTable, .delete_global_secondary_index = kIndex}, OneAttempt())
         .status();
   }
-  // Nothing when there is no such index.
+  // Empty if the index does not exist.
   std::optional<TableStatus> IndexStatus(Client& client) {
     auto described = client.DescribeTable(kTable);
     EXPECT_TRUE(described.ok()) << described.status();
@@ -88,10 +88,11 @@ class Kill9IndexBuildTest : public E2eTest {
     ASSERT_TRUE(started.ok()) << started;
   }
 
-  // What one thread wrote until the daemon was gone: items whose number leaves `rest`, versions counting up.
+  // The writes of one thread until the kill: items whose number modulo kWriters is `rest`, with increasing
+  // versions.
   struct Written {
     int64_t rest = 0;
-    // The last that was acknowledged of each, and the last one tried.
+    // The last acknowledged version of each item, and the last write that was sent.
     std::map<int64_t, int64_t> acknowledged = {};
     int64_t last_id = 0;
     int64_t last_version = 0;
@@ -99,7 +100,7 @@ class Kill9IndexBuildTest : public E2eTest {
   void Write(Written& written, uint64_t seed, const std::atomic<bool>& killed) {
     Random random(seed);
     Client client = OpenClient();
-    // Not for ever: when no put meets the kill, they go on after the restart.
+    // Ends with `killed`, because a put may never meet the kill and would continue after the restart.
     while (!killed) {
       written.last_id = Pick(random, 0, kItems / kWriters - 1) * kWriters + written.rest;
       written.last_version = ++version_;
@@ -124,7 +125,7 @@ class Kill9IndexBuildTest : public E2eTest {
     EXPECT_EQ(stored.size(), static_cast<size_t>(kItems));
     for (const Written& one : written) {
       for (const auto& [id, version] : one.acknowledged) {
-        // The write that the kill cut off may be there.
+        // The write that the kill interrupted may have been applied.
         const bool is_last = id == one.last_id && stored[id] == one.last_version;
         EXPECT_TRUE(is_last || stored[id] == version) << id << " has version " << stored[id];
       }
@@ -134,13 +135,14 @@ class Kill9IndexBuildTest : public E2eTest {
   std::atomic<int64_t> version_ = kItems;
 };
 
-TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {  // SEM-097
+// The backfill of an index on a live table (SEM-097).
+TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
   const uint64_t seed = KillSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
   Random random(seed);
   const int cycles = Kills();
 
-  // How long it takes undisturbed, for kills to come at any place of it.
+  // The duration of an undisturbed backfill, so that kills can come at any point of it.
   Client client = OpenClient();
   const Clock::time_point begin = Clock::now();
   ASSERT_TRUE(AddIndex(client).ok());
@@ -149,7 +151,7 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
 
   int while_filling = 0;
   int64_t acknowledged = 0;
-  // More cycles than asked for until a kill has hit an index that was being filled.
+  // Runs more cycles until at least one kill has hit a backfill.
   const int most = cycles + 50;
   for (int cycle = 0; (cycle < cycles || (while_filling == 0 && cycle < most)) && !HasFailure(); ++cycle) {
     SCOPED_TRACE("cycle " + std::to_string(cycle));
@@ -163,12 +165,12 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
 
     EXPECT_TRUE(DropIndex(client).ok());
     absl::Status added = absl::UnknownError("not tried");
-    // The kill may come before the index was asked for, too, or before that is answered.
+    // The kill may also come before the index is requested, or before the request is answered.
     std::thread definer([&, wait_us = Pick(random, 0, whole_us / 10)] {
       std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
       added = AddIndex(client);
     });
-    // Twice as long, as the writers take their part of the time.
+    // Up to twice the duration, because the writers slow the backfill down.
     std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, 2 * whole_us)));
     killed = true;
     Restart();
@@ -179,12 +181,12 @@ TEST_F(Kill9IndexBuildTest, LeavesAWholeIndexOrNoneAndFinishesWhatWasUnderWay) {
 
     std::optional<TableStatus> status = IndexStatus(client);
     EXPECT_TRUE(status.has_value() || !added.ok()) << "an index that was said to be created is gone";
-    // The machine may be faster or slower than it was.
+    // Adjusts the duration to the current speed of the machine.
     if (status == TableStatus::kActive) whole_us = whole_us * 3 / 4 + 1;
     if (!status.has_value()) whole_us = whole_us * 5 / 4 + 1;
     if (status == TableStatus::kCreating) {
       ++while_filling;
-      // Now and then while it is filled anew.
+      // Sometimes kills again while the backfill continues.
       if (Pick(random, 0, 3) == 0) {
         std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, whole_us)));
         ASSERT_NO_FATAL_FAILURE(Restart());

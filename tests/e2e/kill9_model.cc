@@ -30,7 +30,7 @@ std::vector<Item> ScanAll(Client& client, std::string_view table) {
   return items.ok() ? *std::move(items) : std::vector<Item>();
 }
 
-// Every sum of some of `parts`.
+// The sums of all subsets of `parts`.
 std::set<int64_t> Sums(const std::vector<int64_t>& parts) {
   std::set<int64_t> sums = {0};
   for (const int64_t part : parts) {
@@ -114,7 +114,7 @@ void Kill9Model::CompareCells(Client& client) {
     EXPECT_EQ(item, LedgerItem(id, Integer(item, "version"))) << id << " is not whole";
     found[id] = Integer(item, "version");
   }
-  // 0 when there is no such item.
+  // Removes the item from `found` and returns its version; 0 if there is no such item.
   const auto take = [&found](const std::string& id) {
     auto node = found.extract(id);
     return node.empty() ? int64_t{0} : node.mapped();
@@ -136,7 +136,7 @@ void Kill9Model::CompareCells(Client& client) {
 }
 
 void Kill9Model::CompareOrders(Client& client) {
-  // By order id: the header, and its lines by product.
+  // For each order id: the header, and the lines by product.
   std::map<std::string, Item> headers;
   std::map<std::string, std::map<std::string, int64_t>> lines;
   for (Item& item : ScanAll(client, kOrderTable)) {
@@ -177,7 +177,7 @@ void Kill9Model::CompareOrders(Client& client) {
   }
   EXPECT_TRUE(headers.empty()) << "nobody placed " << headers.begin()->first;
 
-  // The sparse index says the same as the table.
+  // The sparse index must agree with the table.
   auto open_orders = order_entry::OpenOrders(client, {.from = "0000-01-01", .to = "9999-12-31"}).ToVector();
   ASSERT_TRUE(open_orders.ok()) << open_orders.status();
   std::set<std::string> indexed;
@@ -207,7 +207,7 @@ void Kill9Model::CompareStock(Client& client) {
   }
   for (const auto& [product_id, quantity] : found) {
     Total& total = totals_[product_id];
-    // The first comparison only takes note.
+    // The first comparison only sets the model.
     if (total.compared != 0) {
       const int64_t expected =
           total.compared + total.restocked - (ordered[product_id] - ordered_before_[product_id]);
@@ -231,7 +231,7 @@ void Kill9Model::CompareChanges(Client& client) {
     uint64_t commit_last = changes_compared_;
     for (const ChangeRecord& record : page->records) {
       ASSERT_EQ(record.change_sequence, ++changes_compared_) << "the log has a hole";
-      // A commit begins where the one before ended, and is there to its end.
+      // A commit begins after the end of the previous one, and has all its records.
       if (record.change_sequence > commit_last) {
         ASSERT_EQ(record.commit_first_sequence, record.change_sequence);
         commit_last = record.commit_last_sequence;
@@ -258,7 +258,7 @@ TableDefinition LedgerDefinition() {
 }
 
 Item LedgerItem(const std::string& id, int64_t version) {
-  // Long and short ones, so that records cross block boundaries of the write-ahead log everywhere.
+  // Items of different lengths, so that records cross block boundaries of the write-ahead log at all offsets.
   const size_t bytes = static_cast<size_t>(version * 7919 % 3000);
   return {{"id", id},
           {"version", version},

@@ -1,8 +1,8 @@
-// kill -9 under concurrent writers, again and again on one database: nothing acknowledged is lost, nothing
-// unfinished is half there, and everything derived agrees.
+// kill -9 under concurrent writers, again and again on one database. No acknowledged write is lost, no
+// unanswered write is applied partly, and index entries, statistics and change log agree with the items.
 //
-// ITEMDB_KILL9_CYCLES sets the number of kills (50; 6 in sanitizer builds, where all is slower), and
-// ITEMDB_TEST_SEED repeats the choices of a run, though not its timing.
+// ITEMDB_KILL9_CYCLES sets the number of kills (default 50; 6 in sanitizer builds, which are slower).
+// ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -15,7 +15,7 @@
 namespace itemdb::e2e {
 namespace {
 
-// A kill comes after up to this many acknowledged writes, and up to this much later.
+// A kill comes after at most this many acknowledged writes, plus a delay of at most this many microseconds.
 constexpr int kMaxWritesBeforeKill = 300;
 constexpr int kMaxDelayUs = 3'000;
 
@@ -23,13 +23,13 @@ constexpr int kMaxDelayUs = 3'000;
 struct Cycle {
   int number = 0;
   std::string endpoint = {};
-  // Set just before the kill: until then every write must be answered.
+  // Set immediately before the kill. Before that every write must be answered.
   std::atomic<bool> killed = false;
   // Counts down with each acknowledged write; the kill comes at 0.
   std::atomic<int> until_kill = 0;
 };
 
-// One thread that writes until the daemon is gone.
+// One thread that writes until the daemon is killed.
 class Writer {
  public:
   Writer(Cycle& cycle, Kill9Model& model, int number, uint64_t seed)
@@ -51,7 +51,7 @@ class Writer {
     return kind + "-" + std::to_string(number_) + "-" + std::to_string(i);
   }
 
-  // What `status` tells of a write; remembers when the daemon is gone.
+  // The outcome of a write. Remembers that the daemon no longer answers.
   template <typename Result>
   Outcome Classify(const absl::StatusOr<Result>& result) {
     if (result.ok()) {
@@ -76,7 +76,7 @@ class Writer {
   bool gone_ = false;
 };
 
-// Puts: eight items over and over, and new ones.
+// Puts: overwrites the same eight items, and adds new ones.
 class PutWriter : public Writer {
   using Writer::Writer;
 
@@ -92,7 +92,7 @@ class PutWriter : public Writer {
   int64_t fresh_ = 0;
 };
 
-// Transactions that write two items, which must stay equal.
+// Transactions that write two items; both must always have the same version.
 class PairWriter : public Writer {
   using Writer::Writer;
 
@@ -143,7 +143,7 @@ class OrderWriter : public Writer {
   std::vector<std::string> open_;
 };
 
-// Moves stock about and brings more.
+// Moves stock between warehouses and restocks.
 class StockWriter : public Writer {
   using Writer::Writer;
 
@@ -157,7 +157,7 @@ class StockWriter : public Writer {
       model_.RecordRestock(product_id, quantity, Classify(result));
       return;
     }
-    // A move changes no total, so whether it happened needs no record.
+    // A move does not change the total, so its outcome is not recorded.
     Classify(order_entry::MoveStock(client_, {.product_id = product_id,
                                               .from_warehouse_id = kWarehouses[from],
                                               .to_warehouse_id = kWarehouses[(from + 1) % 3],
@@ -167,7 +167,7 @@ class StockWriter : public Writer {
 
 class Kill9Test : public E2eTest {
  protected:
-  // Starts the daemon again; now and then it is killed on the way, in the middle of its recovery.
+  // Starts the daemon again. Sometimes it is first killed during its recovery.
   void Restart(Random& random, const std::vector<std::string>& arguments) {
     if (Pick(random, 0, 4) == 0) {
       daemon_.Launch(arguments);
@@ -178,7 +178,7 @@ class Kill9Test : public E2eTest {
     ASSERT_TRUE(started.ok()) << started;
   }
 
-  // Writes from six threads until the daemon is dead.
+  // Writes from six threads until the daemon has been killed.
   void WriteAndKill(Cycle& cycle, Kill9Model& model, Random& random) {
     cycle.endpoint = daemon_.endpoint();
     cycle.until_kill = static_cast<int>(Pick(random, 1, kMaxWritesBeforeKill));
@@ -197,7 +197,7 @@ class Kill9Test : public E2eTest {
     for (const auto& writer : writers) threads.emplace_back([&writer] { writer->Run(); });
 
     for (int left = cycle.until_kill; left > 0; left = cycle.until_kill) cycle.until_kill.wait(left);
-    // Waits for nothing: it makes the kill hit any phase of a commit instead of the answer to one.
+    // A random delay, so that the kill can hit any phase of a commit and not only the time after an answer.
     std::this_thread::sleep_for(std::chrono::microseconds(Pick(random, 0, kMaxDelayUs)));
     cycle.killed = true;
     daemon_.Kill();
@@ -215,7 +215,7 @@ class Kill9Test : public E2eTest {
     ASSERT_TRUE(OpenClient().CreateTable(LedgerDefinition()).ok());
     Kill9Model model;
     RecordSampleOrders(model);
-    // Relaxed durability shows change records once they are synced: after a restart all of them.
+    // With relaxed durability change records are readable when they are synced; after a restart all are.
     daemon_.Kill();
     ASSERT_NO_FATAL_FAILURE(Restart(random, arguments));
     Compare(model);
@@ -244,7 +244,7 @@ class Kill9Test : public E2eTest {
     ExpectCheckIsClean();
   }
 
-  // The orders that `order-entry load` wrote, for the model to know.
+  // Records the orders of `order-entry load` in the model.
   static void RecordSampleOrders(Kill9Model& model) {
     struct Row {
       const char* order_id;
@@ -268,7 +268,8 @@ class Kill9Test : public E2eTest {
 
 TEST_F(Kill9Test, NothingAcknowledgedIsLostAndEverythingAgrees) { RunCycles(Kills(), {}); }
 
-// Relaxed durability answers before the sync: a power cut may take the last second, a killed process nothing.
+// Relaxed durability answers before the sync. A power loss may lose the last second; a killed process loses
+// nothing.
 TEST_F(Kill9Test, RelaxedDurabilityLosesNothingWithTheProcessEither) {
   RunCycles((Kills() + 4) / 5, {"--durability", "relaxed"});
 }

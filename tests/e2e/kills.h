@@ -1,4 +1,4 @@
-// What tests share that kill itemd again and again.
+// Shared by the tests that kill itemd again and again.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace itemdb::e2e {
 
 inline constexpr int kDefaultKills = testing::kHasSanitizer ? 6 : 50;
 
-// ITEMDB_KILL9_CYCLES.
+// The number of kills, from ITEMDB_KILL9_CYCLES.
 inline int Kills() {
   const char* given = std::getenv("ITEMDB_KILL9_CYCLES");
   return given == nullptr ? kDefaultKills : std::max(1, std::atoi(given));
 }
 
-// ITEMDB_TEST_SEED, or a new one.
+// The seed: ITEMDB_TEST_SEED, or a random one.
 inline uint64_t KillSeed() {
   const char* given = std::getenv("ITEMDB_TEST_SEED");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
@@ -31,7 +31,7 @@ inline int64_t Pick(Random& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
 }
 
-// A call that was not answered may have been carried out: it is not made again.
+// An unanswered call may have been executed, so these calls are not retried.
 inline CallOptions OneAttempt() { return {.retry = RetryOptions{.max_attempts = 1}}; }
 
 }  // namespace itemdb::e2e

@@ -1,4 +1,4 @@
-// What stands in the log, and what never may.
+// What must be in the log, and what must not.
 #include "tests/e2e/e2e_fixture.h"
 
 namespace itemdb::e2e {
@@ -7,12 +7,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Parts of items, keys, names of attributes and expressions; each must stay out of the log.
+// Part of all items, keys, attribute names and expressions of this test; it must not appear in the log.
 constexpr char kSecret[] = "PLANTED";
 
 class LogTest : public E2eTest {
  protected:
-  // Every kind of call with planted contents, most of them refused for some reason.
+  // Makes every kind of call with kSecret in its content; most calls are refused.
   void CallWithSecrets() {
     const std::string key = std::string(kSecret) + "-key";
     const auto itemctl = [this](std::vector<std::string> arguments) { Itemctl(std::move(arguments)); };
@@ -42,7 +42,7 @@ TEST_F(LogTest, NeverHoldsItemContentsOrKeys) {
         "AttributeDefinitions": [{"AttributeName": "PK", "AttributeType": "S"}, {"AttributeName": "SK", "AttributeType": "S"}]})";
     Itemctl({"table", "create", "-f", "-"}, table);
     CallWithSecrets();
-    // A killed daemon's log is replayed: RocksDB has much to say about it.
+    // After a kill the write-ahead log is replayed, and RocksDB logs much about it.
     KillAndRestart();
     ASSERT_EQ(daemon_.Terminate(), 0);
   }

@@ -1,4 +1,4 @@
-// Long requests and long replies: 17 MiB each way, and what happens beyond.
+// Long requests and long replies: up to 17 MiB, and the errors for longer ones.
 #include <chrono>
 
 #include "itemdb/v1/data.pb.h"
@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr size_t kMaxMessageBytes = 17 << 20;
-// Of a text that makes an item of nearly 400 KB.
+// The length of a text for an item of nearly 400 KB.
 constexpr size_t kLargeText = 409'000;
 
 class MessageLimitsTest : public E2eTest {
@@ -57,7 +57,7 @@ class MessageLimitsTest : public E2eTest {
   }
 };
 
-// Not even the largest batch there may be, 25 items of 400 KB, comes near the limit.
+// The largest possible batch, 25 items of 400 KB, is far below the limit.
 TEST_F(MessageLimitsTest, TheLargestBatchIsTaken) {
   FillWithLargeItems(25);
   Client client = OpenClient();
@@ -81,12 +81,12 @@ TEST_F(MessageLimitsTest, RequestsBeyond17MiBAreRefusedAndTheConnectionLives) {
   text->mutable_value()->mutable_s()->append(kMaxMessageBytes - request.ByteSizeLong(), 'x');
   ASSERT_EQ(request.ByteSizeLong(), kMaxMessageBytes);
 
-  // At the limit the daemon looks into it, and finds an item that is too large.
+  // At the limit the daemon parses the request, and finds an item that is too large.
   RawReply reply = client.Call("itemdb.v1.Data/PutItem", request.SerializeAsString());
   EXPECT_EQ(reply.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(reply.status.error_message(), HasSubstr("409600"));
 
-  // One byte more is not read at all.
+  // A request that is one byte longer is not read.
   text->mutable_value()->mutable_s()->push_back('x');
   reply = client.Call("itemdb.v1.Data/PutItem", request.SerializeAsString());
   EXPECT_EQ(reply.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -105,8 +105,8 @@ TEST_F(MessageLimitsTest, TheClientRefusesALongerRequestWithoutSendingIt) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(std::to_string(kMaxMessageBytes)));
 }
 
-// A cancelled transaction may carry up to 100 old items. Replies up to 17 MiB arrive; a longer one becomes an
-// error that says so. Nothing was applied either way.
+// The reply to a cancelled transaction can have up to 100 items. A reply of up to 17 MiB arrives; a longer
+// one becomes an error. In both cases nothing was applied.
 TEST_F(MessageLimitsTest, RepliesUpTo17MiBArrive) {
   FillWithLargeItems(45);
   const uint64_t before = ChangeSequence();
@@ -124,7 +124,7 @@ TEST_F(MessageLimitsTest, RepliesUpTo17MiBArrive) {
   EXPECT_EQ(ChangeSequence(), before);
 }
 
-// SEM-027: pages end at 1 MiB, so a long answer is many messages, none of them long.
+// A page ends at 1 MiB (SEM-027), so a long answer consists of many short messages.
 TEST_F(MessageLimitsTest, LongAnswersComeInPages) {
   FillWithLargeItems(25);
   Client client = OpenClient();
@@ -135,8 +135,8 @@ TEST_F(MessageLimitsTest, LongAnswersComeInPages) {
   EXPECT_THAT(Lines({"scan", "large"}), SizeIs(25));
 }
 
-// gRPC 1.51 may wait ten seconds for a poller of its own when it shuts down after a long request, which it
-// did whenever the only client of a process was dropped.
+// After a long request gRPC 1.51 may wait ten seconds for its own poller when it shuts down. It used to shut
+// down whenever the only client of a process was destroyed.
 TEST_F(MessageLimitsTest, DroppingAClientAfterALongRequestDoesNotBlock) {
   TransactWriteItemsRequest request;
   for (int i = 0; i < 20; ++i)

@@ -1,6 +1,6 @@
-// Replies as another language's generated classes see them: a Python client makes every call, and what it
-// parses equals what C++ parses, and both know every byte. The daemon writes items into replies by hand; this
-// is what shows that they are messages of the published contract.
+// Replies parsed by generated classes of another language. A Python client makes every call; it must parse
+// the same values as C++, and no byte may be unknown to either. The daemon encodes items in replies by hand;
+// this test shows that its replies are valid messages of the contract.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/json_util.h>
 
@@ -39,7 +39,7 @@ class OtherLanguagesTest : public E2eTest {
     raw_ = std::make_unique<RawClient>(daemon_.endpoint());
   }
 
-  // Makes a call from C++ and keeps it for Python to make too. None may change anything.
+  // Makes a call from C++ and keeps it, so that Python makes the same call. No call may change the database.
   template <typename Request, typename Reply>
   void Add(const std::string& method, const std::string& request_text) {
     Request request;
@@ -63,7 +63,7 @@ class OtherLanguagesTest : public E2eTest {
     return json;
   }
 
-  // Lets Python make all calls, and compares.
+  // Makes all calls from Python and compares the replies.
   void CompareWithPython() {
     std::string input;
     for (const Call& call : calls_) input += call.method + " " + ToHex(call.request) + "\n";
@@ -81,19 +81,19 @@ class OtherLanguagesTest : public E2eTest {
         EXPECT_EQ(lines[i]["reason"], call.raw.reason);
         continue;
       }
-      // A daemon's figures are others each time it is asked: only that Python can read them counts.
+      // The statistics of the daemon differ from call to call; Python only has to parse them.
       if (call.method == "itemdb.v1.Admin/GetStatus") {
         EXPECT_TRUE(lines[i].contains("json")) << lines[i];
         EXPECT_EQ(lines[i]["json"].size(), Json::parse(AsJson(*call.reply)).size());
         continue;
       }
-      // Nothing of the reply is unknown to C++ or Python, and both write the same bytes from what they read.
-      // (Those on the wire may have their fields in another order.)
+      // C++ and Python know all fields of the reply, and serialize the same bytes. (The bytes on the wire may
+      // have the fields in another order.)
       const std::string cpp = call.reply->SerializeAsString();
       call.reply->DiscardUnknownFields();
       EXPECT_EQ(call.reply->ByteSizeLong(), call.raw.bytes.size());
       EXPECT_TRUE(lines[i]["bytes"] == ToHex(cpp)) << lines[i]["bytes"] << "\n" << ToHex(cpp);
-      // And the same meaning.
+      // The values are equal too.
       EXPECT_EQ(lines[i]["json"], Json::parse(AsJson(*call.reply)));
     }
   }
@@ -102,7 +102,7 @@ class OtherLanguagesTest : public E2eTest {
   std::vector<Call> calls_;
 };
 
-// Items of all ten types, in every place where a reply carries one.
+// Items of all ten types, in every part of a reply that can have an item.
 TEST_F(OtherLanguagesTest, PythonAndCppReadTheSameReplies) {
   const std::string key =
       "{ attributes { name: 'product_id' value { s: 'p' } } attributes { name: 'warehouse_id' value { s: 'w' "
@@ -125,7 +125,7 @@ TEST_F(OtherLanguagesTest, PythonAndCppReadTheSameReplies) {
   ASSERT_TRUE(raw_->Call("itemdb.v1.Data/PutItem", first.SerializeAsString()).status.ok());
   const uint64_t before = ChangeSequence();
 
-  // Writes that change nothing leave no change, so both languages get the same reply.
+  // Writes that change nothing write no change record, so both languages get the same reply.
   Add<v1::PutItemRequest, v1::PutItemReply>("Data/PutItem", put);
   Add<v1::PutItemRequest, v1::PutItemReply>("Data/PutItem",
                                             "table_name: 'Product' item " + key +

@@ -1,8 +1,9 @@
-// The order-entry application through itemctl: loaded, asked for every access pattern, killed, asked again.
+// The order-entry application through itemctl: load, every access pattern, kill -9, every access pattern
+// again.
 //
-// The expected answers are those of the order-entry document, with its contradictions settled as INC-01 to
-// INC-13 say: ord_004 and ord_005 are in the base table, totals are data, an index carries PK and SK too, and
-// 25.00 is the number 25.
+// The expected answers are those of the order-entry document, with its contradictions resolved (INC-01 to
+// INC-13): ord_004 and ord_005 are in the base table, totals are stored values, an index also projects PK and
+// SK, and 25.00 is the number 25.
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/processes/recording_proxy.h"
 
@@ -17,7 +18,7 @@ using ::testing::SizeIs;
 
 struct Pattern {
   int number;
-  const char* row;  // Of the seed checklist.
+  const char* row;  // The rule in docs/rules.md.
   const char* name;
   std::vector<std::string> arguments;
   const char* table;
@@ -25,7 +26,7 @@ struct Pattern {
   const char* items;
 };
 
-// Every pattern with the document's own example.
+// Every pattern with the arguments of the document.
 const Pattern kPatterns[] = {
     {1, "SEED-014", "employee-by-id", {"emp_001"}, "Employee", "", R"([
       {"employee_id": "emp_001", "name": "John Smith", "phone_numbers": ["+1-555-0101"], "warehouse_id": "wh_sea",
@@ -102,7 +103,7 @@ const Pattern kPatterns[] = {
        "unit_price": 25, "total_inventory": 500}])"},
 };
 
-// What `order-entry all -o jsonl` must print.
+// The expected output of `order-entry all -o jsonl`.
 std::vector<Json> AllAnswers() {
   std::vector<Json> answers;
   for (const Pattern& pattern : kPatterns) {
@@ -128,7 +129,7 @@ class PatternsTest : public E2eTest {
     LoadOrderEntry();
   }
 
-  // The order ids of open-orders between two dates, as printed.
+  // The order ids that open-orders prints for two dates.
   std::vector<std::string> OpenOrderIds(const std::string& from, const std::string& to) const {
     std::vector<std::string> ids;
     for (const Json& order : Lines({"order-entry", "open-orders", from, to}))
@@ -141,8 +142,8 @@ class PatternsTest : public E2eTest {
   }
 };
 
-// SEED-001, SEED-006, SEED-008, SEED-013: 5 employees, 5 customers, 5 orders of a header and a line, 2
-// products with 3 and 2 stock items.
+// The sample data: 5 employees (SEED-001), 5 customers (SEED-006), 5 orders with a header and a line
+// (SEED-008), 2 products with 3 and 2 stock items (SEED-013).
 TEST_F(PatternsTest, LoadingAgainWritesNothing) {
   const uint64_t before = ChangeSequence();
   EXPECT_EQ(Document({"order-entry", "load"}), Json::parse(R"({"written": 0, "kept": 27})"));
@@ -156,7 +157,7 @@ TEST_F(PatternsTest, LoadingKeepsWhatHasChangedSince) {
   EXPECT_THAT(OpenOrderIds("2025-01-01", "2025-12-31"), IsEmpty());
 }
 
-// SEED-014 to SEED-028 with INC-01 to INC-13.
+// Patterns 1 to 15 (SEED-014 to SEED-028), with the contradictions resolved (INC-01 to INC-13).
 TEST_F(PatternsTest, AnswersEveryPatternAndAnswersTheSameAfterKill9) {
   const std::vector<Json> expected = AllAnswers();
   EXPECT_EQ(Lines({"order-entry", "all", "-o", "jsonl"}), expected);
@@ -171,9 +172,9 @@ TEST_F(PatternsTest, PrintsEachPatternAlone) {
     SCOPED_TRACE(std::string(pattern.row) + " " + pattern.name);
     const Json expected = Json::parse(pattern.items);
     EXPECT_EQ(Json(Lines(CommandOf(pattern))), expected);
-    // Without arguments a pattern takes those of the document.
+    // The default arguments are those of the document.
     EXPECT_EQ(Json(Lines({"order-entry", pattern.name})), expected);
-    // As one document.
+    // The answer as one JSON document.
     std::vector<std::string> as_json = CommandOf(pattern);
     as_json.insert(as_json.end(), {"-o", "json"});
     const CommandResult document = Itemctl(as_json);
@@ -184,20 +185,20 @@ TEST_F(PatternsTest, PrintsEachPatternAlone) {
 
 // The other examples of the document's sample data.
 TEST_F(PatternsTest, AnswersForOtherArguments) {
-  // SEED-019, through the next year: merged by date over shards 0, 1 and 2.
+  // Open orders until the end of the next year, merged by date over shards 0, 1 and 2 (SEED-019).
   EXPECT_THAT(OpenOrderIds("2025-01-01", "2026-12-31"), ElementsAre("ord_002", "ord_005", "ord_003"));
-  // SEED-028: 100 + 200.
+  // The total stock, 100 + 200 (SEED-028).
   EXPECT_EQ(TotalInventory("prod_101"), 300);
-  // SEED-016: an employee with two numbers.
+  // An employee with two phone numbers (SEED-016).
   EXPECT_EQ(Document({"order-entry", "employee-phones", "emp_002"}),
             Json::parse(R"({"phone_numbers": ["+1-555-0102", "+1-555-0103"]})"));
-  // INC-01: ord_004's line.
+  // The line of ord_004 (INC-01).
   std::vector<std::string> orders;
   for (const Json& line : Lines({"order-entry", "product-orders", "prod_101"})) {
     orders.push_back(line["order_id"].get<std::string>() + "x" + line["quantity"].dump());
   }
   EXPECT_THAT(orders, ElementsAre("ord_002x10", "ord_004x5"));
-  // Inclusive bounds: the dates of the first and the last order.
+  // The bounds are inclusive: these are the dates of the first and the last order.
   EXPECT_THAT(OpenOrderIds("2025-12-20", "2026-01-05"), ElementsAre("ord_002", "ord_005", "ord_003"));
   EXPECT_THAT(OpenOrderIds("2025-12-21", "2026-01-04"), ElementsAre("ord_005"));
 }
@@ -216,7 +217,8 @@ TEST_F(PatternsTest, NothingFoundIsAnEmptyAnswerOrNotFound) {
   }
 }
 
-// SEED-029: key look-ups and single index queries; INC-11: five queries for pattern 6.
+// Each pattern is a key look-up or a single query of an index (SEED-029), except pattern 6, which is five
+// queries (INC-11).
 TEST_F(PatternsTest, NoPatternScans) {
   RecordingProxy proxy(daemon_.endpoint());
   for (const Pattern& pattern : kPatterns) {
@@ -245,7 +247,7 @@ TEST_F(PatternsTest, NoPatternScans) {
   }
 }
 
-// SEED-029, SEED-010: closing removes the shard, and with it the entry of the sparse index.
+// Closing an order removes its shard (SEED-029), which removes its entry from the sparse index (SEED-010).
 TEST_F(PatternsTest, ClosingAnOrderTakesItOutOfTheOpenOrders) {
   ASSERT_EQ(Itemctl({"order-entry", "close-order", "ord_005"}).exit_code, 0);
   EXPECT_THAT(OpenOrderIds("2025-01-01", "2026-12-31"), ElementsAre("ord_002", "ord_003"));
@@ -268,7 +270,7 @@ TEST_F(PatternsTest, ClosingAnOrderTakesItOutOfTheOpenOrders) {
   EXPECT_THAT(OpenOrderIds("2025-01-01", "2026-12-31"), ElementsAre("ord_002", "ord_003"));
 }
 
-// SEED-029: one transaction.
+// Moving stock is one transaction (SEED-029).
 TEST_F(PatternsTest, MovingStockKeepsTheTotal) {
   const uint64_t before = ChangeSequence();
   ASSERT_EQ(Itemctl({"order-entry", "move-stock", "prod_100", "wh_sea", "wh_new", "60"}).exit_code, 0);
@@ -281,7 +283,7 @@ TEST_F(PatternsTest, MovingStockKeepsTheTotal) {
       {"product_id": "prod_100", "warehouse_id": "wh_sea", "inventory_quantity": 140}])";
   EXPECT_EQ(Json(Lines({"order-entry", "product-inventory", "prod_100"})), Json::parse(kAfter));
 
-  // Two changes of one commit.
+  // Two change records of one commit.
   const std::vector<Json> records = Lines({"changes", "read", "--after", std::to_string(before)});
   ASSERT_THAT(records, SizeIs(2));
   for (const Json& record : records) {
@@ -289,7 +291,7 @@ TEST_F(PatternsTest, MovingStockKeepsTheTotal) {
     EXPECT_EQ(record["commit_last_sequence"], before + 2);
   }
 
-  // More than there is: nothing moves, and the message says what there is.
+  // More than the stock: nothing is moved, and the message has the stock.
   const CommandResult refused = Itemctl({"order-entry", "move-stock", "prod_100", "wh_sea", "wh_atl", "141"});
   EXPECT_EQ(refused.exit_code, 4);
   EXPECT_THAT(refused.err, HasSubstr("140"));
@@ -314,7 +316,7 @@ TEST_F(PatternsTest, PlacingAnOrderTakesStockAndShowsInEveryPattern) {
   EXPECT_EQ(
       Document({"order-entry", "customer-orders", "cust_005", "2026-01-01", "2026-12-31"})["order_items"],
       Json::parse(R"([{"product_id": "prod_100", "qty": 2}, {"product_id": "prod_101", "qty": 3}])"));
-  // INC-07: the lines, which carry customer and date, are in no index of headers.
+  // Lines have a customer and a date, but must not be in an index of headers (INC-07).
   EXPECT_THAT(Lines({"order-entry", "product-orders", "prod_101"}), SizeIs(3));
 
   const uint64_t before = ChangeSequence();

@@ -1,5 +1,6 @@
-// Too many and too much at once: refused by name, in bounded memory, and nobody else notices. The default
-// sizes take seconds; with ITEMDB_FULL_PRESSURE set it is 10,000 streams and 1,000 requests of 16 MB.
+// Too many and too large requests at once are refused with a reason, in bounded memory, and do not disturb
+// other calls. The default sizes take seconds; with ITEMDB_FULL_PRESSURE set the test uses 10,000 streams and
+// 1,000 requests of 16 MB.
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int kMemoryMib = 128;
 #ifdef ITEMDB_ADDRESS_SANITIZER
-// The sanitizer keeps freed memory, and shadows all.
+// The sanitizer delays freeing memory, and needs shadow memory.
 constexpr int kMaxRssMib = 16 * 1024;
 #else
 constexpr int kMaxRssMib = kMemoryMib + 256;
@@ -55,7 +56,7 @@ class StalledStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
     status_ = status;
     --open_;
   }
-  // Once none is open.
+  // Valid when no stream is open any more.
   const grpc::Status& status() const { return status_; }
 
  private:
@@ -83,7 +84,7 @@ class PressureTest : public E2eTest {
     ASSERT_TRUE(writer.Finish().ok());
   }
 
-  // The most that was resident since the start, in MiB.
+  // The highest resident memory since the start, in MiB.
   int HighestRssMib() const {
     std::ifstream status("/proc/" + std::to_string(daemon_.pid()) + "/status");
     for (std::string line; std::getline(status, line);) {
@@ -93,7 +94,7 @@ class PressureTest : public E2eTest {
   }
 };
 
-TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // EXT-01
+TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // Streams of pages (EXT-01).
   const int streams = Full() ? 10'000 : 2'000;
   v1::ScanStreamRequest request;
   request.mutable_scan()->set_table_name("Things");
@@ -109,13 +110,13 @@ TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // E
     }
     stalled.push_back(std::make_unique<StalledStream>(*stubs.back(), bytes, open));
   }
-  // The first ones hold their page; once there is no memory for more the others are refused.
+  // The first streams hold their page; when there is no memory for more, the others are refused.
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
   while (open > streams / 2 && std::chrono::steady_clock::now() < give_up) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_LE(open, streams / 2);
-  // Half of the memory for calls is for everybody else.
+  // Half of the memory for calls is reserved for other calls.
   Client client = OpenClient();
   EXPECT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", "new"}}}).ok());
   EXPECT_TRUE(client.GetItem({.table_name = "Things", .key = {{"pk", "7"}}}).ok());
@@ -125,7 +126,7 @@ TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // E
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (open > 0) {
     std::fprintf(stderr, "%d streams do not end\n", open.load());
-    std::abort();  // They would outlive what they refer to.
+    std::abort();  // The streams would outlive objects that they refer to.
   }
   int refused = 0;
   for (auto& stream : stalled) {
@@ -140,7 +141,7 @@ TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // E
   EXPECT_EQ(client.ScanStream({.table_name = "Things"}).ToVector()->size(), 201u);
 }
 
-TEST_F(PressureTest, LongRequestsAreRefusedInBoundedMemory) {  // SEM-018
+TEST_F(PressureTest, LongRequestsAreRefusedInBoundedMemory) {  // A request has at most 16 MiB (SEM-018).
   const int requests = Full() ? 1'000 : 60;
   constexpr int kThreads = 20;
   v1::PutItemRequest request;
@@ -164,7 +165,7 @@ TEST_F(PressureTest, LongRequestsAreRefusedInBoundedMemory) {  // SEM-018
           ++too_large;
         } else if (reply.status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED ||
                    reply.status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-          // CALLS_FULL; or gRPC, out of its own buffers, has sent the connection away.
+          // CALLS_FULL, or gRPC had no buffers left and closed the connection.
           ++full;
         } else {
           std::lock_guard<std::mutex> lock(mutex);
@@ -182,7 +183,8 @@ TEST_F(PressureTest, LongRequestsAreRefusedInBoundedMemory) {  // SEM-018
   EXPECT_TRUE(OpenClient().PutItem({.table_name = "Things", .item = {{"pk", "new"}}}).ok());
 }
 
-TEST_F(PressureTest, AbsurdNestingEndsNoStreamButItsOwn) {  // SEM-017, EXT-03
+// Values have at most 32 levels (SEM-017), also in a BulkWrite (EXT-03).
+TEST_F(PressureTest, AbsurdNestingEndsNoStreamButItsOwn) {
   const auto field = [](int number, const std::string& content) {
     std::string text(1, static_cast<char>(number << 3 | 2));
     size_t length = content.size();
@@ -190,7 +192,7 @@ TEST_F(PressureTest, AbsurdNestingEndsNoStreamButItsOwn) {  // SEM-017, EXT-03
     text.push_back(static_cast<char>(length));
     return text + content;
   };
-  // A list in a list in a list, as no library would encode it.
+  // Lists nested 10,000 levels deep, which no library would encode.
   std::string value;
   for (int i = 0; i < 10'000; ++i) value = field(v1::AttributeValue::kLFieldNumber, field(1, value));
   const std::string item = field(1, field(1, "pk") + field(2, value));

@@ -1,4 +1,4 @@
-"""Makes the calls it reads and writes down the replies, as Python's own gRPC and protobuf see them.
+"""Makes the calls that it reads from stdin with Python's gRPC, and prints the replies as Python's protobuf parses them.
 
 stdin, a line a call:  <full method> <hex of the request>
 stdout, a line a call: {"method": ..., "bytes": <hex of the reply, serialized again>, "json": <the reply>}
@@ -39,7 +39,8 @@ def call(channel, method, request):
             "reason": detail.reason,
         }
     reply = reply_class.FromString(data)
-    # Bytes the classes do not know would be kept as unknown fields, and not be in the JSON.
+    # Unknown fields would be kept in the bytes but not be in the JSON. They are discarded, so that the bytes
+    # differ from those of C++.
     known = reply_class.FromString(data)
     known.DiscardUnknownFields()
     return {

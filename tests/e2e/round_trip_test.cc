@@ -12,8 +12,9 @@ constexpr char kRoundTripTable[] = R"({
   "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
   "BillingMode": "PAY_PER_REQUEST"})";
 
-// One attribute of each type, at the top and nested, with what is easily lost: 38 digits, numbers at both
-// ends of the range, bytes that are no text, empty values, control characters, text beyond the basic plane.
+// One attribute of each type, also nested, with values that are easily damaged: 38 digits, numbers at both
+// ends of the range, bytes that are not text, empty values, control characters, characters outside the basic
+// plane.
 constexpr char kEveryType[] =
     R"({"id": {"S": "every"},)"
     R"( "s": {"S": "text \"quoted\" \\ \n\t\u0001 \u00e9 \u65e5\ud83d\ude00"},)"
@@ -66,7 +67,7 @@ TEST_F(RoundTripTest, TypedItemsKeepEveryTypeThroughAPipe) {
   const std::string original = GetTyped("from", "every");
   EXPECT_EQ(GetTyped("into", "every"), original);
 
-  // What is read is what was written: sets in their own order, numbers in their plain form (SEM-012).
+  // The item reads back equal: sets in their own order, numbers expanded and trimmed (SEM-012).
   Json expected = Json::parse(kEveryType);
   expected["n_small"]["N"] = std::string("0.") + std::string(129, '0') + "1";
   expected["n_large"]["N"] = std::string("-") + std::string(38, '9') + std::string(88, '0');
@@ -75,13 +76,14 @@ TEST_F(RoundTripTest, TypedItemsKeepEveryTypeThroughAPipe) {
   expected["bs"]["BS"] = {"", "AA==", "/w=="};
   EXPECT_EQ(Json::parse(original, nullptr, false), expected);
 
-  // And again after kill -9, byte by byte.
+  // After kill -9 the output is the same, byte by byte.
   KillAndRestart();
   EXPECT_EQ(GetTyped("into", "every"), original);
   ExpectCheckIsClean();
 }
 
-// SEM-011, SEM-012: in both forms, as values and as set members, without a detour over floating point.
+// The range (SEM-011) and form (SEM-012) of numbers, in both JSON forms, as values and as set elements. No
+// floating point number is involved.
 TEST_F(RoundTripTest, NumbersKeep38DigitsInBothForms) {
   struct Row {
     const char* given;
@@ -106,15 +108,15 @@ TEST_F(RoundTripTest, NumbersKeep38DigitsInBothForms) {
     const CommandResult plain = Itemctl({"item", "get", "from", R"({"id": "typed"})", "-o", "jsonl"});
     EXPECT_THAT(plain.out, HasSubstr(R"("n": )" + std::string(row.read) + "}"));
 
-    // What is printed plain is read back to the same item.
-    if (row.given[0] == '0' && row.given[1] == '0') continue;  // No number of JSON.
+    // Plain JSON is read back to the same item.
+    if (row.given[0] == '0' && row.given[1] == '0') continue;  // Not a JSON number.
     const std::string given_plain = R"({"id": "plain", "n": )" + std::string(row.given) + "}";
     ASSERT_EQ(Itemctl({"item", "put", "from", given_plain}).exit_code, 0);
     EXPECT_THAT(GetTyped("from", "plain"), HasSubstr(R"("n": {"N": ")" + std::string(row.read) + R"("})"));
   }
 }
 
-// SEM-013: the number is the key, not its text.
+// Number keys are equal by value, not by text (SEM-013).
 TEST_F(RoundTripTest, EqualNumbersAreOneKey) {
   const char* const definition = R"({
     "TableName": "numbers",
@@ -129,9 +131,9 @@ TEST_F(RoundTripTest, EqualNumbersAreOneKey) {
   EXPECT_EQ(Json(Lines({"scan", "numbers"})), Json::parse(R"([{"n": 1000, "text": "0.1e4"}])"));
 }
 
-// 409,600 bytes by SEM-002: the largest item there may be goes in and comes out.
+// The largest possible item, 409,600 bytes by the size formula (SEM-002), can be written and read.
 TEST_F(RoundTripTest, TheLargestItemFits) {
-  const std::string text(409'600 - 2 - 1 - 1, 'x');  // Less "id", its value "L" and the name "t".
+  const std::string text(409'600 - 2 - 1 - 1, 'x');  // Minus "id", its value "L" and the name "t".
   const std::string item = Json({{"id", "L"}, {"t", text}}).dump();
   ASSERT_EQ(Itemctl({"item", "put", "from", "-"}, item).exit_code, 0);
   EXPECT_EQ(Document({"item", "get", "from", R"({"id": "L"})"}), Json::parse(item));

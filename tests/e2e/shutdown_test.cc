@@ -1,4 +1,4 @@
-// How itemd begins and ends towards those who watch it: health, the service manager, callers in flight.
+// Start and stop of itemd as clients see it: health checks, the service manager, calls in flight.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class ShutdownTest : public E2eTest {
  protected:
-  // A table that takes a while to check.
+  // Creates a table whose check takes long.
   void FillWithLargeItems() {
     Client client = OpenClient();
     ASSERT_TRUE(client
@@ -38,7 +38,7 @@ class ShutdownTest : public E2eTest {
     }
   }
 
-  // A check of the database that has arrived at the daemon.
+  // Starts a check of the database that has arrived at the daemon when this returns.
   std::future<absl::StatusOr<CheckDatabaseResult>> CheckInFlight() {
     Client client = OpenClient();
     EXPECT_TRUE(client.GetStatus().ok());
@@ -48,7 +48,7 @@ class ShutdownTest : public E2eTest {
   }
 };
 
-// What is still running after --shutdown-timeout is cancelled, and the end is clean.
+// Calls that are still running after --shutdown-timeout are cancelled, and the daemon ends cleanly.
 TEST_F(ShutdownTest, CancelsWhatTakesLongerThanTheShutdownTimeout) {
   FillWithLargeItems();
   ASSERT_EQ(daemon_.Terminate(), 0);
@@ -83,8 +83,8 @@ TEST_F(ShutdownTest, ASecondSignalEndsFasterAndJustAsCleanly) {
   ExpectCheckIsClean();
 }
 
-// A balancer that asks must hear it before calls are refused. The watch is a stream: its second message says
-// NOT_SERVING ("\x08\x02"); the check that is in flight is answered after it.
+// A load balancer must see NOT_SERVING before calls are refused. The health watch is a stream; its second
+// message is NOT_SERVING ("\x08\x02"). The check in flight is answered after that.
 TEST_F(ShutdownTest, HealthTurnsNotServingFirst) {
   FillWithLargeItems();
   bool seen = false;
@@ -105,9 +105,9 @@ TEST_F(ShutdownTest, HealthTurnsNotServingFirst) {
   EXPECT_TRUE(seen);
 }
 
-// Calls of both protocols are in flight when the signal comes: over HTTP one whose reply is longer than the
-// buffers of its connection and is not taken yet, over gRPC a check. Both are answered, who comes then is
-// refused over both, and the daemon ends when it has nothing left to answer.
+// Calls of both protocols are in flight when the signal comes: over HTTP a call whose reply is longer than
+// the connection's buffers and is not read yet, over gRPC a check. Both are answered, new calls are refused
+// over both protocols, and the daemon ends when all calls are answered.
 TEST_F(ShutdownTest, AnswersWhatIsInFlightOverBothProtocols) {
   FillWithLargeItems();
   ASSERT_EQ(daemon_.Terminate(), 0);
@@ -115,48 +115,48 @@ TEST_F(ShutdownTest, AnswersWhatIsInFlightOverBothProtocols) {
                   .Start({"--http-listen", "127.0.0.1:0", "--http-request-timeout", "10m",
                           "--shutdown-timeout", "10m"})
                   .ok());
-  RawHttpClient busy(daemon_.http_endpoint()), waiting(daemon_.http_endpoint());
+  http::RawHttpClient busy(daemon_.http_endpoint()), waiting(daemon_.http_endpoint());
   std::string keys;
   for (int i = 0; i < 40; ++i)
     keys += std::string(i > 0 ? "," : "") + R"({"id":{"S":")" + std::to_string(i) + "\"}}";
   ASSERT_TRUE(
-      busy.Send(PostRequest("BatchGetItem", R"({"RequestItems":{"large":{"Keys":[)" + keys + "]}}}")));
+      busy.Send(http::PostRequest("BatchGetItem", R"({"RequestItems":{"large":{"Keys":[)" + keys + "]}}}")));
   const std::string beginning = busy.Read(15);
   EXPECT_EQ(beginning, "HTTP/1.1 200 OK");
-  ASSERT_TRUE(waiting.Send(PostRequest("ListTables", "{}")));
+  ASSERT_TRUE(waiting.Send(http::PostRequest("ListTables", "{}")));
   ASSERT_TRUE(waiting.ReadReply().has_value());
   auto check = CheckInFlight();
   const RawClient grpc(daemon_.endpoint());
   daemon_.Signal(SIGTERM);
-  // Refused as soon as the signal has been seen.
+  // Calls are refused as soon as the daemon has handled the signal.
   RawReply refused;
   do {
     refused = grpc.Call("itemdb.v1.Tables/ListTables", "");
   } while (refused.status.ok());
   EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::UNAVAILABLE);
-  ASSERT_TRUE(waiting.Send(PostRequest("ListTables", "{}")));
-  const auto refused_http = waiting.ReadReply().value_or(itemdb::RawReply());
+  ASSERT_TRUE(waiting.Send(http::PostRequest("ListTables", "{}")));
+  const auto refused_http = waiting.ReadReply().value_or(http::RawReply());
   EXPECT_EQ(refused_http.status, 503);
   EXPECT_THAT(refused_http.body, HasSubstr("itemd is stopping"));
   EXPECT_TRUE(waiting.IsClosed());
 
   const absl::StatusOr<CheckDatabaseResult> checked = check.get();
-  // It may have come a moment after the signal.
+  // The check may have arrived just after the signal.
   EXPECT_THAT(checked.status().code(), AnyOf(absl::StatusCode::kOk, absl::StatusCode::kUnavailable))
       << checked.status();
   busy.Unread(beginning);
-  const auto answered = busy.ReadReply().value_or(itemdb::RawReply());
+  const auto answered = busy.ReadReply().value_or(http::RawReply());
   EXPECT_GT(answered.body.size(), 15'000'000u);
   EXPECT_TRUE(answered.body.ends_with("}"));
   EXPECT_TRUE(busy.IsClosed());
   EXPECT_EQ(daemon_.Wait(), 0);
 }
 
-// systemd's protocol for Type=notify: datagrams to the socket in NOTIFY_SOCKET.
+// The protocol of systemd for Type=notify: datagrams to the socket in NOTIFY_SOCKET.
 TEST_F(ShutdownTest, TellsTheServiceManagerWhenItServesAndWhenItStops) {
   ASSERT_EQ(daemon_.Terminate(), 0);
   const std::string path = directory_.path() + "/notify";
-  Descriptor manager(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  daemon::Descriptor manager(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof(address.sun_path) - 1);

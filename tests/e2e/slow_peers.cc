@@ -22,7 +22,7 @@ std::string Frame(char type, char flags, char stream, const std::string& payload
   return frame + payload;
 }
 
-// A header that HPACK knows nothing of.
+// A header as a literal without indexing (RFC 7541, 6.2.2).
 std::string Literal(const std::string& name, const std::string& value) {
   std::string header(1, '\0');
   header += static_cast<char>(name.size());
@@ -31,7 +31,7 @@ std::string Literal(const std::string& name, const std::string& value) {
   return header + value;
 }
 
-// The client's preface and empty settings.
+// The client's connection preface and an empty SETTINGS frame.
 std::string Greeting() { return "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, ""); }
 
 // The beginning of a PutItem request of 1,000 bytes.
@@ -44,11 +44,11 @@ std::string BegunRequest() {
 }
 
 void Send(const Descriptor& socket, const std::string& bytes) {
-  // A peer that was closed is found out when it is read from.
+  // Errors are ignored here: WasClosed finds closed connections.
   (void)send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Reads what came, and tells whether it was the end.
+// Reads the received bytes and returns whether the server closed the connection.
 bool WasClosed(const Descriptor& socket) {
   char bytes[4096];
   const ssize_t got = recv(socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
@@ -81,7 +81,7 @@ void SlowPeers::Connect(Peer& peer) {
 }
 
 void SlowPeers::Run() {
-  // Every peer has its own moment in each second, as a thousand machines would.
+  // Every connection sends at its own time within a second, as a thousand machines would.
   constexpr int kSlices = 100;
   constexpr std::chrono::milliseconds kSlice(10);
   Clock::time_point next_slice = Clock::now();

@@ -1,4 +1,5 @@
-// Connections that take a server's time and give it nothing: kept open in number, whatever the server does.
+// A fixed number of connections that occupy a server without completing a request. A closed connection is
+// replaced by a new one.
 #pragma once
 
 #include <atomic>
@@ -11,18 +12,18 @@
 
 namespace itemdb::e2e {
 
-// A third of them never says a word, a third begins HTTP/2 and then falls silent, a third sends a PutItem
-// request one byte a second. One that the server closes is opened again.
+// A third of the connections sends nothing, a third sends the HTTP/2 preface and then nothing, a third sends
+// a PutItem request, one byte a second. If the server closes a connection, it is opened again.
 class SlowPeers {
  public:
-  // Connects `count` times to port `port` of 127.0.0.1, and returns when all are there.
+  // Opens `count` connections to port `port` of 127.0.0.1, and returns when all are open.
   SlowPeers(uint16_t port, int count);
-  // Closes them.
+  // Closes the connections.
   ~SlowPeers();
   SlowPeers(const SlowPeers&) = delete;
   SlowPeers& operator=(const SlowPeers&) = delete;
 
-  // How often the server closed one.
+  // How many connections the server has closed.
   int64_t closed_by_server() const { return closed_by_server_; }
 
  private:

@@ -1,4 +1,4 @@
-// Watching through the real programs: kills, restarts, Ctrl-C.
+// Watch with the real programs: kills, restarts, Ctrl-C.
 #include <fcntl.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Waits until the file that a process writes contains `text`; false when it does not within kPatienceMs.
+// Waits until the file contains `text`, which another process writes; false after kPatienceMs.
 bool AwaitInFile(const std::string& path, const std::string& text) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
   while (testing::ReadFile(path).find(text) == std::string::npos) {
@@ -26,7 +26,7 @@ bool AwaitInFile(const std::string& path, const std::string& text) {
 
 class WatchE2e : public E2eTest {
  protected:
-  // An address that stays the same from start to start.
+  // The same address after each start.
   void SetUp() override {
     daemon_.set_listen({"unix:" + directory_.path() + "/s"});
     E2eTest::SetUp();
@@ -39,9 +39,9 @@ class WatchE2e : public E2eTest {
   }
 };
 
-// What was delivered is the log as it is in the end: nothing twice, nothing left out, nothing that was taken
-// back.
-TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {  // SEM-107
+// The watch delivers exactly the final change log: each change once and in commit order (SEM-107), and no
+// change that was lost in a kill.
+TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {
   constexpr int kCycles = 6;
   constexpr int kWriters = 2;
   CancelToken token;
@@ -76,7 +76,7 @@ TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {  // SEM-107
           ++applied;
           applied.notify_all();
         }
-        // Nobody is to wait for more of it.
+        // The writer ends here; no thread may wait for more of its writes.
         applied += 40;
         applied.notify_all();
       });
@@ -97,7 +97,7 @@ TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {  // SEM-107
     }
   }
   const uint64_t end = ChangeSequence();
-  // The watch has seen all, or has ended.
+  // Waits until the watch has seen all changes or has ended.
   for (uint64_t last = last_seen; last < end; last = last_seen) last_seen.wait(last);
   token.Cancel();
   watcher.join();
@@ -138,7 +138,7 @@ TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   EXPECT_EQ(document["change_sequence"], 4);
 }
 
-// Of a table where nothing changes it ends with how far it has looked, not with where it began.
+// For a table without changes the command ends with the last sequence that it has read, not with the first.
 TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
   Client client = OpenClient();
   ASSERT_TRUE(client
@@ -146,7 +146,7 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
                                 .attribute_definitions = {{"pk", ScalarAttributeType::kString}},
                                 .key_schema = {{"pk", KeyType::kHash}}})
                   .ok());
-  // Before the tail begins, so that its first reply goes up to the last of them.
+  // Written before the tail begins, so that its first reply goes up to the last of these changes.
   for (int i = 0; i < 5; ++i)
     ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
   const std::string out_path = directory_.path() + "/tail.out";
@@ -156,8 +156,8 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Quiet",
                      "--from", "1", "--follow"},
                     {.in = in.get(), .out = out.get(), .err = out.get()});
-  // The reply with this record also said how far it goes; the watch takes note of that before it looks
-  // whether it was cancelled. So Ctrl-C may come as soon as the record is printed.
+  // The reply with this record also has the position. The watch stores it before it checks for cancellation,
+  // so Ctrl-C may come as soon as the record is printed.
   ASSERT_TRUE(AwaitInFile(out_path, "CREATE_TABLE")) << testing::ReadFile(out_path);
   tail.Signal(SIGINT);
   EXPECT_EQ(tail.Wait(), 0);

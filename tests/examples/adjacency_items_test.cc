@@ -1,4 +1,4 @@
-// The items of examples/adjacency_list: entities and edges, as the model's code makes them.
+// The items of examples/adjacency_list: entities and edges, made by the model's code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string Text(const Item& item, const char* name) {
   return text;
 }
 
-// The sample data of order entry, as items of one table.
+// The sample data of order entry as items of one table.
 std::set<nlohmann::json> SampleAsAdjacency() {
   std::vector<Item> all;
   const auto append = [&](std::vector<Item> items) { all.insert(all.end(), items.begin(), items.end()); };
@@ -103,9 +103,9 @@ std::string KindOf(const Item& item) {
   return key.substr(0, key.find('#'));
 }
 
-// SEED-031, SEED-034.
+// One table of entities and edges (SEED-031); edges are items in the partition of their entity (SEED-034).
 TEST(AdjacencyItems, AreTheSampleDataOfOrderEntryAndWhatItPointsTo) {
-  std::set<nlohmann::json> of_file;  // In which 25.00 is 25.
+  std::set<nlohmann::json> of_file;  // 25.00 is 25 in it.
   std::set<std::string> other_kinds;
   for (const Item& item : FileItems()) {
     const std::string kind = KindOf(item);
@@ -120,7 +120,7 @@ TEST(AdjacencyItems, AreTheSampleDataOfOrderEntryAndWhatItPointsTo) {
                                                 "HR-DEPARTMENT", "OE-WAREHOUSE"));
 }
 
-// SEED-032, SEED-033: what an entity's sort key is, by kind.
+// The sort key of each kind of entity, in HR (SEED-032) and in order entry (SEED-033).
 TEST(AdjacencyItems, HaveTheNameOrTheIdThatAnEntityIsFoundBy) {
   std::map<std::string, Item> entities;
   for (const Item& item : FileItems()) entities.try_emplace(Text(item, "Type"), item);
@@ -137,8 +137,8 @@ TEST(AdjacencyItems, HaveTheNameOrTheIdThatAnEntityIsFoundBy) {
   EXPECT_EQ(sort_key("warehouse"), "US West");
 }
 
-// SEED-036, INC-18: the shard stands on the item, whether it is a hash or was drawn, and only while it is
-// open.
+// The index of open orders has shards (SEED-036). The item stores its shard (INC-18), computed by hash or
+// chosen at random, only while the order is open.
 TEST(AdjacencyItems, OfOpenOrdersCarryTheirShard) {
   Order order{.order_id = "o1",
               .customer_id = "c1",
@@ -158,7 +158,7 @@ TEST(AdjacencyItems, OfOpenOrdersCarryTheirShard) {
   EXPECT_FALSE(adjacency_list::ItemsOf(order, {}, 3).front().contains("StateDate"));
 }
 
-// INC-17: a name is a sort key, so that another name is another item.
+// A name is a sort key, so a new name is a new item (INC-17).
 TEST(AdjacencyItems, ANewNameReplacesTheEntityAndItsCopies) {
   const Employee ann{.employee_id = "e1",
                      .name = "Ann",

@@ -1,7 +1,7 @@
-// Order entry in four tables and in one: whatever the data, the same answers to the same questions (INC-30,
-// INC-32).
+// Order entry in four tables and in one table (INC-30): both layouts, with different sort keys (INC-32), give
+// the same answers on random data.
 //
-// ITEMDB_LAYOUT_SEEDS: how many databases are compared, by default 50, in sanitizer builds 13.
+// ITEMDB_LAYOUT_SEEDS is the number of random databases: by default 50, in sanitizer builds 13.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ using order_entry::Stock;
 
 constexpr char kMissing[] = "missing";
 
-// An answer: a row for each thing found.
+// An answer: one row for each entity found.
 using Rows = std::vector<std::string>;
 
 template <typename T, typename Row>
@@ -47,7 +47,7 @@ Rows RowsOf(const absl::StatusOr<std::vector<T>>& found, const Row& row) {
   return rows;
 }
 
-// What both layouts know of each thing. Dates come first where the answer is in date order.
+// The attributes that both layouts have, as text. The date is first if the answer is in date order.
 std::string Whole(const Employee& e) {
   return absl::StrCat(e.employee_id, "|", e.name, "|", absl::StrJoin(e.phone_numbers, ","), "|",
                       e.warehouse_id, "|", e.job_title, "|", e.hire_date);
@@ -94,14 +94,14 @@ class OneTable {
   Client client_;
 };
 
-// An attribute that an item does not have stays empty.
+// An attribute that the item does not have stays empty.
 Employee ReadEmployee(const Item& item) {
   Employee e;
   EXPECT_TRUE(ItemReader(item)
                   .Read("employee_id", e.employee_id)
                   .Read("name", e.name)
                   .Read("phone_numbers", e.phone_numbers)
-                  .Read("Data", e.hire_date)  // Of the edges that have a date.
+                  .Read("Data", e.hire_date)  // For edges with a date.
                   .status()
                   .ok());
   return e;
@@ -175,7 +175,7 @@ void AppendTo(const char* table, Item item, BatchWriteItemRequest* request) {
   request->writes.push_back(BatchPut{table, std::move(item)});
 }
 
-// All that order entry stores of it, table by table.
+// All items that order entry stores for `data`, table by table.
 BatchWriteItemRequest FourTableItems(const OrderEntryData& data) {
   BatchWriteItemRequest all;
   for (const Employee& e : data.employees) {
@@ -286,7 +286,7 @@ class LayoutsTest : public ::testing::Test {
 
   void Load(const OrderEntryData& data) {
     for (const char* table : {"Employee", "Customer", "Order", "Product", "Adjacency"}) {
-      (void)client_->DeleteTable(table);  // The one of the seed before.
+      (void)client_->DeleteTable(table);  // The table of the previous seed.
     }
     ASSERT_TRUE(order_entry::CreateTables(*client_).ok());
     absl::StatusOr<tools::ModelFolder> adjacency = ReadModel("adjacency_list");
@@ -299,7 +299,7 @@ class LayoutsTest : public ::testing::Test {
     }
   }
 
-  // Closes half of the open orders and gives half of the employees other names, in both layouts.
+  // Closes half of the open orders and renames half of the employees, in both layouts.
   void Change(OrderEntryData& data, std::mt19937_64& random) {
     for (auto& made : data.orders) {
       if (made.order.status != "OPEN" || random() % 2 == 0) continue;
@@ -323,8 +323,8 @@ class LayoutsTest : public ::testing::Test {
     }
   }
 
-  // The answers of both layouts to one question; `in_date_order`: rows begin with dates and both must ascend
-  // by them.
+  // Compares the answers of both layouts to one question. With `in_date_order` the rows begin with dates,
+  // which must ascend in both answers.
   void Compare(int pattern, const std::string& question, Rows four, Rows one, bool in_date_order = false) {
     if (in_date_order) {
       const auto by_date = [](const std::string& a, const std::string& b) {
@@ -346,7 +346,7 @@ class LayoutsTest : public ::testing::Test {
 
   std::unique_ptr<testing::FakeDatabase> database_;
   std::optional<Client> client_;
-  // By pattern: questions asked, and those with an answer.
+  // For each pattern: the number of questions, and of questions with a non-empty answer.
   std::map<int, int> asked_;
   std::map<int, int> found_;
 };
@@ -377,7 +377,7 @@ void LayoutsTest::CompareEmployees(const OrderEntryData& data) {
     Compare(7, since, RowsOf(order_entry::RecentHires(client, since).ToVector(), HiredAndName),
             one.Find(adjacency_list::RecentHires(since), ReadEmployee, HiredAndName), true);
   }
-  for (int number = 0; number <= kFew; ++number) {  // The last one has nobody.
+  for (int number = 0; number <= kFew; ++number) {  // The last number has no employees.
     const std::string warehouse = WarehouseNumber(number);
     Compare(8, warehouse, RowsOf(order_entry::WarehouseEmployees(client, warehouse).ToVector(), NameOnly),
             one.Find(adjacency_list::WarehouseEmployees(warehouse), ReadEmployee, NameOnly));
@@ -447,7 +447,8 @@ void LayoutsTest::CompareProducts(const OrderEntryData& data) {
   }
 }
 
-// SEED-041, SEED-042, SEED-043, SEED-044, SEED-045, SEED-046, SEED-047, SEED-048.
+// The fifteen questions of order entry (SEED-041), answered from one table (SEED-042, SEED-043, SEED-044,
+// SEED-045, SEED-046, SEED-047, SEED-048).
 TEST_F(LayoutsTest, FourTablesAndOneGiveTheSameAnswers) {
   const char* more = std::getenv("ITEMDB_LAYOUT_SEEDS");
   const uint64_t seeds =
@@ -467,7 +468,7 @@ TEST_F(LayoutsTest, FourTablesAndOneGiveTheSameAnswers) {
       ASSERT_NO_FATAL_FAILURE(CompareProducts(data));
     }
   }
-  // No pattern agrees only because it never finds anything.
+  // Each pattern must have found something, otherwise equal answers prove nothing.
   for (int pattern = 1; pattern <= 15; ++pattern) {
     EXPECT_GT(found_[pattern], 0) << "pattern " << pattern << ", asked " << asked_[pattern] << " times";
   }

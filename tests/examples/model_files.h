@@ -11,7 +11,7 @@
 
 namespace itemdb::examples {
 
-// A folder of examples/, "adjacency_list".
+// Reads the folder `model` of examples/, for example "adjacency_list".
 absl::StatusOr<tools::ModelFolder> ReadModel(const std::string& model);
 
 // Creates the tables of a model and puts their items.

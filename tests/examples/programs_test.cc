@@ -1,8 +1,9 @@
-// The programs of examples/ against a real itemd: each question has the answer of patterns.json, and takes
-// the requests that the program says it takes.
+// The programs of examples/ with a real itemd: each question has the answer of patterns.json, and needs as
+// many requests as the program prints.
 //
-// SEED-050: composite sort keys and composite keys (OneToMany), the adjacency list with its inverted and
-// overloaded index and materialised totals (AdjacencyList), write sharding (ManyOrders).
+// Each named pattern has an example and a test (SEED-050): composite sort keys and composite keys
+// (OneToMany), the adjacency list with its inverted and overloaded index and materialised totals
+// (AdjacencyList), write sharding (ManyOrders).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,14 +25,15 @@ using ::testing::HasSubstr;
 
 struct Question {
   std::string text;
-  // As the program says.
+  // The number that the program prints.
   size_t requests = 0;
   std::vector<nlohmann::json> items;
-  // Whatever else it says.
+  // All other lines below the question.
   std::vector<std::string> remarks;
 };
 
-// What a program printed: a question is a line that is not indented, and what belongs to it is.
+// Reads a program's output: a question is a line without indentation; the lines that belong to it are
+// indented.
 std::vector<Question> ReadQuestions(const std::string& out) {
   static const std::regex kRequests("\\(([0-9]+) requests?[,)]");
   std::vector<Question> questions;
@@ -67,7 +69,8 @@ class ProgramsTest : public ::testing::Test {
     ASSERT_TRUE(loaded.ok()) << loaded;
   }
 
-  // Through the proxy, which counts calls and knows no streams, or at volume without it.
+  // Runs a program through the proxy, which counts calls but cannot forward streams. RunAtVolume does not use
+  // the proxy.
   std::string Run(const std::string& program) { return RunWith(program, {proxy_->endpoint()}); }
   std::string RunAtVolume(const std::string& program, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), daemon_.endpoint());
@@ -81,8 +84,8 @@ class ProgramsTest : public ::testing::Test {
     return result.out;
   }
 
-  // Runs it, holds its numbered questions against the model's patterns.json and what it says of its reads
-  // against what was asked for; returns all of its questions.
+  // Runs the program. Compares its numbered questions with the model's patterns.json, and the reads it prints
+  // with the calls it made. Returns all questions.
   std::vector<Question> Check(const std::string& program, const std::string& model);
 
   testing::TemporaryDirectory directory_;
@@ -119,7 +122,7 @@ std::vector<Question> ProgramsTest::Check(const std::string& program, const std:
       expected.push_back(ToPlainJson(item));
     std::vector<nlohmann::json> items = found->second->items;
     EXPECT_EQ(found->second->requests, pattern.requests.size()) << found->second->text;
-    if (pattern.requests.size() > 1) {  // Merged by the program, one after the other in the file.
+    if (pattern.requests.size() > 1) {  // The program merges the answers; the file does not.
       std::sort(items.begin(), items.end());
       std::sort(expected.begin(), expected.end());
     }
@@ -136,7 +139,8 @@ const Question* FindOrNull(const std::vector<Question>& questions, const std::st
   return nullptr;
 }
 
-// SEED-035, SEED-036, SEED-039: all but the open orders take one request each, of two indexes.
+// One overloaded index (SEED-035) and one sharded index (SEED-036): all questions except the open orders
+// (SEED-039) need one request.
 TEST_F(ProgramsTest, AdjacencyListAnswersItsFifteenQuestions) {
   Load("adjacency_list");
   const std::vector<Question> questions = Check("example_adjacency_list", "adjacency_list");
@@ -145,13 +149,13 @@ TEST_F(ProgramsTest, AdjacencyListAnswersItsFifteenQuestions) {
   EXPECT_TRUE(std::is_sorted(open->items.begin(), open->items.end(),
                              [](const auto& a, const auto& b) { return a["order_date"] < b["order_date"]; }));
   EXPECT_EQ(open->requests, 15u);
-  // SEED-040: who knows what the shard is a hash of asks one.
+  // If the shard is a hash of a known value, one shard is queried (SEED-040).
   const Question* known = FindOrNull(questions, "Is ord_002");
   ASSERT_NE(known, nullptr);
   EXPECT_EQ(known->requests, 1u);
   ASSERT_EQ(known->items.size(), 1u);
   EXPECT_EQ(known->items[0]["order_id"], "ord_002");
-  // INC-18: a shard that was drawn is read from the item.
+  // A shard that was chosen at random is read from the item (INC-18).
   const Question* drawn = FindOrNull(questions, "a shard that was drawn");
   ASSERT_NE(drawn, nullptr);
   ASSERT_EQ(drawn->items.size(), 1u);
@@ -163,33 +167,35 @@ TEST_F(ProgramsTest, AdjacencyListAnswersItsFifteenQuestions) {
   EXPECT_EQ(closed->requests, 15u);
 }
 
-TEST_F(ProgramsTest, OrderEntryAnswersItsFifteenQuestions) {  // INC-11
+TEST_F(ProgramsTest, OrderEntryAnswersItsFifteenQuestions) {  // Pattern 6 is five queries (INC-11).
   const std::vector<Question> questions = Check("example_order_entry", "order_entry");
   const Question* typed = FindOrNull(questions, "as types of C++");
   ASSERT_NE(typed, nullptr);
   EXPECT_THAT(typed->remarks, ::testing::ElementsAre("2025-11-15 ord_001 CLOSED", "2025-12-20 ord_002 OPEN"));
-  // A second run finds everything as it is.
+  // A second run finds the same data.
   EXPECT_EQ(Check("example_order_entry", "order_entry").size(), questions.size());
 }
 
-// SEED-054..SEED-060.
+// The questions of the e-commerce document (SEED-054..SEED-060).
 TEST_F(ProgramsTest, EcommerceAnswersItsQuestions) {
   Load("ecommerce_single_table");
   const std::vector<Question> questions = Check("example_ecommerce_single_table", "ecommerce_single_table");
-  // SEED-061, INC-22: up the hierarchy by an index, and each customer once.
+  // From products up to customers by an index (SEED-061) on the added product id (INC-22), each customer
+  // once.
   const Question* names = FindOrNull(questions, "And their names");
   ASSERT_NE(names, nullptr);
   ASSERT_EQ(names->items.size(), 2u);
   EXPECT_EQ(names->items[0]["name"], "Alice Smith");
   EXPECT_EQ(names->items[1]["name"], "Bob Jones");
-  // INC-19.
+  // A filter on the sort key is refused (INC-19).
   const Question* refused = FindOrNull(questions, "as a filter");
   ASSERT_NE(refused, nullptr);
   EXPECT_TRUE(refused->items.empty());
   EXPECT_EQ(refused->requests, 1u);
 }
 
-// SEED-062, SEED-063, SEED-065..SEED-072, SEED-075..SEED-081, INC-24.
+// The five strategies (SEED-062, SEED-063, SEED-065..SEED-072, SEED-075..SEED-081), with corrected spellings
+// (INC-24).
 TEST_F(ProgramsTest, OneToManyAnswersItsQuestionsByFiveStrategies) {
   Load("one_to_many");
   const std::vector<Question> questions = Check("example_one_to_many", "one_to_many");
@@ -197,20 +203,22 @@ TEST_F(ProgramsTest, OneToManyAnswersItsQuestionsByFiveStrategies) {
   ASSERT_NE(addresses, nullptr);
   EXPECT_THAT(addresses->remarks.front(),
               HasSubstr("20 were set, the next one was refused: CONDITIONAL_CHECK_FAILED"));
-  const Question* author = FindOrNull(questions, "Writing 2");  // SEED-064
+  // All copies of a duplicated value change in one transaction (SEED-064).
+  const Question* author = FindOrNull(questions, "Writing 2");
   ASSERT_NE(author, nullptr);
   EXPECT_EQ(author->items.size(), 3u);
   for (const nlohmann::json& book : author->items) EXPECT_EQ(book["AuthorBirthYear"], 1947) << book;
-  const Question* reserved = FindOrNull(questions, "Writing 3 and 4");  // SEED-074
+  // A reserved value is an item of its own (SEED-074).
+  const Question* reserved = FindOrNull(questions, "Writing 3 and 4");
   ASSERT_NE(reserved, nullptr);
   EXPECT_THAT(reserved->remarks.front(), HasSubstr("refused: VALUE_RESERVED"));
-  // What was written is gone: the same questions have the same answers.
+  // The program has deleted what it wrote: the same questions have the same answers.
   EXPECT_EQ(Check("example_one_to_many", "one_to_many").size(), questions.size());
 }
 
 // ---- at volume -----------------------------------------------------------------------------------
 
-// "stores of USA, NE: 5 found, 7 read, ..." by question.
+// The numbers in a line "stores of USA, NE: 5 found, 7 read, ...".
 struct Figures {
   int64_t found = -1;
   int64_t read = -1;
@@ -264,7 +272,7 @@ TEST_F(ProgramsTest, TicketsInsideThePartitionOfAnOrganizationAreReadWithItsUser
   EXPECT_EQ(FiguresOf(out, "tickets of a user, tickets apart").found, 50);
 }
 
-// SEED-039.
+// One query for each shard, merged by date (SEED-039).
 TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
   Load("adjacency_list");
   const std::string out = RunAtVolume("example_adjacency_list", {"--orders", "1000"});
@@ -273,7 +281,7 @@ TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
   EXPECT_LT(open, 300);
   EXPECT_GE(open, FiguresOf(out, "6. open orders of a week").found);
   EXPECT_GT(FiguresOf(out, "9. orders of a product").found, 0);
-  // INC-15: a shard costs half a read unit however little is in it.
+  // A query of a shard costs at least half a read unit (INC-15).
   EXPECT_TRUE(std::regex_search(out, std::regex("in the shard of a known order: .* 0.5 read units"))) << out;
 }
 

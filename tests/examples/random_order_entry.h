@@ -1,4 +1,4 @@
-// Order-entry data made at random, in the application's own types, for whatever layout.
+// Random order-entry data in the application's own types, for any table layout.
 #pragma once
 
 #include <random>
@@ -13,7 +13,7 @@ namespace itemdb::examples {
 struct OrderEntryData {
   std::vector<order_entry::Employee> employees;
   std::vector<order_entry::Customer> customers;
-  // Their total inventory is the sum of their stock.
+  // The total inventory of a product is the sum of its stock.
   std::vector<order_entry::ProductStock> products;
   struct OrderWithLines {
     order_entry::Order order;
@@ -22,14 +22,15 @@ struct OrderEntryData {
   std::vector<OrderWithLines> orders;
 };
 
-// Up to 12 of each kind. Names, dates, titles, warehouses and representatives are of a few, so that they
-// meet; employees and customers have the same ids, and products the names of employees.
+// Up to 12 of each kind. There are only a few names, dates, titles, warehouses and representatives, so that
+// values occur more than once. Employees and customers have the same ids, and products the names of
+// employees.
 OrderEntryData RandomOrderEntry(std::mt19937_64& random);
 
-// One of the few dates; ascending by `number`, 0 to kDates - 1.
+// The possible dates; `number` is 0 to kDates - 1, and a larger number is a later date.
 inline constexpr int kDates = 8;
 std::string DateNumber(int number);
-// One of the few names, titles, warehouses and representatives.
+// The possible names, titles, warehouses and representatives; `number` is 0 to kFew - 1.
 inline constexpr int kFew = 4;
 std::string NameNumber(int number);
 std::string TitleNumber(int number);

@@ -1,7 +1,8 @@
 // Expressions: lexer, parser and evaluator of conditions, updates, projections and key conditions.
 //
-// An input is the text of an expression, and after a zero byte, if there is one, the encoded item that it is
-// evaluated for. Whatever is accepted must run, and what an update or a projection makes must be canonical.
+// An input is the text of an expression and, after a zero byte, an optional encoded item for which it is
+// evaluated. An accepted expression must be evaluated without a fault, and the result of an update or a
+// projection must be canonical.
 #include <cstdint>
 #include <string>
 
@@ -13,7 +14,10 @@
 #include "storage/values/canonical.h"
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
+
+using namespace storage;
+
 namespace {
 
 const PlaceholderTexts kPlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
@@ -23,53 +27,54 @@ constexpr std::string_view kItem =
     "{a: 1, b: {c: [1, {d: 'x'}]}, c: [[1], 2], d: <'x', 'y'>, e: 'xyz', f: {}}";
 
 void ExpectRefused(const absl::Status& status) {
-  ITEMDB_CHECK(absl::IsInvalidArgument(status) && ReasonOf(status) == kReasonValidation);
+  ITEMDB_CHECK(absl::IsInvalidArgument(status) && storage::ReasonOf(status) == storage::kReasonValidation);
   ITEMDB_CHECK(!status.message().empty());
 }
 
 void ExpectCanonical(const std::string& item) {
-  absl::StatusOr<std::string> again = CanonicalizeItem(item);
+  absl::StatusOr<std::string> again = storage::CanonicalizeItem(item);
   ITEMDB_CHECK(again.ok() && *again == item);
 }
 
-void Run(std::string_view text, ItemView item) {
-  static Placeholders placeholders = MakePlaceholders(kPlaceholders);
-  auto condition = Condition::Compile("ConditionExpression", text, placeholders);
+void Run(std::string_view text, storage::ItemView item) {
+  static storage::Placeholders placeholders = MakePlaceholders(kPlaceholders);
+  auto condition = storage::Condition::Compile("ConditionExpression", text, placeholders);
   if (condition.ok()) {
     ITEMDB_CHECK(condition->Evaluate(item) == condition->Evaluate(item));
-    condition->Evaluate(ItemView());
+    condition->Evaluate(storage::ItemView());
   } else {
     ExpectRefused(condition.status());
   }
-  auto update = UpdateExpression::Compile(text, placeholders);
+  auto update = storage::UpdateExpression::Compile(text, placeholders);
   if (!update.ok()) ExpectRefused(update.status());
   for (bool exists : {true, false}) {
     if (!update.ok()) break;
-    auto after = update->Apply(exists ? item : ItemView(), exists);
+    auto after = update->Apply(exists ? item : storage::ItemView(), exists);
     if (!after.ok()) {
       ExpectRefused(after.status());
       continue;
     }
     ExpectCanonical(*after);
-    ExpectCanonical(update->TouchedPart(ItemView(*after)));
+    ExpectCanonical(update->TouchedPart(storage::ItemView(*after)));
   }
-  auto projection = Projection::Compile(text, placeholders);
+  auto projection = storage::Projection::Compile(text, placeholders);
   if (projection.ok()) {
     std::string part;
     projection->Apply(item, &part);
     ExpectCanonical(part);
-    // A projection of what it has shown shows the same, unless lists have moved up.
+    // The projection of a projected item is the same item, unless list elements have moved to smaller
+    // indexes.
     if (text.find('[') == std::string_view::npos) {
       std::string again;
-      projection->Apply(ItemView(part), &again);
+      projection->Apply(storage::ItemView(part), &again);
       ITEMDB_CHECK(again == part);
     }
   } else {
     ExpectRefused(projection.status());
   }
-  auto key_condition = KeyCondition::Compile(text, placeholders);
+  auto key_condition = storage::KeyCondition::Compile(text, placeholders);
   if (!key_condition.ok()) return ExpectRefused(key_condition.status());
-  auto range = key_condition->Select({{"a", ValueType::kS}}, {{"b", ValueType::kN}});
+  auto range = key_condition->Select({{"a", storage::ValueType::kS}}, {{"b", storage::ValueType::kN}});
   if (range.ok()) {
     ITEMDB_CHECK(range->range.lower.starts_with(range->prefix));
     ITEMDB_CHECK(!range->prefix.empty());
@@ -79,17 +84,17 @@ void Run(std::string_view text, ItemView item) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   std::string_view input(reinterpret_cast<const char*>(data), bytes);
-  static const std::string default_item = itemdb::Item(itemdb::kItem);
+  static const std::string default_item = itemdb::fuzz::Item(itemdb::fuzz::kItem);
   size_t zero = input.find('\0');
   if (zero == std::string_view::npos) {
-    itemdb::Run(input, itemdb::ItemView(default_item));
+    itemdb::fuzz::Run(input, itemdb::storage::ItemView(default_item));
     return 0;
   }
-  absl::StatusOr<std::string> item = itemdb::CanonicalizeItem(input.substr(zero + 1));
-  if (item.ok()) itemdb::Run(input.substr(0, zero), itemdb::ItemView(*item));
+  absl::StatusOr<std::string> item = itemdb::storage::CanonicalizeItem(input.substr(zero + 1));
+  if (item.ok()) itemdb::fuzz::Run(input.substr(0, zero), itemdb::storage::ItemView(*item));
   return 0;
 }

@@ -1,6 +1,6 @@
-// Bytes that a connection of the HTTP endpoint receives: the first says where they are cut in two pieces.
-// Whatever they are, what is sent back are replies with headers that are right, none of them 5xx, and nothing
-// stays behind.
+// An input is the bytes that a connection of the HTTP endpoint receives; the first byte says where they are
+// split into two pieces. For any input the connection sends well-formed replies, none of them 5xx, and
+// releases everything at the end.
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -13,19 +13,19 @@
 #include "daemon/process/descriptor.h"
 #include "storage/base/check.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
 namespace {
 
 // Answers every operation with the length of its body.
-class LengthHandler : public HttpHandler {
+class LengthHandler : public http::HttpHandler {
  public:
-  std::optional<HttpOperation> Find(std::string_view target) const override {
+  std::optional<http::HttpOperation> Find(std::string_view target) const override {
     if (!target.starts_with("DynamoDB_20120810.")) return std::nullopt;
-    return HttpOperation{.name = "Length", .role = Role::kRead};
+    return http::HttpOperation{.name = "Length", .role = daemon::Role::kRead};
   }
-  void Answer(const HttpOperation&, std::string body, Caller, CancellationPtr,
-              absl::AnyInvocable<void(JsonReply) &&> done) override {
-    JsonReply reply;
+  void Answer(const http::HttpOperation&, std::string body, daemon::Caller, storage::CancellationPtr,
+              absl::AnyInvocable<void(http::JsonReply) &&> done) override {
+    http::JsonReply reply;
     reply.body = std::to_string(body.size());
     std::move(done)(std::move(reply));
   }
@@ -40,7 +40,7 @@ std::string ReadAll(int fd) {
   return read;
 }
 
-// Replies one after another; one may be cut off where the socket was full.
+// Checks the replies one after another. A reply may be truncated if the socket was full.
 void CheckReplies(std::string_view bytes) {
   while (!bytes.empty()) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -59,7 +59,7 @@ void CheckReplies(std::string_view bytes) {
     ITEMDB_CHECK(absl::SimpleAtoi(absl::string_view(bytes.data() + length, bytes.find('\r', length) - length),
                                   &body_bytes));
     bytes.remove_prefix(end + 4);
-    // The answer to HEAD has the length of a body and none.
+    // The reply to HEAD has the header Content-Length, but no body.
     if (bytes.substr(0, body_bytes).starts_with("HTTP/1.1 ")) continue;
     bytes.remove_prefix(std::min(body_bytes, bytes.size()));
   }
@@ -67,27 +67,27 @@ void CheckReplies(std::string_view bytes) {
 
 void Run(std::string_view first, std::string_view second) {
   static LengthHandler handler;
-  static const HttpSecrets secrets;
-  static Calls calls(
+  static const http::HttpSecrets secrets;
+  static daemon::Calls calls(
       64 << 20, absl::ZeroDuration(),
       std::make_shared<spdlog::logger>("fuzz", std::make_shared<spdlog::sinks::null_sink_mt>()));
   int pair[2];
   ITEMDB_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
-  Descriptor client(pair[0]);
+  daemon::Descriptor client(pair[0]);
   {
-    HttpContext context{.handler = handler,
-                        .calls = calls,
-                        .secrets = secrets,
-                        .handshake_timeout = HttpClock::duration::max(),
-                        .request_timeout = HttpClock::duration::max(),
-                        .idle_timeout = HttpClock::duration::max()};
-    HttpWorker worker(context);
+    http::HttpContext context{.handler = handler,
+                              .calls = calls,
+                              .secrets = secrets,
+                              .handshake_timeout = http::HttpClock::duration::max(),
+                              .request_timeout = http::HttpClock::duration::max(),
+                              .idle_timeout = http::HttpClock::duration::max()};
+    http::HttpWorker worker(context);
     boost::asio::ip::tcp::socket socket(worker.io);
     socket.assign(boost::asio::ip::tcp::v4(), pair[1]);
-    ServeHttp(worker, std::move(socket));
+    http::ServeHttp(worker, std::move(socket));
     std::string replies;
     for (std::string_view piece : {first, second}) {
-      // Longer than a socket's buffer is nothing that libFuzzer makes.
+      // libFuzzer makes no input that is longer than the socket's buffer.
       send(client.get(), piece.data(), piece.size(), MSG_NOSIGNAL);
       worker.io.restart();
       worker.io.poll();
@@ -103,12 +103,12 @@ void Run(std::string_view first, std::string_view second) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   size_t split = bytes.size() * data[0] / 256;
-  itemdb::Run(bytes.substr(0, split), bytes.substr(split));
+  itemdb::fuzz::Run(bytes.substr(0, split), bytes.substr(split));
   return 0;
 }

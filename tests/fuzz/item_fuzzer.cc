@@ -8,22 +8,23 @@
 #include "storage/base/check.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
 namespace {
 
-size_t Walk(ValueView value) {
+size_t Walk(storage::ValueView value) {
   size_t values = 1;
   switch (value.type()) {
-    case ValueType::kL:
-      for (ValueView element : ListView(value.payload())) values += Walk(element);
+    case storage::ValueType::kL:
+      for (storage::ValueView element : storage::ListView(value.payload())) values += Walk(element);
       break;
-    case ValueType::kM:
-      for (AttributeView attribute : ItemView(value.payload())) values += Walk(attribute.value);
+    case storage::ValueType::kM:
+      for (storage::AttributeView attribute : storage::ItemView(value.payload()))
+        values += Walk(attribute.value);
       break;
-    case ValueType::kSS:
-    case ValueType::kNS:
-    case ValueType::kBS:
-      values += SetView(value.payload()).Count();
+    case storage::ValueType::kSS:
+    case storage::ValueType::kNS:
+    case storage::ValueType::kBS:
+      values += storage::SetView(value.payload()).Count();
       ITEMDB_CHECK(values > 1);
       break;
     default:
@@ -33,33 +34,33 @@ size_t Walk(ValueView value) {
 }
 
 void Run(const std::string& encoded) {
-  absl::StatusOr<std::string> canonical = CanonicalizeItem(encoded);
+  absl::StatusOr<std::string> canonical = storage::CanonicalizeItem(encoded);
   v1::Item message;
   if (!canonical.ok()) {
     ITEMDB_CHECK(absl::IsInvalidArgument(canonical.status()) && !canonical.status().message().empty());
     return;
   }
-  // What is accepted is a message, and the generated code writes the same bytes.
+  // An accepted item is a valid message, and the generated code serializes it to the same bytes.
   ITEMDB_CHECK(message.ParseFromString(encoded));
   ITEMDB_CHECK(message.ParseFromString(*canonical) && message.SerializeAsString() == *canonical);
-  absl::StatusOr<std::string> again = CanonicalizeItem(*canonical);
+  absl::StatusOr<std::string> again = storage::CanonicalizeItem(*canonical);
   ITEMDB_CHECK(again.ok() && *again == *canonical);
   size_t bytes = 0;
   std::string_view last;
   bool first = true;
-  for (AttributeView attribute : ItemView(*canonical)) {
+  for (storage::AttributeView attribute : storage::ItemView(*canonical)) {
     ITEMDB_CHECK(first || last < attribute.name);
     first = false;
     last = attribute.name;
     Walk(attribute.value);
-    ITEMDB_CHECK(ItemView(*canonical).Find(attribute.name)->encoded() == attribute.value.encoded());
-    bytes += attribute.name.size() + ValueSizeBytes(attribute.value);
+    ITEMDB_CHECK(storage::ItemView(*canonical).Find(attribute.name)->encoded() == attribute.value.encoded());
+    bytes += attribute.name.size() + storage::ValueSizeBytes(attribute.value);
   }
-  ITEMDB_CHECK(ItemSizeBytes(ItemView(*canonical)) == bytes);
+  ITEMDB_CHECK(storage::ItemSizeBytes(storage::ItemView(*canonical)) == bytes);
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   google::protobuf::SetLogHandler(nullptr);
@@ -67,6 +68,6 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  itemdb::Run(std::string(data, data + bytes));
+  itemdb::fuzz::Run(std::string(data, data + bytes));
   return 0;
 }

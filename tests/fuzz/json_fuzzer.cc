@@ -1,8 +1,8 @@
 // Sends mutated JSON bodies through an operation: parse, check, database, reply. Run by `./dev fuzz`.
 //
-// An input is one byte that chooses the operation and its request's body. Beside what the sanitizers see, it
-// holds the operations to three promises: every reply is JSON, no request is answered with a fault of the
-// server's, and every error has a type and a message.
+// An input is one byte that chooses the operation, and the body of its request. Besides the checks of the
+// sanitizers it tests three properties: every reply is JSON, no request causes a server fault, and every
+// error has a type and a message.
 #include <simdjson.h>
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 #include "storage/base/check.h"
 #include "tests/support/test_database.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
 namespace {
 
 constexpr char kTable[] = "orders";
 
 struct World {
   testing::TestDatabase database;
-  CallMemory memory{size_t{64} << 20};
-  JsonApi api{*database, memory, "127.0.0.1:8000"};
+  daemon::CallMemory memory{size_t{64} << 20};
+  http::JsonApi api{*database, memory, "127.0.0.1:8000"};
 
   World() {
     v1::CreateTableRequest request = testing::TableRequest(kTable);
@@ -43,8 +43,8 @@ struct Seed {
   const char* body;
 };
 
-// The first byte of an input, modulo their number, is an index here: do not reorder, or a corpus loses its
-// meaning.
+// The first byte of an input, modulo the number of seeds, is an index into this array. Do not reorder it, or
+// an existing corpus becomes useless.
 constexpr Seed kSeeds[] = {
     {"PutItem",
      R"j({"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"N":"-2.5e3"},"b":{"B":"AAE="},
@@ -84,7 +84,7 @@ constexpr Seed kSeeds[] = {
          "ConditionExpression":"attribute_exists(pk)","ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}]})j"},
     {"TransactGetItems",
      R"j({"TransactItems":[{"Get":{"TableName":"orders","Key":{"pk":{"S":"a"},"sk":{"S":"1"}}}}]})j"},
-    // Of a table that is there, so that no input makes one.
+    // For an existing table, so that the seed creates no table.
     {"CreateTable",
      R"j({"TableName":"orders","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
          "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"ProvisionedThroughput":{"ReadCapacityUnits":1,
@@ -105,7 +105,7 @@ constexpr Seed kSeeds[] = {
          {"Statement":"EXISTS(SELECT * FROM orders WHERE pk = 'b' AND sk = '0' AND x = 1)"}]})j"},
 };
 
-// Takes back what an input made: tables are few.
+// Deletes the tables that an input has created, because the number of tables is limited.
 void DeleteOtherTables(testing::TestDatabase& database) {
   const auto tables = database->ListTables({});
   for (const std::string& name : tables->table_names()) {
@@ -118,7 +118,7 @@ void DeleteOtherTables(testing::TestDatabase& database) {
   }
 }
 
-void CheckReply(const JsonReply& reply) {
+void CheckReply(const http::JsonReply& reply) {
   ITEMDB_CHECK(reply.http_status == 200 || reply.http_status == 400);
   simdjson::dom::parser parser;
   simdjson::dom::object body;
@@ -130,30 +130,31 @@ void CheckReply(const JsonReply& reply) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
-// libFuzzer's entry points. The seeds go into the corpus directory, the last argument, before it is read.
+// libFuzzer's entry points. The seeds are written into the corpus directory, the last argument, before
+// libFuzzer reads it.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  itemdb::TheWorld();
+  itemdb::fuzz::TheWorld();
   std::filesystem::path corpus((*argv)[*argc - 1]);
   if (*argc < 2 || !std::filesystem::is_directory(corpus)) return 0;
-  for (size_t i = 0; i < std::size(itemdb::kSeeds); ++i) {
+  for (size_t i = 0; i < std::size(itemdb::fuzz::kSeeds); ++i) {
     std::ofstream(corpus / ("seed" + std::to_string(i)), std::ios::binary)
-        << static_cast<char>(i) << itemdb::kSeeds[i].body;
+        << static_cast<char>(i) << itemdb::fuzz::kSeeds[i].body;
   }
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   if (bytes == 0) return 0;
-  itemdb::World& world = itemdb::TheWorld();
-  const std::string operation = itemdb::kSeeds[data[0] % std::size(itemdb::kSeeds)].operation;
-  std::promise<itemdb::JsonReply> promise;
+  itemdb::fuzz::World& world = itemdb::fuzz::TheWorld();
+  const std::string operation = itemdb::fuzz::kSeeds[data[0] % std::size(itemdb::fuzz::kSeeds)].operation;
+  std::promise<itemdb::http::JsonReply> promise;
   auto future = promise.get_future();
-  world.api.Answer(*itemdb::FindOperation("DynamoDB_20120810." + operation),
-                   std::string(data + 1, data + bytes), itemdb::Caller(), nullptr,
-                   [&promise](itemdb::JsonReply reply) { promise.set_value(std::move(reply)); });
-  itemdb::CheckReply(future.get());
-  if (operation == "CreateTable") itemdb::DeleteOtherTables(world.database);
+  world.api.Answer(*itemdb::http::FindOperation("DynamoDB_20120810." + operation),
+                   std::string(data + 1, data + bytes), itemdb::daemon::Caller(), nullptr,
+                   [&promise](itemdb::http::JsonReply reply) { promise.set_value(std::move(reply)); });
+  itemdb::fuzz::CheckReply(future.get());
+  if (operation == "CreateTable") itemdb::fuzz::DeleteOtherTables(world.database);
   return 0;
 }

@@ -1,7 +1,7 @@
-// The key codec: round trip, order, no prefixes, and bytes that no encoding has.
+// The key codec: round trip, order, no encoding is a prefix of another, and bytes that are not an encoding.
 //
-// An input is two encoded AttributeValues, the first preceded by its length in a byte; or else key bytes from
-// a damaged disk.
+// An input is two encoded AttributeValues, the first preceded by one byte with its length. The input is also
+// decoded as key bytes from a damaged disk.
 #include <cstdint>
 #include <string>
 
@@ -10,29 +10,29 @@
 #include "storage/values/canonical.h"
 #include "storage/values/number.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
 namespace {
 
 bool IsKey(const absl::StatusOr<std::string>& value) {
   if (!value.ok()) return false;
-  ValueType type = ValueView(*value).type();
-  return type == ValueType::kS || type == ValueType::kN || type == ValueType::kB;
+  storage::ValueType type = storage::ValueView(*value).type();
+  return type == storage::ValueType::kS || type == storage::ValueType::kN || type == storage::ValueType::kB;
 }
 
 std::string EncodeKey(const std::string& value) {
   std::string encoded;
-  AppendKeyValue(ValueView(value), &encoded);
+  storage::AppendKeyValue(storage::ValueView(value), &encoded);
   std::string_view rest = encoded;
-  auto decoded = ConsumeKeyValue(&rest);
+  auto decoded = storage::ConsumeKeyValue(&rest);
   ITEMDB_CHECK(decoded.ok() && *decoded == value && rest.empty());
-  ITEMDB_CHECK(KeyValueLength(encoded) == encoded.size());
+  ITEMDB_CHECK(storage::KeyValueLength(encoded) == encoded.size());
   return encoded;
 }
 
-// By the data model, without the codec.
-int Compare(ValueView a, ValueView b) {
-  if (a.type() != ValueType::kN) return a.payload().compare(b.payload());
-  auto order = *Number::Parse(a.payload()) <=> *Number::Parse(b.payload());
+// Compares by the data model, without the codec.
+int Compare(storage::ValueView a, storage::ValueView b) {
+  if (a.type() != storage::ValueType::kN) return a.payload().compare(b.payload());
+  auto order = *storage::Number::Parse(a.payload()) <=> *storage::Number::Parse(b.payload());
   return order < 0 ? -1 : order > 0;
 }
 
@@ -42,44 +42,44 @@ void ComparePair(const std::string& a, const std::string& b) {
   std::string a_key = EncodeKey(a);
   std::string b_key = EncodeKey(b);
   ITEMDB_CHECK(a == b || !b_key.starts_with(a_key));
-  ValueView a_view(a), b_view(b);
+  storage::ValueView a_view(a), b_view(b);
   if (a_view.type() != b_view.type()) return;
   ITEMDB_CHECK(Sign(a_key.compare(b_key)) == Sign(Compare(a_view, b_view)));
-  if (a_view.type() == ValueType::kN) return;
-  // begins_with is a range of encoded keys.
+  if (a_view.type() == storage::ValueType::kN) return;
+  // The keys for which begins_with is true are a range of encoded keys.
   std::string lower;
-  AppendKeyPrefix(a_view, &lower);
-  std::string upper = PrefixSuccessor(lower);
+  storage::AppendKeyPrefix(a_view, &lower);
+  std::string upper = storage::PrefixSuccessor(lower);
   bool in_range = b_key >= lower && (upper.empty() || b_key < upper);
   ITEMDB_CHECK(in_range == b_view.payload().starts_with(a_view.payload()));
 }
 
-// Whatever decodes is exactly what encoding writes.
+// If bytes decode, encoding the value gives the same bytes.
 void DecodeDamaged(std::string_view bytes) {
   std::string_view rest = bytes;
-  auto value = ConsumeKeyValue(&rest);
+  auto value = storage::ConsumeKeyValue(&rest);
   if (!value.ok()) {
     ITEMDB_CHECK(absl::IsDataLoss(value.status()));
     return;
   }
   std::string_view consumed = bytes.substr(0, bytes.size() - rest.size());
   std::string again;
-  AppendKeyValue(ValueView(*value), &again);
+  storage::AppendKeyValue(storage::ValueView(*value), &again);
   ITEMDB_CHECK(again == consumed);
-  ITEMDB_CHECK(KeyValueLength(bytes) == consumed.size());
+  ITEMDB_CHECK(storage::KeyValueLength(bytes) == consumed.size());
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   std::string_view input(reinterpret_cast<const char*>(data), bytes);
-  itemdb::DecodeDamaged(input);
+  itemdb::fuzz::DecodeDamaged(input);
   if (input.empty()) return 0;
   size_t length = data[0];
-  auto a = itemdb::CanonicalizeValue(input.substr(1, length));
-  auto b = itemdb::CanonicalizeValue(input.substr(std::min(input.size(), 1 + length)));
-  if (itemdb::IsKey(a)) itemdb::EncodeKey(*a);
-  if (itemdb::IsKey(a) && itemdb::IsKey(b)) itemdb::ComparePair(*a, *b);
+  auto a = itemdb::storage::CanonicalizeValue(input.substr(1, length));
+  auto b = itemdb::storage::CanonicalizeValue(input.substr(std::min(input.size(), 1 + length)));
+  if (itemdb::fuzz::IsKey(a)) itemdb::fuzz::EncodeKey(*a);
+  if (itemdb::fuzz::IsKey(a) && itemdb::fuzz::IsKey(b)) itemdb::fuzz::ComparePair(*a, *b);
   return 0;
 }

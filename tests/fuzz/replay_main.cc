@@ -1,5 +1,5 @@
-// Gives a fuzz target every file of the directories named on the command line: the tests' way to run it, with
-// any compiler. `./dev fuzz` links libFuzzer instead.
+// Runs a fuzz target with every file of the directories on the command line. Tests use this main() with any
+// compiler; `./dev fuzz` links libFuzzer instead.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   for (const auto& path : files) {
     std::ifstream file(path, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    // Named before it runs, so that a crash tells which it was.
+    // The file name is printed before the run, so that it is known after a crash.
     std::printf("%s\n", path.c_str());
     std::fflush(stdout);
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());

@@ -1,10 +1,10 @@
 // Sends mutated request bytes through the path of a call: decode, database, encode. Run by `./dev fuzz`.
 //
-// An input is one byte that chooses the method and the bytes of its request. Beside what the sanitizers see,
-// it holds the database to three promises: every error has a reason and a message, every reply reads as the
-// published message, and index entries, counters and change log agree with the items whatever was written.
-// The database lives as long as the process, so a failing input may need those before it; the findings of the
-// check then tell what disagrees.
+// An input is one byte that chooses the method, and the bytes of its request. Besides the checks of the
+// sanitizers it tests three properties: every error has a reason and a message, every reply parses as the
+// published message, and index entries, size statistics and change log agree with the items. The database
+// exists as long as the process, so a failing input may depend on earlier inputs; the findings of the check
+// then say what disagrees.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 #include "storage/base/check.h"
 #include "tests/support/test_database.h"
 
-namespace itemdb {
+namespace itemdb::fuzz {
 namespace {
 
 using testing::Item;
@@ -37,7 +37,7 @@ struct World {
   TestDatabase database;
   int inputs = 0;
 
-  // The index has the attributes turned round, so that most writes move entries.
+  // The key of the index starts with a non-key attribute, so that most writes move entries.
   World() {
     v1::CreateTableRequest request = testing::TableRequest(kTable);
     request.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
@@ -60,50 +60,57 @@ std::string Flatten(const grpc::ByteBuffer& bytes) {
 template <typename Published, typename Reply>
 void CheckAnswer(absl::StatusOr<Reply> answer) {
   if (!answer.ok()) {
-    ITEMDB_CHECK(!MessageOf(answer.status()).empty());
-    ITEMDB_CHECK(!ReasonOf(answer.status()).empty());
+    ITEMDB_CHECK(!storage::MessageOf(answer.status()).empty());
+    ITEMDB_CHECK(!storage::ReasonOf(answer.status()).empty());
     ITEMDB_CHECK(answer.status().code() != absl::StatusCode::kInternal);
     ITEMDB_CHECK(answer.status().code() != absl::StatusCode::kDataLoss);
     return;
   }
   grpc::ByteBuffer bytes;
-  static const auto memory = std::make_shared<CallMemory>(size_t{64} << 20);
-  if (!EncodeReply(*std::move(answer), memory, &bytes).status.ok()) return;
+  static const auto memory = std::make_shared<daemon::CallMemory>(size_t{64} << 20);
+  if (!daemon::EncodeReply(*std::move(answer), memory, &bytes).status.ok()) return;
   Published published;
   ITEMDB_CHECK(published.ParseFromString(Flatten(bytes)));
 }
 
 template <typename Request, typename Reply>
-using Method = void (Database::*)(Request, Done<Reply>, CancellationPtr);
+using Method = void (storage::Database::*)(Request, storage::Done<Reply>, storage::CancellationPtr);
 
 template <typename Published, typename Request, typename Reply>
 void Send(Method<Request, Reply> method, const std::string& bytes) {
   grpc::Slice slice(bytes);
   std::remove_cvref_t<Request> request;
-  if (!DecodeRequest(grpc::ByteBuffer(&slice, 1), request)) return;
-  CheckAnswer<Published>(testing::Await<Reply>(
-      [&](Done<Reply> done) { ((*TheWorld().database).*method)(request, std::move(done), nullptr); }));
+  if (!daemon::DecodeRequest(grpc::ByteBuffer(&slice, 1), request)) return;
+  CheckAnswer<Published>(testing::Await<Reply>([&](storage::Done<Reply> done) {
+    ((*TheWorld().database).*method)(request, std::move(done), nullptr);
+  }));
 }
 
 using CallFunction = void (*)(const std::string& bytes);
 
-// The first byte of an input, modulo their number, is an index here: do not reorder, or a corpus loses its
-// meaning.
+// The first byte of an input, modulo the number of calls, is an index into this array. Do not reorder it, or
+// an existing corpus becomes useless.
 const CallFunction kCalls[] = {
-    [](const std::string& bytes) { Send<v1::PutItemReply>(&Database::PutItem, bytes); },
-    [](const std::string& bytes) { Send<v1::UpdateItemReply>(&Database::UpdateItem, bytes); },
-    [](const std::string& bytes) { Send<v1::DeleteItemReply>(&Database::DeleteItem, bytes); },
-    [](const std::string& bytes) { Send<v1::BatchWriteItemReply>(&Database::BatchWriteItem, bytes); },
-    [](const std::string& bytes) { Send<v1::TransactWriteItemsReply>(&Database::TransactWriteItems, bytes); },
-    [](const std::string& bytes) { Send<v1::GetItemReply>(&Database::GetItem, bytes); },
-    [](const std::string& bytes) { Send<v1::QueryReply>(&Database::Query, bytes); },
-    [](const std::string& bytes) { Send<v1::ScanReply>(&Database::Scan, bytes); },
-    [](const std::string& bytes) { Send<v1::ReadChangesReply>(&Database::ReadChanges, bytes); },
-    [](const std::string& bytes) { Send<v1::BatchGetItemReply>(&Database::BatchGetItem, bytes); },
-    [](const std::string& bytes) { Send<v1::TransactGetItemsReply>(&Database::TransactGetItems, bytes); },
+    [](const std::string& bytes) { Send<v1::PutItemReply>(&storage::Database::PutItem, bytes); },
+    [](const std::string& bytes) { Send<v1::UpdateItemReply>(&storage::Database::UpdateItem, bytes); },
+    [](const std::string& bytes) { Send<v1::DeleteItemReply>(&storage::Database::DeleteItem, bytes); },
+    [](const std::string& bytes) {
+      Send<v1::BatchWriteItemReply>(&storage::Database::BatchWriteItem, bytes);
+    },
+    [](const std::string& bytes) {
+      Send<v1::TransactWriteItemsReply>(&storage::Database::TransactWriteItems, bytes);
+    },
+    [](const std::string& bytes) { Send<v1::GetItemReply>(&storage::Database::GetItem, bytes); },
+    [](const std::string& bytes) { Send<v1::QueryReply>(&storage::Database::Query, bytes); },
+    [](const std::string& bytes) { Send<v1::ScanReply>(&storage::Database::Scan, bytes); },
+    [](const std::string& bytes) { Send<v1::ReadChangesReply>(&storage::Database::ReadChanges, bytes); },
+    [](const std::string& bytes) { Send<v1::BatchGetItemReply>(&storage::Database::BatchGetItem, bytes); },
+    [](const std::string& bytes) {
+      Send<v1::TransactGetItemsReply>(&storage::Database::TransactGetItems, bytes);
+    },
 };
 
-// One plain request a method, for the mutations to start from.
+// One simple request for each method, as a start for mutations.
 std::vector<std::string> Seeds() {
   std::vector<std::string> seeds;
   auto add = [&](const google::protobuf::Message& request) {
@@ -215,16 +222,17 @@ std::vector<std::string> Seeds() {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::fuzz
 
-// libFuzzer's entry points. The seeds go into the corpus directory, the last argument, before it is read.
+// libFuzzer's entry points. The seeds are written into the corpus directory, the last argument, before
+// libFuzzer reads it.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   google::protobuf::SetLogHandler(nullptr);
-  itemdb::TheWorld();
+  itemdb::fuzz::TheWorld();
   std::filesystem::path corpus((*argv)[*argc - 1]);
   if (*argc < 2 || !std::filesystem::is_directory(corpus)) return 0;
   int number = 0;
-  for (const std::string& seed : itemdb::Seeds()) {
+  for (const std::string& seed : itemdb::fuzz::Seeds()) {
     std::ofstream(corpus / ("seed" + std::to_string(number++)), std::ios::binary) << seed;
   }
   return 0;
@@ -232,9 +240,9 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   if (bytes == 0) return 0;
-  itemdb::World& world = itemdb::TheWorld();
-  itemdb::kCalls[data[0] % std::size(itemdb::kCalls)](std::string(data + 1, data + bytes));
-  if (++world.inputs % itemdb::kInputsPerCheck == 0) {
+  itemdb::fuzz::World& world = itemdb::fuzz::TheWorld();
+  itemdb::fuzz::kCalls[data[0] % std::size(itemdb::fuzz::kCalls)](std::string(data + 1, data + bytes));
+  if (++world.inputs % itemdb::fuzz::kInputsPerCheck == 0) {
     auto check = itemdb::testing::Await<itemdb::v1::CheckDatabaseReply>([&](auto done) {
       world.database->CheckDatabase(itemdb::v1::CheckDatabaseRequest(), std::move(done));
     });

@@ -1,4 +1,4 @@
-// Key files, good and bad.
+// Valid and invalid key files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,17 +8,18 @@
 #include "daemon/access/access_keys.h"
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using ::testing::HasSubstr;
 
 class AccessKeyFileTest : public ::testing::Test {
  protected:
-  absl::StatusOr<std::shared_ptr<const AccessKeys>> Read(const std::string& text, mode_t mode = 0600) {
+  absl::StatusOr<std::shared_ptr<const daemon::AccessKeys>> Read(const std::string& text,
+                                                                 mode_t mode = 0600) {
     std::ofstream(path_) << text;
     chmod(path_.c_str(), mode);
-    return AccessKeys::Read(path_);
+    return daemon::AccessKeys::Read(path_);
   }
 
   testing::TemporaryDirectory directory_;
@@ -56,7 +57,7 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
       {"key = 1", "has no key"},
       {"key = [1]", "[[key]]"},
       {"[[key", "is not TOML"},
-      // What is not quoted may be a secret all the same.
+      // An unquoted value may be a secret too, so the error must not quote it.
       {"[[key]]\nid = \"AK\"\nsecret = hidden", "3: this is not TOML"},
       {"[[keys]]\nid = \"A\"", "this name is unknown"},
       {"[[key]]\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
@@ -72,18 +73,18 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
     auto keys = Read(c.text);
     ASSERT_FALSE(keys.ok()) << c.text;
     EXPECT_TRUE(absl::IsInvalidArgument(keys.status()));
-    EXPECT_THAT(MessageOf(keys.status()), HasSubstr(c.says)) << c.text;
-    EXPECT_THAT(MessageOf(keys.status()), HasSubstr(path_)) << c.text;
-    EXPECT_THAT(MessageOf(keys.status()), ::testing::Not(HasSubstr("hidden"))) << c.text;
+    EXPECT_THAT(storage::MessageOf(keys.status()), HasSubstr(c.says)) << c.text;
+    EXPECT_THAT(storage::MessageOf(keys.status()), HasSubstr(path_)) << c.text;
+    EXPECT_THAT(storage::MessageOf(keys.status()), ::testing::Not(HasSubstr("hidden"))) << c.text;
   }
 }
 
 TEST_F(AccessKeyFileTest, IsRefusedWhenEverybodyMayReadIt) {
   auto keys = Read(kGood, 0644);
   ASSERT_FALSE(keys.ok());
-  EXPECT_THAT(MessageOf(keys.status()), HasSubstr("chmod o="));
-  EXPECT_TRUE(absl::IsUnavailable(AccessKeys::Read(directory_.path() + "/none").status()));
+  EXPECT_THAT(storage::MessageOf(keys.status()), HasSubstr("chmod o="));
+  EXPECT_TRUE(absl::IsUnavailable(daemon::AccessKeys::Read(directory_.path() + "/none").status()));
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,11 +1,11 @@
-// Bodies as clients compress them.
+// Compresses request bodies as clients do.
 #pragma once
 
 #include <zlib.h>
 
 #include <string>
 
-namespace itemdb {
+namespace itemdb::http {
 
 inline std::string GzipBytes(const std::string& text) {
   z_stream stream = {};
@@ -21,4 +21,4 @@ inline std::string GzipBytes(const std::string& text) {
   return bytes;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

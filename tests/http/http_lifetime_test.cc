@@ -1,11 +1,11 @@
-// What ends connections and calls: timeouts, peers that leave, a server that stops.
+// The ends of connections and calls: timeouts, clients that close the connection, a server that stops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "tests/http/http_server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using ::testing::AllOf;
@@ -29,7 +29,8 @@ TEST_F(HttpServerTest, EndsRequestsThatTrickleIn) {
   StartServer();
   RawHttpClient client = Connect();
   ASSERT_TRUE(client.Send("GET / HTTP/1.1\r\n"));
-  // Every piece comes in time; the whole would not. Ends when the server has closed the connection.
+  // Every piece arrives in time, but the whole request does not. Ends when the server has closed the
+  // connection.
   bool cut_off = false;
   for (int i = 0; i < 10'000 && !cut_off; ++i) {
     cut_off = !client.Send("X-Header: value\r\n");
@@ -53,9 +54,9 @@ TEST_F(HttpServerTest, CutsOffPeersThatDoNotTakeTheirReply) {
   options_.request_timeout = absl::Milliseconds(200);
   StartServer();
   RawHttpClient client = Connect();
-  // More than the buffers of sockets hold.
+  // A reply that is longer than the buffers of the sockets.
   ASSERT_TRUE(client.Send(PostRequest("Long", "100000000")));
-  // Its memory is counted until the peer is cut off.
+  // The memory of the reply is counted until the server closes the connection.
   while (calls_.memory->used_bytes() == 0) std::this_thread::yield();
   while (calls_.memory->used_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(client.ReadReply().has_value());
@@ -82,7 +83,7 @@ TEST_F(HttpServerTest, CancelsCallsWhosePeerHasLeft) {
   }
   handler_.WaitUntilCancelled(1);
   {
-    // Behind a request that nobody has read.
+    // The same on another connection.
     RawHttpClient client = Connect();
     ASSERT_TRUE(client.Send(PostRequest("Hold", "body")));
     handler_.WaitUntilHeld(1);
@@ -97,11 +98,11 @@ TEST_F(HttpServerTest, PeersThatOnlyEndTheirSideGetTheirAnswers) {
   ASSERT_TRUE(client.Send(PostRequest("Hold", "first") + PostRequest("EchoLater", "second")));
   client.EndSending();
   handler_.WaitUntilHeld(1);
-  // Comes when the end was seen; the call goes on.
+  // Sent when the server has seen the end of the client's sending; the call continues.
   EXPECT_EQ(client.Read(interim.size()), interim);
   handler_.Release();
   EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "first");
-  // The second may be answered before its end is looked for.
+  // The second request may be answered before the server looks for the end of the connection.
   std::string rest = client.Read(1 << 20);
   EXPECT_THAT(rest, AllOf(HasSubstr("HTTP/1.1 200 OK"), EndsWith("\r\n\r\nsecond")));
 }
@@ -115,7 +116,7 @@ TEST_F(HttpServerTest, StoppingAnswersWhatIsInFlightAndRefusesTheRest) {
   handler_.WaitUntilHeld(1);
   server_->BeginStop();
   calls_.gate.Close();
-  // A request that comes now hears why.
+  // A request that arrives now gets the reason.
   ASSERT_TRUE(idle.Send(PostRequest("Echo", "too late")));
   RawReply refused = idle.ReadReply().value_or(RawReply());
   EXPECT_EQ(refused.status, 503);
@@ -157,7 +158,7 @@ TEST_F(HttpServerTest, StopsWhileClientsGoOnSending) {
         while (client.Send(PostRequest(i % 2 ? "Echo" : "EchoLater", body))) {
           std::optional<RawReply> reply = client.ReadReply();
           if (!reply.has_value()) break;
-          // Never another's answer, and never half of one.
+          // Never the answer to another request, and never a part of an answer.
           EXPECT_TRUE(reply->body == body || reply->status == 503) << reply->body;
           answered += reply->status == 200;
           if (over.load()) break;
@@ -173,4 +174,4 @@ TEST_F(HttpServerTest, StopsWhileClientsGoOnSending) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

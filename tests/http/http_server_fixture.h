@@ -1,10 +1,10 @@
-// HttpServerTest: a server in this process on ports the kernel chose, whose operations are these, without a
-// database:
+// HttpServerTest: a server in this process on ports that the kernel chooses, without a database. Its
+// operations are:
 //
-//   Echo        answers with its body at once
+//   Echo        answers with the request's body at once
 //   EchoLater   the same from another thread
-//   Hold        waits until the test releases it, or its caller has left
-//   Long        answers with as many bytes as its body says
+//   Hold        waits until the test releases it, or until the caller closes the connection
+//   Long        answers with as many bytes as the request's body says
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "storage/base/mutex.h"
 #include "tests/http/raw_http_client.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 class FakeHandler : public HttpHandler {
  public:
@@ -36,8 +36,8 @@ class FakeHandler : public HttpHandler {
     return std::nullopt;
   }
 
-  void Answer(const HttpOperation& operation, std::string body, Caller, CancellationPtr cancellation,
-              absl::AnyInvocable<void(JsonReply) &&> done) override {
+  void Answer(const HttpOperation& operation, std::string body, daemon::Caller,
+              storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) override {
     EXPECT_GE(body.capacity(), body.size() + kJsonPadding);
     if (operation.name == "Echo") return std::move(done)(Reply(std::move(body)));
     if (operation.name == "Long") return std::move(done)(Reply(std::string(std::stoul(body), 'x')));
@@ -49,7 +49,7 @@ class FakeHandler : public HttpHandler {
     Run([this, body = std::move(body), cancellation = std::move(cancellation),
          done = std::move(done)]() mutable {
       {
-        MutexLock lock(mutex_);
+        storage::MutexLock lock(mutex_);
         ++held_;
         changed_.NotifyAll();
         while (!released_ && cancellation->Check().ok())
@@ -63,32 +63,32 @@ class FakeHandler : public HttpHandler {
   }
 
   void Release() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     released_ = true;
     changed_.NotifyAll();
   }
   void WaitUntilHeld(int calls) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     while (held_ != calls) changed_.Wait(mutex_);
   }
   void WaitUntilCancelled(int calls) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     while (cancelled_ != calls) changed_.Wait(mutex_);
   }
   void Join() {
     std::vector<std::thread> threads;
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       threads.swap(threads_);
     }
     for (std::thread& thread : threads) thread.join();
   }
 
  private:
-  static constexpr HttpOperation kOperations[] = {{.name = "Echo", .role = Role::kRead},
-                                                  {.name = "EchoLater", .role = Role::kRead},
-                                                  {.name = "Hold", .role = Role::kWrite},
-                                                  {.name = "Long", .role = Role::kAdmin}};
+  static constexpr HttpOperation kOperations[] = {{.name = "Echo", .role = daemon::Role::kRead},
+                                                  {.name = "EchoLater", .role = daemon::Role::kRead},
+                                                  {.name = "Hold", .role = daemon::Role::kWrite},
+                                                  {.name = "Long", .role = daemon::Role::kAdmin}};
 
   static JsonReply Reply(std::string body) {
     JsonReply reply;
@@ -97,12 +97,12 @@ class FakeHandler : public HttpHandler {
   }
 
   void Run(absl::AnyInvocable<void() &&> work) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     threads_.emplace_back([work = std::move(work)]() mutable { std::move(work)(); });
   }
 
-  Mutex mutex_;
-  CondVar changed_;
+  storage::Mutex mutex_;
+  storage::CondVar changed_;
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;
   int held_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -112,12 +112,12 @@ class FakeHandler : public HttpHandler {
 class HttpServerTest : public ::testing::Test {
  protected:
   HttpServerTest() {
-    options_.addresses = {*ParseListenAddress("127.0.0.1:0")};
+    options_.addresses = {*daemon::ParseListenAddress("127.0.0.1:0")};
     options_.log = log_;
   }
   ~HttpServerTest() override { StopServer(); }
 
-  // With `options_` as they are then.
+  // Starts the server with the current `options_`.
   void StartServer() {
     auto server = HttpServer::Open(calls_, options_);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -125,7 +125,7 @@ class HttpServerTest : public ::testing::Test {
     server_->Start(handler_);
   }
 
-  // As itemd does.
+  // Stops the server as itemd does.
   void StopServer(std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
     if (server_ == nullptr) return;
     server_->BeginStop();
@@ -139,7 +139,7 @@ class HttpServerTest : public ::testing::Test {
 
   RawHttpClient Connect() { return RawHttpClient(server_->addresses()[0]); }
 
-  // One request on a connection of its own.
+  // Sends one request on a new connection and returns the reply.
   RawReply Ask(std::string_view request) {
     RawHttpClient client = Connect();
     client.Send(request);
@@ -150,9 +150,9 @@ class HttpServerTest : public ::testing::Test {
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   FakeHandler handler_;
   size_t call_bytes_ = 256 << 20;
-  Calls calls_{call_bytes_, absl::ZeroDuration(), log_};
+  daemon::Calls calls_{call_bytes_, absl::ZeroDuration(), log_};
   HttpServerOptions options_;
   std::unique_ptr<HttpServer> server_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

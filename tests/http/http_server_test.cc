@@ -12,7 +12,7 @@
 #include "tests/http/gzip_bytes.h"
 #include "tests/http/http_server_fixture.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using ::testing::HasSubstr;
@@ -22,7 +22,7 @@ std::string Checksum(const std::string& body) {
   return absl::StrCat(crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size()));
 }
 
-// SEM-113, SEM-114.
+// The form of a request (SEM-113) and of its reply (SEM-114).
 TEST_F(HttpServerTest, AnswersWithIdChecksumAndType) {
   StartServer();
   RawReply reply = Ask(PostRequest("Echo", R"({"TableName":"orders"})"));
@@ -56,7 +56,7 @@ TEST_F(HttpServerTest, AnswersPipelinedRequestsInOrder) {
   std::string requests;
   constexpr int kRequests = 100;
   for (int i = 0; i < kRequests; ++i) {
-    // Slow ones among fast ones, refused ones among good ones.
+    // A mix of slow, fast and refused requests.
     requests += i % 7 == 3   ? PostRequest("NoSuchOperation", "{}")
                 : i % 5 == 0 ? PostRequest("EchoLater", absl::StrCat("body ", i))
                              : PostRequest("Echo", absl::StrCat("body ", i));
@@ -80,7 +80,7 @@ TEST_F(HttpServerTest, ReadsRequestsThatComeInTwoPiecesSplitAnywhere) {
   RawHttpClient client = Connect();
   for (size_t split = 1; split < request.size(); ++split) {
     ASSERT_TRUE(client.Send(request.substr(0, split)));
-    // The first piece is there before the second is sent, as far as anybody can tell from here.
+    // The first piece has probably arrived before the second is sent.
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     ASSERT_TRUE(client.Send(request.substr(split)));
     std::optional<RawReply> reply = client.ReadReply();
@@ -134,7 +134,7 @@ TEST_F(HttpServerTest, KeepsConnectionsAsTheClientAsks) {
   }
 }
 
-// SEM-113.
+// GET / answers "healthy: ..." (SEM-113).
 TEST_F(HttpServerTest, SaysThatItIsHealthy) {
   StartServer();
   RawReply reply = Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -149,7 +149,8 @@ TEST_F(HttpServerTest, SaysThatItIsHealthy) {
   EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "after it");
 }
 
-// SEM-113, OP-64.
+// Other methods, targets and content types get 404 (SEM-113), unknown operations UnknownOperationException
+// (OP-64).
 TEST_F(HttpServerTest, RefusesWhatIsNotAnOperation) {
   StartServer();
   RawHttpClient client = Connect();
@@ -195,7 +196,7 @@ TEST_F(HttpServerTest, TakesTheTypeInAnyCaseAndWithParameters) {
 
 // ---- compressed bodies ----
 
-// SEM-113.
+// Bodies may be gzip (SEM-113).
 TEST_F(HttpServerTest, InflatesGzip) {
   StartServer();
   std::string body;
@@ -205,7 +206,7 @@ TEST_F(HttpServerTest, InflatesGzip) {
     EXPECT_EQ(reply.status, 200);
     EXPECT_TRUE(reply.body == text) << reply.body.size();
   }
-  // Members one after another are one body.
+  // Several gzip members one after another are one body (RFC 1952, 2.2).
   EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes("one") + GzipBytes("two"), "Content-Encoding: GZIP\r\n")).body,
             "onetwo");
 }
@@ -223,7 +224,7 @@ TEST_F(HttpServerTest, RefusesWhatIsNotGzip) {
   }
 }
 
-// SEM-018.
+// A body has at most 16 MiB (SEM-018).
 TEST_F(HttpServerTest, RefusesBodiesThatInflateToMoreThan16MiB) {
   StartServer();
   std::string longest(kMaxBodyBytes, 'a');
@@ -234,13 +235,13 @@ TEST_F(HttpServerTest, RefusesBodiesThatInflateToMoreThan16MiB) {
 
 // ---- limits ----
 
-// SEM-018.
+// A body has at most 16 MiB (SEM-018).
 TEST_F(HttpServerTest, TakesBodiesOf16MiBAndRefusesLongerOnes) {
   StartServer();
   RawHttpClient client = Connect();
   ASSERT_TRUE(client.Send(PostRequest("Echo", std::string(kMaxBodyBytes, 'a'))));
   EXPECT_EQ(client.ReadReply().value_or(RawReply()).body.size(), kMaxBodyBytes);
-  // The answer comes through although the body is never read in whole.
+  // The answer arrives although the server does not read the whole body.
   client.Send(PostRequest("Echo", std::string(kMaxBodyBytes + 1, 'a')));
   EXPECT_EQ(client.ReadReply().value_or(RawReply()).status, 413);
   EXPECT_TRUE(client.IsClosed());
@@ -309,7 +310,7 @@ TEST_F(HttpServerTest, RefusesMalformedRequestsAndClosesTheirConnections) {
 
 TEST_F(HttpServerTest, AnAnnouncedBodyTakesNoMemoryBeforeItComes) {
   StartServer();
-  // Each says that it sends as much as a body may have, and sends next to nothing.
+  // Each client announces a body of the largest length, and sends almost nothing.
   std::string head = PostRequest("Echo", std::string(16 << 20, 'a'));
   head.resize(head.find("\r\n\r\n") + 4);
   std::vector<RawHttpClient> slow;
@@ -326,14 +327,14 @@ TEST_F(HttpServerTest, AnAnnouncedBodyTakesNoMemoryBeforeItComes) {
 
 TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRead) {
   StartServer();
-  // Something else takes all of it; a request that is alone would get in.
+  // Reserve all memory for calls; without that, a single request is always accepted.
   ASSERT_TRUE(calls_.memory->TryReserve(call_bytes_));
   RawHttpClient client = Connect();
   std::string large = PostRequest("Echo", std::string(1 << 20, 'a'));
   ASSERT_TRUE(client.Send(large.substr(0, large.find("\r\n\r\n") + 4)));
   EXPECT_THAT(client.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
   EXPECT_TRUE(client.IsClosed());
-  // A small one does not cost its connection.
+  // After a refused small request the connection stays open.
   RawHttpClient small = Connect();
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_THAT(small.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
@@ -385,4 +386,4 @@ TEST_F(HttpServerTest, LetsPagesOfThisMachineInAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,10 +1,10 @@
-// HTTP over TLS: who gets in, what happens when certificates are replaced, how connections begin and end.
+// HTTP over TLS: which clients can connect, replaced certificates, how connections begin and end.
 #include <gmock/gmock.h>
 
 #include "tests/http/http_server_fixture.h"
 #include "tests/support/test_certificates.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using ::testing::HasSubstr;
@@ -29,7 +29,7 @@ class HttpTlsTest : public HttpServerTest {
   static RawTls Trusting(const TestAuthority& authority, const TestCertificate& identity = {}) {
     return {.authority = authority.certificate(), .certificate = identity.certificate, .key = identity.key};
   }
-  // What a request on `client` is answered with; "" when it is not.
+  // The body of the answer to a request on `client`; "" if there is no answer.
   static std::string AskEcho(RawHttpClient& client, std::string_view body = "{}") {
     client.Send(PostRequest("Echo", body));
     return client.ReadReply().value_or(RawReply()).body;
@@ -83,7 +83,7 @@ TEST_F(HttpTlsTest, AConnectionThatNeverAsksIsNotKeptAsAnIdleOne) {
   EXPECT_TRUE(client.IsClosed());
 }
 
-// Its body is still on its way when it is answered.
+// The request is answered before its body has arrived.
 TEST_F(HttpTlsTest, ARequestThatIsRefusedByItsHeadHearsWhy) {
   StartTlsServer();
   RawHttpClient client = Connect();
@@ -131,7 +131,7 @@ TEST_F(HttpTlsTest, BytesThatAreNoHandshakeEndTheConnection) {
                                  std::string_view("\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10)}) {
     RawHttpClient client = Connect();
     client.Send(bytes);
-    // An alert may come first.
+    // The server may send an alert first.
     client.Read(1'000);
     EXPECT_TRUE(client.IsClosed());
   }
@@ -151,7 +151,7 @@ TEST_F(HttpTlsTest, ClientsMustShowACertificateOfTheAuthority) {
   StartTlsServer(/*clients_known=*/true);
   const auto answer = [&](const TestCertificate& identity) {
     RawHttpClient client = Connect();
-    // A client's half of the handshake may end before it hears that it is refused.
+    // In TLS 1.3 the client may complete its handshake before it learns that it is refused.
     return client.StartTls(Trusting(authority_, identity)) ? AskEcho(client) : "";
   };
   EXPECT_EQ(answer({}), "") << "none";
@@ -172,7 +172,7 @@ TEST_F(HttpTlsTest, NewCertificatesAreForNewConnections) {
   EXPECT_EQ(AskEcho(renewed), "{}");
   RawHttpClient outdated = Connect();
   EXPECT_FALSE(outdated.StartTls(Trusting(authority_)));
-  // Some that cannot be used change nothing.
+  // Certificates that cannot be used change nothing.
   EXPECT_FALSE(server_->SetCertificates({.certificate = "x", .key = "y", .client_ca = ""}).ok());
   RawHttpClient again = Connect();
   EXPECT_TRUE(again.StartTls(Trusting(other_)));
@@ -205,4 +205,4 @@ TEST_F(HttpTlsTest, AServerThatStopsAnswersCallsInFlightAndWaitsForNobody) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

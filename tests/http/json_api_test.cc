@@ -1,4 +1,4 @@
-// JsonApi as its callers see it: what the log may say, threads, answers that ask again.
+// JsonApi as its callers use it: log fields, threads, callbacks that make the next call.
 
 #include <functional>
 #include <thread>
@@ -34,7 +34,7 @@ TEST(JsonApi, RepliesSayWhatTheLogMaySay) {
   EXPECT_EQ(failed.code, "FAILED_PRECONDITION");
 }
 
-// The next request is parsed into the memory of the one that is being answered.
+// The next request is parsed into the memory of the request that is being answered.
 TEST(JsonApi, AnAnswerMayAskAgainOnItsThread) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -44,7 +44,7 @@ TEST(JsonApi, AnAnswerMayAskAgainOnItsThread) {
   std::function<void()> ask = [&] {
     std::string body = kGet;
     body.reserve(body.size() + kJsonPadding);
-    json.api().Answer(*FindOperation("DynamoDB_20120810.GetItem"), std::move(body), Caller(), nullptr,
+    json.api().Answer(*FindOperation("DynamoDB_20120810.GetItem"), std::move(body), daemon::Caller(), nullptr,
                       [&](JsonReply reply) {
                         EXPECT_EQ(reply.body, R"({"Item":{"pk":{"S":"p"},"sk":{"S":"s"}}})");
                         if (++answers < 20) return ask();
@@ -75,22 +75,22 @@ TEST(JsonApi, ManyThreadsMayAsk) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A body without room behind it is given some.
+// The parser needs free memory after the body; a body without it is reallocated.
 TEST(JsonApi, ABodyNeedsNoPadding) {
   JsonFixture json;
   std::promise<JsonReply> promise;
   std::string body = R"({"Limit":1})";
   body.shrink_to_fit();
-  json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), Caller(), nullptr,
-                    [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
+  json.api().Answer(*FindOperation("DynamoDB_20120810.ListTables"), std::move(body), daemon::Caller(),
+                    nullptr, [&promise](JsonReply reply) { promise.set_value(std::move(reply)); });
   EXPECT_EQ(promise.get_future().get().body, R"({"TableNames":[]})");
 }
 
-// What is seen of memory while a long request is read, and when the database would be asked.
+// The memory counted while a long request is read, and later when the database would be called.
 struct Seen {
   JsonFixture* json;
   int64_t while_read = 0, when_asked = 0;
-  // Asked while the first is read.
+  // The body of a second request, sent while the first is read.
   std::string second = {};
   unsigned second_status = 0;
 };
@@ -111,11 +111,11 @@ void ProbeDatabase(JsonCall call, wire::GetItemRequest) {
 
 JsonReply AskProbe(std::string body) {
   static constexpr Shape kInput{.kind = ShapeKind::kStructure};
-  static constexpr JsonOperation kProbe = {"Probe", Role::kRead, &kInput, [](JsonCall call) {
+  static constexpr JsonOperation kProbe = {"Probe", daemon::Role::kRead, &kInput, [](JsonCall call) {
                                              Operate<ReadProbe, ProbeDatabase>(std::move(call));
                                            }};
   JsonReply reply;
-  seen->json->api().Answer(kProbe, std::move(body), Caller(), nullptr,
+  seen->json->api().Answer(kProbe, std::move(body), daemon::Caller(), nullptr,
                            [&](JsonReply given) { reply = std::move(given); });
   return reply;
 }
@@ -131,13 +131,13 @@ TEST(JsonApi, TheParserOfALongRequestIsCountedUntilTheDatabaseIsAsked) {
   EXPECT_EQ(here.when_asked, 0);
   EXPECT_EQ(AskProbe("{}").http_status, 200u);
   EXPECT_EQ(here.while_read, 0);
-  // What is no JSON gives it back as well.
+  // A request that is not JSON releases its memory too.
   EXPECT_EQ(AskProbe(LongRequest() + "x").http_status, 400u);
   EXPECT_EQ(json.memory().used_bytes(), 0);
 }
 
-// One long request is read however little memory there is, as it would never be otherwise; a second one at
-// the same time is refused.
+// A single long request is read even if memory is short, because otherwise it could never be read. A second
+// one at the same time is refused.
 TEST(JsonApi, LongRequestsAreRefusedWhenMemoryIsUsedUp) {
   JsonFixture json;
   Seen here{.json = &json};

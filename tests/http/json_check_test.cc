@@ -31,7 +31,7 @@ class JsonCheck : public ::testing::Test {
 
 std::unique_ptr<JsonFixture> JsonCheck::json_;
 
-// SEM-115.
+// The message of a request with several violations (SEM-115).
 std::string Violations(const std::vector<std::string>& texts) {
   std::string message = std::to_string(texts.size()) + (texts.size() == 1 ? " validation error detected: "
                                                                           : " validation errors detected: ");
@@ -46,7 +46,7 @@ std::string Must(const std::string& value, const std::string& place, const std::
   return "Value '" + value + "' at '" + place + "' failed to satisfy constraint: Member must " + constraint;
 }
 
-// SEM-115.
+// All violations of shape and range are listed, at most 10 (SEM-115).
 TEST_F(JsonCheck, ViolationsAreListedWithTheirPlaces) {
   Expect({
       {"PutItem", "{}", Violations({Null("item"), Null("tableName")})},
@@ -116,7 +116,7 @@ TEST_F(JsonCheck, AtMostTenViolationsAreListedAndLongValuesAreCut) {
           {"GetItem", R"({"TableName":")" + std::string(300, 'a') + R"(","Key":{}})",
            Violations(
                {Must(std::string(256, 'a') + "...", "tableName", "have length less than or equal to 255")})},
-          // Not inside a character.
+          // The text is not cut inside a character.
           {"GetItem",
            R"({"TableName":"Things","Key":{},"ReturnConsumedCapacity":"a)" +
                [] {
@@ -133,16 +133,18 @@ TEST_F(JsonCheck, AtMostTenViolationsAreListedAndLongValuesAreCut) {
            }()}});
 }
 
-// Where docs/rules.md and not the service's published model decides.
+// Cases where docs/rules.md differs from the service's published model.
 TEST_F(JsonCheck, RulesWinOverTheModel) {
   Expect({
-      // SEM-008: the model allows table names of 1 to 1,024 characters, as it counts ARNs among them.
+      // Table names have 3 to 255 characters (SEM-008). The model allows 1 to 1,024, because it includes
+      // ARNs.
       {"DescribeTable", R"({"TableName":"ab"})",
        Violations({Must("ab", "tableName", "have length greater than or equal to 3")})},
       {"DescribeTable", R"({"TableName":"arn:)" + std::string(1'021, 'a') + "\"}",
        Violations({Must("arn:" + std::string(252, 'a') + "...", "tableName",
                         "have length less than or equal to 1024")})},
-      // SEM-009: the model bounds attribute names in characters and knows no empty one.
+      // Attribute names have 1 to 65,535 bytes (SEM-009). The model counts characters and does not mention
+      // empty names.
       {"PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},"":{"S":"x"}}})",
        ValidationBody(
            "1 validation error detected: One or more parameter values were invalid: Empty attribute name")},
@@ -151,12 +153,13 @@ TEST_F(JsonCheck, RulesWinOverTheModel) {
            R"(":{"S":"x"}}})",
        ValidationBody("1 validation error detected: Attribute name is too large, must be at most 65535 "
                       "bytes, has 65536")},
-      // SEM-093: the model does not require a key schema, as a table may be made from a replica.
+      // A key schema is required (SEM-093). The model does not require it, because a table may be made from a
+      // replica.
       {"CreateTable", R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST"})",
        ValidationBody(
            "One or more parameter values were invalid: the KeySchema of table New is empty; it needs a HASH "
            "key attribute")},
-      // SEM-045, SEM-047: a batch counts over all its tables.
+      // The limits of a batch (SEM-045) and a transaction (SEM-047) are for all tables together.
       {"BatchWriteItem",
        [] {
          std::string a, b;
@@ -172,7 +175,7 @@ TEST_F(JsonCheck, RulesWinOverTheModel) {
   });
 }
 
-// ERR-16.
+// A wrong JSON type is a SerializationException (ERR-16).
 TEST_F(JsonCheck, WrongJsonTypesAreRefused) {
   Expect({
       {"GetItem", R"({"TableName":1,"Key":{}})",
@@ -208,7 +211,7 @@ TEST_F(JsonCheck, WrongJsonTypesAreRefused) {
   });
 }
 
-// SEM-115: JSON types before bounds, bounds before everything that storage says.
+// JSON types are checked before bounds, and bounds before all checks of storage (SEM-115).
 TEST_F(JsonCheck, TypesComeBeforeBoundsAndBoundsBeforeTheRest) {
   Expect({
       {"PutItem", R"({"TableName":"ab","Item":{"pk":{"S":1}}})",
@@ -228,7 +231,7 @@ TEST_F(JsonCheck, TypesComeBeforeBoundsAndBoundsBeforeTheRest) {
   });
 }
 
-// `count` times `entry`, in which # is the number.
+// `entry` repeated `count` times, with # replaced by the number.
 std::string Entries(int count, const std::string& entry) {
   std::string entries;
   for (int i = 0; i < count; ++i) {
@@ -238,7 +241,8 @@ std::string Entries(int count, const std::string& entry) {
   return entries;
 }
 
-// SEM-022, SEM-112: what has no bound in the service's model has the most that storage takes.
+// Lists and maps without a bound in the service's model have the largest size that storage accepts:
+// placeholders (SEM-022), legacy parameters (SEM-112).
 TEST_F(JsonCheck, ListsAndMapsAreBounded) {
   struct Bounded {
     std::string operation, before, entry, after;
@@ -277,7 +281,7 @@ TEST_F(JsonCheck, ListsAndMapsAreBounded) {
   }
 }
 
-// SEM-115: a long value is shown as far as others are.
+// A long list or map is truncated in messages like other values (SEM-115).
 TEST_F(JsonCheck, LongListsAndMapsAreCut) {
   const auto shown = [](const std::string& keys) {
     return json_->Fail("BatchGetItem", R"({"RequestItems":{"Things":{"Keys":[)" + keys + "]}}}");
@@ -290,7 +294,7 @@ TEST_F(JsonCheck, LongListsAndMapsAreCut) {
   const std::string text = std::string(130, 'x') + "\xc3\xbc";
   const std::string value = R"({"L":[{"S":"a\n"},{"N":"1"},{"NULL":true},{"B":null},{"F":1.5}]})";
   std::string key = R"({"a":)" + value + R"(,"b":{"S":")" + text + text + R"("}})";
-  // The quotes of what is shown are escaped once more in the reply.
+  // Quotes in the message are escaped once more in the reply.
   std::string expected;
   for (char c : ("[" + key).substr(0, 256))
     expected += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -298,18 +302,18 @@ TEST_F(JsonCheck, LongListsAndMapsAreCut) {
             Violations({Must(expected + "...", "requestItems.Things.member.keys", constraint)}));
 }
 
-// SEM-115: what is refused is not made a message of first.
+// A request out of bounds is refused before it is converted to a message (SEM-115).
 TEST_F(JsonCheck, RequestsOutOfBoundsAreNotRead) {
   static int read;
   read = 0;
-  const JsonOperation probe = {"Probe", Role::kRead, &kBatchGetItemInput, [](JsonCall call) {
+  const JsonOperation probe = {"Probe", daemon::Role::kRead, &kBatchGetItemInput, [](JsonCall call) {
                                  ++read;
                                  std::move(call.answer).Succeed("{}");
                                }};
   const auto ask = [&](int keys) {
     JsonReply reply;
     json_->api().Answer(probe, R"({"RequestItems":{"Things":{"Keys":[)" + Entries(keys, "{}") + "]}}}",
-                        Caller(), nullptr, [&reply](JsonReply given) { reply = std::move(given); });
+                        daemon::Caller(), nullptr, [&reply](JsonReply given) { reply = std::move(given); });
     return reply.http_status;
   };
   EXPECT_EQ(ask(101), 400u);

@@ -1,4 +1,4 @@
-// Statuses of storage as exceptions, and operations as targets.
+// The exceptions for statuses of storage, and the targets of operations.
 
 #include "daemon/http/api/errors.h"
 
@@ -10,7 +10,8 @@
 namespace itemdb::testing {
 namespace {
 
-// ERR-01, ERR-02, ERR-08, ERR-12, ERR-13, ERR-19, ERR-20, SEM-114.
+// The exception and the HTTP status of each error (ERR-01, ERR-02, ERR-08, ERR-12, ERR-13, ERR-19, ERR-20),
+// and the body of its reply (SEM-114).
 TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
   struct Row {
     std::string_view reason;
@@ -20,59 +21,64 @@ TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
   };
   const std::string service = "com.amazonaws.dynamodb.v20120810#";
   const std::vector<Row> rows = {
-      {kReasonValidation, absl::StatusCode::kInvalidArgument, 400,
+      {storage::kReasonValidation, absl::StatusCode::kInvalidArgument, 400,
        "com.amazon.coral.validate#ValidationException"},
-      {kReasonResourceNotFound, absl::StatusCode::kNotFound, 400, service + "ResourceNotFoundException"},
-      {kReasonResourceInUse, absl::StatusCode::kAlreadyExists, 400, service + "ResourceInUseException"},
-      {kReasonLimitExceeded, absl::StatusCode::kResourceExhausted, 400, service + "LimitExceededException"},
-      {kReasonItemCollectionSizeLimitExceeded, absl::StatusCode::kResourceExhausted, 400,
+      {storage::kReasonResourceNotFound, absl::StatusCode::kNotFound, 400,
+       service + "ResourceNotFoundException"},
+      {storage::kReasonResourceInUse, absl::StatusCode::kAlreadyExists, 400,
+       service + "ResourceInUseException"},
+      {storage::kReasonLimitExceeded, absl::StatusCode::kResourceExhausted, 400,
+       service + "LimitExceededException"},
+      {storage::kReasonItemCollectionSizeLimitExceeded, absl::StatusCode::kResourceExhausted, 400,
        service + "ItemCollectionSizeLimitExceededException"},
-      {kReasonIdempotentParameterMismatch, absl::StatusCode::kInvalidArgument, 400,
+      {storage::kReasonIdempotentParameterMismatch, absl::StatusCode::kInvalidArgument, 400,
        service + "IdempotentParameterMismatchException"},
-      {kReasonDuplicateItem, absl::StatusCode::kAlreadyExists, 400, service + "DuplicateItemException"},
-      {kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
+      {storage::kReasonDuplicateItem, absl::StatusCode::kAlreadyExists, 400,
+       service + "DuplicateItemException"},
+      {storage::kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
        "com.amazon.coral.availability#ThrottlingException"},
-      {kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,
+      {daemon::kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,
        "com.amazon.coral.availability#ThrottlingException"},
-      {kReasonDiskFull, absl::StatusCode::kResourceExhausted, 503,
+      {storage::kReasonDiskFull, absl::StatusCode::kResourceExhausted, 503,
        "com.amazon.coral.service#ServiceUnavailable"},
-      {kReasonUnavailable, absl::StatusCode::kUnavailable, 503,
+      {storage::kReasonUnavailable, absl::StatusCode::kUnavailable, 503,
        "com.amazon.coral.service#ServiceUnavailable"},
-      {kReasonCancelled, absl::StatusCode::kCancelled, 503, "com.amazon.coral.service#ServiceUnavailable"},
-      {kReasonDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, 503,
+      {storage::kReasonCancelled, absl::StatusCode::kCancelled, 503,
        "com.amazon.coral.service#ServiceUnavailable"},
-      {kReasonWriteOutcomeUnknown, absl::StatusCode::kUnknown, 500, service + "InternalServerError"},
-      {kReasonDataLoss, absl::StatusCode::kDataLoss, 500, service + "InternalServerError"},
-      {kReasonInternal, absl::StatusCode::kInternal, 500, service + "InternalServerError"},
+      {storage::kReasonDeadlineExceeded, absl::StatusCode::kDeadlineExceeded, 503,
+       "com.amazon.coral.service#ServiceUnavailable"},
+      {storage::kReasonWriteOutcomeUnknown, absl::StatusCode::kUnknown, 500, service + "InternalServerError"},
+      {storage::kReasonDataLoss, absl::StatusCode::kDataLoss, 500, service + "InternalServerError"},
+      {storage::kReasonInternal, absl::StatusCode::kInternal, 500, service + "InternalServerError"},
       {"", absl::StatusCode::kInternal, 500, service + "InternalServerError"},
   };
   for (const Row& row : rows) {
-    JsonReply reply = ErrorReply(MakeError(row.code, row.reason, "why \"so\""));
+    JsonReply reply = ErrorReply(storage::MakeError(row.code, row.reason, "why \"so\""));
     EXPECT_EQ(reply.http_status, row.http_status) << row.reason;
     EXPECT_EQ(reply.body, R"({"__type":")" + row.type + R"(","message":"why \"so\""})") << row.reason;
     EXPECT_EQ(reply.code, absl::StatusCodeToString(row.code)) << row.reason;
   }
 }
 
-// PQL-14, SEM-051.
+// An error per statement of a batch (PQL-14), and the codes of cancellation reasons (SEM-051).
 TEST(JsonError, EveryReasonHasItsCodeInABatch) {
   const std::vector<std::pair<std::string_view, std::string_view>> rows = {
-      {kReasonValidation, "ValidationError"},
-      {kReasonResourceNotFound, "ResourceNotFound"},
-      {kReasonLimitExceeded, "RequestLimitExceeded"},
-      {kReasonItemCollectionSizeLimitExceeded, "ItemCollectionSizeLimitExceeded"},
-      {kReasonDuplicateItem, "DuplicateItem"},
-      {kReasonConditionalCheckFailed, "ConditionalCheckFailed"},
-      {kReasonQueueFull, "ThrottlingError"},
-      {kReasonCallsFull, "ThrottlingError"},
-      {kReasonDiskFull, "InternalServerError"},
-      {kReasonUnavailable, "InternalServerError"},
+      {storage::kReasonValidation, "ValidationError"},
+      {storage::kReasonResourceNotFound, "ResourceNotFound"},
+      {storage::kReasonLimitExceeded, "RequestLimitExceeded"},
+      {storage::kReasonItemCollectionSizeLimitExceeded, "ItemCollectionSizeLimitExceeded"},
+      {storage::kReasonDuplicateItem, "DuplicateItem"},
+      {storage::kReasonConditionalCheckFailed, "ConditionalCheckFailed"},
+      {storage::kReasonQueueFull, "ThrottlingError"},
+      {daemon::kReasonCallsFull, "ThrottlingError"},
+      {storage::kReasonDiskFull, "InternalServerError"},
+      {storage::kReasonUnavailable, "InternalServerError"},
       {"", "InternalServerError"},
   };
   for (const auto& [reason, code] : rows) EXPECT_EQ(ExceptionOf(reason).code, code) << reason;
 }
 
-// ERR-16.
+// SerializationException and UnknownOperationException (ERR-16).
 TEST(JsonError, ExceptionsByNameGetTheirPrefix) {
   JsonReply reply = ErrorReply(400, "UnknownOperationException", "");
   EXPECT_EQ(reply.http_status, 400u);
@@ -82,7 +88,7 @@ TEST(JsonError, ExceptionsByNameGetTheirPrefix) {
   EXPECT_EQ(ErrorReply(500, "InternalServerError", "").code, "INTERNAL");
 }
 
-// OP-64.
+// Other operation names are refused (OP-64).
 TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
   for (const char* target :
        {"", "PutItem", "DynamoDB_20120810", "DynamoDB_20120810.", "DynamoDB_20120810.putItem",
@@ -95,9 +101,9 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
   const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");
   ASSERT_NE(put, nullptr);
   EXPECT_EQ(NameOf(*put), "PutItem");
-  EXPECT_EQ(RoleOf(*put), Role::kWrite);
-  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.GetItem")), Role::kRead);
-  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.DeleteTable")), Role::kAdmin);
+  EXPECT_EQ(RoleOf(*put), daemon::Role::kWrite);
+  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.GetItem")), daemon::Role::kRead);
+  EXPECT_EQ(RoleOf(*FindOperation("DynamoDB_20120810.DeleteTable")), daemon::Role::kAdmin);
   EXPECT_NE(FindOperation("DynamoDBStreams_20120810.GetRecords"), nullptr);
 }
 

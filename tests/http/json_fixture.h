@@ -1,4 +1,4 @@
-// A JsonApi over a database in a temporary directory, asked synchronously.
+// A JsonApi with a database in a temporary directory, called synchronously.
 #pragma once
 
 #include <future>
@@ -10,16 +10,19 @@
 
 namespace itemdb::testing {
 
+// Tests name the types of daemon/http as daemon/http itself does.
+using namespace http;
+
 class JsonFixture {
  public:
   JsonFixture() : api_(*database_, memory_, "127.0.0.1:8000") {}
 
   JsonApi& api() { return api_; }
-  CallMemory& memory() { return memory_; }
-  Database& database() { return *database_; }
+  daemon::CallMemory& memory() { return memory_; }
+  storage::Database& database() { return *database_; }
 
-  // The reply to `operation`, e.g. "PutItem", which must exist.
-  JsonReply Ask(const std::string& operation, std::string body, Caller caller = Caller()) {
+  // The reply of `operation`, e.g. "PutItem", which must exist.
+  JsonReply Ask(const std::string& operation, std::string body, daemon::Caller caller = daemon::Caller()) {
     const JsonOperation* found = FindOperation("DynamoDB_20120810." + operation);
     if (found == nullptr) found = FindOperation("DynamoDBStreams_20120810." + operation);
     if (found == nullptr) {
@@ -34,14 +37,14 @@ class JsonFixture {
     return future.get();
   }
 
-  // The body of a reply that must be a success.
+  // Expects success; returns the body of the reply.
   std::string Succeed(const std::string& operation, const std::string& body) {
     JsonReply reply = Ask(operation, body);
     EXPECT_EQ(reply.http_status, 200u) << operation << " " << body << "\n" << reply.body;
     return reply.body;
   }
 
-  // The body of a reply that must be an error of the client's.
+  // Expects a client error (400); returns the body of the reply.
   std::string Fail(const std::string& operation, const std::string& body) {
     JsonReply reply = Ask(operation, body);
     EXPECT_EQ(reply.http_status, 400u) << operation << " " << body << "\n" << reply.body;
@@ -50,7 +53,7 @@ class JsonFixture {
 
  private:
   TestDatabase database_;
-  CallMemory memory_{size_t{64} << 20};
+  daemon::CallMemory memory_{size_t{64} << 20};
   JsonApi api_;
 };
 
@@ -59,7 +62,7 @@ inline constexpr char kCreateThings[] = R"({"TableName":"Things","BillingMode":"
   "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],
   "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]})";
 
-// The bodies of errors.
+// The bodies of error replies.
 inline std::string ValidationBody(const std::string& message) {
   return R"({"__type":"com.amazon.coral.validate#ValidationException","message":")" + message + "\"}";
 }

@@ -25,7 +25,7 @@ class JsonItems : public ::testing::Test {
   JsonFixture json_;
 };
 
-// OP-13, OP-14, OP-16, SEM-042.
+// PutItem (OP-13), GetItem (OP-14), also without an item (SEM-042), DeleteItem (OP-16).
 TEST_F(JsonItems, AnItemIsWrittenReadAndDeleted) {
   EXPECT_EQ(Succeed("PutItem", Item(R"("n":{"N":"1"})")), "{}");
   EXPECT_EQ(Succeed("GetItem", Key()), R"({"Item":{"n":{"N":"1"},"pk":{"S":"p"},"sk":{"S":"s"}}})");
@@ -34,7 +34,7 @@ TEST_F(JsonItems, AnItemIsWrittenReadAndDeleted) {
   EXPECT_EQ(Succeed("DeleteItem", Key()), "{}");
 }
 
-// SEM-058, SEM-059, OP-15.
+// ReturnValues (SEM-058, SEM-059) of UpdateItem (OP-15).
 TEST_F(JsonItems, ReturnValuesShowTheItemBeforeOrAfter) {
   EXPECT_EQ(Succeed("PutItem", Item(R"("n":{"N":"1"})") + R"(,"ReturnValues":"ALL_OLD")"), "{}");
   EXPECT_EQ(Succeed("PutItem", Item(R"("n":{"N":"2"})") + R"(,"ReturnValues":"ALL_OLD")"),
@@ -53,7 +53,7 @@ TEST_F(JsonItems, ReturnValuesShowTheItemBeforeOrAfter) {
             ValidationBody("Return values set to invalid value: only NONE and ALL_OLD are allowed here"));
 }
 
-// ERR-04, SEM-060.
+// ConditionalCheckFailedException (ERR-04) can have the stored item (SEM-060).
 TEST_F(JsonItems, AFalseConditionIsAnExceptionWithTheItemWhenAskedFor) {
   Succeed("PutItem", Item(R"("n":{"N":"1"})"));
   const std::string members =
@@ -67,7 +67,7 @@ TEST_F(JsonItems, AFalseConditionIsAnExceptionWithTheItemWhenAskedFor) {
             R"("Item":{"n":{"N":"1"},"pk":{"S":"p"},"sk":{"S":"s"}}})");
 }
 
-// SEM-061, SEM-062, SEM-063.
+// ReturnConsumedCapacity (SEM-061), in read units (SEM-062) and write units (SEM-063).
 TEST_F(JsonItems, ConsumedCapacityIsShownWhenAskedFor) {
   EXPECT_EQ(Succeed("PutItem", Item(R"("n":{"N":"1"})") + R"(,"ReturnConsumedCapacity":"TOTAL")"),
             R"({"ConsumedCapacity":{"TableName":"Things","CapacityUnits":1.0}})");
@@ -79,7 +79,7 @@ TEST_F(JsonItems, ConsumedCapacityIsShownWhenAskedFor) {
   EXPECT_EQ(Succeed("GetItem", Key("gone") + R"(,"ReturnConsumedCapacity":"NONE")"), "{}");
 }
 
-// EXP-34, SEM-112.
+// ProjectionExpression (EXP-34) and AttributesToGet (SEM-112).
 TEST_F(JsonItems, GetItemProjects) {
   Succeed("PutItem", Item(R"("n":{"N":"1"},"m":{"M":{"a":{"S":"x"},"b":{"S":"y"}}})"));
   EXPECT_EQ(Succeed("GetItem",
@@ -90,7 +90,7 @@ TEST_F(JsonItems, GetItemProjects) {
             R"({"Item":{"n":{"N":"1"},"sk":{"S":"s"}}})");
 }
 
-// SEM-112.
+// Legacy parameters (SEM-112).
 TEST_F(JsonItems, LegacyParametersWork) {
   EXPECT_EQ(Succeed("UpdateItem", Key() + R"(,"AttributeUpdates":{"n":{"Action":"ADD","Value":{"N":"1"}},)"
                                           R"("a":{"Value":{"S":"x"}}},"ReturnValues":"ALL_NEW")"),
@@ -114,7 +114,7 @@ TEST_F(JsonItems, LegacyParametersWork) {
                      "Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}"));
 }
 
-// SEM-019, SEM-026.
+// Empty expressions (SEM-019) and placeholders without an expression (SEM-026).
 TEST_F(JsonItems, WhatIsEmptyIsRefused) {
   EXPECT_EQ(Fail("DeleteItem", Key() + R"(,"ConditionExpression":"")"),
             ValidationBody("Invalid ConditionExpression: The expression can not be empty;"));
@@ -129,28 +129,28 @@ TEST_F(JsonItems, WhatIsEmptyIsRefused) {
             ValidationBody("ExpressionAttributeNames must not be empty"));
 }
 
-// SEM-008: of an ARN only the name counts.
+// A table may be named by its ARN, of which only the name counts (SEM-008).
 TEST_F(JsonItems, ATableMayBeNamedByItsArn) {
   EXPECT_EQ(json_.Succeed("GetItem", R"({"TableName":"arn:aws:dynamodb:local:000000000000:table/Things",)" +
                                          Key() + "}"),
             "{}");
 }
 
-// ERR-02, SEM-039.
+// A missing table is ResourceNotFoundException (ERR-02, SEM-039).
 TEST_F(JsonItems, AMissingTableIsResourceNotFound) {
   EXPECT_EQ(json_.Fail("GetItem", R"({"TableName":"Missing",)" + Key() + "}"),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
             R"("message":"Requested resource not found: Table: Missing not found"})");
 }
 
-// Null is no member; members that nobody knows are ignored, as the service does.
+// A null member counts as missing; unknown members are ignored, as the service does.
 TEST_F(JsonItems, NullAndUnknownMembersAreIgnored) {
   EXPECT_EQ(
       Succeed("GetItem", Key() + R"(,"ProjectionExpression":null,"ConsistentRead":null,"Unknown":[1,{}])"),
       "{}");
 }
 
-// SEED-049: what comes over HTTP is seen, by the same shape in whatever words.
+// Calls over HTTP are counted too (SEED-049); legacy parameters have the same shape as expressions.
 TEST(JsonAccessPatterns, AreSeenOverHttp) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);

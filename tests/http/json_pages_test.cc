@@ -5,7 +5,7 @@
 namespace itemdb::testing {
 namespace {
 
-// Three items p/1, p/2, p/3 with n = 1, 2, 3; those with an a are in the index ByA.
+// Three items p/1, p/2, p/3 with n = 1, 2, 3; items with the attribute a are in the index ByA.
 class JsonPages : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -51,7 +51,7 @@ class JsonPages : public ::testing::Test {
 
 std::unique_ptr<JsonFixture> JsonPages::json_;
 
-// OP-17, SEM-029, SEM-030, SEM-035.
+// Query (OP-17): Limit (SEM-029), LastEvaluatedKey (SEM-030), ScanIndexForward (SEM-035).
 TEST_F(JsonPages, AQueryIsAnsweredPageAfterPage) {
   EXPECT_EQ(Query(""), R"({"Items":[)" + Item("1") + "," + Item("2") + "," + Item("3") +
                            R"(],"Count":3,"ScannedCount":3})");
@@ -66,7 +66,7 @@ TEST_F(JsonPages, AQueryIsAnsweredPageAfterPage) {
                 R"(],"Count":1,"ScannedCount":1,"LastEvaluatedKey":{"pk":{"S":"p"},"sk":{"N":"3"}}})");
 }
 
-// SEM-036, SEM-061, SEM-065.
+// Select COUNT (SEM-036) and consumed capacity (SEM-061) of an index (SEM-065).
 TEST_F(JsonPages, CountsHaveNoItems) {
   EXPECT_EQ(Query(R"(,"Select":"COUNT","ReturnConsumedCapacity":"TOTAL")"),
             R"({"Count":3,"ScannedCount":3,"ConsumedCapacity":{"TableName":"Things","CapacityUnits":0.5}})");
@@ -83,7 +83,7 @@ TEST_F(JsonPages, FiltersAndProjectionsAreApplied) {
             R"({"Items":[{"n":{"N":"2"}}],"Count":1,"ScannedCount":2})");
 }
 
-// OP-18, SEM-033, SEM-076.
+// Scan (OP-18) of tables, segments (SEM-033) and indexes (SEM-076).
 TEST_F(JsonPages, AScanReadsTablesIndexesAndSegments) {
   EXPECT_EQ(Scan(""), R"({"Items":[)" + Item("1") + "," + Item("2") + "," + Item("3") +
                           R"(],"Count":3,"ScannedCount":3})");
@@ -92,7 +92,7 @@ TEST_F(JsonPages, AScanReadsTablesIndexesAndSegments) {
   EXPECT_EQ(Scan(R"(,"Segment":0,"TotalSegments":1,"Select":"COUNT")"), R"({"Count":3,"ScannedCount":3})");
 }
 
-// SEM-112.
+// Legacy parameters (SEM-112).
 TEST_F(JsonPages, LegacyParametersWork) {
   EXPECT_EQ(json_->Succeed("Query", R"({"TableName":"Things","AttributesToGet":["sk"],
               "KeyConditions":{"pk":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"p"}]},
@@ -106,14 +106,14 @@ TEST_F(JsonPages, LegacyParametersWork) {
       R"({"Count":2,"ScannedCount":3})");
 }
 
-// SEM-038: a local index may be read consistently, as the table may.
+// ConsistentRead is refused for a global index and allowed for a local index (SEM-038).
 TEST_F(JsonPages, ConsistentReadsOfGlobalIndexesAreRefused) {
   const std::string refused =
       ValidationBody("Consistent reads are not supported on global secondary indexes");
   EXPECT_EQ(json_->Fail("Scan", R"({"TableName":"Things","IndexName":"ByA","ConsistentRead":true})"),
             refused);
   EXPECT_EQ(FailQuery(R"(,"IndexName":"ByA","ConsistentRead":true)"), refused);
-  // SEM-115: expressions before the table, the table before what it has.
+  // Expressions are checked before the table exists, the table before its indexes (SEM-115).
   EXPECT_EQ(
       json_->Fail("Scan",
                   R"({"TableName":"Things","IndexName":"ByA","ConsistentRead":true,"FilterExpression":""})"),

@@ -17,7 +17,7 @@ class JsonSeveralItems : public ::testing::Test {
   JsonFixture json_;
 };
 
-// OP-20, SEM-046, SEM-061.
+// BatchWriteItem (OP-20) without unprocessed items (SEM-046), with consumed capacity (SEM-061).
 TEST_F(JsonSeveralItems, ABatchIsWritten) {
   EXPECT_EQ(json_.Succeed("BatchWriteItem", R"({"RequestItems":{"Things":[{"PutRequest":{"Item":)" +
                                                 Key("a") + R"(}},{"PutRequest":{"Item":)" + Key("b") +
@@ -31,7 +31,7 @@ TEST_F(JsonSeveralItems, ABatchIsWritten) {
   EXPECT_EQ(json_.Succeed("GetItem", Named("b")), R"({"Item":)" + Key("b") + "}");
 }
 
-// SEM-045.
+// A batch has Put and Delete requests only (SEM-045).
 TEST_F(JsonSeveralItems, AWriteOfABatchIsOnePutOrDelete) {
   EXPECT_EQ(json_.Fail("BatchWriteItem", R"({"RequestItems":{"Things":[{}]}})"),
             ValidationBody("each write request must contain a PutRequest or a DeleteRequest"));
@@ -42,7 +42,7 @@ TEST_F(JsonSeveralItems, AWriteOfABatchIsOnePutOrDelete) {
                      "DeleteRequest, not both"));
 }
 
-// OP-19, SEM-043, SEM-044.
+// BatchGetItem (OP-19, SEM-043) refuses duplicate keys (SEM-044).
 TEST_F(JsonSeveralItems, ABatchIsRead) {
   json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
   EXPECT_EQ(json_.Succeed("BatchGetItem",
@@ -60,7 +60,7 @@ TEST_F(JsonSeveralItems, ABatchIsRead) {
             ValidationBody("table 'Things' is named twice; put all its keys into one entry"));
 }
 
-// SEM-043: 16 MiB, and the rest in the form of a request.
+// An answer has at most 16 MiB; the other keys are in UnprocessedKeys, in the form of a request (SEM-043).
 TEST_F(JsonSeveralItems, WhatABatchCannotHoldIsNamedToBeAskedForAgain) {
   const std::string fat(400'000, 'x');
   std::string keys;
@@ -84,7 +84,7 @@ TEST_F(JsonSeveralItems, WhatABatchCannotHoldIsNamedToBeAskedForAgain) {
                                    R"("ConsistentRead":true}}})");
 }
 
-// OP-21, SEM-050, SEM-061.
+// TransactWriteItems (OP-21) with a ClientRequestToken (SEM-050) and consumed capacity (SEM-061).
 TEST_F(JsonSeveralItems, ATransactionIsWrittenOnce) {
   const std::string body =
       R"j({"ClientRequestToken":"token","ReturnConsumedCapacity":"TOTAL","TransactItems":[
@@ -103,7 +103,7 @@ TEST_F(JsonSeveralItems, ATransactionIsWrittenOnce) {
   json_.Succeed("TransactWriteItems", body);
   EXPECT_EQ(json_.Succeed("GetItem", Named("b")),
             R"({"Item":{"n":{"N":"1"},"pk":{"S":"p"},"sk":{"S":"b"}}})");
-  // ERR-08.
+  // Another request with the same token (ERR-08).
   EXPECT_TRUE(
       json_
           .Fail("TransactWriteItems",
@@ -112,7 +112,8 @@ TEST_F(JsonSeveralItems, ATransactionIsWrittenOnce) {
               R"({"__type":"com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException")"));
 }
 
-// ERR-05, SEM-051, SEM-052, SEM-054.
+// TransactionCanceledException (ERR-05): its message (SEM-052) and its reasons (SEM-051), which can have the
+// item (SEM-054).
 TEST_F(JsonSeveralItems, ACancelledTransactionNamesItsReasons) {
   json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
   EXPECT_EQ(json_.Fail("TransactWriteItems", R"j({"TransactItems":[{"Delete":{"TableName":"Things","Key":)j" +
@@ -127,7 +128,7 @@ TEST_F(JsonSeveralItems, ACancelledTransactionNamesItsReasons) {
                 Key("a") + "}]}");
 }
 
-// SEM-047, SEM-053.
+// 1 to 100 actions (SEM-047); a malformed action is a ValidationException, not a cancellation (SEM-053).
 TEST_F(JsonSeveralItems, AnActionIsExactlyOne) {
   EXPECT_EQ(json_.Fail("TransactWriteItems", R"({"TransactItems":[{}]})"),
             ValidationBody("each action of a transaction must be a Put, Update, Delete or ConditionCheck"));
@@ -137,7 +138,7 @@ TEST_F(JsonSeveralItems, AnActionIsExactlyOne) {
       ValidationBody("TransactItems can only contain one of Check, Put, Update or Delete in each element"));
 }
 
-// OP-22, SEM-056.
+// TransactGetItems (OP-22, SEM-056).
 TEST_F(JsonSeveralItems, ATransactionIsReadInTheOrderOfItsRequest) {
   json_.Succeed("PutItem", R"({"TableName":"Things","Item":)" + Key("a") + "}");
   EXPECT_EQ(json_.Succeed("TransactGetItems", R"({"TransactItems":[{"Get":)" + Named("z") +
@@ -147,7 +148,7 @@ TEST_F(JsonSeveralItems, ATransactionIsReadInTheOrderOfItsRequest) {
             R"({"Responses":[{},{"Item":{"sk":{"S":"a"}}}]})");
 }
 
-// SEM-066.
+// ItemCollectionMetrics (SEM-066).
 TEST_F(JsonSeveralItems, SizesOfItemCollectionsAreTold) {
   json_.Succeed("CreateTable", R"({"TableName":"Local","BillingMode":"PAY_PER_REQUEST",
     "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},

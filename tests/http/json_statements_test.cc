@@ -28,7 +28,8 @@ class JsonStatements : public ::testing::Test {
   JsonFixture json_;
 };
 
-// OP-23, PQL-01, PQL-02, PQL-03, PQL-05, PQL-10.
+// ExecuteStatement (OP-23): SELECT (PQL-01), INSERT (PQL-02), UPDATE (PQL-03), DELETE (PQL-05), literals and
+// parameters (PQL-10).
 TEST_F(JsonStatements, AnItemIsInsertedSelectedUpdatedAndDeleted) {
   EXPECT_EQ(Succeed("INSERT INTO Things VALUE {'pk': ?, 'sk': '1', 'n': ?}",
                     R"(,"Parameters":[{"S":"p"},{"N":"1"}])"),
@@ -42,7 +43,7 @@ TEST_F(JsonStatements, AnItemIsInsertedSelectedUpdatedAndDeleted) {
   EXPECT_EQ(Succeed("SELECT * FROM Things"), R"({"Items":[]})");
 }
 
-// PQL-13.
+// A SELECT is paged by Limit and NextToken (PQL-13).
 TEST_F(JsonStatements, PagesFollowByTheirTokens) {
   Insert(3);
   const std::string first = Succeed("SELECT * FROM Things WHERE pk = 'p'", R"(,"Limit":2)");
@@ -54,7 +55,8 @@ TEST_F(JsonStatements, PagesFollowByTheirTokens) {
             R"({"Items":[)" + Item("3") + "]}");
 }
 
-// ERR-04, ERR-13, PQL-02, PQL-03, PQL-12.
+// A false condition (ERR-04) of an UPDATE (PQL-03), a duplicate item (ERR-13) of an INSERT (PQL-02), limits
+// of statements (PQL-12).
 TEST_F(JsonStatements, StatementsThatFailAreExceptions) {
   Insert(1);
   EXPECT_TRUE(
@@ -75,7 +77,7 @@ TEST_F(JsonStatements, StatementsThatFailAreExceptions) {
             SerializationBody("NUMBER_VALUE cannot be converted to String"));
 }
 
-// OP-24, PQL-14.
+// BatchExecuteStatement (OP-24): an answer or an error for each statement (PQL-14).
 TEST_F(JsonStatements, ABatchAnswersEachStatement) {
   Insert(1);
   EXPECT_EQ(json_.Succeed("BatchExecuteStatement", R"({"ReturnConsumedCapacity":"TOTAL","Statements":[
@@ -100,7 +102,7 @@ TEST_F(JsonStatements, ABatchAnswersEachStatement) {
   EXPECT_NE(writes.find(R"({"Error":{"Code":"ResourceNotFound","Message":")"), std::string::npos) << writes;
 }
 
-// ERR-05, OP-25, PQL-06, PQL-15.
+// ExecuteTransaction (OP-25, PQL-15) with EXISTS (PQL-06); its cancellation (ERR-05).
 TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
   Insert(1);
   EXPECT_EQ(json_.Succeed("ExecuteTransaction", R"j({"ClientRequestToken":"t","TransactStatements":[
@@ -118,7 +120,7 @@ TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
             R"("message":"Transaction cancelled, please refer cancellation reasons for specific reasons )"
             R"([None, ConditionalCheckFailed]","CancellationReasons":[{"Code":"None"},)"
             R"({"Code":"ConditionalCheckFailed","Message":"The conditional request failed"}]})");
-  // ERR-13.
+  // DuplicateItemException is a cancellation code here (ERR-13).
   std::string duplicate = json_.Fail("ExecuteTransaction", R"({"TransactStatements":[
               {"Statement":"INSERT INTO Things VALUE {'pk': 'q', 'sk': '1'}"}]})");
   EXPECT_NE(duplicate.find("for specific reasons [DuplicateItem]"), std::string::npos) << duplicate;

@@ -12,14 +12,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The text of the member `name` that comes first in `body`.
+// The text of the first member called `name` in `body`.
 std::string Text(const std::string& body, const std::string& name) {
   std::smatch match;
   std::regex_search(body, match, std::regex("\"" + name + "\":\"([^\"]*)\""));
   return match.empty() ? "" : match[1].str();
 }
 
-// Times, labels and what is made of them as "*".
+// `body` with times, labels and texts made of them replaced by "*".
 std::string Masked(std::string body) {
   body = std::regex_replace(body, std::regex("\\d{4}-\\d\\d-\\d\\dT[0-9:.]{12}"), "*");
   body = std::regex_replace(body, std::regex("(DateTime\":)[0-9.]+"), "$1*");
@@ -49,7 +49,9 @@ class JsonStreams : public ::testing::Test {
   JsonFixture json_;
 };
 
-TEST_F(JsonStreams, AreReadFromTheirTable) {  // SEM-101, SEM-105, SEM-106, OP-26, OP-27, OP-28, OP-29
+// ListStreams, DescribeStream, GetShardIterator and GetRecords (OP-26, OP-27, OP-28, OP-29): view types
+// (SEM-101), limits (SEM-105), ids (SEM-106).
+TEST_F(JsonStreams, AreReadFromTheirTable) {
   json_.Succeed("CreateTable", kCreateWithStream);
   const std::string table = json_.Succeed("DescribeTable", R"({"TableName":"Things"})");
   EXPECT_THAT(table, HasSubstr(R"("StreamSpecification":{"StreamEnabled":true,)"
@@ -89,7 +91,8 @@ TEST_F(JsonStreams, AreReadFromTheirTable) {  // SEM-101, SEM-105, SEM-106, OP-2
   EXPECT_EQ(Masked(GetRecords(Iterator(arn, "LATEST"))), R"({"Records":[],"NextShardIterator":"*"})");
 }
 
-TEST_F(JsonStreams, SayThatAnItemExpired) {  // SEM-102
+// The REMOVE record of an expired item has a userIdentity (SEM-102).
+TEST_F(JsonStreams, SayThatAnItemExpired) {
   json_.Succeed("CreateTable", kCreateWithStream);
   json_.Succeed("UpdateTimeToLive",
                 R"({"TableName":"Things","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"ttl"}})");
@@ -112,7 +115,8 @@ TEST_F(JsonStreams, SayThatAnItemExpired) {  // SEM-102
   EXPECT_EQ(records.find(identity), records.rfind(identity)) << records;
 }
 
-TEST_F(JsonStreams, AClosedShardEndsWithoutAnIterator) {  // SEM-098, SEM-103, SEM-105
+// A disabled stream (SEM-098) stays readable (SEM-103); its shard ends without NextShardIterator (SEM-105).
+TEST_F(JsonStreams, AClosedShardEndsWithoutAnIterator) {
   json_.Succeed("CreateTable", kCreateWithStream);
   const std::string arn =
       Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
@@ -128,7 +132,8 @@ TEST_F(JsonStreams, AClosedShardEndsWithoutAnIterator) {  // SEM-098, SEM-103, S
   EXPECT_EQ(GetRecords(Iterator(arn, "TRIM_HORIZON")), R"({"Records":[]})");
 }
 
-TEST_F(JsonStreams, AreRefusedInTheWordsOfTheService) {  // SEM-098, SEM-104, SEM-106, ERR-01, ERR-02
+// Enabling twice (SEM-098), iterators (SEM-104), ids (SEM-106), and the exceptions for them (ERR-01, ERR-02).
+TEST_F(JsonStreams, AreRefusedInTheWordsOfTheService) {
   json_.Succeed("CreateTable", kCreateWithStream);
   const std::string arn =
       Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");
@@ -168,7 +173,7 @@ TEST_F(JsonStreams, AreRefusedInTheWordsOfTheService) {  // SEM-098, SEM-104, SE
   }
 }
 
-TEST_F(JsonStreams, ChildrenOfAShardAreAskedFor) {  // SEM-106
+TEST_F(JsonStreams, ChildrenOfAShardAreAskedFor) {  // DescribeStream with ShardFilter CHILD_SHARDS (SEM-106).
   json_.Succeed("CreateTable", kCreateWithStream);
   const std::string arn =
       Text(json_.Succeed("DescribeTable", R"({"TableName":"Things"})"), "LatestStreamArn");

@@ -9,7 +9,7 @@
 namespace itemdb::testing {
 namespace {
 
-// Ids and times as "*".
+// `body` with ids and times replaced by "*".
 std::string MaskedTable(std::string body) {
   body = std::regex_replace(body, std::regex(R"("TableId":"[0-9a-f-]{36}")"), R"("TableId":"*")");
   return std::regex_replace(body, std::regex(R"("CreationDateTime":[0-9]+\.[0-9]{3})"),
@@ -25,7 +25,7 @@ constexpr char kThings[] =
     R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"TableClassSummary":{"TableClass":"STANDARD"},)"
     R"("DeletionProtectionEnabled":false})";
 
-// OP-01, OP-02, OP-03, SEM-100.
+// CreateTable (OP-01), DeleteTable (OP-02), DescribeTable (OP-03); ids of tables (SEM-100).
 TEST(JsonTables, ATableIsCreatedDescribedAndDeleted) {
   JsonFixture json;
   EXPECT_EQ(MaskedTable(json.Succeed("CreateTable", kCreateThings)),
@@ -42,7 +42,8 @@ TEST(JsonTables, ATableIsCreatedDescribedAndDeleted) {
             R"("message":"Requested resource not found: Table: Things not found"})");
 }
 
-// SEM-067, SEM-068, SEM-077, SEM-091, SEM-099.
+// Indexes (SEM-067, SEM-091), projections (SEM-068), several key attributes (SEM-077), settings without
+// effect (SEM-099).
 TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
   JsonFixture json;
   json.Succeed("CreateTable", R"({"TableName":"Orders",
@@ -84,7 +85,7 @@ TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
             R"({"Tags":[{"Key":"a","Value":""},{"Key":"b","Value":"2"}]})");
 }
 
-// OP-04.
+// ListTables in the order of names (OP-04).
 TEST(JsonTables, TablesAreListedInPages) {
   JsonFixture json;
   EXPECT_EQ(json.Succeed("ListTables", "{}"), R"({"TableNames":[]})");
@@ -97,7 +98,7 @@ TEST(JsonTables, TablesAreListedInPages) {
   EXPECT_EQ(json.Succeed("ListTables", R"({"ExclusiveStartTableName":"bbb"})"), R"({"TableNames":["ccc"]})");
 }
 
-// OP-05, SEM-094, SEM-095.
+// UpdateTable (OP-05, SEM-095), deletion protection (SEM-094).
 TEST(JsonTables, SettingsAreUpdated) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -115,7 +116,8 @@ TEST(JsonTables, SettingsAreUpdated) {
             std::string::npos);
 }
 
-// SEM-095, SEM-096, SEM-097, SEM-099.
+// UpdateTable creates or deletes one index (SEM-095), defines its attributes (SEM-096), and backfills it
+// (SEM-097); warm throughput (SEM-099).
 TEST(JsonTables, IndexesAreCreatedAndDeletedOnLiveTables) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -161,7 +163,7 @@ TEST(JsonTables, IndexesAreCreatedAndDeletedOnLiveTables) {
       std::string::npos);
 }
 
-// What is not there is refused by name.
+// Members that are not supported are refused with their name.
 TEST(JsonTables, WhatIsNotOfferedIsRefused) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -171,7 +173,7 @@ TEST(JsonTables, WhatIsNotOfferedIsRefused) {
                      "resource policies; leave it out"));
 }
 
-// OP-08, OP-09, OP-10.
+// TagResource (OP-08), UntagResource (OP-09), ListTagsOfResource (OP-10).
 TEST(JsonTables, TagsAreAddedListedAndRemoved) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -189,7 +191,8 @@ TEST(JsonTables, TagsAreAddedListedAndRemoved) {
       ValidationBody("Invalid ResourceArn: 'Things' is not the ARN of a table, as DescribeTable shows it"));
 }
 
-// OP-11, OP-12, SEM-009, SEM-111.
+// UpdateTimeToLive (OP-11), DescribeTimeToLive (OP-12), the attribute's name (SEM-009), repeated requests
+// (SEM-111).
 TEST(JsonTables, TimeToLiveIsTurnedOnAndOff) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
@@ -214,7 +217,7 @@ TEST(JsonTables, TimeToLiveIsTurnedOnAndOff) {
   EXPECT_EQ(
       json.Fail("UpdateTimeToLive", body(R"("Enabled":false,"AttributeName":"other")")),
       ValidationBody("TimeToLive is active on a different AttributeName: current AttributeName is ttl"));
-  // Nobody sees the index that it is.
+  // The internal index of the time to live is not shown.
   EXPECT_EQ(json.Succeed("DescribeTable", describe).find("ttl"), std::string::npos);
   EXPECT_EQ(json.Succeed("UpdateTimeToLive", body(off, "arn:aws:dynamodb:local:000000000000:table/Things")),
             R"({"TimeToLiveSpecification":{"Enabled":false,"AttributeName":"ttl"}})");
@@ -239,7 +242,7 @@ TEST(JsonTables, TimeToLiveIsTurnedOnAndOff) {
             std::string::npos);
 }
 
-// OP-06, OP-07.
+// DescribeLimits (OP-06) and DescribeEndpoints (OP-07).
 TEST(JsonTables, LimitsAndEndpointsAreDescribed) {
   JsonFixture json;
   EXPECT_EQ(json.Succeed("DescribeLimits", "{}"),

@@ -1,4 +1,4 @@
-// Attribute values from JSON to JSON through a real database, and those that are refused.
+// Attribute values written to a real database as JSON and read back, and values that are refused.
 
 #include <vector>
 
@@ -18,7 +18,7 @@ class JsonValues : public ::testing::Test {
   static std::string PutBody(const std::string& value) {
     return R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"s"},"v":)" + value + "}}";
   }
-  // What is read of `value` after it was put.
+  // Puts `value` and returns the value read back.
   static std::string RoundTrip(const std::string& value) {
     json_->Succeed("PutItem", PutBody(value));
     std::string body =
@@ -33,7 +33,7 @@ class JsonValues : public ::testing::Test {
 
 std::unique_ptr<JsonFixture> JsonValues::json_;
 
-// SEM-010, SEM-011, SEM-016.
+// The types (SEM-010), the range of numbers (SEM-011), empty values (SEM-016).
 TEST_F(JsonValues, EveryTypeReadsBackAsItWasWritten) {
   for (const std::string value : {
            R"({"S":""})",
@@ -61,7 +61,7 @@ TEST_F(JsonValues, EveryTypeReadsBackAsItWasWritten) {
   }
 }
 
-// SEM-012, SEM-015.
+// Numbers read back expanded and trimmed (SEM-012); sets have no order (SEM-015).
 TEST_F(JsonValues, NumbersAndSetsReadBackInTheirOwnForm) {
   EXPECT_EQ(RoundTrip(R"({"N":"25.00"})"), R"({"N":"25"})");
   EXPECT_EQ(RoundTrip(R"({"N":"-0"})"), R"({"N":"0"})");
@@ -78,7 +78,7 @@ TEST_F(JsonValues, StringsKeepUtf8AndEscapeWhatJsonMust) {
   EXPECT_EQ(RoundTrip(R"({"M":{"a\"b\n":{"S":"x"}}})"), R"({"M":{"a\"b\n":{"S":"x"}}})");
 }
 
-// Strings are looked through eight bytes at a time.
+// Strings are scanned eight bytes at a time, so every position is tested.
 TEST_F(JsonValues, WhatMustBeEscapedIsFoundAtEveryPlace) {
   std::string list;
   for (size_t place = 0; place < 20; ++place) {
@@ -94,7 +94,7 @@ TEST_F(JsonValues, WhatMustBeEscapedIsFoundAtEveryPlace) {
 }
 
 TEST_F(JsonValues, LongValuesReadBackAsTheyWereWritten) {
-  // Long enough for a parser of its own.
+  // Long enough that the request gets a parser of its own.
   const std::string text(300'000, 'x');
   EXPECT_EQ(RoundTrip(R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})"),
             R"({"L":[{"M":{"a":{"S":")" + text + R"("}}},{"S":"end"}]})");
@@ -105,7 +105,7 @@ std::string Wrapped(int times, std::string value) {
   return value;
 }
 
-// SEM-017.
+// Values have at most 32 levels (SEM-017).
 TEST_F(JsonValues, ThirtyOneWrapsAreTheDeepest) {
   const std::string deepest = Wrapped(31, R"({"S":"x"})");
   EXPECT_EQ(RoundTrip(deepest), deepest);
@@ -117,12 +117,12 @@ TEST_F(JsonValues, ThirtyOneWrapsAreTheDeepest) {
   }
 }
 
-struct Refusal {
+struct AuthError {
   std::string value;
   std::string body;
 };
 
-// SEM-010, SEM-115, ERR-16.
+// Malformed values (SEM-010): violations (SEM-115) and SerializationException (ERR-16).
 TEST_F(JsonValues, WhatIsNoValueIsRefusedInTheWordsOfTheService) {
   const std::string empty =
       "1 validation error detected: Supplied AttributeValue is empty, must contain exactly one of the "
@@ -131,7 +131,7 @@ TEST_F(JsonValues, WhatIsNoValueIsRefusedInTheWordsOfTheService) {
       "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported "
       "datatypes";
   const std::string invalid = "1 validation error detected: One or more parameter values were invalid: ";
-  const std::vector<Refusal> rows = {
+  const std::vector<AuthError> rows = {
       {R"({})", ValidationBody(empty)},
       {R"(null)", ValidationBody(empty)},
       {R"({"X":"a"})", ValidationBody(empty)},
@@ -193,11 +193,11 @@ TEST_F(JsonValues, WhatIsNoValueIsRefusedInTheWordsOfTheService) {
       {R"({"BS":["AAA"]})",
        SerializationBody("Base64 encoded length is expected a multiple of 4 bytes but found: 3")},
   };
-  for (const Refusal& row : rows)
+  for (const AuthError& row : rows)
     EXPECT_EQ(json_->Fail("PutItem", PutBody(row.value)), row.body) << row.value;
 }
 
-// ERR-16: whatever arrives is answered, as an error of the client's.
+// Text that is not JSON is answered with a client error (ERR-16).
 TEST_F(JsonValues, WhatIsNoJsonIsRefused) {
   const std::vector<std::string> bodies = {
       "",

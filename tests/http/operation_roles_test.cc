@@ -1,27 +1,27 @@
-// Every operation that is offered says who may use it, and what changes something takes more than reading
-// (ERR-17); of PartiQL each statement says it (json_statements_test.cc).
+// Every operation has the role it needs; operations that change something need more than the role read
+// (ERR-17). For PartiQL the role depends on each statement (statement_roles_test.cc).
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "daemon/http/api/json_api.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-Role RoleByName(std::string_view name) {
-  // What only tells something.
+daemon::Role RoleByName(std::string_view name) {
+  // Operations that only read.
   for (std::string_view prefix : {"Get", "BatchGet", "TransactGet", "Query", "Scan", "Describe", "List"}) {
-    if (name.starts_with(prefix)) return Role::kRead;
+    if (name.starts_with(prefix)) return daemon::Role::kRead;
   }
   const std::set<std::string_view> writes = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem",
                                              "TransactWriteItems"};
   const std::set<std::string_view> statements = {"ExecuteStatement", "ExecuteTransaction",
                                                  "BatchExecuteStatement"};
-  if (statements.contains(name)) return Role::kRead;
-  if (writes.contains(name)) return Role::kWrite;
-  // All others: an operation that nobody has thought about is not for everybody.
-  return Role::kAdmin;
+  if (statements.contains(name)) return daemon::Role::kRead;
+  if (writes.contains(name)) return daemon::Role::kWrite;
+  // All other operations need the role admin, so that a new operation is never open by mistake.
+  return daemon::Role::kAdmin;
 }
 
 TEST(OperationRolesTest, EveryOperationHasTheRoleThatItsNameCallsFor) {
@@ -35,4 +35,4 @@ TEST(OperationRolesTest, EveryOperationHasTheRoleThatItsNameCallsFor) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

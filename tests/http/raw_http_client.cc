@@ -12,15 +12,15 @@
 #include "absl/strings/str_format.h"
 #include "daemon/process/listen_address.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 RawHttpClient::RawHttpClient(const std::string& address) {
-  SocketAddress target = ToSocketAddress(*ParseListenAddress(address));
+  daemon::SocketAddress target = daemon::ToSocketAddress(*daemon::ParseListenAddress(address));
   socket_.Reset(socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   timeval patience = {.tv_sec = 60, .tv_usec = 0};
   setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-  // Pieces of requests go out as they are sent.
+  // Send each piece of a request at once.
   int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   if (connect(socket_.get(), target.get(), target.bytes) != 0) socket_.Reset();
@@ -36,11 +36,11 @@ bool RawHttpClient::StartTls(const RawTls& tls) {
   const auto certificate_of = [&](const std::string& pem) {
     return Certificate(PEM_read_bio_X509(reader(pem).get(), nullptr, nullptr, nullptr), &X509_free);
   };
-  // A peer that is gone is an error of the write, not the end of the test.
+  // A write to a closed connection must be an error and not end the test.
   signal(SIGPIPE, SIG_IGN);
   Context context(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
   SSL_CTX_set_max_proto_version(context.get(), tls.max_version);
-  // Security level 0: or the client itself would not offer what the daemon is to refuse.
+  // Security level 0, so that the client offers old protocols and ciphers, which the daemon must refuse.
   SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
   SSL_CTX_set_cipher_list(context.get(), "DEFAULT@SECLEVEL=0");
   X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), certificate_of(tls.authority).get());
@@ -123,4 +123,4 @@ std::string PostRequest(std::string_view operation, std::string_view body, std::
       operation, body.size(), headers, body);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

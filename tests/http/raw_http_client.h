@@ -1,4 +1,4 @@
-// One connection to an HTTP endpoint, byte by byte.
+// A connection to an HTTP endpoint on which a test chooses every byte.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -11,19 +11,19 @@
 
 #include "daemon/process/descriptor.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 struct RawReply {
   int status = 0;
-  // By lower-case name.
+  // By name in lower case.
   std::map<std::string, std::string> headers;
   std::string body;
 };
 
-// What a client shows and trusts; PEM.
+// The trusted authority, and the certificate and key of a client; PEM text.
 struct RawTls {
   std::string authority;
-  // Empty: it shows none.
+  // Empty: the client presents no certificate.
   std::string certificate = "";
   std::string key = "";
   int max_version = TLS1_3_VERSION;
@@ -31,29 +31,31 @@ struct RawTls {
 
 class RawHttpClient {
  public:
-  // Connects to "127.0.0.1:PORT". Every read and write gives up after a minute.
+  // Connects to "127.0.0.1:PORT". Every read and write fails after a minute.
   explicit RawHttpClient(const std::string& address);
 
-  // Whether the handshake succeeded, with a certificate for localhost; everything is encrypted from then on.
+  // Makes the TLS handshake and expects a certificate for localhost. Returns whether it succeeded; after that
+  // all bytes are encrypted.
   bool StartTls(const RawTls& tls);
-  // Whether the peer said that the connection ends, before it ended.
+  // Whether the peer sent close_notify before it closed the connection.
   bool saw_close_notify() const {
     return tls_ != nullptr && (SSL_get_shutdown(tls_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
   }
 
-  // False when the peer has closed the connection.
+  // False if the peer has closed the connection.
   bool Send(std::string_view bytes);
-  // The next reply; nothing when the connection ends before it is whole. `head_only`: it has no body.
+  // The next reply; empty if the connection ends before the reply is complete. `head_only`: the reply has no
+  // body.
   std::optional<RawReply> ReadReply(bool head_only = false);
-  // Puts back what Read gave.
+  // Puts back bytes that Read returned.
   void Unread(const std::string& bytes) { received_.insert(0, bytes); }
-  // What comes until `bytes` are there or the connection ends.
+  // Reads `bytes` bytes, or fewer if the connection ends.
   std::string Read(size_t bytes);
-  // Whether nothing more comes: waits for the end.
+  // Waits for the end of the connection. Returns whether it ended without further bytes.
   bool IsClosed();
-  // Says that nothing more will be sent.
+  // Closes the sending direction.
   void EndSending();
-  // Closes as a process that dies does.
+  // Closes the socket without TLS close_notify, as a killed process does.
   void Reset() { socket_.Reset(); }
 
  private:
@@ -63,12 +65,12 @@ class RawHttpClient {
     void operator()(SSL* tls) const { SSL_free(tls); }
   };
 
-  Descriptor socket_;
+  daemon::Descriptor socket_;
   std::unique_ptr<SSL, FreeTls> tls_;
   std::string received_;
 };
 
-// A request as SDKs send them; `headers` are lines that end with "\r\n".
+// A request as SDKs send it; `headers` are additional lines that end with "\r\n".
 std::string PostRequest(std::string_view operation, std::string_view body, std::string_view headers = "");
 
-}  // namespace itemdb
+}  // namespace itemdb::http

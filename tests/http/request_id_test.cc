@@ -4,10 +4,10 @@
 
 #include <set>
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// SEM-114.
+// The reply header x-amzn-RequestId (SEM-114).
 TEST(RequestIdTest, Is52UpperCaseLettersAndDigitsAndNeverTheSame) {
   std::set<std::string> ids;
   std::set<char> characters;
@@ -25,4 +25,4 @@ TEST(RequestIdTest, Is52UpperCaseLettersAndDigitsAndNeverTheSame) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,4 +1,5 @@
-// Signatures against values that AWS publishes or that botocore made (ERR-17), and what is refused.
+// Signatures compared with values published by AWS or made by botocore, and signatures that are refused
+// (ERR-17).
 #include "daemon/http/signature/signature.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/http/signature/signature_check.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using ::testing::HasSubstr;
@@ -19,7 +20,7 @@ std::string Hex(const Sha256& bytes) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// The request that AWS's description of signing uses as its example, with the signature it gives.
+// The example request of AWS's description of signing, with its signature.
 HttpHead PublishedExample() {
   return {.method = "GET",
           .target = "/?Action=ListUsers&Version=2010-05-08",
@@ -52,7 +53,7 @@ TEST(SignatureTest, SignsThePublishedExample) {
   EXPECT_EQ(Sign(head, "", signature, key), signature.value);
 }
 
-// A request as SDKs send it; the signature was made by botocore.
+// A request as SDKs send it, with a signature made by botocore.
 class DynamoDbRequest {
  public:
   DynamoDbRequest() { Update(); }
@@ -70,7 +71,7 @@ class DynamoDbRequest {
   void Remove(const std::string& name) {
     std::erase_if(headers, [&](const auto& header) { return header.first == name; });
   }
-  // Puts the Authorization header together again.
+  // Builds the Authorization header again.
   void Update() {
     Set("Authorization", absl::StrFormat("AWS4-HMAC-SHA256 Credential=%s, SignedHeaders=%s, Signature=%s",
                                          credential, signed_headers, value));
@@ -91,11 +92,11 @@ class DynamoDbRequest {
 
 class SignatureCheckTest : public ::testing::Test {
  protected:
-  // "" when the request is let in, else "Exception: message".
-  std::string Verdict(const DynamoDbRequest& request, Role needed = Role::kRead) {
+  // "" if the request is accepted, else "Exception: message".
+  std::string Verdict(const DynamoDbRequest& request, daemon::Role needed = daemon::Role::kRead) {
     HttpHead head = request.head();
     Signature signature;
-    std::optional<Refusal> refusal = ReadSignature(head, signature);
+    std::optional<AuthError> refusal = ReadSignature(head, signature);
     if (!refusal.has_value()) refusal = check_.CheckClaim(head, signature, now_);
     if (!refusal.has_value()) {
       refusal = check_.Check(head, signature, request.body, {.name = "GetItem", .role = needed}, &caller_);
@@ -103,10 +104,10 @@ class SignatureCheckTest : public ::testing::Test {
     return refusal.has_value() ? absl::StrFormat("%s: %s", refusal->exception, refusal->message) : "";
   }
 
-  SignatureCheck check_{
-      *AccessKeys::Make({{.id = "AKORDERS", .secret = kSecret, .role = Role::kWrite},
-                         {.id = "AKREADER", .secret = "another secret, quite long", .role = Role::kRead}})};
-  Caller caller_;
+  SignatureCheck check_{*daemon::AccessKeys::Make(
+      {{.id = "AKORDERS", .secret = kSecret, .role = daemon::Role::kWrite},
+       {.id = "AKREADER", .secret = "another secret, quite long", .role = daemon::Role::kRead}})};
+  daemon::Caller caller_;
   absl::Time now_ = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 4, 0), absl::UTCTimeZone());
 };
 
@@ -114,8 +115,8 @@ TEST_F(SignatureCheckTest, LetsInWhatBotocoreSigned) {
   DynamoDbRequest request;
   EXPECT_EQ(Verdict(request), "");
   EXPECT_EQ(caller_.key_id, "AKORDERS");
-  EXPECT_EQ(caller_.role, Role::kWrite);
-  // And again, with what was kept of the first.
+  EXPECT_EQ(caller_.role, daemon::Role::kWrite);
+  // The second check uses the cached signing key of the first.
   EXPECT_EQ(Verdict(request), "");
 }
 
@@ -140,7 +141,7 @@ TEST_F(SignatureCheckTest, RefusesWhateverDiffersFromWhatWasSigned) {
               HasSubstr(mismatch));
   EXPECT_THAT(changed([](auto& r) { r.credential = "AKORDERS/20261122/us-east-1/dynamodb/aws4_request"; }),
               HasSubstr(mismatch));
-  // A bad signature of another region does not spoil what is kept.
+  // A bad signature for another region does not damage the cached signing key.
   EXPECT_EQ(Verdict(DynamoDbRequest()), "");
 }
 
@@ -193,9 +194,9 @@ TEST_F(SignatureCheckTest, RefusesWhenWhatMattersIsNotSigned) {
 }
 
 TEST_F(SignatureCheckTest, RefusesOperationsBeyondTheRole) {
-  EXPECT_EQ(Verdict(DynamoDbRequest(), Role::kWrite), "");
+  EXPECT_EQ(Verdict(DynamoDbRequest(), daemon::Role::kWrite), "");
   EXPECT_THAT(
-      Verdict(DynamoDbRequest(), Role::kAdmin),
+      Verdict(DynamoDbRequest(), daemon::Role::kAdmin),
       HasSubstr("AccessDeniedException: User: AKORDERS is not authorized to perform: dynamodb:GetItem"));
 }
 
@@ -247,7 +248,7 @@ TEST_F(SignatureCheckTest, SaysThatSignaturesInTheQueryStringAreNotSupported) {
       "2Faws4_"
       "request&X-Amz-Date=20261122T010203Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00";
   Signature signature;
-  std::optional<Refusal> refusal = ReadSignature(head, signature);
+  std::optional<AuthError> refusal = ReadSignature(head, signature);
   ASSERT_TRUE(refusal.has_value());
   EXPECT_EQ(refusal->exception, "MissingAuthenticationTokenException");
   EXPECT_THAT(refusal->message, HasSubstr("(X-Amz-Signature) is not supported"));
@@ -264,4 +265,4 @@ TEST_F(SignatureCheckTest, TakesTheTimeFromTheDateHeader) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::http

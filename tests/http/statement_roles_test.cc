@@ -1,5 +1,5 @@
-// What a key with the role read may do with PartiQL: each statement is looked at, not the operation (ERR-17,
-// PQL-14).
+// PartiQL with a key of the role read: the role is checked for each statement, not for the operation
+// (ERR-17), also in a batch (PQL-14).
 #include <gmock/gmock.h>
 
 #include "tests/http/json_fixture.h"
@@ -16,20 +16,21 @@ class StatementRoles : public ::testing::Test {
     json_.Succeed("PutItem", R"({"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":"1"}}})");
   }
 
-  JsonReply Ask(const std::string& operation, const std::string& body, Role role = Role::kRead) {
+  JsonReply Ask(const std::string& operation, const std::string& body,
+                daemon::Role role = daemon::Role::kRead) {
     return json_.Ask(operation, body, {.key_id = "AKSOMEONE", .role = role});
   }
-  JsonReply Execute(const std::string& statement, Role role = Role::kRead) {
+  JsonReply Execute(const std::string& statement, daemon::Role role = daemon::Role::kRead) {
     return Ask("ExecuteStatement", R"({"Statement":")" + statement + "\"}", role);
   }
-  // The bodies of a batch and of a transaction.
+  // The request bodies of a batch and of a transaction.
   static std::string Batch(const std::vector<std::string>& statements) {
     return R"({"Statements":)" + List(statements) + "}";
   }
   static std::string Transaction(const std::vector<std::string>& statements) {
     return R"({"TransactStatements":)" + List(statements) + "}";
   }
-  // All there is.
+  // All items of the table.
   std::string Items() { return json_.Succeed("Scan", R"({"TableName":"Things"})"); }
 
   static std::string Denied(const std::string& action) {
@@ -70,7 +71,7 @@ TEST_F(StatementRoles, ReadSelectsAndChangesNothing) {
 }
 
 TEST_F(StatementRoles, WriteAndAdminExecuteAll) {
-  for (Role role : {Role::kWrite, Role::kAdmin}) {
+  for (daemon::Role role : {daemon::Role::kWrite, daemon::Role::kAdmin}) {
     EXPECT_EQ(Execute(kInsert, role).http_status, 200u);
     EXPECT_EQ(Execute(kUpdate, role).http_status, 200u);
     EXPECT_EQ(Execute("DELETE FROM Things WHERE pk = 'p' AND sk = '2'", role).http_status, 200u);
@@ -89,7 +90,7 @@ TEST_F(StatementRoles, ABatchOfWritesIsRefusedStatementByStatement) {
   };
   EXPECT_EQ(reply.body, R"({"Responses":[)" + error("PartiQLInsert") + "," + error("PartiQLDelete") + "]}");
   EXPECT_EQ(Ask("BatchExecuteStatement", Batch({kSelect, kSelect})).http_status, 200u);
-  // Both at once are refused to everybody.
+  // A batch with reads and writes is refused for every role.
   const JsonReply mixed = Ask("BatchExecuteStatement", Batch({kSelect, kDelete}));
   EXPECT_EQ(mixed.http_status, 400u);
   EXPECT_THAT(mixed.body, HasSubstr("either read statements or write statements only"));

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs into a temporary prefix, builds program/ against it with CMake and with pkg-config, moves the prefix and runs
-# both on the fake and on the installed daemon; builds examples/ and runs one of them. Looks at the files around the programs. Prints sizes and build times.
+# Installs into a temporary prefix, moves the prefix, builds program/ with the installed libraries, with CMake and with
+# pkg-config, and runs both on the fake database and on the installed daemon. Builds examples/ and runs one of them.
+# Checks the other installed files. Prints sizes and build times.
 #
 #   install_test.sh BUILD_DIRECTORY C++_COMPILER
 set -euo pipefail
@@ -26,14 +27,14 @@ for file in share/man/man1/itemctl.1 share/man/man1/itemctl-batch-write.1 share/
   if [[ ! -s $work/first/$file ]]; then echo "$file is not installed" >&2; exit 1; fi
 done
 grep -q "^ExecStart=$work/first/bin/itemd$" "$work/first/lib/systemd/system/itemd.service"
-# systemd looks for the exit codes after which it does not restart (RestartPreventExitStatus) only in what the daemon
-# itself exits with: whatever fails before it is repeated.
+# systemd applies RestartPreventExitStatus only to the exit code of the daemon itself. A failed ExecStartPre would be
+# repeated, so there must be none.
 if grep "^ExecStartPre=" "$work/first/lib/systemd/system/itemd.service" >&2; then exit 1; fi
-# A configuration that is there is kept.
+# An existing configuration file is kept.
 echo "# mine" >"$work/first/etc/itemdb/itemd.toml"
 cmake --install "$build" --prefix "$work/first" >/dev/null
 grep -qx "# mine" "$work/first/etc/itemdb/itemd.toml"
-# Nothing may depend on where it was installed first.
+# Installed files must not depend on the first prefix.
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 libraries=$(dirname "$(find "$prefix" -name libitemdb_client.so)")
@@ -56,7 +57,7 @@ echo "configured with CMake: $(seconds cmake -G Ninja -S "$program" -B "$work/by
   -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix") s"
 echo "built with CMake: $(seconds cmake --build "$work/by-cmake") s"
 export PKG_CONFIG_PATH=$libraries/pkgconfig
-# shellcheck disable=SC2046  # The flags are words.
+# shellcheck disable=SC2046  # The flags must be split into words.
 echo "built with pkg-config: $(seconds "$compiler" -std=c++20 -O2 "$program/outside.cc" -o "$work/by-pkg-config" \
   $(pkg-config --cflags --libs itemdb-testing)) s"
 
@@ -69,7 +70,7 @@ expect_hello() { # COMMAND...
   said=$("$@")
   if [[ $said != hello ]]; then echo "$* said \"$said\"" >&2; return 1; fi
 }
-# Several times: the program ends right after its last future, when threads of the library are still about.
+# Several times, because the program ends immediately after its last future, when threads of the library still run.
 for ((i = 0; i < 10; ++i)); do expect_hello "$work/by-cmake/outside"; done
 expect_hello "$work/by-pkg-config"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A type's name means one thing in a program.
+"""Every type name is defined only once in a program.
 
-Two types of one name in one namespace, in files that see nothing of each other, compile and link: the linker keeps
-one of the two constructors and destructors, for both. names_test.py DIR fails for each such name.
+Two types with the same name and namespace in two files that do not include each other compile and link. The linker then
+keeps one constructor and one destructor and uses them for both types. names_test.py DIR fails for each name of this kind.
 """
 
 import collections
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-# Programs link some of the first with any of the others.
+# Folders whose code may be linked into one program.
 FOLDERS = ["storage", "daemon", "client", "tools", "bench", "examples", "tests"]
 
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
@@ -22,7 +22,7 @@ SCOPE = re.compile(
 
 
 def defined_types(text):
-    """The types that a file defines for others to see, by their full names."""
+    """The full names of the types that a file defines with external linkage."""
     scopes = []
     for match in SCOPE.finditer(NOT_CODE.sub('""', text)):
         if match.group(0) == "}":
@@ -31,7 +31,7 @@ def defined_types(text):
         elif match.group("namespace") is not None:
             scopes.append(match.group("namespace").strip())
         elif match.group("type") is not None:
-            # Not inside of a type or function, nor in a namespace without a name.
+            # Not inside a type or function, and not in an anonymous namespace.
             if all(scopes):
                 yield "::".join(scopes + [match.group("type")])
             scopes.append("")

@@ -15,7 +15,7 @@
 namespace itemdb::e2e {
 namespace {
 
-// Memory with a descriptor: unlike a pipe it never fills, so that nobody has to read while the child runs.
+// A file in memory. Unlike a pipe it never fills, so the test need not read while the child runs.
 Descriptor MemoryFile(const std::string& content) {
   Descriptor file(memfd_create("e2e", MFD_CLOEXEC));
   ITEMDB_CHECK(file.get() >= 0);
@@ -58,7 +58,7 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
   pid_ = fork();
   ITEMDB_CHECK(pid_ >= 0);
   if (pid_ == 0) {
-    // The test has threads: until exec, only calls that are safe in a signal handler.
+    // The test has threads, so until exec only async-signal-safe calls are allowed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     if (dup2(streams.in, 0) < 0 || dup2(streams.out, 1) < 0 || dup2(streams.err, 2) < 0) _exit(127);

@@ -1,4 +1,4 @@
-// Programs as children of the test: started, waited for with a bound, killed by pid. Linux only.
+// Programs as child processes of a test: start, wait with a bound, kill by pid. Linux only.
 #pragma once
 
 #include <sys/types.h>
@@ -8,11 +8,11 @@
 
 namespace itemdb::e2e {
 
-// How long anything here waits before it gives up and says so. Far above what is needed, so that a busy
-// machine fails no test.
+// The longest wait of all functions here; after that they fail. Much longer than necessary, so that no test
+// fails on a busy machine.
 inline constexpr int kPatienceMs = 60'000;
 
-// An open file descriptor; closed at the end.
+// Owns a file descriptor and closes it.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -26,8 +26,8 @@ class Descriptor {
   int fd_;
 };
 
-// One started program. It is killed when this object or the thread that started it ends, so that no test
-// leaves a process behind.
+// A started program. It is killed when this object is destroyed or the thread that started it ends, so that
+// no test leaves a process running.
 class ChildProcess {
  public:
   struct Streams {
@@ -37,19 +37,19 @@ class ChildProcess {
     int err;
   };
 
-  // Starts `program` (an absolute path). Aborts the test when that fails.
+  // Starts `program` (an absolute path). Aborts the test if that fails.
   ChildProcess(const std::string& program, const std::vector<std::string>& arguments, Streams streams);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Sends `signal`; the process must not have been waited for.
+  // Sends `signal`. Wait must not have been called.
   void Signal(int signal);
-  // Waits for the end: the exit code, 128 + the signal that ended it, or -1 when it had not ended after
-  // kPatienceMs and was killed. May be called again.
+  // Waits for the end. Returns the exit code, or 128 + the signal that ended the process, or -1 if the
+  // process was killed because it had not ended after kPatienceMs. May be called again.
   int Wait();
-  // Readable once the process has ended; for poll(). Valid while this object lives.
+  // A descriptor for poll() that becomes readable when the process has ended. Valid while this object exists.
   int end_descriptor() const { return end_.get(); }
 
  private:
@@ -60,7 +60,7 @@ class ChildProcess {
 };
 
 struct CommandResult {
-  // As of ChildProcess::Wait.
+  // As returned by ChildProcess::Wait.
   int exit_code = -1;
   std::string out;
   std::string err;

@@ -33,7 +33,7 @@ absl::Status DaemonProcess::Start(const std::vector<std::string>& more_arguments
 
 void DaemonProcess::Launch(const std::vector<std::string>& more_arguments) {
   ITEMDB_CHECK(process_ == nullptr);
-  // A killed daemon leaves its file behind; the new one's arrives by rename.
+  // A killed daemon leaves its address file; the new daemon creates its own by rename.
   unlink(address_file().c_str());
   arrivals_ = Descriptor(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   ITEMDB_CHECK(inotify_add_watch(arrivals_.get(), directory_.c_str(), IN_MOVED_TO) >= 0);

@@ -1,4 +1,4 @@
-// The real itemd as a process on a directory of its own: start, ask, kill, start again.
+// The real itemd as a process with a directory of its own: start, call, kill, start again.
 #pragma once
 
 #include <memory>
@@ -12,39 +12,39 @@ namespace itemdb::e2e {
 
 class DaemonProcess {
  public:
-  // Everything lies in `directory`, which must exist: data/, itemd.json, itemd.log.
+  // All files are in `directory`, which must exist: data/, itemd.json, itemd.log.
   explicit DaemonProcess(std::string directory);
-  // Kills the process if it runs.
+  // Kills the process if it is running.
   ~DaemonProcess() = default;
 
-  // What --listen is given from the next start on, by default "127.0.0.1:0".
+  // The value of --listen from the next start on; by default "127.0.0.1:0".
   void set_listen(std::vector<std::string> listen) { listen_ = std::move(listen); }
 
-  // Starts itemd and waits until it serves. UNAVAILABLE: it ended instead; the message is what it logged.
+  // Starts itemd and waits until it serves. UNAVAILABLE: itemd ended instead; the message is its log.
   absl::Status Start(const std::vector<std::string>& more_arguments = {});
-  // The first half of Start: does not wait.
+  // Starts itemd like Start, but does not wait.
   void Launch(const std::vector<std::string>& more_arguments = {});
   // Runs itemd to its end, for starts that are refused.
   CommandResult RunToEnd(const std::vector<std::string>& more_arguments = {});
 
-  // Below: the process must run.
+  // For all functions below, the process must be running.
   pid_t pid() const { return process_->pid(); }
   void Signal(int signal);
-  // SIGKILL, and the end of it.
+  // Sends SIGKILL and waits for the end.
   void Kill();
-  // SIGTERM, and the exit code; -1 when it had not stopped after kPatienceMs.
+  // Sends SIGTERM and returns the exit code; -1 if itemd has not stopped after kPatienceMs.
   int Terminate();
-  // The exit code, once a signal has been sent.
+  // Waits for the end after a signal and returns the exit code.
   int Wait();
 
   bool running() const { return process_ != nullptr; }
-  // The first address served, for clients.
+  // The first gRPC address.
   const std::string& endpoint() const { return endpoint_; }
-  // The first one for HTTP, "HOST:PORT"; empty without --http-listen.
+  // The first HTTP address, "HOST:PORT"; empty without --http-listen.
   const std::string& http_endpoint() const { return http_endpoint_; }
   std::string data_directory() const { return directory_ + "/data"; }
   std::string address_file() const { return directory_ + "/itemd.json"; }
-  // All that was logged by all starts so far.
+  // The log of all starts so far.
   std::string log() const;
 
  private:
@@ -54,8 +54,8 @@ class DaemonProcess {
   const std::string directory_;
   std::vector<std::string> listen_ = {"127.0.0.1:0"};
   std::unique_ptr<ChildProcess> process_;
-  Descriptor arrivals_;       // Tells of files that appear in directory_.
-  size_t logged_before_ = 0;  // Bytes of log at the last launch.
+  Descriptor arrivals_;       // Notifies of new files in directory_.
+  size_t logged_before_ = 0;  // Bytes of the log before the last launch.
   std::string endpoint_;
   std::string http_endpoint_;
 };

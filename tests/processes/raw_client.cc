@@ -42,7 +42,7 @@ RawReply MakeReply(grpc::Status status, const grpc::ByteBuffer& buffer) {
   return reply;
 }
 
-// Sends one message, takes the first answer, then cancels.
+// Sends one message, reads the first reply, then cancels.
 class OneExchange : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   OneExchange(grpc::ClientContext* context, const std::string& request)
@@ -56,7 +56,7 @@ class OneExchange : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteB
 
   void OnReadDone(bool ok) override {
     answered_ = ok;
-    // Without an answer the stream has ended, and its status is on the way.
+    // Without a reply the stream has ended, and its status follows.
     if (ok) context_->TryCancel();
   }
 

@@ -1,4 +1,4 @@
-// Calls with bytes of the test's choice, as any gRPC library in any language could send them.
+// gRPC calls whose request bytes the test chooses; any gRPC library could send the same bytes.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -12,20 +12,20 @@ namespace itemdb::e2e {
 struct RawReply {
   grpc::Status status;
   std::string bytes;
-  // ErrorDetail.reason; empty when the status carries none.
+  // ErrorDetail.reason; empty if the status has no ErrorDetail.
   std::string reason;
 };
 
 // Thread-safe.
 class RawClient {
  public:
-  // "HOST:PORT" or "unix:/PATH". Takes replies of any length.
+  // `endpoint` is "HOST:PORT" or "unix:/PATH". Accepts replies of any length.
   explicit RawClient(const std::string& endpoint);
 
   // `method` is a full name, for example "itemdb.v1.Data/PutItem".
   RawReply Call(const std::string& method, const std::string& request_bytes) const;
 
-  // A bidirectional stream that sends one message, waits for the answer to it and hangs up.
+  // A bidirectional stream: sends one message, waits for the first reply and cancels.
   RawReply Exchange(const std::string& method, const std::string& request_bytes) const;
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }

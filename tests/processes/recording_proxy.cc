@@ -13,7 +13,7 @@
 namespace itemdb::e2e {
 namespace {
 
-// One unary call: read the request, ask itemd, answer as it did. Deletes itself at the end.
+// One unary call: reads the request, calls itemd, sends the same reply. Deletes itself at the end.
 class Forward : public grpc::ServerGenericBidiReactor {
  public:
   Forward(const std::shared_ptr<grpc::Channel>& channel, std::string method)
@@ -72,7 +72,7 @@ RecordingProxy::~RecordingProxy() { server_->Shutdown(); }
 
 void RecordingProxy::Record(const std::string& method) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // "/itemdb.v1.Data/GetItem"
+  // `method` is "/itemdb.v1.Data/GetItem", for example.
   calls_.push_back(method.substr(method.rfind('.') + 1));
 }
 

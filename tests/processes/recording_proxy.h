@@ -1,5 +1,5 @@
-// Stands between a client and itemd, passes every call on unchanged and writes down its method: what a
-// program really asks for, seen from outside.
+// A proxy between a client and itemd. It forwards every call unchanged and records its method, so that a test
+// sees which calls a program makes.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -17,7 +17,7 @@ namespace itemdb::e2e {
 // Thread-safe.
 class RecordingProxy {
  public:
-  // Serves on a port of the kernel's choice, see endpoint().
+  // Listens on a port that the kernel chooses, see endpoint().
   explicit RecordingProxy(const std::string& daemon_endpoint);
   ~RecordingProxy();
   RecordingProxy(const RecordingProxy&) = delete;
@@ -25,7 +25,7 @@ class RecordingProxy {
 
   const std::string& endpoint() const { return endpoint_; }
 
-  // The methods called since the last time, in order, without their package: "Data/GetItem".
+  // Returns the methods called since the last TakeCalls, in order, without their package: "Data/GetItem".
   std::vector<std::string> TakeCalls();
 
  private:

@@ -10,14 +10,14 @@ std::unique_ptr<BothProtocols::Daemons> BothProtocols::daemons_;
 
 void BothProtocols::SetUpTestSuite() {
   daemons_ = std::make_unique<Daemons>();
-  // Relaxed: these tests ask what is answered, not what survives.
+  // Relaxed durability, because these tests compare answers only.
   absl::Status grpc_started = daemons_->grpc_daemon.Start({"--durability", "relaxed"});
   ASSERT_TRUE(grpc_started.ok()) << grpc_started;
   absl::Status http_started =
       daemons_->http_daemon.Start({"--durability", "relaxed", "--http-listen", "127.0.0.1:0"});
   ASSERT_TRUE(http_started.ok()) << http_started;
   daemons_->grpc = std::make_unique<e2e::RawClient>(daemons_->grpc_daemon.endpoint());
-  daemons_->http = std::make_unique<RawHttpClient>(daemons_->http_daemon.http_endpoint());
+  daemons_->http = std::make_unique<http::RawHttpClient>(daemons_->http_daemon.http_endpoint());
   for (const Json& table : Tables()) {
     const Method& create = MethodOf("CreateTable");
     const e2e::RawReply reply = daemons_->grpc->Call(create.name, EncodeRequest(create, table));
@@ -37,8 +37,8 @@ void BothProtocols::TearDownTestSuite() {
 }
 
 Answer BothProtocols::AskHttp(const std::string& operation, const Json& body) {
-  EXPECT_TRUE(daemons_->http->Send(PostRequest(operation, body.dump())));
-  const RawReply reply = daemons_->http->ReadReply().value_or(itemdb::RawReply());
+  EXPECT_TRUE(daemons_->http->Send(http::PostRequest(operation, body.dump())));
+  const http::RawReply reply = daemons_->http->ReadReply().value_or(http::RawReply());
   Json json = Json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
   EXPECT_TRUE(json.is_object()) << reply.body;
   return {reply.status, std::move(json)};

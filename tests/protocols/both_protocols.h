@@ -1,4 +1,4 @@
-// Two daemons with the same history, one asked over gRPC and one over HTTP: every request goes to both, and
+// Two daemons with the same history, one called over gRPC and one over HTTP. Every request goes to both, and
 // both must give the same answer.
 #pragma once
 
@@ -16,22 +16,23 @@
 
 namespace itemdb::protocols {
 
-// How the answers to a request differ, and are meant to. What is not here is a mistake in one of the two.
+// The intended differences between the two answers to a request. Any other difference is an error in one of
+// the protocols.
 //
-// Beside these: texts about values are counted over HTTP (SEM-115), HTTP tells more about tables (ARNs,
-// times, zeros) and gRPC more about order (change sequences); expected_answer.h knows them.
+// expected_answer.h handles three more differences: over HTTP messages about values begin with a count
+// (SEM-115), HTTP returns more about tables (ARNs, times, zeros), and gRPC returns change sequences.
 enum class Difference {
   kNone,
-  // SEM-115: over HTTP what is out of the bounds of the service's model is listed before storage is asked;
-  // over gRPC storage reports the first thing that is wrong, in words of its own, for a statement of a batch
-  // in its response.
+  // Over HTTP, violations of the bounds of the service's model are listed before storage is called. Over
+  // gRPC, storage reports the first violation with its own text; for a statement of a batch, in the
+  // statement's response (SEM-115).
   kBoundsFirst,
-  // SEM-019, SEM-026, OP-10: JSON can say "empty" where a message has nothing: over HTTP that is refused,
-  // over gRPC it is as if it were left out.
+  // JSON can have an empty value where a message only has a missing field. Over HTTP it is refused, over gRPC
+  // it counts as missing: expressions (SEM-019), placeholders (SEM-026), NextToken (OP-10).
   kEmptyIsSaid,
-  // SEM-038: ConsistentRead of a global index is refused over HTTP only.
+  // ConsistentRead of a global index is refused over HTTP only (SEM-038).
   kConsistentIndexRead,
-  // SEM-043: a reply over gRPC is shorter unless its caller asks for more.
+  // A BatchGetItem reply over gRPC is shorter, unless the caller asks for more (SEM-043).
   kShorterReply,
 };
 
@@ -43,15 +44,15 @@ struct Request {
 
 class BothProtocols : public ::testing::Test {
  protected:
-  // The daemons, with the tables of requests.h in them, serve all tests of the suite.
+  // All tests of the suite use the same daemons, which have the tables of requests.h.
   static void SetUpTestSuite();
   static void TearDownTestSuite();
   void TearDown() override { RecordProperty("requests", succeeded_ + failed_); }
 
-  // Asks both and compares. Counts what succeeded and what failed: a table of requests whose outcomes are
-  // all of one kind mostly tests less than it says.
+  // Sends each request to both daemons and compares the answers. Counts successes and failures, because a
+  // list of requests that all succeed or all fail usually tests less than intended.
   void Expect(const std::vector<Request>& requests);
-  // The answer that both gave, which must be a success.
+  // The common answer of both daemons, which must be a success.
   Json Succeed(const std::string& operation, const Json& body);
 
   int succeeded_ = 0, failed_ = 0;
@@ -62,10 +63,10 @@ class BothProtocols : public ::testing::Test {
     e2e::DaemonProcess grpc_daemon{grpc_directory.path()};
     e2e::DaemonProcess http_daemon{http_directory.path()};
     std::unique_ptr<e2e::RawClient> grpc;
-    std::unique_ptr<RawHttpClient> http;
+    std::unique_ptr<http::RawHttpClient> http;
   };
 
-  // The answer over HTTP, when it is the one expected.
+  // Sends the request to both daemons, compares the answers, and returns the answer over HTTP.
   Answer Ask(const Request& request);
   static Answer AskHttp(const std::string& operation, const Json& body);
 

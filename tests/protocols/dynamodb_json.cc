@@ -15,7 +15,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// "ReturnValues" of return_values; the service writes abbreviations its own way.
+// The JSON name of a field: "ReturnValues" for return_values. Names with abbreviations are irregular.
 std::string JsonName(const FieldDescriptor& field) {
   static const auto* irregular = new std::map<std::string, std::string>{
       {"sse_specification", "SSESpecification"},
@@ -34,7 +34,7 @@ std::string JsonName(const FieldDescriptor& field) {
   return name;
 }
 
-// "RETURN_VALUES_" of the values of ReturnValues: what stands before UNSPECIFIED.
+// The common prefix of an enum's values, "RETURN_VALUES_" for ReturnValues: the text before UNSPECIFIED.
 std::string EnumPrefix(const google::protobuf::EnumDescriptor& type) {
   const std::string zero(type.FindValueByNumber(0)->name());
   return zero.substr(0, zero.rfind("UNSPECIFIED"));
@@ -139,7 +139,7 @@ Json MessageToJson(const Message& message) {
   return ToDynamoDbJson(message);
 }
 
-// Sets a field, or adds to it when it is repeated.
+// Sets a field, or adds an element if it is repeated.
 void SetField(const FieldDescriptor& field, const Json& json, Message* message) {
   const auto& reflection = *message->GetReflection();
   const bool repeated = field.is_repeated();
@@ -159,7 +159,7 @@ void SetField(const FieldDescriptor& field, const Json& json, Message* message) 
     case FieldDescriptor::CPPTYPE_ENUM: {
       const auto* value =
           field.enum_type()->FindValueByName(EnumPrefix(*field.enum_type()) + json.get<std::string>());
-      // What is no value is sent as a number that is none.
+      // An unknown name is sent as an unknown number.
       return reflection.SetEnumValue(message, &field, value != nullptr ? value->number() : 99);
     }
     default:
@@ -167,14 +167,14 @@ void SetField(const FieldDescriptor& field, const Json& json, Message* message) 
   }
 }
 
-// An element of a map field.
+// Adds an element to a map field.
 void AddEntry(const FieldDescriptor& field, const std::string& name, const Json& value, Message* message) {
   Message* entry = message->GetReflection()->AddMessage(message, &field);
   SetField(*entry->GetDescriptor()->FindFieldByName("key"), name, entry);
   SetField(*entry->GetDescriptor()->FindFieldByName("value"), value, entry);
 }
 
-// An element of a list of tables, which JSON writes as an object by name.
+// Adds an element to a list of tables, which is an object by table name in JSON.
 void AddTable(const FieldDescriptor& field, const std::string& name, const Json& value, Message* message) {
   Message* table = message->GetReflection()->AddMessage(message, &field);
   SetField(*table->GetDescriptor()->FindFieldByName("table_name"), name, table);
@@ -209,7 +209,8 @@ Json ScalarToJson(const FieldDescriptor& field, const Message& message, int inde
 }
 
 Json RepeatedToJson(const FieldDescriptor& field, const Message& message) {
-  // Lists of tables, and what of them stands behind the name; all of it where there is none.
+  // The messages for lists of tables, and the member that becomes the value in JSON; empty: the whole
+  // message.
   static const auto* tables = new std::map<std::string, std::string>{
       {"TableItems", "Items"},
       {"TableItemCollectionMetrics", "ItemCollectionMetrics"},
@@ -265,7 +266,7 @@ Json ToDynamoDbJson(const Message& message) {
   const auto& type = *message.GetDescriptor();
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
-    // What only gRPC tells: sequences, storage ids.
+    // Only gRPC returns these: sequences, storage ids.
     if (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64) continue;
     if (field.is_repeated()) {
       Json elements = RepeatedToJson(field, message);

@@ -1,4 +1,4 @@
-// DynamoDB's JSON to the messages of itemdb.v1 and back, by reflection: shares no code with daemon/http.
+// Converts DynamoDB's JSON to itemdb.v1 messages and back, by reflection. Shares no code with daemon/http.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -9,12 +9,12 @@ namespace itemdb::protocols {
 
 using Json = nlohmann::json;
 
-// Sets the members of `request` in `message`: UpperCamelCase names are those of fields, the rest follows from
-// their types. What a message cannot say fails the test.
+// Copies the members of `request` into `message`. The UpperCamelCase name of a member is the name of its
+// field; the type of the field decides the conversion. A member that the message cannot hold fails the test.
 void FromDynamoDbJson(const Json& request, google::protobuf::Message* message);
 
-// The fields of `message` that are set, but for numbers that only gRPC tells (uint64). Lists of tables,
-// `{table_name, ...}` each, become objects by name.
+// The fields of `message` that are set, except uint64 numbers, which only gRPC returns. A list of tables,
+// each `{table_name, ...}`, becomes an object by table name.
 Json ToDynamoDbJson(const google::protobuf::Message& message);
 
 }  // namespace itemdb::protocols

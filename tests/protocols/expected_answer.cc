@@ -62,7 +62,7 @@ struct Exception {
 
 const std::string kService = "com.amazonaws.dynamodb.v20120810#";
 
-// By reason (the ERR rows): those that these tests meet.
+// The exceptions by reason (the ERR rows of docs/rules.md) that occur in these tests.
 const std::map<std::string, Exception>& Exceptions() {
   using grpc::StatusCode;
   static const auto* exceptions = new std::map<std::string, Exception>{
@@ -77,7 +77,7 @@ const std::map<std::string, Exception>& Exceptions() {
   return *exceptions;
 }
 
-// Codes of single statements and actions.
+// The codes for single statements and actions, by reason.
 const std::map<std::string, std::string>& Codes() {
   static const auto* codes = new std::map<std::string, std::string>{
       {"CONDITIONAL_CHECK_FAILED", "ConditionalCheckFailed"},
@@ -96,7 +96,7 @@ std::string CodeOf(const Json& reason) {
   return found == Codes().end() ? "" : found->second;
 }
 
-// SEM-115: errors of values in these operations are counted.
+// In these operations messages about values begin with a count (SEM-115).
 bool CountsViolations(const std::string& operation, const std::string& rule) {
   static const auto* operations = new std::set<std::string>{"PutItem", "UpdateItem", "DeleteItem"};
   static const auto* rules =
@@ -150,7 +150,7 @@ void FillIndex(bool global, Json* index) {
   if (!global) index->erase("IndexStatus");
 }
 
-// SEM-099: settings as the service shows them.
+// The description of a table as the service returns it, including settings without effect (SEM-099).
 Json DescribedTable(Json table) {
   for (const char* number : {"ItemCount", "TableSizeBytes"}) table[number] = table.value(number, 0);
   table["DeletionProtectionEnabled"] = table.value("DeletionProtectionEnabled", false);
@@ -189,7 +189,7 @@ Json WithAlways(const Method& method, const Json& request, Json reply) {
   if (operation == "Query" || operation == "Scan") {
     always("Count", 0);
     always("ScannedCount", 0);
-    // SEM-036.
+    // Select COUNT returns no Items member (SEM-036).
     if (request.value("Select", "") != "COUNT") always("Items", Json::array());
   }
   if (operation == "BatchGetItem") {

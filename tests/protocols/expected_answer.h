@@ -1,4 +1,4 @@
-// What HTTP should answer where gRPC answers this.
+// Computes the expected HTTP answer from the gRPC answer to the same request.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ struct Answer {
   Json body;
 
   bool ok() const { return http_status == 200; }
-  // Of an error.
+  // The message of an error.
   std::string message() const { return body.value("message", ""); }
   bool operator==(const Answer&) const = default;
 };
 
-// An operation of DynamoDB and the method that is the same.
+// An operation of DynamoDB and its gRPC method.
 struct Method {
   std::string operation;
   // "itemdb.v1.Data/PutItem".
@@ -28,13 +28,13 @@ struct Method {
 };
 const Method& MethodOf(const std::string& operation);
 
-// The bytes of the request that says the same.
+// The bytes of the gRPC request that is equal to the JSON `request`.
 std::string EncodeRequest(const Method& method, Json request);
 
-// `request` as above.
+// The expected HTTP answer; `request` is the JSON request.
 Answer ExpectedAnswer(const Method& method, const Json& request, const e2e::RawReply& reply);
 
-// `answer` without what only HTTP tells of tables: ARNs, ids, times, and zeros.
+// `answer` without the parts that only HTTP returns for tables: ARNs, ids, times, and zeros.
 Answer WithoutExtras(const Method& method, Answer answer);
 
 }  // namespace itemdb::protocols

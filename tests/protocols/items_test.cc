@@ -17,7 +17,8 @@ class ItemsOverBoth : public BothProtocols {
   }
 };
 
-// SEM-009 to SEM-017, SEM-115: every value, wherever a request may have one.
+// Every value in every part of a request that can have one (SEM-009 to SEM-017), and the order of checks
+// (SEM-115).
 TEST_F(ItemsOverBoth, Values) {
   std::vector<Request> requests;
   for (const std::vector<Json>* values : {&GoodValues(), &BadValues()}) {
@@ -57,7 +58,7 @@ TEST_F(ItemsOverBoth, Values) {
   EXPECT_GT(failed_, 100);
 }
 
-// EXP-01 to EXP-20, SEM-019 to SEM-026, ERR-04.
+// Conditions (EXP-01 to EXP-20), limits of expressions (SEM-019 to SEM-026), a false condition (ERR-04).
 TEST_F(ItemsOverBoth, Conditions) {
   Fill();
   struct Condition {
@@ -121,7 +122,7 @@ TEST_F(ItemsOverBoth, Conditions) {
   EXPECT_GT(failed_, 50);
 }
 
-// EXP-09, EXP-10, EXP-23 to EXP-33, SEM-058, SEM-059.
+// Update expressions (EXP-09, EXP-10, EXP-23 to EXP-33) and ReturnValues (SEM-058, SEM-059).
 TEST_F(ItemsOverBoth, Updates) {
   Fill();
   struct Update {
@@ -175,7 +176,7 @@ TEST_F(ItemsOverBoth, Updates) {
       parameters["ReturnValues"] = returns;
       requests.push_back({"UpdateItem", With(OfThing("p1", "s4"), parameters)});
     }
-    // One that does not exist, and the size of its collection.
+    // An item that does not exist, with the size of its item collection.
     parameters["ReturnItemCollectionMetrics"] = "SIZE";
     requests.push_back({"UpdateItem", With(OfThing("new", std::to_string(i++)), parameters)});
   }
@@ -183,7 +184,7 @@ TEST_F(ItemsOverBoth, Updates) {
   EXPECT_GT(failed_, 50);
 }
 
-// EXP-11, EXP-34, SEM-112.
+// ProjectionExpression (EXP-11, EXP-34) and AttributesToGet (SEM-112).
 TEST_F(ItemsOverBoth, Projections) {
   Fill();
   struct Projection {
@@ -231,7 +232,7 @@ TEST_F(ItemsOverBoth, Projections) {
   EXPECT_GT(failed_, 20);
 }
 
-// SEM-001, SEM-006, SEM-008, SEM-039: keys that are none, tables that are not there.
+// Item size (SEM-001), invalid keys (SEM-006), table names (SEM-008), missing tables (SEM-039).
 TEST_F(ItemsOverBoth, KeysAndTables) {
   std::vector<Request> requests;
   const std::vector<Json> keys = {
@@ -267,10 +268,10 @@ TEST_F(ItemsOverBoth, KeysAndTables) {
     requests.push_back({"DescribeTable", {{"TableName", table}}});
     requests.push_back({"BatchGetItem", {{"RequestItems", {{table, {{"Keys", List(Key("p", "s"))}}}}}}});
   }
-  // SEM-001.
+  // An item has at most 409,600 bytes (SEM-001).
   for (int bytes : {409'590, 409'595, 409'600, 409'700})
     requests.push_back({"PutItem", PutOf(With(Key("p", "large"), {{"t", Text(std::string(bytes, 'x'))}}))});
-  // SEM-070: key attributes of indexes have their type in items too.
+  // A key attribute of an index must have its type in items too (SEM-070).
   for (const Json& value : BadValues())
     requests.push_back({"PutItem", PutOf(With(Key("p", "s"), {{"n", value}}))});
   for (const Json& value : GoodValues())
@@ -280,7 +281,7 @@ TEST_F(ItemsOverBoth, KeysAndTables) {
   EXPECT_GT(failed_, 60);
 }
 
-// SEM-112.
+// Legacy parameters (SEM-112).
 TEST_F(ItemsOverBoth, LegacyParameters) {
   Fill();
   const auto comparison = [](const char* name, const Json& values = Json::array()) {
@@ -343,7 +344,7 @@ TEST_F(ItemsOverBoth, LegacyParameters) {
     requests.push_back(
         {"UpdateItem", With(OfThing("p1", "s4"), {{"AttributeUpdates", {{"text", {{"Action", action}}}}}})});
   }
-  // SEM-026.
+  // Expression and legacy parameters exclude each other (SEM-026).
   requests.push_back({"PutItem", With(PutOf(Items()[4]), {{"Expected", {{"i", {{"Exists", false}}}}},
                                                           {"ConditionExpression", "attribute_exists(pk)"}})});
   requests.push_back({"PutItem", With(PutOf(Items()[4]), {{"ConditionalOperator", "AND"}})});
@@ -358,7 +359,7 @@ TEST_F(ItemsOverBoth, LegacyParameters) {
   EXPECT_GT(failed_, 50);
 }
 
-// SEM-058, SEM-061, SEM-066: what a single write returns.
+// ReturnValues (SEM-058), consumed capacity (SEM-061) and item collection metrics (SEM-066) of single writes.
 TEST_F(ItemsOverBoth, ReturnedAttributes) {
   std::vector<Request> requests;
   for (const char* returns : {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"}) {
@@ -396,7 +397,7 @@ TEST_F(ItemsOverBoth, WhatIsOutOfBoundsIsListedOverHttp) {
   });
 }
 
-// SEM-019, SEM-026.
+// Empty expressions (SEM-019) and placeholders without an expression (SEM-026).
 TEST_F(ItemsOverBoth, WhatIsEmptyIsRefusedOverHttp) {
   Expect({
       {"PutItem", With(PutOf(Key("p", "s")), {{"ConditionExpression", ""}}), Difference::kEmptyIsSaid},

@@ -11,7 +11,7 @@ class PagesOverBoth : public BothProtocols {
     for (const Json& item : Items()) Succeed("PutItem", {{"TableName", "Things"}, {"Item", item}});
   }
 
-  // A query of one collection of what "IndexName" names.
+  // A query of one item collection of the index `index`; empty: of the table.
   static Json QueryOf(const std::string& index) {
     const bool by_n = index == "ByN", by_a = index == "ByA";
     Json query = {{"TableName", "Things"},
@@ -31,7 +31,8 @@ class PagesOverBoth : public BothProtocols {
 
 const std::vector<std::string> kIndexes = {"", "ByN", "ByA", "ByK", "NoSuch"};
 
-// SEM-027 to SEM-038, SEM-061, SEM-065, SEM-091.
+// Pages, start keys, segments and Select (SEM-027 to SEM-038), consumed capacity (SEM-061, SEM-065), local
+// indexes (SEM-091).
 TEST_F(PagesOverBoth, Options) {
   std::vector<Request> requests;
   for (const std::string& index : kIndexes) {
@@ -51,7 +52,7 @@ TEST_F(PagesOverBoth, Options) {
               if (query && limit == 2) request["ScanIndexForward"] = false;
               const bool global = index == "ByN" || index == "ByA";
               if (global && consistent) {
-                // Where gRPC answers; what is wrong besides comes first or later in both.
+                // Only without Select and projection: other errors may be reported before this one.
                 if (*select == 0 && *projection == 0)
                   requests.push_back({operation, request, Difference::kConsistentIndexRead});
                 continue;
@@ -68,7 +69,7 @@ TEST_F(PagesOverBoth, Options) {
   EXPECT_GT(failed_, 100);
 }
 
-// EXP-08, EXP-21, EXP-22.
+// Key conditions (EXP-08, EXP-21, EXP-22).
 TEST_F(PagesOverBoth, KeyConditions) {
   struct Condition {
     const char* text;
@@ -123,7 +124,7 @@ TEST_F(PagesOverBoth, KeyConditions) {
   EXPECT_GT(failed_, 30);
 }
 
-// SEM-034, SEM-040, SEM-086.
+// Scan order (SEM-034), filters on keys (SEM-040), also of several key attributes (SEM-086).
 TEST_F(PagesOverBoth, Filters) {
   struct Filter {
     const char* text;
@@ -157,7 +158,8 @@ TEST_F(PagesOverBoth, Filters) {
   EXPECT_GT(failed_, 30);
 }
 
-// SEM-032, SEM-085: pages add up, each protocol going on from its own key; and keys that are none.
+// All pages together are the whole answer, if each protocol continues from its own key; invalid start keys of
+// tables (SEM-032) and indexes (SEM-085) are refused.
 TEST_F(PagesOverBoth, StartKeys) {
   for (const std::string index : {"", "ByN", "ByA", "ByK"}) {
     for (const Json& base : {QueryOf(index), ScanOf(index)}) {
@@ -186,7 +188,7 @@ TEST_F(PagesOverBoth, StartKeys) {
   EXPECT_GT(failed_, 50);
 }
 
-// SEM-033.
+// Segments of a parallel scan (SEM-033).
 TEST_F(PagesOverBoth, Segments) {
   std::vector<Request> requests;
   for (const std::string& index : kIndexes) {

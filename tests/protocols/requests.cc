@@ -70,7 +70,7 @@ const std::vector<Json>& GoodValues() {
           R"({"M":{}})",
           R"({"M":{"z":{"N":"1.0"},"a":{"M":{"deep":{"SS":["y","x"]}}},"b.c#":{"NULL":true}}})"})
       texts->push_back(Json::parse(text));
-    // SEM-017.
+    // Values have at most 32 levels (SEM-017).
     Json deep = {{"N", "1"}};
     for (int i = 0; i < 31; ++i) deep = i % 2 == 0 ? Json{{"L", List(deep)}} : Json{{"M", {{"d", deep}}}};
     texts->push_back(deep);

@@ -1,4 +1,4 @@
-// The tables that requests are for, and what requests are put together from.
+// The tables for which the tests send requests, and parts of requests.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace itemdb::protocols {
 //   Blobs   b B
 const std::vector<Json>& Tables();
 
-// Values of every type, at the edges of what is allowed; and those that are refused.
+// Values of every type at the limits of the allowed range, and values that are refused.
 const std::vector<Json>& GoodValues();
 const std::vector<Json>& BadValues();
 
-// An array: braces around a single element may be that element.
+// A JSON array. Json{element} with a single element may be the element itself, so this function is needed.
 template <typename... Elements>
 Json List(Elements... elements) {
   Json list = Json::array();
@@ -32,7 +32,7 @@ Json Key(const std::string& pk, const std::string& sk);
 // `object` with the members of `more`.
 Json With(Json object, const Json& more);
 
-// Puts that fill Things: 12 items in three collections, some of them in indexes.
+// The items of Things: 12 items in three item collections, some of them in indexes.
 std::vector<Json> Items();
 
 }  // namespace itemdb::protocols

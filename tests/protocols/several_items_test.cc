@@ -24,7 +24,7 @@ class SeveralItemsOverBoth : public BothProtocols {
   }
 };
 
-// SEM-043, SEM-044.
+// BatchGetItem (SEM-043) refuses duplicate keys (SEM-044).
 TEST_F(SeveralItemsOverBoth, BatchesOfReads) {
   Json hundred = Json::array(), more = Json::array();
   for (int i = 0; i < 101; ++i) {
@@ -58,7 +58,7 @@ TEST_F(SeveralItemsOverBoth, BatchesOfReads) {
   EXPECT_GT(failed_, 20);
 }
 
-// SEM-045, SEM-046.
+// The limits (SEM-045) and checks (SEM-046) of BatchWriteItem.
 TEST_F(SeveralItemsOverBoth, BatchesOfWrites) {
   Json many = Json::array(), most = Json::array();
   for (int i = 0; i < 26; ++i) {
@@ -97,7 +97,7 @@ TEST_F(SeveralItemsOverBoth, BatchesOfWrites) {
   EXPECT_GT(failed_, 20);
 }
 
-// SEM-048, SEM-056.
+// TransactGetItems (SEM-056); one operation per item (SEM-048).
 TEST_F(SeveralItemsOverBoth, TransactionsOfReads) {
   const auto get = [](const std::string& pk, const std::string& sk) {
     return Json{{"Get", OfThing(pk, sk)}};
@@ -119,7 +119,7 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfReads) {
   EXPECT_GT(succeeded_, 2);
 }
 
-// SEM-047, SEM-050 to SEM-052, ERR-05, ERR-08.
+// TransactWriteItems (SEM-047), tokens (SEM-050, ERR-08), cancellation reasons (SEM-051, SEM-052, ERR-05).
 TEST_F(SeveralItemsOverBoth, TransactionsOfWrites) {
   const auto check = [](const char* condition, const Json& more = Json::object()) {
     return Json{{"ConditionCheck", OfThing("p1", "s4", With({{"ConditionExpression", condition}}, more))}};
@@ -168,7 +168,7 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfWrites) {
        Transaction(List(Json{{"Delete", {{"TableName", "Things"}, {"Key", {{"pk", Text("p")}}}}}}))},
       {"TransactWriteItems", Transaction(List(Json{{"Put", {{"TableName", "Things"}}}})),
        Difference::kBoundsFirst},
-      // The same token: answered again, and refused with another request.
+      // The same token: the same request is answered again, another request is refused.
       {"TransactWriteItems", Transaction(List(put(Key("t", "3"))), {{"ClientRequestToken", "token"},
                                                                     {"ReturnConsumedCapacity", "TOTAL"}})},
       {"TransactWriteItems", Transaction(List(put(Key("t", "3"))), {{"ClientRequestToken", "token"},
@@ -189,7 +189,7 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfWrites) {
   EXPECT_GT(failed_, 30);
 }
 
-// SEM-043.
+// A reply that would be too long leaves keys unprocessed (SEM-043).
 TEST_F(SeveralItemsOverBoth, LongRepliesAreCutAtTheLengthOfTheirProtocol) {
   Json keys = Json::array();
   for (int i = 0; i < 12; ++i) {

@@ -19,7 +19,8 @@ Json Statement(const std::string& text, const Json& parameters = Json::array(),
   return statement;
 }
 
-// PQL-01, PQL-07 to PQL-11, PQL-17, PQL-18.
+// SELECT (PQL-01), operators, functions and literals (PQL-07 to PQL-11), ConsistentRead (PQL-17), malformed
+// text (PQL-18).
 TEST_F(StatementsOverBoth, Selects) {
   struct Select {
     const char* text;
@@ -69,7 +70,7 @@ TEST_F(StatementsOverBoth, Selects) {
   EXPECT_GT(failed_, 40);
 }
 
-// PQL-13: each protocol goes on from the token it was given.
+// Each protocol continues from its own NextToken (PQL-13).
 TEST_F(StatementsOverBoth, Pages) {
   for (const char* text : {"SELECT * FROM Things WHERE pk IN ['p0', 'p1', 'p2']", "SELECT * FROM Things",
                            "SELECT * FROM Things.ByA WHERE a = 'a1'"}) {
@@ -87,7 +88,8 @@ TEST_F(StatementsOverBoth, Pages) {
   });
 }
 
-// PQL-02 to PQL-06, PQL-16, ERR-13.
+// INSERT, UPDATE, DELETE and EXISTS (PQL-02 to PQL-06), a WHERE clause without the full key (PQL-16), a
+// duplicate item (ERR-13).
 TEST_F(StatementsOverBoth, Writes) {
   struct Write {
     std::string text;
@@ -141,7 +143,7 @@ TEST_F(StatementsOverBoth, Writes) {
   EXPECT_GT(failed_, 60);
 }
 
-// PQL-12, PQL-14.
+// Limits of statements (PQL-12) and batches (PQL-14).
 TEST_F(StatementsOverBoth, Batches) {
   const auto batch = [](const Json& statements) { return Json{{"Statements", statements}}; };
   const Json read = Statement("SELECT * FROM Things WHERE pk = 'p1' AND sk = 's4'");
@@ -181,7 +183,7 @@ TEST_F(StatementsOverBoth, Batches) {
   EXPECT_GT(failed_, 3);
 }
 
-// PQL-15, ERR-05, ERR-08.
+// ExecuteTransaction (PQL-15), its cancellation (ERR-05), a token used for another request (ERR-08).
 TEST_F(StatementsOverBoth, Transactions) {
   const auto transaction = [](const Json& statements, const Json& more = Json::object()) {
     return With({{"TransactStatements", statements}}, more);

@@ -7,7 +7,7 @@ namespace {
 
 using TablesOverBoth = BothProtocols;
 
-// A CreateTable request that is right but for `more`.
+// A valid CreateTable request, changed by `more`.
 Json NewTable(const Json& more = Json::object()) {
   Json table = Tables()[0];
   table["TableName"] = "New";
@@ -20,7 +20,8 @@ Json Throughput(int reads, int writes) {
   return {{"ReadCapacityUnits", reads}, {"WriteCapacityUnits", writes}};
 }
 
-// OP-01 to OP-05, SEM-067, SEM-068, SEM-093, SEM-099.
+// CreateTable, DescribeTable, DeleteTable (OP-01 to OP-05): indexes (SEM-067), projections (SEM-068), checks
+// (SEM-093), settings without effect (SEM-099).
 TEST_F(TablesOverBoth, CreateDescribeDelete) {
   const std::vector<Json> good = {
       NewTable(),
@@ -96,7 +97,7 @@ TEST_F(TablesOverBoth, TablesThatAreNotCreated) {
   EXPECT_EQ(succeeded_, 0);
 }
 
-// OP-04.
+// ListTables in the order of names (OP-04).
 TEST_F(TablesOverBoth, Lists) {
   Expect({
       {"ListTables", Json::object()},
@@ -115,7 +116,7 @@ TEST_F(TablesOverBoth, Lists) {
   });
 }
 
-// OP-05.
+// UpdateTable (OP-05).
 TEST_F(TablesOverBoth, Updates) {
   const auto update = [](const Json& more) { return With({{"TableName", "Changing"}}, more); };
   Succeed("CreateTable", NewTable({{"TableName", "Changing"}}));
@@ -142,7 +143,7 @@ TEST_F(TablesOverBoth, Updates) {
   EXPECT_GT(failed_, 3);
 }
 
-// OP-08 to OP-10.
+// Tags of tables (OP-08 to OP-10).
 TEST_F(TablesOverBoth, Tags) {
   const auto tag = [](const Json& tags) { return Json{{"ResourceArn", Arn("Single")}, {"Tags", tags}}; };
   const auto one = [](const std::string& key, const std::string& value) {
@@ -173,7 +174,8 @@ TEST_F(TablesOverBoth, Tags) {
   EXPECT_GT(failed_, 4);
 }
 
-// OP-11, OP-12, SEM-111. What is described while items are looked through depends on when.
+// UpdateTimeToLive (OP-11), DescribeTimeToLive (OP-12) and repeated requests (SEM-111). While the existing
+// items are read, the description depends on the time of the call.
 TEST_F(TablesOverBoth, TimeToLive) {
   const auto update = [](bool enabled, const Json& attribute, const Json& table = "Single") {
     return Json{{"TableName", table},

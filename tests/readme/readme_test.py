@@ -1,7 +1,7 @@
-"""Runs what the README tells a newcomer to type: every `sh` block in order, in one shell, and the C++ program.
+"""Runs the commands of the README: every `sh` block in order, in one shell, and the C++ program.
 
-Only what could disturb others is replaced: the port, and paths in /tmp, and two million become two thousand. A block is a
-promise; a command that fails, fails the test and is named.
+Replaced are only the port, paths in /tmp, and the number two million, which becomes two thousand. If a command fails, the
+test fails and names the command.
 
     readme_test.py REPOSITORY BUILD_DIRECTORY [DOCUMENT]    DOCUMENT: another one of the repository
 """
@@ -30,7 +30,7 @@ def free_port():
 
 
 class Session:
-    """A shell in the repository, and everything it starts."""
+    """A shell in the repository, and all processes that it starts."""
 
     def __init__(self, repository, scratch):
         self.repository, self.scratch, self.port = repository, scratch, free_port()
@@ -40,7 +40,7 @@ class Session:
 
     def run(self, script):
         environment = dict(os.environ, ITEMCTL_ENDPOINT=f"127.0.0.1:{self.port}", PAGER="cat")
-        # A file, because a daemon that a failed block leaves behind would keep a pipe open.
+        # A file and not a pipe: a daemon that a failed block leaves running would keep a pipe open.
         with tempfile.TemporaryFile("w+") as output:
             shell = subprocess.Popen(
                 ["bash", "-c", script], cwd=self.repository, env=environment, start_new_session=True,
@@ -64,7 +64,7 @@ STOP = "kill %1\n"
 
 
 def script_of(session, text, before_stop=""):
-    """The commands of a document, which starts a daemon and stops it once, with what is to be done while it runs."""
+    """The commands of a document, which must start and stop one daemon, plus commands that run before it is stopped."""
     script = "set -euo pipefail\nset -x\n" + session.localize("\n".join(blocks(text, "sh")))
     if script.count(STOP) != 1:
         sys.exit("the document must stop its daemon once, with `kill %1`")
@@ -77,11 +77,12 @@ def run_readme(repository, build, scratch):
     if len(blocks(text, "sh")) < 4 or not programs:
         sys.exit("README.md has lost its examples")
     session = Session(repository, scratch)
-    # The program queries what the commands have put, so it runs before the daemon is stopped.
+    # The program queries items that the commands have put, so it runs before the daemon is stopped.
     source = pathlib.Path(scratch) / "program.cc"
     source.write_text(session.localize(programs[0]))
     prefix = f"{scratch}/prefix"
-    # What `./dev demo` printed is in build/demo; its output was no terminal, and still it printed tables.
+    # The output of `./dev demo` is in build/demo. It must be tables, although it was not printed to a
+    # terminal.
     session.run(script_of(session, text, f"""
 grep -q '^5. Orders of a customer between two dates: customer-id cust_001, ' build/demo/before.txt
 grep -q '^order_id  order_date  customer_id  ' build/demo/before.txt

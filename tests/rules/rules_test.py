@@ -1,6 +1,6 @@
-"""Holds docs/rules.md against the tree: every rule is named by a test, and every rule that is named has a row.
+"""Compares docs/rules.md with the tree: a test must name every rule, and every rule named anywhere must have a row.
 
-    rules_test.py REPOSITORY          fails with what does not hold
+    rules_test.py REPOSITORY          fails and prints each violation
     rules_test.py REPOSITORY --list   also prints, for each rule, the files under tests/ that name it
 """
 

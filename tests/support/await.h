@@ -1,4 +1,4 @@
-// Waiting for what is to come by itself.
+// Waiting for a condition.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace itemdb::testing {
 
-// Until `condition` is true; false when it is not for minutes.
+// Waits until `condition` is true; false after three minutes.
 template <typename Condition>
 bool Await(Condition condition) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(3);

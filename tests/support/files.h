@@ -1,4 +1,4 @@
-// Whole files, read and written.
+// Reading and writing whole files.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace itemdb::testing {
 
-// The content of a file; empty when there is none.
+// The content of a file; empty if the file does not exist.
 inline std::string ReadFile(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  // Not through istreambuf_iterator: unoptimised, as tests are, that takes a second for a ballast file.
+  // Not with istreambuf_iterator: in unoptimised tests that takes a second for a ballast file.
   std::ostringstream content;
   content << in.rdbuf();
   return std::move(content).str();
 }
 
-// Makes or replaces it.
+// Creates or replaces the file.
 inline void WriteFile(const std::filesystem::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
 }

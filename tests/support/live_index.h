@@ -1,4 +1,4 @@
-// Indexes created on and deleted from live tables, for tests.
+// Helpers for tests that create and delete indexes on live tables.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace itemdb::testing {
 
-inline absl::StatusOr<v1::UpdateTableReply> UpdateTable(Database& database,
+inline absl::StatusOr<v1::UpdateTableReply> UpdateTable(storage::Database& database,
                                                         const v1::UpdateTableRequest& request) {
   return Await<v1::UpdateTableReply>([&](auto done) { database.UpdateTable(request, std::move(done)); });
 }
 
-// UpdateTable that creates an index of all attributes, given as in AddIndex.
+// An UpdateTable request that creates an index with all attributes; `attributes` as in AddIndex.
 inline v1::UpdateTableRequest CreateIndexRequest(const std::string& table, const std::string& index,
                                                  std::initializer_list<std::string> attributes,
                                                  int partition_count) {
@@ -36,9 +36,9 @@ inline v1::UpdateTableRequest DeleteIndexRequest(const std::string& table, const
   return request;
 }
 
-// Waits until no index of `table` is CREATING any more, or the table is gone; fails the test when that takes
+// Waits until no index of `table` is CREATING, or the table does not exist; fails the test after five
 // minutes.
-inline void AwaitIndexes(Database& database, const std::string& table) {
+inline void AwaitIndexes(storage::Database& database, const std::string& table) {
   v1::DescribeTableRequest request;
   request.set_table_name(table);
   absl::StatusOr<v1::DescribeTableReply> reply;
@@ -49,11 +49,10 @@ inline void AwaitIndexes(Database& database, const std::string& table) {
     if (reply.ok() && reply->table().table_status() == v1::TABLE_STATUS_ACTIVE) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   } while (std::chrono::steady_clock::now() < until);
-  ADD_FAILURE() << "not filled: " << (reply.ok() ? reply->DebugString() : reply.status().ToString());
+  ADD_FAILURE() << "no ACTIVE index: " << (reply.ok() ? reply->DebugString() : reply.status().ToString());
 }
 
-// Waits until nothing is left of the files of builds, which go a moment after the index is there; false when
-// they do not for a minute.
+// Waits until the files of index builds are removed, soon after an index is ACTIVE; false after a minute.
 inline bool AwaitNoBuildFiles(const std::string& data_directory) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (std::filesystem::exists(data_directory + "/builds")) {

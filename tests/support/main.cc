@@ -1,4 +1,4 @@
-// main() of every test program: GoogleTest's own, and an end for a test that hangs, which says where.
+// main() of every test program: GoogleTest, and a watch that ends a hanging test and prints where it hangs.
 
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Several times what the longest test takes under a sanitizer on a loaded machine. ITEMDB_TEST_SECONDS sets
-// another; 0: none.
+// Several times as long as the longest test under a sanitizer on a busy machine. ITEMDB_TEST_SECONDS sets
+// another limit; 0: none.
 std::chrono::seconds Limit() {
   const char* seconds = std::getenv("ITEMDB_TEST_SECONDS");
   if (seconds == nullptr) return std::chrono::seconds(420);
@@ -32,9 +32,9 @@ std::chrono::seconds Limit() {
   std::exit(2);
 }
 
-// Ends the program when a test does not end, or what comes before, between and after tests: first the stacks
-// of all threads are printed (by gdb, where it is installed), so that one occurrence tells what it waits for.
-// It watches until the process is gone.
+// Ends the program if a test, or the code before, between or after tests, exceeds the limit. First prints the
+// stacks of all threads (by gdb, if installed), so that one occurrence shows what the program waits for. Runs
+// until the process ends.
 class HangWatch {
  public:
   HangWatch() {
@@ -43,14 +43,14 @@ class HangWatch {
   }
 
   void Begin(std::string what) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     running_ = std::move(what);
     end_ = Clock::now() + limit_;
   }
 
  private:
   void Loop() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     while (true) {
       never_.WaitFor(mutex_, std::chrono::seconds(1));
       if (Clock::now() >= end_) End();
@@ -69,14 +69,14 @@ class HangWatch {
   }
 
   const std::chrono::seconds limit_ = Limit();
-  Mutex mutex_;
-  // Nobody notifies it.
-  CondVar never_;
+  storage::Mutex mutex_;
+  // Never notified.
+  storage::CondVar never_;
   std::string running_ ABSL_GUARDED_BY(mutex_);
   Clock::time_point end_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Tells the watch, which outlives it, what runs.
+// Tells the watch, which outlives this object, which test runs.
 class Listener : public ::testing::EmptyTestEventListener {
  public:
   explicit Listener(HangWatch& watch) : watch_(watch) {}
@@ -96,7 +96,7 @@ class Listener : public ::testing::EmptyTestEventListener {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-  // Other threads run by then.
+  // Death tests need this style when other threads run.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   static auto* const watch = new itemdb::testing::HangWatch();
   ::testing::UnitTest::GetInstance()->listeners().Append(new itemdb::testing::Listener(*watch));

@@ -6,8 +6,7 @@
 #include <utility>
 
 #ifdef ITEMDB_ADDRESS_SANITIZER
-// RocksDB 7.8 forgets the memtable it has just made when starting a new log fails, as it does on this
-// file system.
+// RocksDB 7.8 leaks a new memtable when starting a new log fails, as it does on this file system.
 extern "C" const char* __lsan_default_suppressions() { return "leak:rocksdb::DBImpl::SwitchMemtable\n"; }
 #endif
 
@@ -28,7 +27,7 @@ using rocksdb::IOStatus;
 using rocksdb::Slice;
 using Operation = InjectedFault::Operation;
 
-// RocksDB joins paths with a slash whether or not there is one.
+// RocksDB may join paths with two slashes.
 std::string Normal(const std::string& path) {
   std::string normal = std::filesystem::path(path).lexically_normal().string();
   if (normal.size() > 1 && normal.back() == '/') normal.pop_back();
@@ -47,7 +46,7 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
         file_(std::move(file)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
-    MutexLock lock(disk_.mutex_);
+    storage::MutexLock lock(disk_.mutex_);
     IOStatus status = disk_.Admit(Operation::kAppend, path_);
     if (status.ok()) status = target()->Append(data, options, dbg);
     if (status.ok()) file_->size += data.size();
@@ -57,11 +56,10 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
                   IODebugContext* dbg) override {
     return Append(data, options, dbg);
   }
-  // Direct I/O only, which starts each write at the end of the file or overwrites the padding of the last
-  // one.
+  // Used for direct I/O only, which appends or overwrites the padding of the last write.
   IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
                             IODebugContext* dbg) override {
-    MutexLock lock(disk_.mutex_);
+    storage::MutexLock lock(disk_.mutex_);
     IOStatus status = disk_.Admit(Operation::kAppend, path_);
     if (!status.ok()) return status;
     disk_.state_.BeforeOverwrite(path_, offset, data.size());
@@ -74,7 +72,7 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
     return PositionedAppend(data, offset, options, dbg);
   }
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
-    MutexLock lock(disk_.mutex_);
+    storage::MutexLock lock(disk_.mutex_);
     if (size == file_->size) return target()->Truncate(size, options, dbg);
     IOStatus status = disk_.Admit(std::nullopt, path_);
     if (!status.ok()) return status;
@@ -94,7 +92,7 @@ class PowerLossFileSystem::WritableFile : public rocksdb::FSWritableFileOwnerWra
 
  private:
   PowerLossFileSystem& disk_;
-  // Where the file was opened; used for faults, and to read what an overwrite replaces.
+  // The path at the time of opening; used for faults, and to read the bytes that an overwrite replaces.
   const std::string path_;
   // Its fields are guarded by disk_.mutex_.
   const std::shared_ptr<UnsyncedFile> file_;
@@ -110,7 +108,7 @@ class PowerLossFileSystem::RandomRWFile : public rocksdb::FSRandomRWFileOwnerWra
         file_(std::move(file)) {}
 
   IOStatus Write(uint64_t offset, const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
-    MutexLock lock(disk_.mutex_);
+    storage::MutexLock lock(disk_.mutex_);
     IOStatus status = disk_.Admit(Operation::kAppend, path_);
     if (!status.ok()) return status;
     disk_.state_.BeforeOverwrite(path_, offset, data.size());
@@ -147,7 +145,7 @@ class PowerLossFileSystem::RandomAccessFile : public rocksdb::FSRandomAccessFile
     IOStatus fault = Fault();
     return fault.ok() ? FSRandomAccessFileOwnerWrapper::MultiRead(requests, count, options, dbg) : fault;
   }
-  // Tried by readers ahead, who read on demand when it is not offered.
+  // Without Prefetch RocksDB reads on demand.
   IOStatus Prefetch(uint64_t /*offset*/, size_t /*size*/, const IOOptions& /*options*/,
                     IODebugContext* /*dbg*/) override {
     return IOStatus::NotSupported();
@@ -155,7 +153,7 @@ class PowerLossFileSystem::RandomAccessFile : public rocksdb::FSRandomAccessFile
 
  private:
   IOStatus Fault() const {
-    MutexLock lock(disk_.mutex_);
+    storage::MutexLock lock(disk_.mutex_);
     return disk_.TakeFault(Operation::kRead, path_);
   }
 
@@ -187,44 +185,44 @@ PowerLossFileSystem::PowerLossFileSystem(const std::string& root, std::shared_pt
 PowerLossFileSystem::~PowerLossFileSystem() = default;
 
 void PowerLossFileSystem::CutPowerAfter(uint64_t operations) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   cut_at_operation_ = operations_ + operations;
 }
 
 uint64_t PowerLossFileSystem::operations() const {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   return operations_;
 }
 
 bool PowerLossFileSystem::power_is_cut() const {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   return power_is_cut_;
 }
 
 PowerLossReport PowerLossFileSystem::LoseUnsynced(uint64_t seed) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   power_is_cut_ = true;
   std::mt19937_64 random(seed);
   return state_.ForgetUnsynced(random);
 }
 
 void PowerLossFileSystem::Inject(InjectedFault fault) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   faults_.push_back(std::move(fault));
 }
 
 int PowerLossFileSystem::faults_left() const {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   return static_cast<int>(faults_.size());
 }
 
 void PowerLossFileSystem::ClearFaults() {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   faults_.clear();
 }
 
 void PowerLossFileSystem::SetFreeSpace(std::optional<uint64_t> bytes) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   free_space_ = bytes;
 }
 
@@ -251,7 +249,7 @@ bool PowerLossFileSystem::Covers(const std::string& path) const {
 }
 
 IOStatus PowerLossFileSystem::SyncFile(const std::string& path, const std::shared_ptr<UnsyncedFile>& file) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kSync, path);
   if (status.ok()) {
     state_.SyncFile(file);
@@ -262,7 +260,7 @@ IOStatus PowerLossFileSystem::SyncFile(const std::string& path, const std::share
 }
 
 IOStatus PowerLossFileSystem::SyncDirectory(const std::string& path) {
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kSyncDirectory, path);
   if (status.ok()) state_.SyncDirectory(path);
   return status;
@@ -272,7 +270,7 @@ IOStatus PowerLossFileSystem::NewWritableFile(const std::string& name, const Fil
                                               std::unique_ptr<FSWritableFile>* result, IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->NewWritableFile(path, options, result, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kCreateFile, path);
   if (!status.ok()) return status;
   bool exists = target_->FileExists(path, options.io_options, dbg).ok();
@@ -290,7 +288,7 @@ IOStatus PowerLossFileSystem::ReopenWritableFile(const std::string& name, const 
                                                  IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->ReopenWritableFile(path, options, result, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kCreateFile, path);
   if (!status.ok()) return status;
   bool exists = target_->FileExists(path, options.io_options, dbg).ok();
@@ -306,7 +304,7 @@ IOStatus PowerLossFileSystem::ReuseWritableFile(const std::string& path, const s
                                                 const FileOptions& options,
                                                 std::unique_ptr<FSWritableFile>* result,
                                                 IODebugContext* dbg) {
-  // The general form, a rename and NewWritableFile, so that both are recorded.
+  // The general implementation, a rename and NewWritableFile, so that both are recorded.
   return FileSystem::ReuseWritableFile(path, old_path, options, result, dbg);
 }
 
@@ -314,7 +312,7 @@ IOStatus PowerLossFileSystem::NewRandomRWFile(const std::string& name, const Fil
                                               std::unique_ptr<FSRandomRWFile>* result, IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->NewRandomRWFile(path, options, result, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   std::unique_ptr<FSRandomRWFile> file;
   IOStatus status = target_->NewRandomRWFile(path, options, &file, dbg);
   if (!status.ok()) return status;
@@ -357,7 +355,7 @@ IOStatus PowerLossFileSystem::DeleteFile(const std::string& name, const IOOption
                                          IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->DeleteFile(path, options, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = target_->FileExists(path, options, dbg);
   if (!status.ok()) return target_->DeleteFile(path, options, dbg);
   status = Admit(Operation::kDelete, path);
@@ -375,7 +373,7 @@ IOStatus PowerLossFileSystem::RenameFile(const std::string& from_name, const std
   if (!Covers(from) && !Covers(to)) return target_->RenameFile(from, to, options, dbg);
   if (Covers(from) != Covers(to))
     return IOStatus::NotSupported("renamed across the border of the root", from);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kRename, to);
   if (!status.ok()) return status;
   std::string kept = state_.KeepAside(to);
@@ -391,7 +389,7 @@ IOStatus PowerLossFileSystem::LinkFile(const std::string& from_name, const std::
   if (!Covers(from) && !Covers(to)) return target_->LinkFile(from, to, options, dbg);
   // RocksDB copies the file instead when linking is not supported.
   if (Covers(from) != Covers(to)) return IOStatus::NotSupported("linked across the border of the root", from);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(Operation::kCreateFile, to);
   if (status.ok()) status = target_->LinkFile(from, to, options, dbg);
   if (status.ok()) state_.LinkFile(from, to);
@@ -402,7 +400,7 @@ IOStatus PowerLossFileSystem::CreateDir(const std::string& name, const IOOptions
                                         IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->CreateDir(path, options, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(std::nullopt, path);
   if (status.ok()) status = target_->CreateDir(path, options, dbg);
   if (status.ok()) state_.CreateDirectory(path);
@@ -420,7 +418,7 @@ IOStatus PowerLossFileSystem::DeleteDir(const std::string& name, const IOOptions
                                         IODebugContext* dbg) {
   std::string path = Normal(name);
   if (!Covers(path)) return target_->DeleteDir(path, options, dbg);
-  MutexLock lock(mutex_);
+  storage::MutexLock lock(mutex_);
   IOStatus status = Admit(std::nullopt, path);
   if (status.ok()) status = target_->DeleteDir(path, options, dbg);
   if (status.ok()) state_.DeleteDirectory(path);
@@ -430,7 +428,7 @@ IOStatus PowerLossFileSystem::DeleteDir(const std::string& name, const IOOptions
 IOStatus PowerLossFileSystem::GetFreeSpace(const std::string& path, const IOOptions& options, uint64_t* bytes,
                                            IODebugContext* dbg) {
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     if (free_space_.has_value()) {
       *bytes = *free_space_;
       return IOStatus::OK();

@@ -1,24 +1,22 @@
-// A RocksDB file system whose power can be cut: for tests of what a database keeps.
+// A RocksDB file system with a simulated power cut, for tests of durability.
 //
-// It passes everything through to a real directory and remembers what the program has not made durable. A
-// killed process loses nothing that it wrote, because the kernel has it; so killing cannot show a missing
-// sync. This can:
+// Passes every operation through to a real directory and records what the program has not made durable. A
+// killed process loses nothing that it wrote, because the kernel has it, so a test that only kills cannot
+// find a missing sync. This file system can:
 //
 //   auto disk = std::make_shared<PowerLossFileSystem>(root);
-//   disk->CutPowerAfter(seed % 500);           // operations until the machine is dead
+//   disk->CutPowerAfter(seed % 500);           // changing operations until the power fails
 //   ... run a database on `disk` until it fails, then destroy it ...
-//   disk->LoseUnsynced(seed);                  // the real directory is now what the disk kept
+//   disk->LoseUnsynced(seed);                  // the real directory now holds what the disk kept
 //   ... open the database there with the real file system ...
 //
 // Only FSWritableFile::Sync, Fsync and FSDirectory::Fsync make anything durable; RangeSync, Flush and Close
-// do not. No real sync is made, so tests run at memory speed. What a cut may leave is written in
-// unsynced_state.h.
+// do not. No real sync is made, so tests are fast. unsynced_state.h says what a power cut may leave.
 //
-// Not offered: memory-mapped buffers (NotSupported). Logger files that RocksDB opens itself and LOCK are
-// passed through unrecorded.
+// Memory-mapped buffers are NotSupported. Files of RocksDB's logger, and LOCK, are not recorded.
 //
-// Thread-safe. Every operation that changes something runs under one mutex, so that the real directory and
-// the record agree and the power fails between two operations, never inside one.
+// Thread-safe. Every changing operation runs under one mutex, so that the real directory and the records
+// agree. The power fails between two operations, never inside one.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +33,12 @@
 
 namespace itemdb::testing {
 
-// An error to be returned by operations to come; see PowerLossFileSystem::Inject.
+// An error that later operations return; see PowerLossFileSystem::Inject.
 struct InjectedFault {
-  // Reads are those at a place of a file, as of tables; they fail whether or not the power is cut.
+  // kRead: reads at an offset, as RocksDB reads table files; they fail whether or not the power is cut.
   enum class Operation { kAppend, kSync, kCreateFile, kRename, kDelete, kSyncDirectory, kRead };
   Operation operation = Operation::kSync;
-  // Chooses files by absolute path; for kRename the new name. Empty: all. Must not call the file system.
+  // Selects files by absolute path (kRename: the new path). Empty: all files. Must not call the file system.
   std::function<bool(const std::string& path)> matches;
   // How many matching operations fail before the fault is used up.
   int times = 1;
@@ -49,36 +47,34 @@ struct InjectedFault {
 
 class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  // `root` is an existing directory, absolute, without symbolic links; what it holds is durable. Paths
-  // elsewhere are passed through. The sibling `<root>.kept` is used until destruction.
+  // `root` is an existing directory, absolute, without symbolic links; its present content is durable.
+  // Operations on other paths are passed through. Uses the sibling directory `<root>.kept`.
   explicit PowerLossFileSystem(const std::string& root,
                                std::shared_ptr<rocksdb::FileSystem> base = rocksdb::FileSystem::Default());
   ~PowerLossFileSystem() override;
 
   // ---- for the test ----
 
-  // After `operations` more changing operations (creating, appending, syncing, renaming, ...) every further
-  // one fails with an I/O error. Reads go on.
+  // Lets `operations` more changing operations (creating, appending, syncing, renaming, ...) succeed; every
+  // later one fails with an I/O error. Reads still succeed.
   void CutPowerAfter(uint64_t operations);
-  // Changing operations so far that succeeded: run once without a cut to learn where cuts make sense.
+  // Changing operations that have succeeded. A first run without a cut shows how many there are.
   uint64_t operations() const;
   bool power_is_cut() const;
 
-  // Makes the real directory what `seed` lets a power cut leave, and cuts the power if that has not happened.
-  // To be called after the database on this file system is destroyed. Afterwards this object refuses every
-  // change.
+  // Cuts the power, unless it is cut, and turns the real directory into what `seed` lets a power cut leave.
+  // Call after the database on this file system is destroyed. Later changes through this object fail.
   PowerLossReport LoseUnsynced(uint64_t seed);
 
   // Faults are tried in the order of injection. A failed append writes nothing. After a failed sync the bytes
-  // that it should have made durable stay readable and can still be lost, whatever later syncs of that file
-  // answer.
+  // that it should have made durable stay readable and can be lost, even if later syncs succeed.
   void Inject(InjectedFault fault);
-  // Faults injected that have not been used up.
+  // Injected faults that are not used up.
   int faults_left() const;
-  // Takes all of them back.
+  // Removes all injected faults.
   void ClearFaults();
 
-  // What GetFreeSpace answers, in bytes; nullopt: the truth.
+  // The bytes that GetFreeSpace reports; nullopt: the real value.
   void SetFreeSpace(std::optional<uint64_t> bytes);
 
   // ---- rocksdb::FileSystem ----
@@ -128,10 +124,10 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
   class RandomAccessFile;
   class Directory;
 
-  // The first fault that `operation` on `path` meets; OK: none.
+  // The first fault for `operation` on `path`; OK if there is none.
   rocksdb::IOStatus TakeFault(std::optional<InjectedFault::Operation> operation, const std::string& path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Counts one changing operation, or says why it must fail. `operation` is empty for those without faults.
+  // Counts one changing operation, or returns why it fails. `operation` is empty if it has no faults.
   rocksdb::IOStatus Admit(std::optional<InjectedFault::Operation> operation, const std::string& path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether `path` is the root or below it.
@@ -140,7 +136,7 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus SyncDirectory(const std::string& path);
 
   const std::string root_;
-  mutable Mutex mutex_;
+  mutable storage::Mutex mutex_;
   UnsyncedState state_ ABSL_GUARDED_BY(mutex_);
   bool power_is_cut_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t operations_ ABSL_GUARDED_BY(mutex_) = 0;

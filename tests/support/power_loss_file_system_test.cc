@@ -1,5 +1,5 @@
-// The simulated power cut itself: first file by file, then under RocksDB. The second half is what makes it
-// worth anything: synced writes survive every cut, unsynced ones are seen to go.
+// The simulated power cut: first on single files, then under RocksDB. The tests under RocksDB show that the
+// simulation is useful: synced writes survive every cut, and unsynced writes are lost.
 #include "tests/support/power_loss_file_system.h"
 
 #include <atomic>
@@ -32,7 +32,7 @@ std::string ReadFile(const std::string& path) {
   return content.str();
 }
 
-// One simulated disk and shorthands for the calls that a program makes on it.
+// One simulated disk, with shorthands for calls on it.
 class Disk {
  public:
   Disk() : root_(temporary_.path() + "/disk") {
@@ -40,7 +40,7 @@ class Disk {
     PowerOn();
   }
 
-  // A new machine on what the old one left.
+  // Starts a new file system on what the old one left.
   void PowerOn() {
     fs_.reset();
     fs_ = std::make_shared<PowerLossFileSystem>(root_);
@@ -81,7 +81,7 @@ class Disk {
   std::shared_ptr<PowerLossFileSystem> fs_;
 };
 
-// Every content that `name` has after a power cut, over many seeds, when `program` ran before it.
+// Every content that `name` has after a power cut when `program` ran before it, over many seeds.
 template <typename Program>
 std::set<std::string> ContentsAfterCut(const std::string& name, Program program) {
   std::set<std::string> contents;
@@ -181,7 +181,7 @@ TEST(PowerLossFileSystem, RenameWithoutDirectorySyncLeavesTheOldOrTheNewContent)
   EXPECT_EQ(ContentsAfterCut("WATERMARK", replace(true)), (std::set<std::string>{"new"}));
 }
 
-// The mistake that a rename makes easy: the name is durable, the bytes are not.
+// A frequent mistake with renames: the new name is durable, the bytes are not.
 TEST(PowerLossFileSystem, RenamedFileThatWasNotSyncedCanBeEmpty) {
   auto contents = ContentsAfterCut("WATERMARK", [](Disk& disk) {
     disk.Write("WATERMARK", "old", /*sync=*/true);
@@ -227,7 +227,7 @@ TEST(PowerLossFileSystem, LinkIsUndoneAloneAndTheFileStays) {
   EXPECT_EQ(ContentsAfterCut("file", link), (std::set<std::string>{"a"}));
 }
 
-// A database that syncs its own directory but not the one above can vanish as a whole.
+// A database that syncs its own directory but not the parent directory can vanish as a whole.
 TEST(PowerLossFileSystem, NewDirectoryVanishesWithItsFilesUntilItsParentIsSynced) {
   auto create = [](bool sync_parent) {
     return [sync_parent](Disk& disk) {
@@ -241,7 +241,7 @@ TEST(PowerLossFileSystem, NewDirectoryVanishesWithItsFilesUntilItsParentIsSynced
   EXPECT_EQ(ContentsAfterCut("data/file", create(true)), (std::set<std::string>{"a"}));
 }
 
-// Undoing only some changes of a file's history would lose content that no real disk loses.
+// Changes of one name are undone from the last to the first; otherwise too much content could vanish.
 TEST(PowerLossFileSystem, HistoryOfOneNameIsUndoneFromItsEnd) {
   auto contents = ContentsAfterCut("a", [](Disk& disk) {
     disk.Write("a", "1", /*sync=*/true);
@@ -350,7 +350,7 @@ rocksdb::Options DatabaseOptions(rocksdb::Env* env) {
   options.info_log = std::make_shared<NullLogger>();
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.allow_fallocate = false;
-  // Small, so that flushes, new WALs and compactions happen while the power fails.
+  // Small buffers, so that flushes, new WALs and compactions happen while the power fails.
   options.write_buffer_size = 64 << 10;
   options.arena_block_size = 4 << 10;
   options.level0_file_num_compaction_trigger = 2;
@@ -361,19 +361,19 @@ rocksdb::Options DatabaseOptions(rocksdb::Env* env) {
 struct Outcome {
   bool opened = false;
   std::string error;
-  // Acknowledged writes; those of them whose value is gone.
+  // `acknowledged`: writes that succeeded; `lost`: those of them whose value is lost.
   int acknowledged = 0;
   int lost = 0;
   PowerLossReport report;
 };
 
-// Two threads put keys of their own until the power is cut at a moment chosen by `seed`; then the database is
+// Two threads put different keys until the power is cut at a moment chosen by `seed`; then the database is
 // opened on what is left, with the real file system.
 Outcome RunUntilCut(uint64_t seed, bool sync) {
   Disk disk;
   std::mt19937_64 random(seed);
-  // Every other cut comes while the database is opened or soon after it: files are made and renamed there,
-  // and entries are undone whatever the threads do.
+  // Every other cut comes during or soon after the opening of the database, when files are created and
+  // renamed, so that entries are undone however the threads run.
   disk->CutPowerAfter(random() % (seed % 2 == 0 ? 100 : 2'000));
   std::map<std::string, std::string> acknowledged[2];
   {
@@ -388,7 +388,7 @@ Outcome RunUntilCut(uint64_t seed, bool sync) {
         for (int i = 0; i < 4'000; ++i) {
           std::string key = std::to_string(thread) + "/" + std::to_string(i % 500);
           std::string value = std::to_string(i) + std::string(200, 'v');
-          // A put that failed may have reached the disk, so its old value is no longer owed.
+          // A failed put may have reached the disk, so the old value need not be there.
           if (!db->Put(options, key, value).ok()) {
             acknowledged[thread].erase(key);
             return;
@@ -419,8 +419,8 @@ Outcome RunUntilCut(uint64_t seed, bool sync) {
   return outcome;
 }
 
-// One outcome per seed. Runs several at once: after a failed flush RocksDB sleeps for a second before it
-// gives up.
+// One outcome per seed. Runs several seeds at once, because RocksDB sleeps for a second after a failed flush
+// before it gives up.
 std::vector<Outcome> RunSeeds(uint64_t seeds, bool sync) {
   std::vector<Outcome> outcomes(seeds);
   std::atomic<uint64_t> next = 0;
@@ -448,7 +448,7 @@ TEST(PowerLossUnderRocksDb, EverySyncedWriteSurvives) {
     lost_bytes += outcome.report.lost_bytes;
     undone_entries += outcome.report.undone_entries;
   }
-  // The cuts did bite.
+  // The cuts had effects.
   EXPECT_GT(acknowledged, 1'000);
   EXPECT_GT(lost_bytes, 0u);
   EXPECT_GT(undone_entries, 0);

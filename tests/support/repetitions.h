@@ -1,4 +1,4 @@
-// How often a test repeats itself with another seed, and how much it does, in a build with a sanitizer.
+// How often a test repeats itself with another seed, and how many steps it makes, in sanitizer builds.
 #pragma once
 
 namespace itemdb::testing {
@@ -10,8 +10,8 @@ inline constexpr bool kHasSanitizer = false;
 #endif
 inline constexpr int kSanitizerShare = kHasSanitizer ? 4 : 1;
 
-// `count` in the build that users get. A build with a sanitizer makes a quarter of them: what it looks for is
-// in the steps, which are the same ones, and each takes it five times as long.
+// `count` in a normal build. A sanitizer build makes a quarter of that: more repetitions run the same code,
+// and each takes five times as long.
 template <typename Count>
 constexpr Count Repetitions(Count count) {
   return (count + kSanitizerShare - 1) / kSanitizerShare;

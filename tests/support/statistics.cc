@@ -59,8 +59,8 @@ int64_t ValueSize(const v1::AttributeValue& value) {
   }
 }
 
-void ExpectCounted(Database& database, const std::string& table, const std::string& index, int64_t items,
-                   int64_t bytes) {
+void ExpectCounted(storage::Database& database, const std::string& table, const std::string& index,
+                   int64_t items, int64_t bytes) {
   SCOPED_TRACE("table " + table + (index.empty() ? "" : ", index " + index));
   wire::PageRequest request;
   request.set_table_name(table);
@@ -68,7 +68,7 @@ void ExpectCounted(Database& database, const std::string& table, const std::stri
   int64_t counted = 0;
   int64_t counted_bytes = 0;
   for (bool more = true; more;) {
-    auto page = Await<Page>([&](auto done) { database.Scan(request, std::move(done)); });
+    auto page = Await<storage::Page>([&](auto done) { database.Scan(request, std::move(done)); });
     ASSERT_TRUE(page.ok()) << page.status();
     v1::QueryReply reply;
     ASSERT_TRUE(reply.ParseFromString(page->encoded_items));
@@ -90,7 +90,7 @@ int64_t SizeOf(const v1::Item& item) {
   return size;
 }
 
-void ExpectExactStatistics(Database& database) {
+void ExpectExactStatistics(storage::Database& database) {
   v1::ListTablesRequest list;
   for (bool more = true; more;) {
     auto names = database.ListTables(list);

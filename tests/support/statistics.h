@@ -1,4 +1,4 @@
-// The exact statistics of tables and indexes, counted again from their items.
+// The statistics of tables and indexes, computed again from their items.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace itemdb::testing {
 
-// By SEM-002 and SEM-003, computed from the text of numbers. `item` is canonical.
+// The size of an item by the size rules (SEM-002, SEM-003), from the text of numbers. `item` is canonical.
 int64_t SizeOf(const v1::Item& item);
 
-// Fails the test unless what DescribeTable says of every table and index, items and bytes, is what a scan
-// finds. Nothing may be written meanwhile.
-void ExpectExactStatistics(Database& database);
+// Fails the test unless the number of items and bytes that DescribeTable reports for every table and index
+// equals what a scan finds. Nothing may be written at the same time.
+void ExpectExactStatistics(storage::Database& database);
 
 }  // namespace itemdb::testing

@@ -1,4 +1,4 @@
-// A directory of its own for one test, removed with everything in it at the end.
+// A directory for one test, removed with its contents when the object is destroyed.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace itemdb::testing {
 
 class TemporaryDirectory {
  public:
-  // Makes it under $TMPDIR or /tmp; aborts when that is impossible.
+  // Makes the directory under $TMPDIR or /tmp; aborts if that is impossible.
   TemporaryDirectory() {
     const char* base = std::getenv("TMPDIR");
     path_ = std::string(base != nullptr ? base : "/tmp") + "/itemdb-test-XXXXXX";

@@ -13,7 +13,7 @@
 namespace itemdb {
 namespace {
 
-// Tests only: what cannot fail must not.
+// For tests only: a failure ends the process.
 template <typename T>
 T* Must(T* pointer) {
   if (pointer == nullptr) std::abort();
@@ -45,7 +45,7 @@ void AddExtension(X509* certificate, X509* issuer, int nid, const std::string& v
   X509_EXTENSION_free(extension);
 }
 
-// A certificate over `key`, signed by `issuer` with `issuer_key`, or by itself when `issuer` is null.
+// A certificate for `key`, signed by `issuer` with `issuer_key`; self-signed if `issuer` is null.
 X509* MakeCertificate(const std::string& name, absl::Duration valid_for, EVP_PKEY* key, X509* issuer,
                       EVP_PKEY* issuer_key) {
   static long serial = 1;

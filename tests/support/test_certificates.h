@@ -1,4 +1,4 @@
-// Certificates made on the spot: an authority, and what it signs.
+// Certificates made during a test: an authority, and certificates that it signs.
 //
 //   TestAuthority authority("the right authority");
 //   TestCertificate daemon = authority.Sign({.name = "localhost"});
@@ -28,7 +28,7 @@ class TestAuthority {
   struct Request {
     // Common name and DNS subject alternative name.
     std::string name = "localhost";
-    // Valid from a day before the earlier of now and this, until this.
+    // Valid until now + `valid_for`; begins one day before the earlier of now and that time.
     absl::Duration valid_for = absl::Hours(1);
   };
   TestCertificate Sign(const Request& request) const;

@@ -60,7 +60,7 @@ std::string Show(const std::string& encoded_item) {
   return Show(item);
 }
 
-std::vector<std::string> ShowItems(const Page& page) {
+std::vector<std::string> ShowItems(const storage::Page& page) {
   v1::QueryReply reply;
   EXPECT_TRUE(reply.ParseFromString(page.reply.SerializeAsString() + page.encoded_items));
   std::vector<std::string> items;
@@ -68,14 +68,14 @@ std::vector<std::string> ShowItems(const Page& page) {
   return items;
 }
 
-v1::GetStatusReply StatusWithTables(Database& database) {
+v1::GetStatusReply StatusWithTables(storage::Database& database) {
   v1::GetStatusRequest request;
   request.set_with_tables(true);
   return database.GetStatus(request);
 }
 
-DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
-  DatabaseOptions options;
+storage::DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
+  storage::DatabaseOptions options;
   options.data_directory = std::move(directory);
   options.block_cache_bytes = 8 << 20;
   options.memtable_bytes = 8 << 20;
@@ -89,11 +89,11 @@ DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
 
 TestDatabase::TestDatabase() : options_(DefaultOptions(directory_.path() + "/data")) { Reopen(); }
 
-TestDatabase::TestDatabase(DatabaseOptions options) : options_(std::move(options)) { Reopen(); }
+TestDatabase::TestDatabase(storage::DatabaseOptions options) : options_(std::move(options)) { Reopen(); }
 
 void TestDatabase::Reopen() {
   database_.reset();
-  auto database = Database::Open(options_);
+  auto database = storage::Database::Open(options_);
   ASSERT_TRUE(database.ok()) << database.status();
   database_ = *std::move(database);
 }
@@ -139,12 +139,12 @@ absl::StatusOr<wire::TransactWriteItemsReply> TestDatabase::Transact(
       [&](auto done) { database_->TransactWriteItems(request, std::move(done)); });
 }
 
-absl::StatusOr<Page> TestDatabase::Query(const wire::PageRequest& request) {
-  return Await<Page>([&](auto done) { database_->Query(request, std::move(done)); });
+absl::StatusOr<storage::Page> TestDatabase::Query(const wire::PageRequest& request) {
+  return Await<storage::Page>([&](auto done) { database_->Query(request, std::move(done)); });
 }
 
-absl::StatusOr<Page> TestDatabase::Scan(const wire::PageRequest& request) {
-  return Await<Page>([&](auto done) { database_->Scan(request, std::move(done)); });
+absl::StatusOr<storage::Page> TestDatabase::Scan(const wire::PageRequest& request) {
+  return Await<storage::Page>([&](auto done) { database_->Scan(request, std::move(done)); });
 }
 
 absl::StatusOr<v1::ReadChangesReply> TestDatabase::ReadChanges(uint64_t after) {
@@ -180,7 +180,7 @@ v1::CreateTableRequest TableRequest(const std::string& name, bool sorted) {
 
 namespace {
 
-// Adds `attribute`, "name:type", to the key of an index, and defines it unless it is there already.
+// Adds `attribute`, "name:type", to the key of an index, and defines the attribute if it is not defined yet.
 template <typename Index>
 void AddKeyAttribute(v1::CreateTableRequest* table, Index* index, const std::string& attribute,
                      v1::KeyType key_type) {

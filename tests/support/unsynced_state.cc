@@ -49,8 +49,8 @@ void Move(const std::string& from, const std::string& to) {
   ITEMDB_CHECK(!error);
 }
 
-// A number in [0, last] that is 0 or `last` a third of the time each: the ends are where recovery code goes
-// wrong.
+// A number in [0, last]: 0 and `last` have a probability of a third each, because recovery code fails most
+// often at these ends.
 uint64_t ChoosePrefix(uint64_t last, std::mt19937_64& random) {
   switch (random() % 3) {
     case 0:
@@ -126,8 +126,8 @@ void UnsyncedState::SyncDirectory(const std::string& directory) {
     durable[i] = durable[i] || ParentOf(change.path) == directory ||
                  (!change.from.empty() && ParentOf(change.from) == directory);
     if (!durable[i]) continue;
-    // A rename between two directories becomes durable with either; then so does what led to it. The
-    // directory's own creation does not: that is its parent's to sync.
+    // Syncing either of its two directories makes a rename durable, and the changes that it depends on. It
+    // does not make the creation of the directory itself durable: that needs a sync of the parent.
     for (size_t j = 0; j < i; ++j) {
       if (changes_[j].kind != Change::Kind::kCreateDirectory && DependsOn(change, changes_[j]))
         durable[j] = true;
@@ -213,8 +213,8 @@ PowerLossReport UnsyncedState::ForgetUnsynced(std::mt19937_64& random) {
   return report;
 }
 
-// Whether undoing `earlier` forces undoing `later`: both touch one entry or one file, or `earlier` made the
-// directory that `later` is about, or it happened in one that `later` deletes.
+// Whether undoing `earlier` requires undoing `later`: both change one entry or one file, `earlier` created a
+// directory that contains `later`, or `later` deletes a directory that contained `earlier`.
 bool UnsyncedState::DependsOn(const Change& later, const Change& earlier) {
   auto touches = [&](const std::string& path) {
     if (path.empty()) return false;
@@ -234,13 +234,12 @@ void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, std
     Resize(path, file.size);
     report.lost_bytes += lost;
   }
-  // The first overwrites reached the disk; those after them did not. Undone from the last to the first.
+  // The first overwrites reached the disk, the others did not. These are undone from the last to the first.
   size_t stay = ChoosePrefix(file.overwrites.size(), random);
   for (size_t i = file.overwrites.size(); i-- > stay;) {
     const UnsyncedFile::Overwrite& overwrite = file.overwrites[i];
     if (!overwrite.was_end && overwrite.offset + overwrite.old_bytes.size() > file.size) continue;
-    // Bytes appended after the cut end are gone with it; a file shorter than the cut is extended by the
-    // write.
+    // Bytes appended after the cut end are lost with it; writing extends a file that is shorter than the cut.
     if (file.size < overwrite.offset) Resize(path, overwrite.offset);
     WriteRange(path, overwrite.offset, overwrite.old_bytes);
     if (overwrite.was_end) {
@@ -259,7 +258,7 @@ std::vector<bool> UnsyncedState::ChooseUndoneInOrder(std::mt19937_64& random) co
   for (size_t i = 0; i < changes_.size(); ++i) {
     uint64_t& stay = changes_of[ParentOf(changes_[i].path)];
     undone[i] = stay == 0;
-    // What happened inside a directory that vanishes, or to an entry that another directory gave back.
+    // Also lost: changes inside a directory that is lost, or of an entry whose rename is undone.
     for (size_t j = 0; j < i && !undone[i]; ++j) undone[i] = undone[j] && DependsOn(changes_[i], changes_[j]);
     if (undone[i]) {
       stay = 0;
@@ -317,7 +316,7 @@ void UnsyncedState::MakeDurable(const std::vector<bool>& durable) {
     if (!durable[i]) {
       rest.push_back(std::move(changes_[i]));
     } else if (!changes_[i].kept.empty()) {
-      std::error_code ignored;  // An undone change has moved its content back.
+      std::error_code ignored;  // Undoing a change has moved its content back.
       fs::remove(changes_[i].kept, ignored);
       files_.erase(changes_[i].kept);
     }

@@ -1,25 +1,21 @@
-// What a disk would forget if its power failed now: the bookkeeping behind PowerLossFileSystem.
+// What a disk would lose if its power failed now: the records behind PowerLossFileSystem.
 //
-// The real directory always shows what the running program wrote, as the page cache does. Beside it this
-// class remembers which file bytes and which directory entries are not durable yet, and keeps the content
-// that an undone deletion or rename would bring back (in a sibling directory, `<root>.kept`).
-// ForgetUnsynced() then turns the real directory into one of the states that a power cut could have left.
+// The real directory always shows what the running program wrote, as the page cache does. This class also
+// remembers which file bytes and which directory entries are not durable yet, and keeps in a sibling
+// directory, `<root>.kept`, the content that the undoing of a deletion or rename would restore.
+// ForgetUnsynced() turns the real directory into one of the states that a power cut could have left.
 //
-// Rules of what becomes durable when:
-// - Syncing a file makes the bytes written so far durable. Of bytes written later any prefix, byte by byte,
-// may stay.
+// What becomes durable, and when:
+// - Syncing a file makes the bytes written so far durable. Any prefix of later bytes may survive.
 // - After a failed sync no later sync of that file makes more bytes durable: the kernel has marked the pages
-// clean.
-// - Overwriting, truncating or rewriting a file in place is kept or undone whole until the file is synced.
+//   clean.
+// - Overwriting, truncating or rewriting a file in place is kept or undone as a whole until it is synced.
 // - Creating, deleting, renaming and linking change a directory; syncing the directory makes its changes
-// durable.
-//   Which of the others stay is chosen among two worlds that local file systems stay within:
-//     in order: each directory keeps the changes up to some moment and forgets those after it, and a synced
-//     file in an
-//       unsynced directory can vanish (what POSIX leaves open);
-//     any order: each change stays or goes by itself, unless one that stays needs it; syncing a file also
-//     makes its
-//       name durable (what ext4, XFS and Btrfs do).
+//   durable. One of two models, which cover local file systems, chooses which other changes survive:
+//     in order: each directory keeps its changes up to some moment and loses all later ones. A synced file in
+//       an unsynced directory can vanish, as POSIX allows.
+//     any order: each change survives or is lost by itself, unless a surviving change depends on it. Syncing
+//       a file also makes its name durable, as on ext4, XFS and Btrfs.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +28,12 @@
 
 namespace itemdb::testing {
 
-// How much a power cut took. A test asserts on sums over many seeds to show that it can see loss at all.
+// The losses of a power cut. A test checks sums over many seeds, to show that it can see losses at all.
 struct PowerLossReport {
   uint64_t lost_bytes = 0;
   int undone_overwrites = 0;
   int undone_entries = 0;
-  // Which world was chosen for directory changes.
+  // Which of the two models was chosen for directory changes.
   bool in_order = false;
 };
 
@@ -47,53 +43,52 @@ struct UnsyncedFile {
   struct Overwrite {
     uint64_t offset;
     std::string old_bytes;
-    // The file ended there; undoing cuts it again.
+    // The file ended after these bytes; undoing cuts it there again.
     bool was_end;
   };
 
   uint64_t size = 0;
-  // The first `synced_bytes` survive; never more than `size`.
+  // A power cut keeps the first `synced_bytes`; never more than `size`.
   uint64_t synced_bytes = 0;
   std::vector<Overwrite> overwrites;
   bool sync_failed = false;
 };
 
 // Not thread-safe: PowerLossFileSystem calls it under its mutex. Paths are below the root, absolute and
-// lexically normal. Functions named after an operation are called after that operation succeeded, except
-// those that say otherwise.
+// lexically normal. A function named after an operation is called after that operation has succeeded, unless
+// its comment says otherwise.
 class UnsyncedState {
  public:
-  // All that is below `root`, an existing directory, is durable at this moment.
+  // Everything below `root`, an existing directory, is durable at this moment.
   explicit UnsyncedState(const std::string& root);
   // Removes the kept content.
   ~UnsyncedState();
   UnsyncedState(const UnsyncedState&) = delete;
   UnsyncedState& operator=(const UnsyncedState&) = delete;
 
-  // The file at `path`, which exists; one not seen before is wholly durable.
+  // The file at `path`, which must exist. A file that was not seen before is wholly durable.
   std::shared_ptr<UnsyncedFile> Find(const std::string& path);
 
   std::shared_ptr<UnsyncedFile> CreateFile(const std::string& path);
-  // To be called before the file at `path` is overwritten or cut: bytes from `offset` on, at most `bytes`.
+  // Call before bytes at `offset`, at most `bytes` of them, are overwritten in the file at `path`.
   void BeforeOverwrite(const std::string& path, uint64_t offset, uint64_t bytes);
-  // To be called before the file at `path` is cut or extended to `size`.
+  // Call before the file at `path` is cut or extended to `size`.
   void BeforeTruncate(const std::string& path, uint64_t size);
   void SyncFile(const std::shared_ptr<UnsyncedFile>& file);
   void SyncDirectory(const std::string& directory);
 
-  // To be called before the file at `path` is deleted or replaced by a rename: keeps its content. Returns
-  // where, to be handed to DeleteFile or RenameFile; empty when there is no such file.
+  // Call before the file at `path` is deleted or replaced by a rename: keeps its content. Returns the path of
+  // the kept content for DeleteFile or RenameFile; empty if there is no such file.
   std::string KeepAside(const std::string& path);
   void DeleteFile(const std::string& path, const std::string& kept);
-  // A renamed directory takes with it what is known of the files below; its own pending changes become
-  // durable.
+  // Renaming a directory moves the records of the files below it; pending changes inside it become durable.
   void RenameFile(const std::string& from, const std::string& to, const std::string& kept);
   void LinkFile(const std::string& from, const std::string& to);
   void CreateDirectory(const std::string& path);
   void DeleteDirectory(const std::string& path);
 
-  // Leaves in the real directory what `random` lets survive; all of it is durable then. No file may be open
-  // for writing. Aborts when the real directory does not match what was recorded.
+  // Leaves in the real directory what `random` lets survive, and all of that is durable then. No file may be
+  // open for writing. Aborts if the real directory does not match the records.
   PowerLossReport ForgetUnsynced(std::mt19937_64& random);
 
  private:
@@ -105,9 +100,9 @@ class UnsyncedState {
     std::string path;
     // The old name; renames only.
     std::string from = {};
-    // Where the content lies that the change removed from `path`; empty when it removed none.
+    // The path of the kept content that the change removed from `path`; empty if it removed none.
     std::string kept = {};
-    // The file concerned; null for directories.
+    // The changed file; null for a directory.
     std::shared_ptr<UnsyncedFile> file = nullptr;
     // The file was synced after the change.
     bool file_synced = false;
@@ -119,14 +114,14 @@ class UnsyncedState {
   std::vector<bool> ChooseUndoneInOrder(std::mt19937_64& random) const;
   std::vector<bool> ChooseUndoneInAnyOrder(std::mt19937_64& random) const;
   void Undo(const Change& change);
-  // Drops the changes marked, with the content kept for them.
+  // Removes the marked changes from the list, with the content kept for them.
   void MakeDurable(const std::vector<bool>& durable);
 
   const std::string kept_directory_;
   uint64_t kept_count_ = 0;
-  // By real path, kept content included.
+  // By real path, including kept content.
   std::map<std::string, std::shared_ptr<UnsyncedFile>> files_;
-  // In the order in which they were made.
+  // In the order of the changes.
   std::vector<Change> changes_;
 };
 

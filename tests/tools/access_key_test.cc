@@ -1,4 +1,4 @@
-// itemctl with access keys, against the real daemon: where the secret comes from, what a refusal says
+// itemctl with access keys and the real daemon: the sources of the secret, and the message of a refusal
 // (ERR-17).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,10 +63,10 @@ TEST_F(ItemctlAccessKey, TheSecretComesFromAFileOrTheEnvironment) {
   EXPECT_EQ(Call({"table", "list", "--access-key-id", "READER"}).exit_code, 0);
   setenv("ITEMDB_ACCESS_KEY_ID", "READER", 1);
   EXPECT_EQ(Call({"table", "list"}).exit_code, 0);
-  // The file wins.
+  // The file has precedence over the environment variable.
   const Outcome wrong = Call({"table", "list", "--secret-access-key-file", Path("wrong")});
   EXPECT_EQ(wrong.exit_code, 1);
-  EXPECT_THAT(wrong.err, HasSubstr("the daemon does not take the access key READER"));
+  EXPECT_THAT(wrong.err, HasSubstr("the daemon does not accept the access key READER"));
 }
 
 TEST_F(ItemctlAccessKey, ARefusalSaysWhatToGive) {

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Tables A and B; an index called after the table it is asked for.
+// Tables Apples and Bananas; each has an index named after the table.
 NameSources Names() {
   return {.tables =
               [] {
@@ -70,7 +70,7 @@ TEST(Complete, KnowsWhereFilesStand) {
   EXPECT_FALSE(Complete(table, {"scan", ""}, Names()).files);
 }
 
-// Without a daemon: no names, no error, and no waiting for one.
+// Without a daemon there are no names, no error and no delay.
 TEST(Complete, IsSilentWithoutADaemon) {
   const Outcome outcome = RunTool({"--endpoint", "127.0.0.1:1", "complete", "scan", ""});
   EXPECT_EQ(outcome.exit_code, 0);
@@ -90,7 +90,7 @@ class ShellCompletion : public ::testing::Test {
   RealDaemon daemon_;
 };
 
-// What bash does at a press of Tab: fills these variables, calls the function, takes COMPREPLY.
+// Does what bash does when Tab is pressed: sets these variables, calls the function, reads COMPREPLY.
 TEST_F(ShellCompletion, BashAsksTheDaemon) {
   const std::string begin = "source <(itemctl completion bash) || exit 9; ";
   const auto press = [&](const std::string& line, const std::string& word) {
@@ -107,7 +107,7 @@ TEST_F(ShellCompletion, BashAsksTheDaemon) {
 
 TEST_F(ShellCompletion, ZshAsksTheDaemon) {
   if (!std::filesystem::exists("/bin/zsh")) GTEST_SKIP() << "no zsh here";
-  // The function as zsh's completion would call it, with what it calls in turn printed.
+  // Calls the function as zsh's completion does; the functions that it calls print their arguments.
   const std::string script =
       "compdef() { : }; compset() { : }; compadd() { shift; print -r -- $* }; source <(itemctl completion "
       "zsh); "

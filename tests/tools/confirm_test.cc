@@ -26,7 +26,7 @@ class Confirmation : public ItemctlTest {
     };
   }
 
-  // With somebody at the terminal who answers `answer`.
+  // Runs itemctl on a terminal where the user answers `answer`.
   Outcome Asked(std::vector<std::string> arguments, const std::string& answer) {
     arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
     std::istringstream in(answer);
@@ -38,8 +38,8 @@ class Confirmation : public ItemctlTest {
   }
 };
 
-// The daemon refuses every call without a handler, and these have none for DeleteTable and DeleteItem: exit
-// code 2 shows that nothing was sent, 1 that the deletion was.
+// The fake daemon has no handlers for DeleteTable and DeleteItem and refuses them. So exit code 2 shows that
+// nothing was sent, and 1 that the deletion was sent.
 constexpr int kNotSent = 2;
 constexpr int kSent = 1;
 
@@ -61,7 +61,7 @@ TEST_F(Confirmation, OfATableIsNeededFromSomebody) {
     EXPECT_EQ(Asked(command, answer).exit_code, kSent) << answer;
 }
 
-// A script that deletes single items goes on working.
+// A script that deletes single items is not asked.
 TEST_F(Confirmation, OfAnItemIsAskedForOnATerminalOnly) {
   const std::vector<std::string> command = {"item", "delete", "T", R"({"id": "a"})"};
   EXPECT_EQ(Call(command).exit_code, kSent);
@@ -79,7 +79,7 @@ TEST_F(Confirmation, DryRunsShowAndDoNothing) {
   outcome = Call({"item", "delete", "T", R"({"id": "a"})", "--dry-run"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "{\"id\": \"a\"}\n");
-  // A false condition is one in a dry run too.
+  // A false condition is an error in a dry run too.
   v1::TransactWriteItemsRequest seen;
   daemon_.transact_write_items = [&seen](const v1::TransactWriteItemsRequest& request, auto* reply) {
     seen = request;
@@ -92,7 +92,7 @@ TEST_F(Confirmation, DryRunsShowAndDoNothing) {
   EXPECT_TRUE(seen.transact_items(0).has_condition_check());
 }
 
-// Writes that delete nothing are not asked about, and a script is not asked at all.
+// itemctl does not ask before writes that delete nothing, and never asks in a script.
 TEST_F(Confirmation, OfSeveralDeletionsIsNeededFromSomebody) {
   const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> commands = {
       {{"batch-write", "--request-items", R"({"T": [{"DeleteRequest": {"Key": {"id": "a"}}}]})"},

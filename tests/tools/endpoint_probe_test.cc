@@ -1,4 +1,4 @@
-// Endpoints that are no itemd: one clear sentence and exit code 5, for each kind of stranger.
+// Endpoints of other programs than itemd: for each kind one clear sentence and exit code 5.
 #include "tools/cli/endpoint_probe.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Takes connections on a loopback port and answers each first message with `answer`; empty: with nothing at
-// all.
+// Accepts connections on a loopback port and answers each first message with `answer`; if it is empty, sends
+// nothing.
 class Stranger {
  public:
   enum class Manner { kAnswer, kClose, kSilent };
@@ -32,7 +32,7 @@ class Stranger {
     socklen_t size = sizeof(address);
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    // A silent one need not even accept.
+    // A silent server need not accept connections.
     if (manner_ != Manner::kSilent) server_ = std::thread([this] { Serve(); });
   }
 

@@ -1,5 +1,4 @@
-// Help that teaches: every command has two examples, and every example does what it says against a real
-// daemon, typed into a real shell.
+// Every command has two examples in its help, and every example succeeds in a real shell with a real daemon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +50,7 @@ TEST(Examples, EveryCommandHasTwoAndShowsThem) {
   EXPECT_GE(commands, 52);
 }
 
-// Units and bounds stand in the sentence, and what is not required says what it is otherwise.
+// The description of every option that is not required has its default.
 TEST(Examples, EveryOptionSaysItsDefault) {
   const CommandTable table(RegisterAllCommands);
   const auto check = [&](const CLI::App& command) {
@@ -78,11 +77,11 @@ TEST(Examples, AllSucceedAgainstARealDaemon) {
   const CommandTable table(RegisterAllCommands);
   int examples = 0;
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
-    // What one example writes is not there for those of the next command.
+    // A new daemon for each command, so that examples do not see the writes of other commands.
     const RealDaemon daemon;
     for (const Example& example : table.SpecOf(&command).examples) {
       SCOPED_TRACE(example.line);
-      // So that a table can be created twice.
+      // Both examples create the same table.
       if (PathOf(command) == "table create") {
         daemon.Call({"table", "delete", "--yes", "books"});
       }

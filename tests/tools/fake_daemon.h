@@ -1,4 +1,4 @@
-// A daemon that answers what a test tells it to, on a loopback port chosen by the kernel.
+// A daemon whose answers a test defines, on a loopback port that the kernel chooses.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -15,11 +15,10 @@
 
 namespace itemdb::tools {
 
-// A refusal as the real daemon sends it.
+// An error status as the real daemon sends it.
 grpc::Status Refusal(grpc::StatusCode code, std::string_view reason, const std::string& message);
 
-// Serves until destroyed. Set the handlers of the calls a test expects before making them; calls without one
-// are refused with UNIMPLEMENTED.
+// Serves until destroyed. Set the handlers before making calls; a call without a handler gets UNIMPLEMENTED.
 class FakeDaemon {
  public:
   template <typename Request, typename Reply>

@@ -36,7 +36,7 @@ TEST(GeneratedData, IsTheSameForTheSameSeed) {
   EXPECT_FALSE(All(other).back().item == first.back().item);
 }
 
-// Two writes of one batch may not be of one item, and no item may replace another.
+// A batch must not write one item twice, and no item may replace another.
 TEST(GeneratedData, HasNoKeyTwiceAndDistinctProductsInAnOrder) {
   std::set<std::string> keys;
   std::map<std::string, int> of_table;
@@ -44,12 +44,12 @@ TEST(GeneratedData, HasNoKeyTwiceAndDistinctProductsInAnOrder) {
     ++of_table[put.table_name];
     std::string key = put.table_name;
     for (const char* name : {"PK", "SK", "employee_id", "customer_id", "product_id", "warehouse_id"}) {
-      // customer_id and product_id are keys only of their own tables.
+      // In the table Order only PK and SK are key attributes.
       if (put.table_name == "Order" && std::string(name).ends_with("_id")) continue;
       if (const Value* value = put.item.find_or_null(name); value != nullptr)
         key += "|" + *value->string_or_null();
     }
-    // Employees carry a warehouse that is no key, which makes no difference here.
+    // The warehouse_id of an employee is not a key attribute; including it here does no harm.
     EXPECT_TRUE(keys.insert(key).second) << key;
   }
   EXPECT_EQ(of_table, (std::map<std::string, int>{
@@ -68,8 +68,7 @@ TEST(GeneratedData, OpensOneOrderInFive) {
   EXPECT_NEAR(open, 1'000, 100);
 }
 
-// What is written can be read with the access patterns, indexes included, and the same run again changes
-// nothing.
+// The access patterns, including those of indexes, read the written items, and a second run changes nothing.
 TEST(Generate, WritesWhatTheAccessPatternsRead) {
   const RealDaemon daemon;
   for (int run = 0; run < 2; ++run) {
@@ -89,7 +88,7 @@ TEST(Generate, WritesWhatTheAccessPatternsRead) {
         static_cast<int>(count({"order-entry", "customer-orders", customer, "2024-01-01", "2025-12-31"}));
   }
   EXPECT_EQ(orders, 300);
-  // 900 lines of the 5 products, and those of the sample data.
+  // 900 lines of the 5 products, plus the lines of the sample data.
   int lines = 0;
   for (int product = 0; product < 5; ++product) {
     lines +=
@@ -103,7 +102,7 @@ TEST(Generate, WritesWhatTheAccessPatternsRead) {
 TEST(Generate, WritesJsonLinesToAFile) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/orders.jsonl";
-  // No daemon is needed for a file.
+  // Writing a file needs no daemon.
   const Outcome outcome = RunTool({"--endpoint", "127.0.0.1:1", "generate", "--orders", "10", "--products",
                                    "3", "--employees", "1", "--to-file", path});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

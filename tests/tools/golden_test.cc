@@ -1,8 +1,6 @@
-// The output contract: every command, in every form of output, when it succeeds and when it fails, word for
-// word.
+// The exact output of every command in every output form, for success and failure.
 //
-// golden/COMMAND.txt holds six runs. After a change that is meant, write the files anew and read the
-// difference:
+// golden/COMMAND.txt has six runs. After an intended change, write the files again and read the differences:
 //
 //   ITEMDB_WRITE_GOLDEN=1 build/release/bin/tools_test --gtest_filter='Golden.*'
 #include <gmock/gmock.h>
@@ -31,18 +29,18 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 struct Case {
-  // As in PathOf.
+  // As returned by PathOf.
   std::string command;
-  // What follows the command, when it succeeds and when it fails.
+  // The arguments after the command, for the success and for the failure.
   Arguments success;
   Arguments failure;
   std::string input = "";
   std::string failing_input = "";
-  // The data is another afterwards, so the next run needs new data.
+  // The command changes the data, so the next run needs a new daemon.
   bool writes = false;
-  // Figures differ from run to run; only the shape of what is printed is compared.
+  // Numbers differ from run to run; only the form of the output is compared.
   bool varies = false;
-  // Against a daemon whose figures are always the same.
+  // Uses a fake daemon whose numbers are always the same.
   bool fake = false;
 };
 
@@ -101,7 +99,7 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   return grpc::Status::OK;
 }
 
-// A query that is right, one that reads too much, a scan, a conditional write.
+// A good query, a query that reads too much, a scan, a conditional write.
 grpc::Status FixedPatterns(const v1::GetAccessPatternsRequest&, v1::GetAccessPatternsReply* reply) {
   const auto add = [reply](const char* operation, int64_t calls, int64_t read, int64_t found) {
     v1::AccessPattern* pattern = reply->add_patterns();
@@ -130,7 +128,7 @@ grpc::Status FixedPatterns(const v1::GetAccessPatternsRequest&, v1::GetAccessPat
   return grpc::Status::OK;
 }
 
-// One page of a scan that should have been a query.
+// One page of a scan that should be a query.
 grpc::Status FixedScan(const v1::ScanRequest&, v1::ScanReply* reply) {
   reply->set_scanned_count(1'000);
   reply->set_count(4);
@@ -286,7 +284,7 @@ std::vector<Case> Cases() {
       {"completion", {"bash"}, {"fish"}},
   };
   for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
-    // A look-up by key finds nobody; of the others, more arguments than there are parameters fail.
+    // The failure: a look-up by key finds no item; other patterns get too many arguments.
     Arguments failure(pattern.parameters.size(), "nobody");
     if (pattern.operation != "GetItem") failure.emplace_back("more");
     cases.push_back({"order-entry " + std::string(pattern.name), {}, failure});
@@ -294,13 +292,13 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// Where the folders EXAMPLES/... and DIRECTORY/... of the cases are.
+// Replaces EXAMPLES/... and DIRECTORY/... in the arguments of a case by the real paths.
 std::string RealPath(const std::string& argument, const std::string& directory) {
   if (argument.starts_with("EXAMPLES/")) return EXAMPLES_DIRECTORY + argument.substr(8);
   return argument.starts_with("DIRECTORY/") ? directory + argument.substr(9) : argument;
 }
 
-// Replaces what no two runs have in common.
+// Replaces the parts of the output that differ from run to run.
 std::string Stable(std::string text, const std::string& endpoint, const std::string& directory, bool varies) {
   const auto replace = [&text](const char* pattern, const char* by) {
     text = std::regex_replace(text, std::regex(pattern), by);
@@ -329,12 +327,12 @@ std::string CommandLine(const Arguments& arguments) {
   return line;
 }
 
-// Runs one case six times, as its file has it.
+// Runs one case six times and returns the output in the form of its file.
 std::string Transcript(const Case& each, const RealDaemon* shared) {
   std::string transcript;
   for (const bool fails : {false, true}) {
     for (const char* format : {"table", "json", "jsonl"}) {
-      // What fails writes nothing.
+      // A failing command writes nothing.
       const bool writes = each.writes && !fails;
       const std::unique_ptr<RealDaemon> own = writes ? std::make_unique<RealDaemon>() : nullptr;
       const RealDaemon& daemon = writes ? *own : *shared;

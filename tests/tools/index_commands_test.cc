@@ -54,11 +54,11 @@ class IndexCommands : public ItemctlTest {
     return table;
   }
 
-  // What the daemon was sent.
+  // The UpdateTable requests that the daemon received.
   std::vector<v1::UpdateTableRequest> updates_;
 };
 
-// SEM-095, SEM-096, SEM-099.
+// UpdateTable creates one index (SEM-095), defines its attributes (SEM-096) and its throughput (SEM-099).
 TEST_F(IndexCommands, AddSendsTheIndexAndTheTypesOfItsKeys) {
   const Outcome outcome =
       Call({"index", "add", "--hash", "kind:S", "--hash", "a:b:N", "--range", "day:B", "--projection",
@@ -94,7 +94,7 @@ TEST_F(IndexCommands, AMalformedKeyOrThroughputIsRefusedBeforeAnythingIsSent) {
   EXPECT_TRUE(updates_.empty());
 }
 
-// SEM-097.
+// The backfill of an index (SEM-097).
 TEST_F(IndexCommands, StatusTellsHowFarAnIndexIs) {
   daemon_.describe_table = [](const auto&, v1::DescribeTableReply* reply) {
     *reply->mutable_table() = TableWith(v1::TABLE_STATUS_CREATING);
@@ -113,7 +113,7 @@ TEST_F(IndexCommands, StatusTellsHowFarAnIndexIs) {
   EXPECT_THAT(missing.err, HasSubstr("the table T has no global secondary index ByKin"));
 }
 
-// SEM-097.
+// The backfill of an index (SEM-097).
 TEST_F(IndexCommands, AddWaitsUntilTheIndexIsActive) {
   int looks = 0;
   daemon_.describe_table = [&looks](const auto&, v1::DescribeTableReply* reply) {

@@ -149,7 +149,8 @@ TEST_F(ItemCommands, RefusalsAreExitCode1AndUnknownOutcomes6) {
   EXPECT_EQ(Call({"item", "put", "T", "{}"}).exit_code, 6);
 }
 
-// The daemon has the request and says nothing: a read can be repeated, of a write nobody knows.
+// The daemon has received the request and does not answer: a read can be repeated, the outcome of a write is
+// unknown.
 TEST_F(ItemCommands, ADeadlineIsExitCode5ForReadsAnd6ForWrites) {
   std::promise<void> done;
   std::shared_future<void> wait(done.get_future());

@@ -38,7 +38,7 @@ TEST(ItemJson, TypedFormKeepsEveryType) {
   EXPECT_EQ(read.substr(5), std::string(kEveryType).replace(std::string(kEveryType).find("é"), 2, "é"));
 }
 
-// INC-21: the documents write items as plain JSON.
+// The documents have items as plain JSON (INC-21).
 TEST(ItemJson, PlainFormReadsJsonTypes) {
   EXPECT_EQ(
       Read(R"({"s": "x", "n": 25.00, "t": true, "z": null, "l": [1, "a"], "m": {"k": {}}})"),
@@ -46,7 +46,7 @@ TEST(ItemJson, PlainFormReadsJsonTypes) {
       R"("s": {"S": "x"}, "t": {"BOOL": true}, "z": {"NULL": true}})");
 }
 
-// SEM-011: 38 digits must survive both ways, in both forms.
+// A number keeps all 38 digits (SEM-011) when read and written, in both forms.
 TEST(ItemJson, NumbersKeep38Digits) {
   const std::string digits = "1.2345678901234567890123456789012345678";
   EXPECT_EQ(Plain("{\"n\": " + digits + "}"), "{\"n\": " + digits + "}");
@@ -62,7 +62,7 @@ TEST(ItemJson, PlainFormPrintsSetsAsArraysAndBinaryAsBase64) {
       R"({"a": ["x"], "b": "AP8=", "c": ["AA=="], "d": [1, 2]})");
 }
 
-// ".5" is a number of the data model and none of JSON.
+// ".5" is a number in the data model, but not in JSON.
 TEST(ItemJson, PlainFormStaysJsonForEveryNumber) {
   EXPECT_EQ(Plain(R"({"a": {"N": ".5"}, "b": {"N": "+5"}, "c": {"N": "007"}, "d": {"N": "-1e+5"}})"),
             R"({"a": ".5", "b": "+5", "c": "007", "d": -1e+5})");
@@ -133,7 +133,7 @@ TEST(ItemJson, ErrorsNameThePlace) {
   EXPECT_THAT(Read(R"({"a": {"L": "x"}})", ReadForm::kTyped), HasSubstr("a: L needs an array, not a string"));
 }
 
-// SEM-017: 32 levels must fit in DynamoDB JSON, where each takes two levels of text.
+// An item has up to 32 levels (SEM-017); each needs two levels in DynamoDB JSON.
 TEST(ItemJson, ReadsAsDeepAsItemsMayBe) {
   std::string text = "{\"S\": \"x\"}";
   for (int level = 0; level < 32; ++level) text = "{\"M\": {\"m\": " + text + "}}";
@@ -148,7 +148,7 @@ TEST(ItemJson, ReadsPlaceholders) {
   EXPECT_THAT(std::string(ParseNames(R"({"#n": 1})", "--names").status().message()),
               HasSubstr("--names: #n must be an attribute name in a string, not a number"));
 
-  // SEED-057: the documents give values as DynamoDB JSON; plain is as good.
+  // The document has placeholder values as DynamoDB JSON (SEED-057); plain JSON is accepted too.
   for (const char* text : {R"({":pk": {"S": "CUSTOMER#12345"}})", R"({":pk": "CUSTOMER#12345"})"}) {
     SCOPED_TRACE(text);
     absl::StatusOr<ExpressionAttributeValues> values = ParseValues(text, ReadForm::kDetect, "--values");

@@ -1,4 +1,4 @@
-// The whole tool in process: what the tests of all command groups share.
+// Runs itemctl in process; shared by the tests of all command groups.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Outcome {
   std::string err;
 };
 
-// Runs the tool in process, with `input` as standard input.
+// Runs itemctl in process, with `input` as standard input.
 inline Outcome RunTool(std::vector<std::string> arguments, const std::string& input = "",
                        bool terminal = false) {
   std::istringstream in(input);
@@ -31,7 +31,7 @@ inline Outcome RunTool(std::vector<std::string> arguments, const std::string& in
   return {.exit_code = static_cast<int>(code), .out = out.str(), .err = err.str()};
 }
 
-// The tool against a scripted daemon: what is sent, what is printed, how it ends.
+// itemctl with a fake daemon: tests check the requests, the output and the exit code.
 class ItemctlTest : public ::testing::Test {
  protected:
   // RunTool with the daemon's endpoint.

@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Exit code 2, one line on stderr, nothing on stdout: whatever is wrong with the command line or the JSON.
+// Every error of the command line or the JSON: exit code 2, one line on stderr, nothing on stdout.
 TEST(Itemctl, MalformedInputIsExitCode2) {
   struct Row {
     std::vector<std::string> arguments;
@@ -78,7 +78,7 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(::testing::PrintToString(row.arguments));
-    // An endpoint nobody serves: were a request sent, the exit code would be 5.
+    // No daemon listens at this endpoint: if a request was sent, the exit code would be 5.
     std::vector<std::string> arguments = {"--endpoint", "127.0.0.1:1"};
     if (!row.arguments.empty() && row.arguments[0] == "--endpoint") arguments.clear();
     arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
@@ -90,7 +90,7 @@ TEST(Itemctl, MalformedInputIsExitCode2) {
   }
 }
 
-// Data must not reach the terminal as commands, nor flood it, by way of an error message.
+// An error message must not contain control sequences for the terminal, and must not be too long.
 TEST(Itemctl, ErrorMessagesAreBoundedAndPrintable) {
   const Outcome outcome =
       RunTool({"item", "put", "T", "--typed", R"({"a\u001b[31m\n)" + std::string(10'000, 'x') + R"(": 1})"});
@@ -101,14 +101,14 @@ TEST(Itemctl, ErrorMessagesAreBoundedAndPrintable) {
               ::testing::EndsWith("invalid string: missing closing quote\n"));
 }
 
-// Takes nothing: what a stream buffer does unless told otherwise.
+// Accepts no data, the default of a stream buffer.
 struct FullDevice : std::streambuf {};
 
-// As when `| head` has seen enough.
+// As with a pipe to `head` that has ended.
 TEST_F(ItemctlTest, AStreamThatDoesNotTakeTheDataIsAnError) {
   daemon_.scan = [](const auto&, v1::ScanReply* reply) {
     *reply->add_items() = ItemWithId("a");
-    *reply->mutable_last_evaluated_key() = ItemWithId("a");  // For ever.
+    *reply->mutable_last_evaluated_key() = ItemWithId("a");  // The scan never ends.
     return grpc::Status::OK;
   };
   std::istringstream in;

@@ -68,7 +68,7 @@ TEST(JsonValue, RefusesAMemberNameUsedTwice) {
   EXPECT_THAT(ParseErrorOf(R"({"o": {"k": 1, "x": 2, "k": 3}})"), HasSubstr("\"k\" occurs twice"));
 }
 
-// Whatever the depth of the text, the stack does not grow with it.
+// The stack does not grow with the depth of the text.
 TEST(JsonValue, RefusesDeepNesting) {
   std::string deep(100'000, '[');
   EXPECT_THAT(ParseErrorOf(deep), HasSubstr("deeper than the 100 levels"));

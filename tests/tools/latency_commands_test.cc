@@ -64,7 +64,7 @@ TEST_F(Latency, ReadsAnItemOfTheTable) {
   empty = true;
   EXPECT_THAT(Call({"latency", "--table", "T"}).err,
               HasSubstr("has no items to read; name a key with --key"));
-  EXPECT_THAT(Call({"latency", "--key", "{}"}).err, HasSubstr("name it with --table"));
+  EXPECT_THAT(Call({"latency", "--key", "{}"}).err, HasSubstr("name its table with --table"));
 }
 
 TEST_F(Latency, EndsWithTheFirstError) {

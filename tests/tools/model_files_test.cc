@@ -1,5 +1,5 @@
-// Model folders without a daemon: what is read is what was written, imports from NoSQL Workbench, parameters
-// in requests, and answers beside the expected ones.
+// Model folders without a daemon: reading a written folder, imports from NoSQL Workbench, parameters in
+// requests, and the comparison of answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -183,7 +183,7 @@ TEST(ModelAnswer, SaysWhatDiffersAndNothingElse) {
   EXPECT_THAT(AnswerDifferences(expected, Items({R"({"id": "a", "n": 1})", R"({"id": "b", "m": 2})"}), false),
               ElementsAre(R"(item 2: n is missing, expected is {"N": "2"})",
                           R"(item 2: m is {"N": "2"}, expected is missing)"));
-  // The same item twice is not the same as once.
+  // An item that is expected twice must be found twice.
   EXPECT_THAT(AnswerDifferences({expected[0], expected[0]}, {expected[0]}, true),
               ElementsAre(HasSubstr("expected, and not found")));
 }
@@ -224,7 +224,7 @@ TEST_F(ModelImport, AWorkbenchModelBecomesAFolderThatCanBeAppliedAndRun) {
             std::vector<std::string>{"Title"});
   EXPECT_EQ(folder->tables.back().definition.attribute_definitions[0].attribute_type,
             ScalarAttributeType::kNumber);
-  // The item that looks most like one of the facet.
+  // The value comes from the item that has most attributes of the facet.
   EXPECT_EQ(OneLine(folder->patterns[1].parameters.at(":pk").value_or(JsonValue())), R"({"S": "BOOK#7"})");
 
   EXPECT_EQ(Call({"model", "apply", imported}).exit_code, 0);

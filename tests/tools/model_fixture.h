@@ -1,4 +1,4 @@
-// The real daemon, without tables, and a model folder: what the tests of `itemctl model` share.
+// The real daemon without tables, and a model folder; shared by the tests of `itemctl model`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline constexpr char kItems[] = R"({"id": {"S": "a"}, "kind": {"S": "x"}}
 {"id": {"S": "b"}, "kind": {"S": "x"}}
 )";
 
-// `text` with the first `what` in it replaced.
+// `text` with the first `what` replaced by `by`.
 inline std::string Replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;

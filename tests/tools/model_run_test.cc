@@ -1,4 +1,4 @@
-// `itemctl model run` against the real daemon: the examples, and what becomes of patterns of every kind.
+// `itemctl model run` with the real daemon: the examples, and patterns of every kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class ModelRun : public Model {
     ASSERT_EQ(applied.exit_code, 0) << applied.err;
   }
 
-  // Runs the folder with these patterns.
+  // Runs the model with these patterns.
   Outcome Run(const std::string& patterns, std::vector<std::string> more = {}) {
     Write("patterns.json", "[" + patterns + "]");
     more.insert(more.begin(), {"model", "run", folder()});
@@ -39,7 +39,7 @@ class ModelRun : public Model {
   }
 };
 
-// SEED-052: each pattern of an example is answered as its model says, and none scans.
+// Each pattern of an example has the expected answer, and no pattern scans (SEED-052).
 TEST_F(Model, EveryPatternOfEveryExampleHasItsAnswerAndNoneScans) {
   size_t answered = 0;
   for (const char* example : {"order_entry", "adjacency_list", "ecommerce_single_table", "one_to_many"}) {
@@ -160,7 +160,7 @@ TEST_F(ModelRun, ADirectionCountsUnlessAnyOrderWillDo) {
   EXPECT_EQ(Run(pattern(R"("AnyOrder": true, )")).exit_code, 0);
 }
 
-// All that reads or writes, in the order of the file.
+// Patterns with every operation that writes, and with reads of several items, run in the order of the file.
 constexpr char kWrites[] = R"j(
   {"Name": "put", "Requests": [{"Operation": "PutItem", "Request": {
      "TableName": "shelf", "Item": {"id": {"S": "c"}, "count": {"N": "1"}},
@@ -197,7 +197,7 @@ TEST_F(ModelRun, PatternsThatWriteAreRunInTheirOrderAndOnlyWhenAsked) {
   EXPECT_EQ(CountOf(outcome.out, R"("Result": "OK")"), 5u) << outcome.out;
   EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 3, \"ScannedCount\": 3}\n");
 
-  // A false condition is a failure of that pattern; the others are run.
+  // A false condition fails its pattern; the other patterns are run.
   outcome = Run(kWrites, {"--writes"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr(R"("Name": "put", "Requests": "PutItem shelf")"));
@@ -259,7 +259,7 @@ TEST_F(ModelRun, ItemsThatAreNotShownAreCounted) {
   EXPECT_THAT(Run(many).out, Not(HasSubstr("ItemsNotShown")));
 }
 
-// SEM-027, SEM-029, SEM-030.
+// Pages (SEM-027), Limit (SEM-029), LastEvaluatedKey (SEM-030).
 TEST_F(ModelRun, AllPagesAreReadUnlessARequestHasALimit) {
   std::string lines;
   for (int i = 0; i < 5; ++i) {

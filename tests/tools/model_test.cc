@@ -1,5 +1,5 @@
-// Data models in files, against the real daemon: what `itemctl model apply` makes, what `check` compares, and
-// what is refused in a folder.
+// Data models in files with the real daemon: what `itemctl model apply` creates, what `check` compares, and
+// which folders are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST_F(Model, ApplyPutsNoItemsWhenOnlyTablesAreAskedFor) {
   EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 0, \"ScannedCount\": 0}\n");
 }
 
-// SEM-095, SEM-097.
+// UpdateTable creates one index (SEM-095) and backfills it (SEM-097).
 TEST_F(Model, ApplyAddsAMissingIndexAndWaitsForIt) {
   ASSERT_EQ(Call({"model", "apply", folder()}).exit_code, 0);
   ASSERT_EQ(Call({"index", "drop", "shelf", "ByKind", "--yes"}).exit_code, 0);
@@ -59,8 +59,8 @@ TEST_F(Model, ApplyAddsAMissingIndexAndWaitsForIt) {
   EXPECT_THAT(Call({"index", "status", "shelf"}).out, HasSubstr(R"("ItemCount": 2)"));
 }
 
-// A live table of kTable's definition whose index is still being created for the first looks, as a fast
-// daemon's never is for long.
+// A fake daemon with the table of kTable, whose index is CREATING for the first polls. With a real daemon
+// this state would be too short.
 class ModelOfABusyTable : public ItemctlTest {
  protected:
   void SetUp() override {
@@ -86,7 +86,7 @@ class ModelOfABusyTable : public ItemctlTest {
       return grpc::Status::OK;
     };
     daemon_.update_table = [this](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
-      // SEM-095: one at a time.
+      // One index is created at a time (SEM-095).
       if (looks_ < 3) return Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", "one at a time");
       added_.push_back(request.global_secondary_index_creations(0).index_name());
       AddIndex(added_.back(), v1::TABLE_STATUS_ACTIVE);
@@ -116,7 +116,7 @@ class ModelOfABusyTable : public ItemctlTest {
   std::vector<std::string> added_;
 };
 
-// SEM-097.
+// The backfill of an index (SEM-097).
 TEST_F(ModelOfABusyTable, ApplyWaitsForAnIndexThatIsBeingCreated) {
   const Outcome outcome = Call({"model", "apply", directory_.path()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -125,7 +125,7 @@ TEST_F(ModelOfABusyTable, ApplyWaitsForAnIndexThatIsBeingCreated) {
   EXPECT_EQ(looks_, 3);
 }
 
-// SEM-095.
+// One index of a table is created at a time (SEM-095).
 TEST_F(ModelOfABusyTable, ApplyWaitsBeforeItAddsAnotherIndex) {
   std::string document = kTable;
   document = Replaced(document, R"("GlobalSecondaryIndexes": [)",
@@ -210,7 +210,8 @@ TEST_F(Model, CheckListsEveryDifference) {
   EXPECT_THAT(outcome.err, HasSubstr("6 differences in 1 of 1 tables"));
 }
 
-// SEM-108: the time to live is a table's as its key is, and is turned on where nothing can be lost by that.
+// The time to live (SEM-108) is part of the model, and is turned on only for new tables, where no items can
+// be lost.
 TEST_F(Model, TheTimeToLiveIsPartOfTheModel) {
   Write("shelf.ttl.json",
         R"({"TableName": "shelf", "TimeToLiveSpecification": {"AttributeName": "until", "Enabled": true}})");
@@ -272,7 +273,7 @@ TEST_F(Model, NothingIsDeletedWhenATableToBeReplacedIsProtected) {
   EXPECT_EQ(Call({"count", "another"}).out, "{\"Count\": 1, \"ScannedCount\": 1}\n");
 }
 
-// Each is refused before the daemon is asked for anything.
+// Each folder is refused before any call to the daemon.
 TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
   struct Row {
     std::string file;

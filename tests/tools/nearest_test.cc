@@ -12,10 +12,10 @@ TEST(Nearest, FindsMistypedNames) {
     std::string nearest;
   };
   const Row rows[] = {
-      {"tabel", {"item", "table"}, "table"},    // Neighbours swapped: one mistake, not two.
-      {"ordr", {"Order", "Product"}, "Order"},  // Case counts for nothing.
+      {"tabel", {"item", "table"}, "table"},    // Two swapped letters are one difference.
+      {"ordr", {"Order", "Product"}, "Order"},  // Case is ignored.
       {"describ", {"delete", "describe"}, "describe"},
-      {"desc", {"delete", "describe"}, "describe"},  // How it begins.
+      {"desc", {"delete", "describe"}, "describe"},  // A prefix of the candidate.
       {"--limti", {"--limit", "--index"}, "--limit"},
       {"zebra", {"table", "item"}, ""},
       {"x", {"y"}, ""},

@@ -24,7 +24,7 @@ void AddNumber(v1::Item& item, const std::string& name, const std::string& numbe
   attribute->mutable_value()->set_n(number);
 }
 
-// The header of an order as the table has it, in order of name.
+// The header of an order as stored, with attributes ordered by name.
 v1::Item OrderHeader(const std::string& order_id, const std::string& partition_key, int lines) {
   v1::Item order;
   AddString(order, "PK", partition_key);
@@ -48,7 +48,7 @@ v1::Item OrderHeader(const std::string& order_id, const std::string& partition_k
   return order;
 }
 
-// Every pattern, each answered with one item, one line each.
+// Every pattern is answered with one item and prints one line.
 TEST_F(OrderEntryCommands, OrderEntryAllPrintsALineForEachPattern) {
   daemon_.get_item = [](const auto&, v1::GetItemReply* reply) {
     *reply->mutable_item() = ItemWithId("got");
@@ -138,7 +138,7 @@ TEST_F(OrderEntryCommands, ATableSaysWhenThereAreNoItems) {
             "no items\n");
 }
 
-// What does not fit goes on in the next line, and nothing is left out.
+// A cell that is too wide continues on the next line, and nothing is left out.
 TEST_F(OrderEntryCommands, ATableOfOrdersWithManyLinesFits100Columns) {
   daemon_.query = [](const v1::QueryRequest& request, v1::QueryReply* reply) {
     for (const auto& [name, value] : request.expression_attribute_values()) {

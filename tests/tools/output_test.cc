@@ -79,7 +79,8 @@ TEST(TextTable, ContinuesWideCellsInTheNextLine) {
             "b   short         2\n");
 }
 
-// A comma ends an element of a list; a space may be in the middle of one; a word is broken when it must be.
+// A line is broken after a comma, which ends a list element, else at a space, and inside a word only if
+// necessary.
 TEST(TextTable, BreaksCellsAtCommasThenAtSpacesThenAnywhere) {
   struct Row {
     const char* name;
@@ -109,7 +110,7 @@ TEST(TextTable, NarrowsTheWidestColumnsFirst) {
             "567 9\n");
 }
 
-// Half a number reads as another number; half a heading names nothing.
+// A part of a number would read as another number, and a part of a heading would be unclear.
 TEST(TextTable, NarrowsNeitherNumbersNorHeadings) {
   TextTable table({NumberColumn("n"), "heading"});
   table.AddRow({"12345678901234567890123456789012345678", "ab cd ef"});
@@ -140,7 +141,7 @@ TEST(ItemWriter, TableShowsLeadingColumnsFirst) {
             "null  a\n");
 }
 
-// Text that consists of digits is text: it sorts as text, and is no number in a condition.
+// A string of digits is text: it sorts as text, and conditions treat it as text.
 TEST(ItemWriter, TableAlignsNumbersToTheRightAndTextOfDigitsToTheLeft) {
   EXPECT_EQ(Written({.format = OutputFormat::kTable},
                     {Item{{"n", 5}, {"mixed", 5}, {"s", "5"}}, Item{{"n", 150}, {"mixed", "x"}, {"s", "150"}},

@@ -1,5 +1,5 @@
-// `itemctl patterns` and `itemctl model draft` against the real daemon: what was done is seen, and what is
-// written is a model of the very tables (SEED-049).
+// `itemctl patterns` and `itemctl model draft` with the real daemon: calls are counted, and the written
+// folder is a model of the daemon's tables (SEED-049).
 #include "tools/commands/pattern_commands.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(AdviceForPatterns, MarksWhatReadsTooMuch) {  // SEED-049
+TEST(AdviceForPatterns, MarksWhatReadsTooMuch) {  // The daemon's access patterns (SEED-049).
   EXPECT_EQ(AdviceFor({.operation = "Scan", .calls = 1}), "reads all of the table");
   EXPECT_EQ(AdviceFor({.index_name = "ByDate", .operation = "Scan"}), "reads all of the index");
   AccessPattern query{.operation = "Query", .items_scanned = 20, .items_returned = 10};
@@ -47,7 +47,7 @@ std::string Drafted(const AccessPattern& seen) {
   return OneLine(pattern->requests[0].request) + " " + parameters;
 }
 
-TEST(ModelDraft, MakesRequestsOfShapes) {  // SEED-049
+TEST(ModelDraft, MakesRequestsOfShapes) {  // The daemon's access patterns (SEED-049).
   const AccessPattern query{.table_name = "Things",
                             .index_name = "ByTag",
                             .operation = "Query",
@@ -73,7 +73,7 @@ TEST(ModelDraft, MakesRequestsOfShapes) {  // SEED-049
   EXPECT_EQ(Drafted({.table_name = "Things", .operation = "Scan", .filter = "a[3 = ?"}), "(left out)");
 }
 
-TEST(Patterns, OfTheDaemonBecomeAModelOfItsTables) {  // SEED-049
+TEST(Patterns, OfTheDaemonBecomeAModelOfItsTables) {  // The daemon's access patterns (SEED-049).
   const RealDaemon daemon;
   const auto succeed = [&daemon](std::vector<std::string> arguments) {
     const Outcome outcome = daemon.Call(std::move(arguments));
@@ -97,7 +97,7 @@ TEST(Patterns, OfTheDaemonBecomeAModelOfItsTables) {  // SEED-049
   EXPECT_THAT(succeed({"-o", "jsonl", "model", "draft", folder}), HasSubstr("\"PatternsLeftOut\": "));
   EXPECT_TRUE(std::filesystem::exists(folder + "/Order.table.json"));
   EXPECT_THAT(succeed({"-o", "jsonl", "model", "check", folder}), HasSubstr("\"Differences\": []"));
-  // The values are not known, but the requests are right with any.
+  // The values of parameters are unknown, but the requests are valid with any values.
   EXPECT_THAT(succeed({"-o", "jsonl", "model", "run", folder, "query-Order-by-OrderByCustomerDate", "--set",
                        ":customer_id=cust_001", "--set", ":order_date=2025-01-01", "--set",
                        ":order_date_2=2025-12-31"}),

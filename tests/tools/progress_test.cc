@@ -22,7 +22,7 @@ TEST(ProgressLine, ShowsRateAndRemainingTimeWhenTheTotalIsKnown) {
             "generating  [>                   ]   0%  10 of 1,000,000 items  10/s  27 h 46 min left");
 }
 
-// More than was foreseen: writes go on while a scan reads.
+// More items than the total, because writes continue during a scan.
 TEST(ProgressLine, StaysAtTheEndBeyondIt) {
   EXPECT_EQ(ProgressLine(
                 {.doing = "reading", .unit = "items", .done = 12, .total = 10, .elapsed = absl::Seconds(2)}),

@@ -15,7 +15,7 @@ namespace {
 
 using QueryCommands = ItemctlTest;
 
-// Items "1", "2", "3" in pages of `limit`, one each without a limit.
+// Items "1", "2", "3" in pages of `limit` items, or of one item without a limit.
 grpc::Status ThreeItems(const v1::ScanRequest& request, v1::ScanReply* reply) {
   int next = 1;
   if (request.has_exclusive_start_key()) {
@@ -59,7 +59,7 @@ TEST_F(QueryCommands, OnePageNamesItsLastEvaluatedKey) {
   EXPECT_EQ(outcome.err, "");
 }
 
-// What was printed stays printed; the error decides the exit code.
+// The items of earlier pages are printed; the error decides the exit code.
 TEST_F(QueryCommands, AnErrorOnALaterPageIsReported) {
   daemon_.scan = [](const v1::ScanRequest& request, v1::ScanReply* reply) {
     if (request.has_exclusive_start_key())

@@ -1,4 +1,4 @@
-// The real itemd with the data that itemctl's examples and golden files are about.
+// The real itemd with the data for itemctl's examples and golden files.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace itemdb::tools {
 
-// A CreateTable document, for the table "books".
+// A CreateTable document for the table "books".
 extern const char kBooksDocument[];
 
-// itemd on a directory of its own, with the order-entry sample data and a table "music" of two items. The
-// directory also holds books.json and the examples of the repository. Fails the test that makes it when
-// something of this does not work.
+// itemd with a directory of its own, the order-entry sample data, and a table "music" with two items. The
+// directory also has books.json and the examples of the repository. The constructor fails the test if a step
+// fails.
 class RealDaemon {
  public:
   RealDaemon();
@@ -23,7 +23,7 @@ class RealDaemon {
   const std::string& endpoint() const { return daemon_.endpoint(); }
   const std::string& directory() const { return directory_.path(); }
 
-  // RunTool with the daemon's endpoint, unless the arguments begin with one.
+  // RunTool with the daemon's endpoint, unless `arguments` begin with --endpoint.
   Outcome Call(std::vector<std::string> arguments, const std::string& input = "") const;
 
  private:

@@ -1,4 +1,4 @@
-// Commands over many items, against the real daemon.
+// Commands for many items, with the real daemon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST_F(SeveralItems, WhatIsGivenTwiceOrNotAtAllIsAUsageError) {
               HasSubstr("exclude each other"));
 }
 
-// SEM-095: deletion protection is changed only when it is named.
+// A setting that is not given stays unchanged, for example deletion protection (SEM-095).
 TEST_F(SeveralItems, AnUpdateChangesWhatItNames) {
   EXPECT_EQ(daemon_.Call({"table", "update", "music", "--deletion-protection-enabled"}).exit_code, 0);
   const Outcome outcome = daemon_.Call({"table", "update", "music", "--stream-view-type", "NEW_IMAGE"});
@@ -107,7 +107,8 @@ TEST_F(SeveralItems, AnUpdateChangesWhatItNames) {
   EXPECT_THAT(outcome.out, HasSubstr("\"StreamViewType\": \"NEW_IMAGE\""));
 }
 
-// SEM-099: what is kept and shown; a side that is left out stays as it is.
+// Settings without effect are stored and shown (SEM-099). A read or write value that is left out stays
+// unchanged.
 TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
   EXPECT_THAT(
       daemon_
@@ -134,7 +135,8 @@ TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
               HasSubstr("of WarmThroughput must be at least 1"));
 }
 
-// SEM-061, SEM-062: on stderr, where it does not mix with items, as a sum over all calls.
+// Consumed capacity (SEM-061) in read units (SEM-062) is printed on stderr, so that it does not mix with
+// items, as the sum of all calls.
 TEST_F(SeveralItems, WhatWasConsumedIsToldWhenAskedFor) {
   const std::string air = R"({"artist": "Bach", "song": "Air"})";
   const std::string two = R"("Key": {"artist": "Bach", "song": "Air"})";
@@ -148,7 +150,7 @@ TEST_F(SeveralItems, WhatWasConsumedIsToldWhenAskedFor) {
       {{"item", "update", "music", air, "--update", "REMOVE x"}, R"("CapacityUnits": 1)"},
       {{"query", "music", "--key-condition", "artist = :a", "--values", R"({":a": "Bach"})"},
        R"("CapacityUnits": 0.5)"},
-      // Two pages of one item, and one that finds the end.
+      // Two pages with one item, and an empty last page.
       {{"scan", "music", "--page-size", "1"}, R"("CapacityUnits": 1.5)"},
       {{"batch-get", "--request-items", R"({"music": {"Keys": [)" + air + "]}}"}, R"("CapacityUnits": 0.5)"},
       {{"batch-write", "music"}, R"("CapacityUnits": 30)", Songs(30)},
@@ -172,7 +174,7 @@ TEST_F(SeveralItems, WhatWasConsumedIsToldWhenAskedFor) {
             "\n");
 }
 
-// SEM-094.
+// Deletion protection (SEM-094).
 TEST_F(SeveralItems, AProtectedTableIsNotDeletedUntilItIsAllowedAgain) {
   EXPECT_EQ(daemon_.Call({"table", "update", "music", "--deletion-protection-enabled"}).exit_code, 0);
   EXPECT_THAT(daemon_.Call({"table", "delete", "music", "--yes"}).err,

@@ -1,4 +1,4 @@
-// Statements from a pipe; what needs a terminal is in terminal_test.cc.
+// Statements from a pipe; terminal_test.cc has the tests that need a terminal.
 #include "tools/shell/shell.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST_F(ShellTest, BadCommandsOfItsOwnAreOneSentence) {
                       {"\\timng", "unknown command \\timng; \\? lists them; did you mean \"\\timing\"?"},
                       {"\\", "unknown command \\; \\? lists them"},
                       {"shell", "this is the shell already"},
-                      {"item put T -", "standard input belongs to the shell here"}};
+                      {"item put T -", "the shell reads its statements from standard input"}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.line);
     const Outcome outcome = Call({"shell"}, row.line + "\n");
@@ -103,7 +103,7 @@ TEST_F(ShellTest, HelpsItself) {
   EXPECT_THAT(Call({"shell"}, "help table list\n").out, HasSubstr("Usage: itemctl table list"));
 }
 
-// The environment was looked at when the shell started; its own options win afterwards.
+// The shell reads the environment when it starts; after that its own options have precedence.
 TEST_F(ShellTest, StaysWithItsEndpoint) {
   ASSERT_EQ(setenv("ITEMCTL_ENDPOINT", "127.0.0.1:1", 1), 0);
   const Outcome outcome = Call({"shell"}, "table list\n");

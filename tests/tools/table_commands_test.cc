@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 using TableCommands = ItemctlTest;
 
-// SEED-053, from standard input.
+// The CreateTable request of the e-commerce document (SEED-053), from standard input.
 TEST_F(TableCommands, CreatesATableFromADocument) {
   v1::CreateTableRequest seen;
   daemon_.create_table = [&seen](const v1::CreateTableRequest& request, v1::CreateTableReply* reply) {

@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// SEED-053, letter for letter.
+// The CreateTable request of the e-commerce document, unchanged (SEED-053).
 constexpr char kEcommerce[] = R"({
 "TableName": "ecommerce",
 "KeySchema": [
@@ -39,7 +39,7 @@ std::string DefinitionErrorOf(std::string_view text) {
   return std::string(definition.status().message());
 }
 
-// The document of SEED-053 with `from` replaced.
+// The error message for kEcommerce with `from` replaced by `to`.
 std::string MessageWith(const std::string& from, const std::string& to) {
   std::string text = kEcommerce;
   size_t at = text.find(from);
@@ -56,7 +56,8 @@ TEST(TableJson, AcceptsTheEcommerceTableUnchanged) {
   EXPECT_THAT(table->attribute_definitions,
               ElementsAre(AttributeDefinition{"PK", ScalarAttributeType::kString},
                           AttributeDefinition{"SK", ScalarAttributeType::kString}));
-  EXPECT_EQ(table->billing_mode, BillingMode::kProvisioned);  // SEM-093
+  // PROVISIONED is the default billing mode (SEM-093).
+  EXPECT_EQ(table->billing_mode, BillingMode::kProvisioned);
   EXPECT_EQ(table->provisioned_throughput,
             (ProvisionedThroughput{.read_capacity_units = 5, .write_capacity_units = 5}));
   EXPECT_TRUE(table->global_secondary_indexes.empty());
@@ -145,7 +146,7 @@ TEST(TableJson, ReadsAndShowsLocalIndexesProtectionAndTags) {
               HasSubstr("Tags name \"a\" twice"));
 }
 
-// SEM-099: as the request is written, and as DescribeTable shows it.
+// Settings without effect (SEM-099), in the request and in DescribeTable's answer.
 TEST(TableJson, ReadsAndShowsTheSettingsThatAreKept) {
   const absl::StatusOr<TableDefinition> table = ParseTableDefinition(R"({
     "TableName": "t",

@@ -65,7 +65,7 @@ bool Terminal::Await(const std::string& text) {
 int Terminal::Wait() {
   while (ReadMore()) {
   }
-  // It has closed the terminal or is stuck.
+  // The program has closed the terminal, or it hangs and is killed.
   int status = 0;
   pollfd waited = {.fd = terminal_, .events = POLLHUP, .revents = 0};
   if (poll(&waited, 1, 0) == 0 || (waited.revents & POLLHUP) == 0) kill(pid_, SIGKILL);

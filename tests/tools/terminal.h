@@ -1,4 +1,4 @@
-// itemctl on a terminal, as a person would use it: a pseudo terminal with the test at its other end.
+// itemctl on a pseudo terminal, whose other end the test reads and writes.
 #pragma once
 
 #include <sys/types.h>
@@ -12,23 +12,23 @@ class Terminal {
  public:
   // Starts itemctl with `arguments` on a terminal of 100 columns, with HOME in `directory`.
   Terminal(const std::vector<std::string>& arguments, const std::string& directory);
-  // Kills it when it still runs.
+  // Kills itemctl if it is still running.
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // As if typed.
+  // Types `keys`.
   void Type(const std::string& keys);
-  // Waits until `text` has been shown, after what earlier calls waited for. False when it was not within a
-  // minute, or when the program ended before.
+  // Waits until `text` has been shown after the texts of earlier calls. False after a minute, or if the
+  // program has ended before.
   bool Await(const std::string& text);
-  // All that was shown so far.
+  // All output so far.
   const std::string& shown() const { return shown_; }
-  // Waits for the end; the exit code.
+  // Waits for the end and returns the exit code.
   int Wait();
 
  private:
-  // Reads more; false at the end.
+  // Reads more output; false at the end.
   bool ReadMore();
 
   int terminal_ = -1;

@@ -1,4 +1,4 @@
-// What itemctl does only where a person sits: line editing, completion, history, questions, progress, Ctrl-C.
+// Features of itemctl that need a terminal: line editing, completion, history, questions, progress, Ctrl-C.
 #include "tests/tools/terminal.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST_F(InteractiveShell, CompletesCommandsTablesAndIndexes) {
   terminal.Type(kEnter);
   ASSERT_TRUE(terminal.Await("OpenOrdersByDate"));
   ASSERT_TRUE(terminal.Await(kPrompt));
-  // Several possibilities: what they share, then all of them.
+  // Several candidates: the first Tab completes the common prefix, the second lists all of them.
   terminal.Type(std::string("scan Order --index O") + kTab + kTab);
   ASSERT_TRUE(terminal.Await("OpenOrdersByDate"));
   ASSERT_TRUE(terminal.Await("OrderByCustomerDate"));
@@ -53,7 +53,7 @@ TEST_F(InteractiveShell, CompletesCommandsTablesAndIndexes) {
 TEST_F(InteractiveShell, CtrlCForgetsTheLineAndNotTheShell) {
   Terminal terminal({"--endpoint", daemon_.endpoint()}, daemon_.directory());
   ASSERT_TRUE(terminal.Await(kPrompt));
-  // Candidates show that the line editor is at work; before that Ctrl-C would be the terminal's.
+  // The candidates show that the line editor is active; before that, Ctrl-C would send SIGINT.
   terminal.Type(std::string("frobnicate ") + kTab);
   ASSERT_TRUE(terminal.Await("completion"));
   terminal.Type(kCtrlC);
@@ -88,7 +88,7 @@ TEST_F(InteractiveShell, CtrlCEndsTheCommandAndNotTheShell) {
   EXPECT_EQ(terminal.Wait(), 2) << "the exit code of the last statement that failed";
 }
 
-// A call that would never be answered is cancelled.
+// Ctrl-C cancels a call that would never be answered.
 TEST(InteractiveShellCall, CtrlCEndsACallUnderWay) {
   const testing::TemporaryDirectory directory;
   absl::Notification asked;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A daemon with one table, whose items take three looks to be looked through.
+// A daemon with one table, whose time to live is ENABLING for three polls.
 class TimeToLiveCommands : public ItemctlTest {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class TimeToLiveCommands : public ItemctlTest {
   std::vector<v1::TimeToLiveSpecification> updates_;
 };
 
-TEST_F(TimeToLiveCommands, EnableShowsHowFarItIs) {  // OP-11
+TEST_F(TimeToLiveCommands, EnableShowsHowFarItIs) {  // UpdateTimeToLive (OP-11).
   const Outcome outcome = Call({"ttl", "enable", "T", "expires"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
@@ -86,7 +86,7 @@ TEST_F(TimeToLiveCommands, DisableNamesTheAttributeThatItIsEnabledFor) {
   EXPECT_EQ(updates_[0].attribute_name(), "expires");
 }
 
-TEST_F(TimeToLiveCommands, StatusOfATableThatIsNotThere) {  // OP-12
+TEST_F(TimeToLiveCommands, StatusOfATableThatIsNotThere) {  // DescribeTimeToLive (OP-12).
   EXPECT_EQ(Call({"ttl", "status", "T"}).exit_code, 0);
   EXPECT_EQ(Call({"ttl", "status", "Missing"}).exit_code, 3);
 }

@@ -1,4 +1,4 @@
-// itemctl over TLS, against the real daemon.
+// itemctl over TLS, with the real daemon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

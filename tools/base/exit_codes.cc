@@ -12,7 +12,7 @@ namespace {
 // The payload that carries a ToolError's exit code: one character, '1' to '7'.
 constexpr char kExitCodePayload[] = "itemctl.exit_code";
 
-// The table. A row without a reason stands for every reason of its code; the first row that fits decides.
+// An empty reason matches every reason. The first row that matches decides; without one it is kRefused.
 struct Row {
   absl::StatusCode code;
   std::string_view reason;
@@ -31,7 +31,7 @@ constexpr Row kRows[] = {
     {absl::StatusCode::kUnavailable, "", ExitCode::kUnreachable},
 };
 
-// What itemctl itself decides, by exit code.
+// The names in JSON of a ToolError with exit code `code`.
 ErrorName ToolErrorName(ExitCode code) {
   switch (code) {
     case ExitCode::kUsage:

@@ -1,7 +1,8 @@
-// How every command of itemctl ends: the one table from errors to exit codes.
+// The exit codes of itemctl, and the one table from errors to exit codes.
 //
-// Commands return absl::Status. What the client library reports is mapped by its code; what the tool itself
-// decides (bad arguments, a failed check) is a ToolError, which carries its exit code with it.
+// Commands return absl::Status. An error of the client library is mapped by its code and reason. An error
+// that itemctl itself decides (bad arguments, findings of a check) is a ToolError, which carries its exit
+// code.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ namespace itemdb::tools {
 // Scripts rely on these numbers; never renumber, never reuse.
 enum class ExitCode : int {
   kOk = 0,
-  kRefused = 1,         // the server refused: validation, limits, access key, table exists, overload, ...; or
-                        // it differs from a model
+  kRefused = 1,         // the daemon refused: validation, limits, access key, table exists, overload, ...; or
+                        // a table or an answer differs from a data model
   kUsage = 2,           // the command line or a JSON document given to itemctl is malformed
   kNotFound = 3,        // no such table or index, or for `item get` no such item
   kConditionFalse = 4,  // the condition was false, or the transaction was cancelled
@@ -30,18 +31,18 @@ inline absl::Status UsageError(std::string_view message) { return ToolError(Exit
 
 ExitCode ExitCodeOf(const absl::Status& status);
 
-// What an error is called in JSON: the code is absl's name of it, the reason the daemon's or "USAGE",
-// "NO_SUCH_ITEM", "FINDINGS", ... for what itemctl itself decides.
+// The names of an error in JSON. `code` is absl's name of the status code. `reason` is the daemon's reason,
+// or for a ToolError "USAGE", "NO_SUCH_ITEM", "FINDINGS", ...; it equals `code` if the error has no reason.
 struct ErrorName {
   std::string code;
   std::string reason;
 };
 ErrorName ErrorNameOf(const absl::Status& status);
 
-// The reason of a table or index that is not there.
+// The daemon's reason if a table or index does not exist.
 inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";
 
-// The lines of the table for people, as printed below `itemctl --help`.
+// The exit codes as text for people, printed at the end of `itemctl --help`.
 std::string_view ExitCodeHelp();
 
 }  // namespace itemdb::tools

@@ -13,8 +13,8 @@
 namespace itemdb::tools {
 namespace {
 
-// A signal handler can reach nothing but globals. It writes to a pipe, from which the outermost scope's
-// thread reads.
+// Global, because a signal handler can reach only globals. The handler writes to a pipe; the thread of the
+// outermost scope reads from it.
 struct Interrupts {
   std::atomic<int> write_end{-1};
   int read_end = -1;
@@ -33,7 +33,7 @@ constexpr char kEnd = 'e';
 
 void OnSignal(int) {
   const int saved = errno;
-  // A full pipe holds enough interrupts.
+  // If the pipe is full, this interrupt is dropped: the pipe holds enough others.
   [[maybe_unused]] const ssize_t written = write(TheInterrupts().write_end.load(), &kInterrupted, 1);
   errno = saved;
 }
@@ -77,7 +77,7 @@ InterruptScope::~InterruptScope() {
   }
   if (!listener_.joinable()) return;
   sigaction(SIGINT, &all.before, nullptr);
-  // Blocking, so that the end arrives even behind many interrupts.
+  // A blocking write, so that kEnd is not dropped when the pipe is full of interrupts.
   fcntl(all.write_end.load(), F_SETFL, 0);
   [[maybe_unused]] const ssize_t written = write(all.write_end.load(), &kEnd, 1);
   listener_.join();

@@ -1,4 +1,4 @@
-// Ctrl-C as an event instead of the end of the process.
+// Ctrl-C (SIGINT) calls a function instead of ending the process.
 #pragma once
 
 #include <functional>
@@ -6,13 +6,13 @@
 
 namespace itemdb::tools {
 
-// While it lives, SIGINT calls `on_interrupt`, on another thread, and does nothing else. Where scopes are
-// nested the innermost is called; they end in the reverse order of their making, on the thread that made
-// them.
+// While an InterruptScope exists, SIGINT calls `on_interrupt` on another thread and does nothing else. If
+// scopes are nested, only the innermost one is called. Scopes must be destroyed in the reverse order of their
+// construction, on the thread that constructed them.
 class InterruptScope {
  public:
   explicit InterruptScope(std::function<void()> on_interrupt);
-  // Waits for an `on_interrupt` under way.
+  // Waits until a running `on_interrupt` has returned.
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
@@ -21,7 +21,7 @@ class InterruptScope {
   void Listen();
 
   std::function<void()> on_interrupt_;
-  std::thread listener_;  // Of the outermost scope only.
+  std::thread listener_;  // Runs only in the outermost scope.
 };
 
 }  // namespace itemdb::tools

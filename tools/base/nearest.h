@@ -1,4 +1,4 @@
-// "Did you mean": the name somebody probably wanted to write.
+// "Did you mean": finds the name that the user probably meant to type.
 #pragma once
 
 #include <string>
@@ -7,12 +7,13 @@
 
 namespace itemdb::tools {
 
-// The one of `candidates` that is nearest to `text` by insertions, deletions, replacements and swaps of
-// neighbours, upper and lower case being equal; the first of equally near ones. Empty when none is near: at
-// most a third of the letters may differ, or `text` (3 letters or more) is how the candidate begins.
+// Returns the candidate with the smallest edit distance to `text`: the number of inserted, deleted, replaced
+// and swapped letters, ignoring case. The distance may be at most a third of the length of `text`; among
+// equal distances the first candidate is returned. If no distance is small enough, returns the first
+// candidate that begins with `text` (3 letters or more), otherwise an empty string.
 std::string Nearest(std::string_view text, const std::vector<std::string>& candidates);
 
-// `; did you mean "candidate"?`, or nothing when none is near. To be put after an error message.
+// `; did you mean "candidate"?`, to be appended to an error message; empty if Nearest finds no candidate.
 std::string DidYouMean(std::string_view text, const std::vector<std::string>& candidates);
 
 }  // namespace itemdb::tools

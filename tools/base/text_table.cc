@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kColumnGap = "  ";
 
-// Bytes of the first `count` code points of `text`, which has at least as many.
+// The number of bytes of the first `count` code points of `text`, which has at least `count`.
 size_t BytesOf(std::string_view text, size_t count) {
   size_t bytes = 0;
   for (; count > 0; --count) {
@@ -19,15 +19,15 @@ size_t BytesOf(std::string_view text, size_t count) {
   return bytes;
 }
 
-// `cell` in lines of at most `width` code points, broken after a comma, else at a space, else anywhere.
-// The space at a break belongs to no line.
+// Splits `cell` into lines of at most `width` code points: after a comma, else at a space, else anywhere. The
+// space at a break is left out.
 std::vector<std::string_view> BrokenIntoLines(std::string_view cell, size_t width) {
   std::vector<std::string_view> lines;
   size_t left = CodePoints(cell);
   while (left > width) {
     size_t line = BytesOf(cell, width);
     size_t next = line;
-    // A space behind the last character that fits is a place to break, too.
+    // A break is also possible at a space just after the last character that fits.
     const size_t comma = cell.rfind(", ", line - 1);
     const size_t space = cell.rfind(' ', line);
     if (comma != std::string_view::npos) {

@@ -1,4 +1,4 @@
-// Columns of text for people: the `-o table` form of everything itemctl prints.
+// Columns of text for people: what itemctl prints with `-o table`.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace itemdb::tools {
 
-// Unicode code points in UTF-8 `text`: what a terminal needs for it, wide and combining characters aside.
+// The number of Unicode code points in UTF-8 `text`. This is its width on a terminal unless it has wide or
+// combining characters.
 size_t CodePoints(std::string_view text);
 
-// `text` with its control characters escaped ("\x0a"), so that it is one line and cannot steer the terminal.
+// `text` with its control characters escaped ("\x0a"): one line, without control sequences for a terminal.
 std::string Printable(std::string_view text);
 
-// A column of a TextTable. A heading alone is a column of text.
+// A column of a TextTable. A heading converts to a column of text.
 struct TableColumn {
   TableColumn(const char* text) : heading(text) {}             // NOLINT: implicit on purpose
   TableColumn(std::string text) : heading(std::move(text)) {}  // NOLINT: implicit on purpose
@@ -29,9 +30,9 @@ struct TableColumn {
 TableColumn NumberColumn(std::string heading);
 
 struct TableLayout {
-  // For each row a line with its number, then "heading  cell" on a line for each cell that is not empty.
+  // Prints each row as a line with its number, then a line "heading  cell" for each cell that is not empty.
   bool expanded = false;
-  // Code points of the widest line; 0: as wide as the cells are. Not for expanded tables.
+  // Largest line width in code points; 0: no bound. Ignored for expanded tables.
   size_t max_width = 0;
 };
 
@@ -47,16 +48,16 @@ class TextTable {
 
   // Writes headings, a line below them and the rows; no spaces at line ends.
   //
-  // Where a line would be wider than `max_width`, the widest columns of text become narrower and their cells
-  // go on in the next line: after a comma, else at a space, else anywhere. Nothing is cut. No column becomes
-  // narrower than its heading, and columns of numbers keep their width, so that a table of many columns is
-  // wider than `max_width` all the same.
+  // If a line would be wider than `max_width`, the widest columns of text become narrower and their cells
+  // continue on the next line: after a comma, else at a space, else anywhere. No text is left out. No column
+  // becomes narrower than its heading, and columns of numbers keep their width, so a table of many columns
+  // can still be wider than `max_width`.
   void Print(std::ostream& out, TableLayout layout = {}) const;
 
  private:
-  // Of each column, in code points.
+  // The width of each column, in code points.
   std::vector<size_t> Widths(size_t max_width) const;
-  // One row, in as many lines as its cells need.
+  // Prints one row, on as many lines as its cells need.
   void PrintRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                 std::ostream& out) const;
   void PrintExpanded(std::ostream& out) const;

@@ -1,4 +1,4 @@
-// Moments as itemctl writes them: ISO 8601, UTC.
+// Times as itemctl prints them: ISO 8601, UTC.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "tools/cli/checks.h"
+#include "tools/cli/option_validators.h"
 
 namespace itemdb::tools {
 namespace {
@@ -12,10 +12,9 @@ constexpr double kShortestTimeoutSeconds = 0.001;
 constexpr double kLongestTimeoutSeconds = 86'400;
 
 void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
-  app.add_option(
-         "--endpoint", options.endpoint,
-         "Where the daemon listens, HOST:PORT or unix:/PATH. Default: unix:/run/itemdb/itemd.sock where it "
-         "exists, else 127.0.0.1:7420")
+  app.add_option("--endpoint", options.endpoint,
+                 "Where the daemon listens, HOST:PORT or unix:/PATH. Default: unix:/run/itemdb/itemd.sock if "
+                 "it exists, else 127.0.0.1:7420")
       ->envname("ITEMCTL_ENDPOINT")
       ->type_name("ADDRESS");
   app.add_option("-o,--output", options.output,
@@ -28,7 +27,7 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
       ->check(SecondsBetween(kShortestTimeoutSeconds, kLongestTimeoutSeconds))
       ->type_name("SECONDS");
   app.add_flag("--tls", options.tls,
-               "Connect with TLS, trusting the system's authorities; implied by the others");
+               "Connect with TLS, trusting the system's authorities; implied by the other --tls options");
   app.add_option(
          "--tls-ca", options.tls_ca,
          "PEM file with the authorities that may have signed the daemon's certificate. Default: the system's")
@@ -43,13 +42,13 @@ void AddGlobalOptions(CLI::App& app, GlobalOptions& options) {
       ->envname("ITEMCTL_TLS_KEY")
       ->type_name(std::string(kFileName));
   app.add_option("--tls-server-name", options.tls_server_name,
-                 "The name the daemon's certificate must bear. Default: the host of the endpoint")
+                 "The name that the daemon's certificate must contain. Default: the host of the endpoint")
       ->envname("ITEMCTL_TLS_SERVER_NAME")
       ->type_name("NAME");
   app.add_option(
          "--access-key-id", options.access_key_id,
-         "Id of the access key to send, for a daemon with --access-keys; its secret stands in the "
-         "environment variable ITEMDB_SECRET_ACCESS_KEY or in --secret-access-key-file. Default: none")
+         "Id of the access key to send, for a daemon with --access-keys; its secret is in the environment "
+         "variable ITEMDB_SECRET_ACCESS_KEY or in --secret-access-key-file. Default: none")
       ->envname("ITEMDB_ACCESS_KEY_ID")
       ->type_name("ID");
   app.add_option("--secret-access-key-file", options.secret_access_key_file,
@@ -64,7 +63,7 @@ CommandTable::CommandTable(void (*add_commands)(CommandTable&))
     : root_("Administers an itemdb daemon and reads and writes its items", "itemctl") {
   specs_[&root_] = {.name = "itemctl", .summary = root_.get_description()};
   root_.set_version_flag("--version", ITEMDB_VERSION, "Print the version and exit");
-  // Global options may also follow the command. Inherited by the commands added below.
+  // Allows global options also after the command. Commands added later inherit this setting.
   root_.fallthrough();
   root_.require_subcommand(1);
   AddGlobalOptions(root_, options_);

@@ -23,10 +23,10 @@ const CLI::Option* FindOptionOrNull(const CLI::App& command, const std::string& 
   return nullptr;
 }
 
-// Where a command line stands after its words but the last.
+// The state of the command line after all words except the last.
 struct Position {
   const CLI::App* command = nullptr;
-  // The option whose value comes next, if it is one's.
+  // The option whose value comes next; null if no option's value comes next.
   const CLI::Option* option = nullptr;
   size_t arguments = 0;
   std::string table_name = {};

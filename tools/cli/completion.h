@@ -1,4 +1,4 @@
-// What may stand next on a command line: for bash, zsh and the interactive shell.
+// Completion of a command line, for bash, zsh and the interactive shell.
 #pragma once
 
 #include <functional>
@@ -9,32 +9,33 @@
 
 namespace itemdb::tools {
 
-// Where names that only the daemon knows come from.
+// Functions that return names known only to the daemon.
 struct NameSources {
   std::function<std::vector<std::string>()> tables;
-  // Of the table given, or of all.
+  // The indexes of `table_name`; of all tables if it is empty.
   std::function<std::vector<std::string>(const std::string& table_name)> indexes;
-  // Of the table given. Null: attribute names are not completed.
+  // The attributes of `table_name`. A null function: attribute names are not completed.
   std::function<std::vector<std::string>(const std::string& table_name)> attributes = nullptr;
 };
 
 struct Completion {
-  // What is being completed: the last word, or what follows "=" or, in an expression, the last name in it.
+  // The text to complete: the last word, its part after "=", or the last name in an expression.
   std::string partial;
-  // All that begin with `partial`, in order.
+  // All candidates that begin with `partial`, in order.
   std::vector<std::string> candidates;
-  // A path may stand here.
+  // A path is possible here.
   bool files = false;
 };
 
-// `words` without the program's name; the last one is the one to complete, empty after a space.
+// `words` are the words of the command line without the program's name. The last word is completed; it is
+// empty after a space.
 Completion Complete(const CommandTable& table, const std::vector<std::string>& words,
                     const NameSources& names);
 
-// What the words say already about the connection: "--endpoint", "--tls-ca", ...
+// `defaults` with the connection options that `words` contain: "--endpoint", "--tls-ca", ...
 GlobalOptions ConnectionOf(const std::vector<std::string>& words, GlobalOptions defaults);
 
-// The daemon's names for as long as a person likes to wait for them, and none when it is not there.
+// Asks the daemon for names, each time for a short time only. No names if the daemon does not answer in time.
 NameSources LiveNames(Session& session, const GlobalOptions& options);
 
 }  // namespace itemdb::tools

@@ -28,7 +28,7 @@ absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, co
   context.err() << "This will " << deed << ". Go on? [y/N] " << std::flush;
   std::string answer;
   std::getline(context.in(), answer);
-  // The end of input is an answer too; the shell reads on.
+  // End of input counts as the answer "no". Cleared, because a shell continues to read.
   context.in().clear();
   answer = std::string(absl::StripAsciiWhitespace(answer));
   if (answer == "y" || answer == "Y" || answer == "yes") return true;

@@ -1,4 +1,4 @@
-// --yes and --dry-run of the commands that destroy something.
+// --yes and --dry-run of the commands that delete or overwrite data.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,21 +12,21 @@ namespace itemdb::tools {
 struct ConfirmOptions {
   // Do not ask.
   bool yes = false;
-  // Show what would be destroyed, and leave it.
+  // Show what would be deleted or overwritten, and change nothing.
   bool dry_run = false;
 };
 
-// `dry_run` is what the command says of its own.
+// `dry_run` is the help text of the command's --dry-run.
 void AddConfirmOptions(CLI::App* command, ConfirmOptions& options,
                        const std::string& dry_run = "Print what would be deleted, and delete nothing");
 
-// What happens when there is nobody to ask and no --yes.
+// What Confirm does without --yes if stdin or stderr is not a terminal.
 enum class Unattended { kRefuse, kGoOn };
 
-// Whether to go on with `deed`, such as "delete the table Order with 12 items". With --yes it goes on. On a
-// terminal it asks on stderr and reads the answer from stdin; only "y" or "yes" goes on. With --dry-run it
-// says on stderr what would happen, and does not go on. UsageError: nobody to ask, and `unattended` says to
-// refuse; or the answer was no.
+// Returns whether to execute `deed`, such as "delete the table Order with 12 items". With --dry-run it prints
+// `deed` to stderr and returns false. With --yes it returns true. On a terminal it asks on stderr and reads
+// the answer from stdin; "y", "Y" and "yes" mean true. UsageError: another answer; or there is no terminal
+// and `unattended` is kRefuse.
 absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& deed,
                              Unattended unattended);
 

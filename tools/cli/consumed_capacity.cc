@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "tools/cli/checks.h"
+#include "tools/cli/option_validators.h"
 
 namespace itemdb::tools {
 namespace {

@@ -20,22 +20,22 @@ struct CapacityOptions {
 
 void AddCapacityOption(CLI::App* command, CapacityOptions& options);
 
-// As a request takes it.
+// The option as the value for a request.
 ReturnConsumedCapacity CapacityOf(const CapacityOptions& options);
 
-// {"CapacityUnits": 2, "Table": 1, "GlobalSecondaryIndexes": {"I": 1}}; the shares where the daemon told
-// them.
+// {"CapacityUnits": 2, "Table": 1, "GlobalSecondaryIndexes": {"I": 1}}; the shares of table and indexes only
+// if the daemon returned them.
 JsonValue CapacityToJson(const ConsumedCapacity& capacity);
 
-// What the calls of one command consumed together, a sum for each table.
+// The capacity that all calls of one command consumed, summed for each table.
 class ConsumedTotal {
  public:
   void Add(const ConsumedCapacity& capacity);
   void Add(const std::optional<ConsumedCapacity>& capacity);
   void Add(const std::vector<ConsumedCapacity>& capacities);
 
-  // One line on stderr, where it does not mix with items: {"ConsumedCapacity": [{"TableName": "T", ...}]}, in
-  // the order of the tables' names. Nothing when nothing was told.
+  // Prints one line to stderr, so that it does not mix with items on stdout: {"ConsumedCapacity":
+  // [{"TableName": "T", ...}]}, ordered by table name. Prints nothing if no capacity was added.
   void Print(Context& context) const;
 
  private:

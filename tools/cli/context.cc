@@ -30,14 +30,14 @@ absl::StatusOr<std::string> SecretOf(const GlobalOptions& options) {
     errno = 0;
     std::ifstream file(options.secret_access_key_file, std::ios::binary);
     std::ostringstream content;
-    // Not through istreambuf_iterator, which throws where the file is a directory.
+    // istreambuf_iterator would throw if the file is a directory.
     if (file.is_open()) content << file.rdbuf();
     if (!file.is_open() || errno != 0) {
       return UsageError(
           absl::StrFormat("cannot read %s: %s", options.secret_access_key_file, std::strerror(errno)));
     }
     secret = content.str();
-    // As editors and echo end it.
+    // Editors and echo append a newline.
     while (secret.ends_with('\n') || secret.ends_with('\r')) secret.pop_back();
     if (secret.empty())
       return UsageError(absl::StrFormat("%s holds no secret", options.secret_access_key_file));
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> SecretOf(const GlobalOptions& options) {
 }
 
 absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
-  // How the answer is printed is nothing to the connection.
+  // Output options do not affect the connection.
   GlobalOptions of_connection = options;
   of_connection.output.clear();
   of_connection.expanded = false;
@@ -95,13 +95,15 @@ CallOptions Context::ExplicitTimeout() const {
 
 absl::StatusOr<std::string> Context::ReadFile(const std::string& path) {
   if (path == "-" && session_.is_shell) {
-    return UsageError("standard input belongs to the shell here; name a file, or use itemctl from outside");
+    return UsageError(
+        "the shell reads its statements from standard input, so this command cannot read it; name a file, or "
+        "run itemctl outside the shell");
   }
   if (path == "-") return std::string(std::istreambuf_iterator<char>(streams_.in), {});
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
-  // An empty file sets failbit on `content`, which is no error.
+  // An empty file sets failbit on `content`, which is not an error.
   if (file.is_open()) content << file.rdbuf();
   if (!file.is_open() || file.bad() || errno == EISDIR) {
     return UsageError(absl::StrFormat("cannot read %s: %s", path, std::strerror(errno)));

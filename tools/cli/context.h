@@ -1,4 +1,4 @@
-// What every command runs with: its streams, the options given to all commands, and the connection.
+// What every command uses: its streams, the options that all commands have, and the connection.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  // Whether somebody sits there. Of `out` it decides the default of --output; of `in` and `err` together
-  // whether there is somebody to ask; of `err` whether progress is shown.
+  // `out_is_terminal` decides the default of --output. The user can be asked only if both `in_is_terminal`
+  // and `err_is_terminal`. Progress is shown only if `err_is_terminal`.
   bool in_is_terminal = false;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
@@ -31,54 +31,56 @@ struct Streams {
 
 // Options that every command takes.
 struct GlobalOptions {
-  // "HOST:PORT" or "unix:/PATH"; empty for the client's default.
+  // "HOST:PORT" or "unix:/PATH"; empty: the client's default.
   std::string endpoint;
-  // "table", "json" or "jsonl"; empty for table on a terminal and jsonl otherwise.
+  // "table", "json" or "jsonl"; empty: table on a terminal, otherwise jsonl.
   std::string output;
-  // In the table form, rows stand upright.
+  // In the table form, each cell is printed on a line of its own.
   bool expanded = false;
-  // Of one call; for answers of several pages, of each page. Default 30.
+  // For one call; for an answer of several pages, for each page. Default 30.
   std::optional<double> timeout_seconds;
-  // TLS: any of these turns it on. Paths of PEM files.
+  // Each of these turns TLS on. The files are PEM.
   bool tls = false;
   std::string tls_ca;
   std::string tls_cert;
   std::string tls_key;
   std::string tls_server_name;
-  // The access key to send. Its secret stands in this file, else in the environment, and nowhere here.
+  // The access key to send. Its secret is in this file, or else in the environment variable kSecretVariable;
+  // the secret itself is never an option.
   std::string access_key_id;
   std::string secret_access_key_file;
 
   bool operator==(const GlobalOptions&) const = default;
 };
 
-// Nothing when no TLS was asked for.
+// Empty if no option turns TLS on.
 std::optional<TlsOptions> TlsOf(const GlobalOptions& options);
 
-// Where the secret of --access-key-id is looked for.
+// The environment variable with the secret of --access-key-id.
 inline constexpr char kSecretVariable[] = "ITEMDB_SECRET_ACCESS_KEY";
 
-// The secret of the access key that `options` name; empty when they name none. UsageError: there is none, it
-// cannot be read, or there is one without an id.
+// The secret of the access key in `options`; empty if they name no key. UsageError: the key has no secret,
+// its file cannot be read, or there is a secret without a key id.
 absl::StatusOr<std::string> SecretOf(const GlobalOptions& options);
 
-// What the statements of one interactive shell share, and a single command has for itself. Used by one thread
-// at a time.
+// The state that all statements of one shell share; a single command has a Session of its own. Used by one
+// thread at a time.
 class Session {
  public:
-  // For statements that do not say otherwise; the shell's own command line and \x, \o change them.
+  // Options of statements that do not set them. Set by the shell's own command line, \x and \o.
   GlobalOptions defaults;
-  // The statements come from the streams' `in`, so that a command cannot read it.
+  // The shell reads its statements from Streams::in, so a command must not read from it.
   bool is_shell = false;
 
-  // From any thread: the statement under way, and its calls, are to end early.
+  // Asks the running statement and its calls to end early. Thread-safe.
   void Interrupt() { cancel_.Cancel(); }
   bool interrupted() const { return cancel_.cancelled(); }
-  // For the next statement.
+  // Called before the next statement.
   void ResetInterrupt() { cancel_ = CancelToken(); }
   const CancelToken& cancel() const { return cancel_; }
 
-  // The client for `options`: the one of the statement before when nothing about the connection differs.
+  // A client for `options`. Reuses the client of the previous statement if the connection options are the
+  // same.
   absl::StatusOr<Client> OpenClient(const GlobalOptions& options);
 
  private:
@@ -98,26 +100,27 @@ class Context {
   const Streams& streams() const { return streams_; }
   const GlobalOptions& options() const { return options_; }
   OutputFormat format() const { return format_; }
-  // "table", "json" or "jsonl" was asked for, not just the default.
+  // The form was set by --output, not by default.
   bool format_is_explicit() const { return !options_.output.empty(); }
   Session& session() { return session_; }
 
-  // A client for the endpoint. Does not connect yet: an unreachable daemon shows at the first call.
-  // UsageError: endpoint or timeout are malformed, a TLS file cannot be used, or an access key is not whole.
+  // A client for the endpoint. Does not connect: if the daemon is unreachable, the first call fails.
+  // UsageError: the endpoint or timeout is malformed, a TLS file cannot be used, or an access key has no
+  // secret or no id.
   absl::StatusOr<Client> OpenClient();
 
-  // For every call: what lets Ctrl-C end it.
+  // Options for every call, with the token through which Ctrl-C cancels it.
   CallOptions Call() const;
-  // Also carries --timeout when it was given, for calls whose default differs from the client's.
+  // Call() with --timeout, if given. For calls whose default timeout differs from the client's.
   CallOptions ExplicitTimeout() const;
 
-  // The whole of the file at `path`, or of standard input for "-". UsageError: it cannot be read.
+  // The content of the file at `path`, or of standard input for "-". UsageError: it cannot be read.
   absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-  // Writes columns, upright with --expanded.
+  // Prints columns, or with --expanded one cell a line.
   void Print(const TextTable& table) { table.Print(out(), {.expanded = options_.expanded}); }
 
-  // Writes one object; as a table, its members are the columns of one line.
+  // Prints one object; in the table form, its members are the columns of one line.
   void PrintSummary(const JsonValue& summary);
 
  private:

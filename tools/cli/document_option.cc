@@ -8,10 +8,12 @@ namespace itemdb::tools {
 
 void AddDocumentOptions(CLI::App* command, DocumentOptions& options, const std::string& option,
                         const std::string& description) {
-  command->add_option(option, options.text, description + ". Default: what --file names")->type_name("JSON");
+  command->add_option(option, options.text, description + ". Default: the content of --file")
+      ->type_name("JSON");
   command
-      ->add_option("-f,--file", options.file,
-                   "Read it from this file, - for standard input. Default: what " + option + " says")
+      ->add_option(
+          "-f,--file", options.file,
+          "Read the document from this file, - for standard input. Default: the " + option + " value")
       ->type_name(std::string(kFileName));
   command->add_flag("--plain", options.plain, "Items, keys and values are plain JSON");
 }

@@ -1,4 +1,4 @@
-// A JSON document given on the command line: in an option of its own, or in a file.
+// A JSON document given on the command line: as the text of an option, or as a file.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 namespace itemdb::tools {
 
 struct DocumentOptions {
-  // Exactly one of the two is given.
+  // Exactly one of `text` and `file` is given.
   std::string text;
   std::string file;
   // Read items, keys and values as plain JSON, even where they look like DynamoDB JSON.
@@ -20,7 +20,7 @@ struct DocumentOptions {
   ReadForm form() const { return plain ? ReadForm::kPlain : ReadForm::kDetect; }
 };
 
-// `option` is AWS' name of it, for example "--request-items".
+// `option` is AWS's name of the option, for example "--request-items".
 void AddDocumentOptions(CLI::App* command, DocumentOptions& options, const std::string& option,
                         const std::string& description);
 

@@ -19,13 +19,14 @@ namespace {
 constexpr int kPatienceMs = 1'000;
 constexpr std::string_view kUnixPrefix = "unix:";
 
-// How an HTTP/2 client begins, with an empty SETTINGS frame; a server answers with its own.
+// The first bytes of an HTTP/2 client with an empty SETTINGS frame (RFC 9113, 3.4); a server answers with its
+// own SETTINGS frame.
 constexpr char kHttp2Preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
 constexpr size_t kHttp2PrefaceBytes = sizeof(kHttp2Preface);  // The final zero ends the frame's header.
 constexpr size_t kFrameTypeOffset = 3;
 constexpr char kSettingsFrame = 4;
 
-// The least TLS ClientHello: version 1.2, one cipher suite. Whoever speaks TLS answers with a handshake or an
+// The smallest TLS ClientHello: version 1.2, one cipher suite. A TLS server answers with a handshake or an
 // alert record.
 constexpr char kClientHello[] =
     "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03"
@@ -56,7 +57,7 @@ bool Await(int fd, short events) {
   return poll(&waited, 1, kPatienceMs) == 1;
 }
 
-// An open socket when the connection stands within kPatienceMs.
+// Returns an open socket if the connection is established within kPatienceMs.
 Socket ConnectTo(int family, const sockaddr* address, socklen_t size) {
   Socket made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!made.is_open()) return made;
@@ -122,7 +123,7 @@ Listener ProbeEndpoint(const std::string& endpoint) {
       return Listener::kHttp2;
     if (IsTls(answer)) return Listener::kTls;
   }
-  // Some TLS servers close without a word on what is not TLS.
+  // Some TLS servers close a connection without an answer if the first bytes are not TLS.
   const Socket secure = Connect(endpoint);
   if (secure.is_open()) Ask(secure, {kClientHello, kClientHelloBytes}, &answer);
   if (IsTls(answer)) return Listener::kTls;
@@ -149,7 +150,8 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
       if (with_tls) return status;
       return unreachable("what listens there expects TLS; name its authority with --tls-ca");
     case Listener::kOther:
-      // A TLS listener closes what is no handshake; the client has said what its own handshake came to.
+      // A TLS server may close the probe's connection. `status` already has the result of the client's own
+      // handshake.
       if (with_tls) return status;
       return unreachable("what listens there closes the connection or speaks another protocol");
     case Listener::kSilent:

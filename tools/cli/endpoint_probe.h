@@ -1,4 +1,5 @@
-// What is listening where no itemd answers: an HTTP server, a TLS port, something that never says a word.
+// Finds out what listens at an endpoint where no itemd answers: an HTTP server, a TLS port, a server that
+// sends nothing.
 #pragma once
 
 #include <string>
@@ -9,24 +10,24 @@
 namespace itemdb::tools {
 
 enum class Listener {
-  // Nobody, or the address does not resolve.
+  // The connection is refused or times out, or the address does not resolve.
   kNone,
   // Speaks HTTP/2 without TLS, as itemd does.
   kHttp2,
   kHttp1,
   kTls,
-  // Takes connections, and closes them or says something else.
+  // Accepts connections, and closes them or speaks another protocol.
   kOther,
-  // Takes connections, and says nothing.
+  // Accepts connections and sends nothing.
   kSilent,
 };
 
-// Connects to `endpoint`, "HOST:PORT" or "unix:/PATH", and looks at what comes back. Blocks for about two
-// seconds at most.
+// Connects to `endpoint`, "HOST:PORT" or "unix:/PATH", and examines the bytes that the server sends. Blocks
+// for at most about two seconds.
 Listener ProbeEndpoint(const std::string& endpoint);
 
-// `status`, an unreachable daemon, with the reason found by a probe of the context's endpoint; unchanged when
-// the probe knows no better.
+// Probes the context's endpoint and adds the reason found to `status`, the error of an unreachable daemon.
+// Returns `status` unchanged if the probe finds no reason.
 absl::Status Diagnosed(const absl::Status& status, Context& context);
 
 }  // namespace itemdb::tools

@@ -29,7 +29,7 @@ std::string WithoutControlCharacters(std::string text) {
   return text;
 }
 
-// What the option or argument called `name` was given; empty without one.
+// The value of the option or argument whose value is called `value_name`; empty if it was not given.
 std::string GivenTo(const CLI::App& command, std::string_view value_name) {
   for (const CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
     if (ValueNameOf(*option) == value_name && !option->empty()) return option->results().front();
@@ -52,7 +52,8 @@ absl::Status UnknownOption(const CLI::App& command, const std::string& text, std
                       path.empty() ? "" : path + " "));
 }
 
-// "order-entry place-order" for a "place-ordr" that was looked for one level too high.
+// The nearest command one level below the commands of `group`: "order-entry place-order" for "place-ordr"
+// without its group.
 std::string NearestBelow(const CLI::App& group, const std::string& text) {
   for (const CLI::App* below : CommandsOf(group)) {
     std::vector<std::string> names;
@@ -79,7 +80,7 @@ absl::Status UnknownCommand(const CLI::App& group, const std::string& text, std:
 ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean, ErrorForm form,
                      std::ostream& err) {
   const ExitCode exit_code = ExitCodeOf(status);
-  // An error without a message has been reported already, by the statements of a shell.
+  // A statement of a shell has already reported an error without a message.
   if (status.message().empty()) return exit_code;
   const std::string message = Bounded(std::string(status.message()));
   if (!form.json) {
@@ -118,7 +119,7 @@ ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string for
 }
 
 absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean) {
-  // CLI11 only misses a command where there is an unknown one.
+  // For an unknown command CLI11 only reports that a command is missing.
   const CLI::App& command = Innermost(root);
   const std::vector<std::string> unknown = root.remaining(true);
   const bool about_names = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) ||
@@ -144,7 +145,8 @@ absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& opti
                 "--secret-access-key-file",
                 kSecretVariable)
           : absl::StrFormat(
-                "the daemon does not take the access key %s: its key file has no key with this id and secret",
+                "the daemon does not accept the access key %s: its key file has no key with this id and "
+                "secret",
                 options.access_key_id);
   absl::Status advised(status.code(), message);
   status.ForEachPayload(

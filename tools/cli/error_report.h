@@ -1,11 +1,11 @@
-// How an error reaches whoever called itemctl: one line on stderr, as text or as JSON.
+// Prints an error as one line on stderr, as text or as JSON.
 //
 //   itemctl: the table Ordr does not exist; did you mean "Order"?
 //   {"error": {"code": "NOT_FOUND", "reason": "RESOURCE_NOT_FOUND", "message": "...", "exit_code": 3,
 //              "rule": "SEM-039", "did_you_mean": "Order"}}
 //
-// JSON is for who asked for it with -o json or jsonl; the members above are stable. `rule`, `did_you_mean`
-// and `retry_after_ms` are there only when they say something.
+// JSON is printed only with an explicit -o json or jsonl. Its members are stable. `rule`, `did_you_mean` and
+// `retry_after_ms` are present only if they have a value.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,23 +23,24 @@ struct ErrorForm {
   bool json = false;
 };
 
-// Writes the line and returns the exit code. Text is of bounded length and cannot steer a terminal.
+// Writes the line and returns the exit code. Text has a bounded length and no control characters.
 // `did_you_mean` is a name or empty.
 ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean, ErrorForm form,
                      std::ostream& err);
 
-// The form asked for by a command line, whether or not it parses; `format` is what holds when it says
-// nothing.
+// The form that a command line asks for, even if it does not parse; `format` applies if it has no --output.
 ErrorForm ErrorFormOf(const std::vector<std::string>& arguments, std::string format);
 
-// What is wrong with a command line that `root` failed to parse with `error`.
+// The UsageError for a command line that `root` could not parse because of `error`. Sets `*did_you_mean` to a
+// similar name, if there is one.
 absl::Status ParseFailure(CLI::App& root, const CLI::Error& error, std::string* did_you_mean);
 
-// `status`, a daemon that asks for an access key, with what to give or to look at; its reason stays.
+// For `status`, the error of a daemon that requires an access key: the same code and reason with a message
+// that says which option to give or which file to check.
 absl::Status WithKeyAdvice(const absl::Status& status, const GlobalOptions& options);
 
-// For a table or index that is not there, the name of one that is, when one is near to what `command` was
-// given. Asks the daemon, for a second at most, and is silent about its errors.
+// If `status` says that a table or index does not exist: the existing name nearest to the name given to
+// `command`; empty if none is near. Asks the daemon, for at most a second, and ignores its errors.
 std::string NearestName(const absl::Status& status, const CLI::App& command, Context& context);
 
 }  // namespace itemdb::tools

@@ -11,10 +11,11 @@ namespace itemdb::tools {
 namespace {
 
 constexpr size_t kLineLetters = 100;
-// Where explanations begin; a longer term stands on a line of its own.
+// The column where explanations begin; a longer term is printed on a line of its own.
 constexpr size_t kTermLetters = 30;
 
-// `text` in lines that begin at `indent`; the first is put after the `at` letters that stand there already.
+// Breaks `text` into lines indented by `indent`. The first line continues a line that has `at` letters
+// already.
 std::string Wrapped(std::string_view text, size_t indent, size_t at) {
   std::string out;
   bool first = true;

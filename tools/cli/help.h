@@ -1,4 +1,4 @@
-// `--help`: a command's sentence, options and examples as text for people.
+// The text of `--help`: a command's description, options and examples.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,16 +9,16 @@
 
 namespace itemdb::tools {
 
-// Of one command, group or, for the root, of itemctl as a whole. Lines of at most 100 letters.
+// The help of a command or a group; for the root, of itemctl as a whole. Lines have at most 100 letters.
 std::string HelpText(const CommandTable& table, const CLI::App& command);
 
-// "itemctl table create [OPTIONS] -f FILE": how the command is called.
+// How the command is called: "itemctl table create [OPTIONS] -f FILE".
 std::string UsageOf(const CLI::App& command);
 
 // "-f, --file FILE".
 std::string SyntaxOf(const CLI::Option& option);
 
-// What \? prints in the shell: its own commands.
+// The shell's own commands, as \? prints them.
 std::string_view ShellHelp();
 
 }  // namespace itemdb::tools

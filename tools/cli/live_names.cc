@@ -5,7 +5,7 @@
 namespace itemdb::tools {
 namespace {
 
-// What is left of the time until `deadline`, for one call; never zero, which would mean the client's default.
+// The time until `deadline` as the timeout of one call. Never zero, because zero means the client's default.
 CallOptions Until(absl::Time deadline) {
   return {.timeout = std::max(deadline - absl::Now(), absl::Milliseconds(1))};
 }

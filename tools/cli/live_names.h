@@ -1,5 +1,5 @@
-// Names of tables, indexes and attributes that the daemon has now, for completion and "did you mean". A
-// nicety: a daemon that is not there, or slow, has none.
+// Names of the daemon's tables, indexes and attributes, for completion and "did you mean". Errors are
+// ignored: if the daemon is unreachable or slow, there are no names.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace itemdb::tools {
 
-// In byte order, at most kMaxLiveNames. Blocks for `patience` at most.
+// In byte order, at most kMaxLiveNames. Blocks for at most `patience`.
 std::vector<std::string> LiveTableNames(Client& client, absl::Duration patience);
-// Of all tables when `table_name` is empty.
+// The indexes of `table_name`; of all tables if it is empty.
 std::vector<std::string> LiveIndexNames(Client& client, const std::string& table_name,
                                         absl::Duration patience);
-// Those that key schemas and projections of the table name, in byte order.
+// The attributes in the table's key schemas and projections, in byte order.
 std::vector<std::string> LiveAttributeNames(Client& client, const std::string& table_name,
                                             absl::Duration patience);
 
-// More would help nobody to choose.
+// More names would not help a person to choose.
 inline constexpr size_t kMaxLiveNames = 1'000;
 
 }  // namespace itemdb::tools

@@ -10,7 +10,8 @@
 namespace itemdb::tools {
 namespace {
 
-// Text as roff shows it: no escapes, no requests, hyphens that can be copied.
+// Escapes `text` for roff: roff finds no escapes and no requests in it, and hyphens can be copied from the
+// page.
 std::string Roff(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +45,7 @@ void AppendTerm(const std::string& term, const std::string& text, std::string* o
   *out += ".TP\n.B " + Roff(term) + "\n" + Roff(text) + "\n";
 }
 
-// As it is, line by line.
+// Appends `text` with its line breaks kept.
 void AppendVerbatim(const std::string& text, std::string* out) {
   *out += ".PP\n.nf\n.RS 4\n" + Roff(text) + "\n.RE\n.fi\n";
 }
@@ -93,7 +94,7 @@ std::string MainPage(const CommandTable& table) {
                command->get_description() + ". See itemctl-" + command->get_name() + "(1).", &out);
   }
   AppendHeading("OPTIONS", &out);
-  out += "These may stand before or after the command.\n";
+  out += "These options can be given before or after the command.\n";
   AppendOptions(OptionsOf(table.root()), &out);
   AppendHeading("EXIT STATUS", &out);
   AppendVerbatim(std::string(ExitCodeHelp()), &out);
@@ -105,7 +106,8 @@ std::string MainPage(const CommandTable& table) {
   out += "\n";
   AppendHeading("FILES", &out);
   AppendTerm("~/.itemctl_history",
-             "What was typed in the interactive shell; in $XDG_STATE_HOME where that is set.", &out);
+             "The history of the interactive shell; $XDG_STATE_HOME/itemctl_history if that variable is set.",
+             &out);
   return out;
 }
 

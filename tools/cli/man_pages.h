@@ -1,4 +1,4 @@
-// The manual pages, written from the command table.
+// The manual pages, made from the command table.
 #pragma once
 
 #include <string>

@@ -8,14 +8,14 @@
 namespace itemdb::tools {
 namespace {
 
-// Strings stand as they are, everything else as JSON.
+// A string in plain form is printed as it is, every other value as JSON.
 std::string Cell(const Value& value, ItemForm form) {
   if (const std::string* text = value.string_or_null(); text != nullptr && form == ItemForm::kPlain)
     return *text;
   return OneLine(ValueToJson(value, form));
 }
 
-// The leading columns that occur in an item, then the other attribute names in byte order.
+// The columns of `leading` that occur in an item, then the other attribute names in byte order.
 std::vector<std::string> ColumnNames(const std::vector<Item>& items,
                                      const std::vector<std::string>& leading) {
   std::set<std::string> names;
@@ -30,7 +30,7 @@ std::vector<std::string> ColumnNames(const std::vector<Item>& items,
   return columns;
 }
 
-// A column is one of numbers when every item that has the attribute has a number there. Text of digits is
+// A column is a number column if the attribute is a number in every item that has it. A string of digits is
 // text.
 std::vector<TableColumn> ColumnsOf(const std::vector<Item>& items, const std::vector<std::string>& names,
                                    ItemForm form) {

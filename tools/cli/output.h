@@ -1,4 +1,4 @@
-// The three forms of what itemctl writes to stdout, and the writers every command group uses.
+// The three output forms on stdout, and the writers that all commands use.
 //
 //   table  aligned columns, for people; may change
 //   json   one JSON document over several lines
@@ -19,20 +19,20 @@ namespace itemdb::tools {
 
 enum class OutputFormat { kTable, kJson, kJsonLines };
 
-// "table", "json" or "jsonl"; nothing for other names.
+// The form called "table", "json" or "jsonl"; empty for other names.
 std::optional<OutputFormat> OutputFormatFromName(std::string_view name);
 
-// `document` as json or jsonl asks. Not for kTable.
+// Prints `document` as json or jsonl; `format` must not be kTable.
 void PrintDocument(const JsonValue& document, OutputFormat format, std::ostream& out);
 
-// A single item; as a table it stands upright, an attribute a line.
+// Prints a single item; in the table form, one attribute a line.
 void PrintItem(const Item& item, OutputFormat format, ItemForm form, std::ostream& out);
 
-// Items of one answer, written as they come.
+// Prints the items of one answer while they arrive.
 //
-// jsonl writes each at once. json writes one object, {"Items": [...]} and the members given to Finish. A
-// table needs the widths of all its cells, so it is written in blocks of kTableBlock items, each with its own
-// headings: memory stays bounded whatever the answer's length.
+// jsonl prints each item at once. json prints one object: {"Items": [...]} and the members given to Finish. A
+// table needs the widths of all its cells, so it is printed in blocks of kTableBlock items, each block with
+// its own headings; this bounds the memory for answers of any length.
 class ItemWriter {
  public:
   static constexpr size_t kTableBlock = 1000;
@@ -40,9 +40,9 @@ class ItemWriter {
   struct Options {
     OutputFormat format = OutputFormat::kJsonLines;
     ItemForm form = ItemForm::kPlain;
-    // kTable: items stand upright, an attribute a line.
+    // kTable: one attribute a line.
     bool expanded = false;
-    // Columns of a table that come first, where items have them; the others follow by name.
+    // kTable: the columns that come first, if items have them; the others follow in the order of their names.
     std::vector<std::string> leading_columns = {};
     // kTable: as in TableLayout.
     size_t max_width = 0;
@@ -53,7 +53,7 @@ class ItemWriter {
 
   void Write(const Item& item);
 
-  // Call once, after the last item. `summary` is an object; only json shows it.
+  // Call once, after the last item. `summary` is an object; only json prints it.
   void Finish(const JsonValue& summary);
 
  private:
@@ -62,7 +62,7 @@ class ItemWriter {
   Options options_;
   std::ostream& out_;
   size_t written_ = 0;
-  std::vector<Item> block_;  // kTable: not printed yet
+  std::vector<Item> block_;  // kTable: items not printed yet
 };
 
 }  // namespace itemdb::tools

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kFirstDraw(1'000);
 constexpr std::chrono::milliseconds kRedraw(200);
 constexpr int kBarLetters = 20;
 
-// Begins the line and clears what stood there.
+// Moves to the start of the line and clears it.
 constexpr char kClearLine[] = "\r\x1b[K";
 
 // "3 s", "2 min 5 s", "1 h 4 min".

@@ -1,4 +1,4 @@
-// A line on a terminal that says how far a long piece of work is.
+// A line on a terminal that shows the progress of long work.
 //
 //   generating orders  [=========>          ]  47%  94,000 of 200,000 items  31,200/s  3 s left
 //   reading Order  94,000 items  31,200/s  3 s
@@ -19,13 +19,13 @@
 
 namespace itemdb::tools {
 
-// What a progress line says; as above.
+// The content of a progress line, as in the examples above.
 struct ProgressFigures {
   std::string doing;
-  // What is counted; empty when only the time is shown.
+  // The unit of `done` and `total`, such as "items"; empty: only the time is shown.
   std::string unit = "";
   int64_t done = 0;
-  // 0 when it is not known.
+  // 0: not known.
   int64_t total = 0;
   absl::Duration elapsed = absl::ZeroDuration();
 };
@@ -34,11 +34,11 @@ std::string ProgressLine(const ProgressFigures& figures);
 // "1,234,567".
 std::string WithSeparators(int64_t number);
 
-// Where progress may be shown: stderr when it is a terminal, else null.
+// The stream for progress lines: stderr if it is a terminal, else null.
 std::ostream* ProgressStream(Context& context);
 
-// Shows the line once the work has taken a second, draws it anew five times a second, and takes it away at
-// the end. Nobody else may write to the terminal meanwhile.
+// Shows the line when the work has taken a second, redraws it five times a second, and erases it at the end.
+// No other code may write to the terminal meanwhile.
 class Progress {
  public:
   struct Options {
@@ -47,7 +47,7 @@ class Progress {
     int64_t total = 0;
   };
 
-  // Without a terminal (null) it does nothing. `terminal` is borrowed.
+  // If `terminal` is null, nothing is shown. `terminal` is borrowed.
   Progress(std::ostream* terminal, Options options);
   ~Progress() { Finish(); }
   Progress(const Progress&) = delete;
@@ -58,7 +58,7 @@ class Progress {
   void Add(int64_t more) { done_.fetch_add(more, std::memory_order_relaxed); }
   void SetTotal(int64_t total) { total_.store(total, std::memory_order_relaxed); }
 
-  // Takes the line away. May be called again.
+  // Erases the line. May be called again.
   void Finish();
 
  private:

@@ -11,8 +11,9 @@ void AddReadOptions(CLI::App* command, ReadOptions& options) {
                    "A secondary index of the table. Default: the table itself")
       ->type_name(std::string(kIndexName));
   command
-      ->add_option("--filter-expression,--filter", options.filter_expression,
-                   "Keep only items for which this holds, after they were read and counted. Default: all")
+      ->add_option(
+          "--filter-expression,--filter", options.filter_expression,
+          "Return only items for which this is true; the others are read and counted too. Default: all")
       ->type_name("EXPRESSION");
   command
       ->add_option("--expression-attribute-names,--names", options.names,

@@ -1,4 +1,4 @@
-// What query, scan, count and explain have in common on the command line and in their requests.
+// The options and request members that query, scan, count and explain have in common.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,8 +23,8 @@ struct ReadOptions {
   bool plain = false;
 };
 
-// Fills the members that QueryRequest and ScanRequest have in common. UsageError: names or values are
-// malformed.
+// Copies the options into the members that QueryRequest and ScanRequest have in common. UsageError: names or
+// values are malformed.
 template <typename Request>
 absl::Status FillRead(const ReadOptions& options, Request& request) {
   request.table_name = options.table_name;
@@ -34,10 +34,10 @@ absl::Status FillRead(const ReadOptions& options, Request& request) {
   return FillPlaceholders(options, request);
 }
 
-// Everything but the projection.
+// Adds every option except --projection.
 void AddReadOptions(CLI::App* command, ReadOptions& options);
 void AddProjectionOption(CLI::App* command, ReadOptions& options);
-// Without one, what is read is the whole table or index; `required` where that is no choice.
+// Without a key condition the whole table or index is read; `required`: the command cannot do that.
 void AddKeyConditionOption(CLI::App* command, std::string& key_condition, bool required);
 void AddDirectionFlag(CLI::App* command, bool& scan_index_forward);
 

@@ -12,8 +12,8 @@
 #include "tools/base/exit_codes.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/text_table.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/commands/check_report.h"
@@ -62,12 +62,13 @@ JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
   return object;
 }
 
-// Writes change records page by page in the three forms; like ItemWriter, which is for items.
+// Writes pages of change records in the three output forms, as ItemWriter does for items.
 class RecordWriter {
  public:
   RecordWriter(Context& context, ItemForm form) : context_(context), form_(form) {}
 
-  // One record at once: as a table in lines of fixed columns, since nobody knows how wide those to come are.
+  // Writes one record immediately. A table has fixed column widths, because the width of later records is not
+  // known.
   void WriteOne(const ChangeRecord& record) {
     if (context_.format() != OutputFormat::kTable || context_.options().expanded) {
       WritePage({record});
@@ -106,7 +107,7 @@ class RecordWriter {
     if (!table.empty()) context_.Print(table);
   }
 
-  // `change_sequence` is nothing when not even a beginning is known.
+  // `change_sequence` is empty if no page was read.
   void Finish(std::optional<uint64_t> change_sequence) {
     if (context_.format() != OutputFormat::kJson) return;
     context_.out() << (written_ == 0 ? "{\n  \"records\": []" : "\n  ]");
@@ -166,7 +167,7 @@ absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options)
 
 namespace {
 
-// What is there now: pages until the last change that there was at the beginning.
+// Prints the pages up to the change that is the last one when the function starts.
 absl::Status PrintKept(Context& context, const Client& client, const ChangesTailOptions& options,
                        RecordWriter& writer) {
   std::optional<uint64_t> table;
@@ -175,7 +176,7 @@ absl::Status PrintKept(Context& context, const Client& client, const ChangesTail
     if (!described.ok()) return described.status();
     table = described->table.storage_id;
   }
-  // Behind the last change of all: no records, but what there is.
+  // Starts after every possible change: returns no records, only the oldest and the last change sequence.
   absl::StatusOr<ReadChangesResult> extent =
       client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call());
   if (!extent.ok()) return extent.status();
@@ -227,10 +228,9 @@ void RegisterAdminCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       &table.root(),
       {.name = "check",
-       .summary = "Verify that items, index entries, counters and change log agree",
-       .details = "Reads everything in one state, while reads and writes go on. Without --timeout it may "
-                  "take an hour. "
-                  "Ends with exit code 7 when something does not agree.",
+       .summary = "Verify that items, index entries, size statistics and change log agree",
+       .details = "Reads one snapshot, while reads and writes continue. The default timeout is one hour. "
+                  "Ends with exit code 7 if something does not agree.",
        .examples = {{"itemctl check", "the whole database"},
                     {"itemctl check --table Order -o json", "one table, with all findings as JSON"}}},
       [check](Context& context) { return RunCheck(context, *check); });
@@ -239,14 +239,14 @@ void RegisterAdminCommands(CommandTable& table) {
 
   CLI::App* group = table.AddGroup({.name = "changes", .summary = "The change log"});
   auto read = std::make_shared<ChangesReadOptions>();
-  command =
-      table.Add(group,
-                {.name = "read",
-                 .summary = "Print change records in commit order",
-                 .details = "All that there are when the command starts, unless --limit asks for one page.",
-                 .examples = {{"itemctl changes read", "everything that is kept"},
-                              {"itemctl changes read --after 20 --limit 10", "a page after a change"}}},
-                [read](Context& context) { return RunChangesRead(context, *read); });
+  command = table.Add(
+      group,
+      {.name = "read",
+       .summary = "Print change records in commit order",
+       .details = "Prints all records that exist when the command starts, or with --limit one page.",
+       .examples = {{"itemctl changes read", "all retained records"},
+                    {"itemctl changes read --after 20 --limit 10", "the first page after change 20"}}},
+      [read](Context& context) { return RunChangesRead(context, *read); });
   command
       ->add_option("--after", read->after_sequence,
                    "Only records with a greater change sequence, 0 or more. Default: 0")
@@ -261,25 +261,25 @@ void RegisterAdminCommands(CommandTable& table) {
   command->add_flag("--typed", read->typed, "Print DynamoDB JSON");
 
   auto tail = std::make_shared<ChangesTailOptions>();
-  command = table.Add(
-      group,
-      {.name = "tail",
-       .summary = "Print change records, and with --follow go on as they are committed",
-       .details = "Ctrl-C ends it, with exit code 0. With --follow a daemon that is restarted is waited for, "
-                  "and no change is left out or printed twice.",
-       .examples = {{"itemctl changes tail --table Order", "what is kept of one table's changes"},
-                    {"itemctl changes tail --from 3 -o jsonl",
-                     "every table's since change 3, as JSON lines"}}},
-      [tail](Context& context) { return RunChangesTail(context, *tail); });
+  command =
+      table.Add(group,
+                {.name = "tail",
+                 .summary = "Print change records, and with --follow new ones as they are committed",
+                 .details = "Ctrl-C ends the command with exit code 0. With --follow it waits for a daemon "
+                            "that is being restarted, and no change is left out or printed twice.",
+                 .examples = {{"itemctl changes tail --table Order", "the retained changes of one table"},
+                              {"itemctl changes tail --from 3 -o jsonl",
+                               "the changes of all tables from change 3 on, as JSON lines"}}},
+                [tail](Context& context) { return RunChangesTail(context, *tail); });
   command->add_option("--table", tail->table_name, "Only this table's changes. Default: all")
       ->type_name(std::string(kTableName));
   command
       ->add_option("--from", tail->from,
-                   "The first change to print, by its sequence, 1 or more. Default: the oldest that is kept; "
-                   "with --follow the next to come")
+                   "Sequence of the first change to print, 1 or more. Default: the oldest retained change; "
+                   "with --follow the next new one")
       ->check(WholeNumberFrom(1))
       ->type_name("SEQUENCE");
-  command->add_flag("--follow,-f", tail->follow, "Wait for more until Ctrl-C");
+  command->add_flag("--follow,-f", tail->follow, "Wait for new changes until Ctrl-C");
   command->add_flag("--typed", tail->typed, "Print DynamoDB JSON");
 }
 

@@ -17,32 +17,35 @@ struct CheckOptions {
   std::string table_name;
 };
 
-// Prints what was checked and what was found. ExitCode::kFindings when something was. Without --timeout it
-// may take an hour.
+// Prints statistics and findings of the check. ExitCode::kFindings if there is a finding. The default timeout
+// is one hour.
 absl::Status RunCheck(Context& context, const CheckOptions& options);
 
 struct ChangesReadOptions {
   uint64_t after_sequence = 0;
-  // One page of about so many records. Default: all there are when the command starts.
+  // Print one page of about this many records. Default: all records that exist when the command starts.
   std::optional<int32_t> limit;
   // Print DynamoDB JSON.
   bool typed = false;
 };
 
-// Prints change records in commit order: jsonl one a line, json {"records": [...], "change_sequence": N}.
+// Prints change records in commit order: with jsonl one a line, with json {"records": [...],
+// "change_sequence": N}.
 absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options);
 
 struct ChangesTailOptions {
-  // Only this table's; empty for all.
+  // Only changes of this table; empty for all.
   std::string table_name;
-  // The first change to print. Default: the oldest that is kept, or with `follow` the next one to come.
+  // The change sequence to start with. Default: the oldest retained change; with `follow` the next new
+  // change.
   std::optional<uint64_t> from;
-  // Go on with what is committed, until Ctrl-C.
+  // Continue with new changes until Ctrl-C.
   bool follow = false;
   bool typed = false;
 };
 
-// Prints change records as RunChangesRead does, each as soon as it is there. Ctrl-C is the way to end it: OK.
+// Prints change records as RunChangesRead does, each as soon as it is committed. Ctrl-C ends the command with
+// OK.
 absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options);
 
 void RegisterAdminCommands(CommandTable& table);

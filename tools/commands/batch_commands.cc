@@ -22,12 +22,12 @@ namespace itemdb::tools {
 namespace {
 
 constexpr char kBatchOption[] = "--request-items";
-// Lines written in one call of the client, which is some forty batches.
+// Lines written with one call of the client: 40 batches of 25.
 constexpr size_t kLinesAtOnce = 1'000;
 
 // ---- batch-get -----------------------------------------------------------------------------------
 
-// {"Responses": {"T": [...]}, "Missing": {"T": [...]}}: AWS' shape, and the keys there is no item for.
+// {"Responses": {"T": [...]}, "Missing": {"T": [...]}}: as AWS answers, plus the keys without an item.
 JsonValue ResultToJson(const BatchGetItemRequest& request, const BatchGetItemResult& result, ItemForm form) {
   JsonValue responses = JsonValue::Object();
   JsonValue missing = JsonValue::Object();
@@ -48,7 +48,7 @@ JsonValue ResultToJson(const BatchGetItemRequest& request, const BatchGetItemRes
   return JsonValue::Object().Add("Responses", std::move(responses)).Add("Missing", std::move(missing));
 }
 
-// One line a key.
+// Prints one line a key.
 void PrintLines(const BatchGetItemRequest& request, const BatchGetItemResult& result, ItemForm form,
                 std::ostream& out) {
   for (size_t t = 0; t < result.tables.size(); ++t) {
@@ -63,7 +63,7 @@ void PrintLines(const BatchGetItemRequest& request, const BatchGetItemResult& re
   }
 }
 
-// One table of items for each table, under its name; what is missing goes to stderr.
+// Prints the items of each table below its name, and the keys without an item to stderr.
 void PrintTables(Context& context, const BatchGetItemRequest& request, const BatchGetItemResult& result,
                  ItemForm form) {
   for (size_t t = 0; t < result.tables.size(); ++t) {
@@ -97,7 +97,7 @@ struct WriteCounts {
   }
 };
 
-// What is written, a part at a time: the whole of a document, or so many lines of JSON lines.
+// Reads the writes in parts: a whole document, or kLinesAtOnce JSON lines.
 class WriteSource {
  public:
   // UsageError: the document is malformed, or the file cannot be read.
@@ -118,7 +118,8 @@ class WriteSource {
     if (options.file.empty() || options.file == "-") {
       if (context.session().is_shell) {
         return UsageError(
-            "standard input belongs to the shell here; name a file, or use itemctl from outside");
+            "the shell reads its statements from standard input, so this command cannot read it; name a "
+            "file, or run itemctl outside the shell");
       }
       return source;
     }
@@ -131,7 +132,7 @@ class WriteSource {
     return source;
   }
 
-  // Empty at the end. UsageError: a line is malformed.
+  // The next part; empty at the end. UsageError: a line is malformed.
   absl::StatusOr<std::vector<BatchWrite>> Next() {
     if (document_.has_value()) return *std::exchange(document_, std::vector<BatchWrite>());
     std::vector<BatchWrite> writes;
@@ -157,7 +158,7 @@ class WriteSource {
   int64_t line_number_ = 0;
 };
 
-// `status` of a part, with what became of the parts before it.
+// `status` of a part, with the number of writes applied before it in the message.
 absl::Status After(size_t applied, const absl::Status& status) {
   if (applied == 0) return status;
   absl::Status later(status.code(), absl::StrFormat("after %d writes that were applied: %s", applied,
@@ -173,7 +174,7 @@ std::string DeedOf(const WriteCounts& counts, const BatchWriteOptions& options) 
                          options.table_name.empty() ? "" : ", in the table " + options.table_name);
 }
 
-// Reads everything to the end and counts it.
+// Reads `source` to the end and counts its writes.
 absl::StatusOr<WriteCounts> CountWrites(WriteSource& source) {
   WriteCounts counts;
   while (true) {
@@ -218,7 +219,7 @@ absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
 absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
   absl::StatusOr<WriteSource> source = WriteSource::Open(context, options);
   if (!source.ok()) return source.status();
-  // Standard input cannot hold both the lines and the answer.
+  // If the lines come from standard input, the answer to a question cannot be read from it.
   const bool from_input = options.file == "-" || (!options.table_name.empty() && options.file.empty());
   const bool asks = context.streams().in_is_terminal && !options.confirm.yes && !from_input;
   if (options.confirm.dry_run || asks) {
@@ -270,7 +271,7 @@ void RegisterBatchCommands(CommandTable& table) {
              R"({"customer_id": "cust_002"}]}}')",
              "two items"},
             {R"(echo '{"music": {"Keys": [{"artist": "Bach", "song": "Air"}]}}' | itemctl batch-get -f - -o json)",
-             "from standard input, in the shape of AWS' answer"}}},
+             "from standard input, printed in the format of AWS's answer"}}},
       [get](Context& context) { return RunBatchGet(context, *get); });
   AddDocumentOptions(command, *get, kBatchOption, "JSON object: table name to {\"Keys\": [...]}");
   AddCapacityOption(command, *get);
@@ -280,7 +281,7 @@ void RegisterBatchCommands(CommandTable& table) {
   command = table.Add(
       &table.root(),
       {.name = "batch-write",
-       .summary = "Put and delete any number of items, each for itself",
+       .summary = "Put and delete any number of items, each independently of the others",
        .details =
            "With TABLE it reads JSON lines from --file or standard input, of any number: an item to put, or "
            R"({"DeleteRequest": {"Key": ...}}. Otherwise it takes what "aws dynamodb batch-write-item )"
@@ -295,7 +296,7 @@ void RegisterBatchCommands(CommandTable& table) {
   command->add_option(std::string(kTableName), write->table_name, "The table that JSON lines are written to");
   AddDocumentOptions(command, *write, kBatchOption, "JSON object: table name to an array of requests");
   AddCapacityOption(command, *write);
-  AddConfirmOptions(command, write->confirm, "Say how much would be written, and write nothing");
+  AddConfirmOptions(command, write->confirm, "Print how many writes there would be, and write nothing");
 }
 
 }  // namespace itemdb::tools

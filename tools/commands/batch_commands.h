@@ -24,11 +24,11 @@ struct BatchWriteOptions : DocumentOptions, CapacityOptions {
   ConfirmOptions confirm;
 };
 
-// Prints every key with its item or, where there is none, with null: missing items are no error.
+// Prints every key with its item, or with null if there is no item. A missing item is not an error.
 absl::Status RunBatchGet(Context& context, const BatchGetOptions& options);
 
-// Prints how many writes were applied. Lines are read and written a thousand at a time, so that a file may be
-// of any size; when one fails, the message says what was applied before. On a terminal it asks before it
+// Prints the number of applied writes. JSON lines are read and written 1,000 at a time, so a file may have
+// any size. If a write fails, the message says how many were applied before. On a terminal it asks before it
 // deletes.
 absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options);
 

@@ -1,4 +1,4 @@
-// What `check` and `index check` print, and how they end.
+// Output and exit status of `check` and `index check`.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 namespace itemdb::tools {
 
 struct CheckFigure {
-  // Of the column, and of the JSON member.
+  // The names of the column and of the JSON member.
   std::string heading;
   std::string member;
   int64_t value = 0;
 };
 
-// Prints the figures and the findings. ToolError kFindings: something is wrong and, when the check `repairs`,
-// was left so; the message names the first.
+// Prints the figures and the findings. ToolError kFindings: at least one finding was not repaired; the
+// message names the first finding. `repairs`: the check was asked to repair.
 absl::Status ReportCheck(Context& context, const CheckDatabaseResult& result,
                          const std::vector<CheckFigure>& figures, bool repairs);
 

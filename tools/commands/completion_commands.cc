@@ -8,16 +8,15 @@
 
 #include "absl/strings/str_format.h"
 #include "tools/base/exit_codes.h"
-#include "tools/base/words.h"
-#include "tools/cli/checks.h"
+#include "tools/base/tokenizer.h"
 #include "tools/cli/completion.h"
 #include "tools/cli/man_pages.h"
+#include "tools/cli/option_validators.h"
 
 namespace itemdb::tools {
 namespace {
 
-// Both scripts ask `itemctl complete`: commands, options and the daemon's names come from the program that is
-// run.
+// Both scripts call `itemctl complete`, so the candidates are those of the installed itemctl and its daemon.
 constexpr char kBashScript[] =
     R"(# Completion of itemctl for bash: put `source <(itemctl completion bash)` into ~/.bashrc.
 _itemctl() {
@@ -52,7 +51,7 @@ if [[ ${funcstack[1]} == _itemctl ]]; then _itemctl "$@"; else compdef _itemctl 
 
 struct CompleteOptions {
   std::vector<std::string> words;
-  // Up to the cursor, with the program's name; instead of words.
+  // The command line up to the cursor, with the program's name; given instead of `words`.
   std::string line;
 };
 
@@ -66,7 +65,7 @@ absl::Status RunCompletion(Context& context, const std::string& shell) {
 absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words) {
   const GlobalOptions options = ConnectionOf(words, context.options());
   NameSources names = LiveNames(context.session(), options);
-  // A shell cannot replace a part of a quoted word.
+  // No attribute names: a shell cannot replace a part of a quoted word.
   names.attributes = nullptr;
   const Completion completion = Complete(table, words, names);
   context.out() << (completion.files ? "files\n" : "words\n");
@@ -105,7 +104,8 @@ void RegisterCompletionCommands(CommandTable& table) {
        .summary = "Print the script that completes itemctl's commands in bash or zsh",
        .details =
            "Names of tables and indexes are completed too, when a daemon answers within half a second.",
-       .examples = {{"source <(itemctl completion bash)", "for this bash; in ~/.bashrc for every one"},
+       .examples = {{"source <(itemctl completion bash)",
+                     "for this shell; put the line into ~/.bashrc for all shells"},
                     {"itemctl completion zsh > _itemctl", "for zsh, into a directory of $fpath"}}},
       [shell](Context& context) { return RunCompletion(context, *shell); });
   command->add_option("bash|zsh", *shell, "The shell")->required()->check(OneOfWords({"bash", "zsh"}));

@@ -10,11 +10,11 @@
 
 namespace itemdb::tools {
 
-// Prints the script that makes the shell, "bash" or "zsh", ask itemctl what may come next.
+// Prints the script with which `shell`, "bash" or "zsh", asks itemctl for completions.
 absl::Status RunCompletion(Context& context, const std::string& shell);
 
-// Prints "words" and the candidates for the last of `words` one a line, or "files" where a path may stand.
-// Never an error: completion that fails is silent.
+// Prints "words", or "files" if a path is possible, and then the candidates for the last of `words`, one a
+// line. Always OK: a failed completion prints no candidates.
 absl::Status RunComplete(Context& context, const CommandTable& table, const std::vector<std::string>& words);
 
 // Writes the manual pages into `directory`, or the one called `page` to stdout.

@@ -46,14 +46,14 @@ void RegisterCountCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       &table.root(),
       {.name = "count",
-       .summary = "Count the items of a table, an index or an item collection, in one call and of one state",
-       .details = "ScannedCount is how many were read for it, before the filter. \"itemctl table describe\" "
-                  "knows the number of all items of a table or index without reading them.",
+       .summary = "Count the items of a table, an index or an item collection, in one call and one snapshot",
+       .details = "ScannedCount is the number of items read, before the filter. \"itemctl table describe\" "
+                  "shows the number of all items of a table or index without reading them.",
        .examples = {{R"(itemctl count Employee --filter 'job_title = :t' --values '{":t": "Manager"}')",
-                     "how many items something holds for"},
+                     "the number of items for which a filter is true"},
                     {R"(itemctl count Order --index OrderByCustomerDate --key-condition 'customer_id = :c' )"
                      R"(--values '{":c": "cust_001"}')",
-                     "how many an item collection of an index has"}}},
+                     "the number of items in an item collection of an index"}}},
       [options](Context& context) { return RunCount(context, *options); });
   AddReadOptions(command, *options);
   AddKeyConditionOption(command, options->key_condition_expression, /*required=*/false);

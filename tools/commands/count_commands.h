@@ -1,4 +1,4 @@
-// `itemctl count`: how many items a table, an index or an item collection has, for which something holds.
+// `itemctl count`: the number of items of a table, an index or an item collection, optionally with a filter.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct CountOptions : ReadOptions {
   std::string key_condition_expression;
 };
 
-// Counts the whole range in one call, of one state.
+// Counts the whole range in one call and in one snapshot.
 absl::Status RunCount(Context& context, const CountOptions& options);
 
 void RegisterCountCommands(CommandTable& table);

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/consumed_capacity.h"
+#include "tools/cli/option_validators.h"
 #include "tools/model/read_advice.h"
 
 namespace itemdb::tools {
@@ -76,7 +76,7 @@ JsonValue Explanation(const ExplainOptions& options, const ItemPage& page,
   return document;
 }
 
-// One line a figure, one for each piece of advice.
+// Prints one line for each figure and each advice.
 void PrintUpright(const JsonValue& document, Context& context) {
   TextTable table({"figure", "value"});
   const auto add = [&table](const std::string& name, const JsonValue& value) {
@@ -116,12 +116,11 @@ void RegisterExplainCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       &table.root(),
       {.name = "explain",
-       .summary = "Show what a query or scan reads, what that costs, and what would read less",
-       .details =
-           "Reads one page and prints figures instead of items: a query with --key-condition, otherwise "
-           "a scan. Capacity is what DynamoDB would charge; nothing is limited by it. The advice says when "
-           "the filter throws away most of what was read, when a scan could be a query, and when an index "
-           "would answer it.",
+       .summary = "Show what a query or scan reads, what it costs, and how to read less",
+       .details = "Reads one page and prints statistics instead of items: a query with --key-condition, "
+                  "otherwise a scan. Capacity is what DynamoDB would charge; itemdb does not limit it. The "
+                  "advice says if the filter discards most of the items read, if a scan could be a query, "
+                  "and if an index would answer it.",
        .examples =
            {{R"(itemctl explain Order --filter 'customer_id = :c' --values '{":c": "cust_001"}')",
              "a scan that should be a query of an index"},

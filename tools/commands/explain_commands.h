@@ -1,4 +1,4 @@
-// `itemctl explain`: what a query or scan reads, what that costs, and what would be better.
+// `itemctl explain`: what a query or scan reads, what it costs, and advice for a cheaper read.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct ExplainOptions : ReadOptions {
   // Empty for a scan.
   std::string key_condition_expression;
   bool scan_index_forward = true;
-  // Items to evaluate.
+  // Items to evaluate, before the filter.
   std::optional<int32_t> limit;
 };
 
-// Reads one page and prints figures about it instead of its items.
+// Reads one page and prints statistics about it instead of its items.
 absl::Status RunExplain(Context& context, const ExplainOptions& options);
 
 void RegisterExplainCommands(CommandTable& table);

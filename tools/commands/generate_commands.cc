@@ -12,8 +12,8 @@
 #include "itemdb/bulk_writer.h"
 #include "itemdb/order_entry.h"
 #include "tools/base/exit_codes.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/json/item_json.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMaxInFlight = 256;
 
-// One writer with many chunks under way; making the items costs less than writing them.
+// One writer with many unacknowledged chunks is enough: making the items costs less than writing them.
 absl::Status WriteToDaemon(Context& context, const Client& client, const GeneratedData& data, int in_flight,
                            Progress& progress) {
   BulkWriter writer(client, {.chunks_under_way = in_flight, .call = context.Call()});
@@ -99,9 +99,8 @@ void RegisterGenerateCommands(CommandTable& table) {
       &table.root(),
       {.name = "generate",
        .summary = "Write order-entry data of any size, the same for the same seed",
-       .details = "Creates the order-entry tables where they are missing. An order is 4 items, a product 5. "
-                  "Items with the "
-                  "same keys are replaced, so that an interrupted run can be repeated.",
+       .details = "Creates the order-entry tables that are missing. An order is 4 items, a product 5. Items "
+                  "with the same keys are replaced, so an interrupted run can be repeated.",
        .examples = {{"itemctl generate --orders 200 --products 20 --employees 10", "a small database"},
                     {"itemctl generate --orders 100 --products 10 --seed 7 --to-file orders.jsonl",
                      "other values, as JSON lines in a file"}}},
@@ -124,7 +123,7 @@ void RegisterGenerateCommands(CommandTable& table) {
                    "How many employees, 0 to 10000000. Default: 1000")
       ->check(WholeNumberBetween(0, GeneratedSizes::kMaxOthers))
       ->type_name("COUNT");
-  command->add_option("--seed", options->sizes.seed, "What the values are made from, 0 or more. Default: 42")
+  command->add_option("--seed", options->sizes.seed, "Seed of the values, 0 or more. Default: 42")
       ->check(WholeNumberFrom(0))
       ->type_name("NUMBER");
   command

@@ -14,17 +14,17 @@ class CommandTable;
 
 struct GenerateOptions {
   GeneratedSizes sizes;
-  // Chunks of items sent and not yet acknowledged.
+  // How many chunks of items may be sent and not acknowledged yet.
   int in_flight = 8;
-  // Write JSON lines {"table": ..., "item": DynamoDB JSON} here, and nothing to the daemon; empty for the
-  // daemon.
+  // Write JSON lines {"table": ..., "item": DynamoDB JSON} to this file instead of items to the daemon; empty
+  // for the daemon.
   std::string to_file;
 };
 
-// Creates the order-entry tables that are missing, writes all items and prints how many, in what time. An
-// item that exists under the same key is replaced, so running it again repairs an interrupted run.
-// UsageError: the file cannot be written. ToolError (kRefused): the daemon refuses
-// items, of tables that are not what was created. Otherwise what ended the writer.
+// Creates the order-entry tables that are missing, writes all items, and prints their number and the time. An
+// existing item with the same key is replaced, so a second run completes an interrupted one. UsageError: the
+// file cannot be written. ToolError (kRefused): the daemon refuses items because an existing table has
+// another definition. Otherwise: the writer's error.
 absl::Status RunGenerate(Context& context, const GenerateOptions& options);
 
 void RegisterGenerateCommands(CommandTable& table);

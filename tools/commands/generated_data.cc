@@ -16,10 +16,10 @@ constexpr uint64_t kStockOfProduct = 4;
 constexpr uint64_t kItemsOfProduct = 1 + kStockOfProduct;
 constexpr uint64_t kWarehouses = 10;
 constexpr uint64_t kDays = 730;
-// Enough for any number of orders.
+// Stock in each warehouse, enough for any number of orders.
 constexpr int64_t kStock = 1'000'000'000;
 
-// What a random number is for; any distinct numbers.
+// The purpose of a random number. The values must be distinct.
 enum Purpose : uint64_t {
   kCustomer = 1,
   kDate,
@@ -28,7 +28,7 @@ enum Purpose : uint64_t {
   kFirstProduct,
   kSecondProduct,
   kThirdProduct,
-  kQuantity,  // And the two after it, one for each line.
+  kQuantity,  // This and the next two values: one for each order line.
   kHouseNumber = 12,
   kStreet,
   kCustomerPhone = 20,
@@ -39,7 +39,7 @@ enum Purpose : uint64_t {
   kHireDate,
 };
 
-// The finisher of splitmix64.
+// The output function of the generator splitmix64.
 uint64_t Mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -53,7 +53,7 @@ std::string Date(uint64_t day) {
 uint64_t PriceCents(uint64_t product) { return 100 + product * 7'919 % 9'900; }
 
 Number Money(uint64_t cents) {
-  // Digits of this very format, so parsing them cannot fail.
+  // Text in this format is always a number, so parsing cannot fail.
   return Number::Parse(absl::StrFormat("%d.%02d", cents / 100, cents % 100)).value();
 }
 
@@ -152,7 +152,7 @@ void GeneratedData::AppendOrder(uint64_t order, std::vector<BatchPut>* items) co
   const std::string date = Date(Random(order, kDate) % kDays);
   const bool open = Random(order, kOpen) % 5 == 0;
 
-  // Each at most a third of all products after the one before, so that no two are the same.
+  // Each product comes at most a third of all products after the previous one, so the three are distinct.
   const uint64_t reach = sizes_.products / kLines;
   uint64_t products[kLines];
   products[0] = Random(order, kFirstProduct) % sizes_.products;

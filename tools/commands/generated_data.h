@@ -1,15 +1,13 @@
-// Order-entry data of any size, made from nothing but a seed: the same numbers give the same items, byte for
-// byte.
+// Order-entry data of any size, made from a seed. Equal GeneratedSizes give the same items, byte for byte.
 //
 // Employees, customers, products and orders, in the shape of the tables in itemdb/order_entry.h:
 //
 //   employee  1 item
 //   customer  1 item; its account representative is the customer's number modulo their count
 //   product   5 items: itself, and its stock in 4 of 10 warehouses
-//   order     4 items: its header, and 3 lines for distinct products. One in five is OPEN, in one of 5
-//   shards; dates are
-//             spread evenly over the two years from 2024-01-01. An id is the order's number times an odd
-//             constant modulo 2^32, so that loading in order of number is not loading in key order.
+//   order     4 items: its header, and 3 lines for distinct products. One order in five is OPEN, in one
+//             of 5 shards. Dates are spread evenly over the two years from 2024-01-01. An id is the order's
+//             number times an odd constant modulo 2^32, so loading by number is not loading in key order.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +23,7 @@ struct GeneratedSizes {
   uint64_t seed = 42;
   uint64_t orders = 0;
   uint64_t employees = 1'000;
-  // 0 for a fiftieth of the orders, 1 at least.
+  // 0: one for 50 orders, at least 1.
   uint64_t customers = 0;
   // At least kMinProducts.
   uint64_t products = 10'000;
@@ -40,9 +38,10 @@ class GeneratedData {
  public:
   explicit GeneratedData(const GeneratedSizes& sizes);
 
-  // Employees, then customers, products and orders are numbered through as entities.
+  // An entity is an employee, customer, product or order. Entities are numbered from 0 in this order of
+  // kinds.
   uint64_t entity_count() const;
-  // Of all entities.
+  // The number of items of all entities.
   uint64_t item_count() const;
 
   // Appends the items of entity `number`, 0 to entity_count() - 1.

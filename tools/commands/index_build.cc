@@ -12,7 +12,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Between two looks at how far the index is.
+// The time between two polls of the index's progress.
 constexpr absl::Duration kBuildPollInterval = absl::Milliseconds(200);
 
 }  // namespace
@@ -57,7 +57,7 @@ absl::StatusOr<TableDescription> AwaitIndex(Context& context, const Client& clie
     if (index->index_status != TableStatus::kCreating) return std::move(result->table);
     if (index->build.has_value()) {
       if (shown != index->build->phase) {
-        progress.reset();  // One line at a time.
+        progress.reset();  // Erases the old line first: only one Progress may write to the terminal.
         progress = std::make_unique<Progress>(
             ProgressStream(context),
             Progress::Options{
@@ -68,7 +68,8 @@ absl::StatusOr<TableDescription> AwaitIndex(Context& context, const Client& clie
       }
       progress->Set(index->build->done);
     }
-    if (context.session().interrupted()) return absl::CancelledError("interrupted; the index is still made");
+    if (context.session().interrupted())
+      return absl::CancelledError("interrupted; the daemon continues to create the index");
     absl::SleepFor(kBuildPollInterval);
   }
 }

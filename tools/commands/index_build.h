@@ -10,16 +10,17 @@
 
 namespace itemdb::tools {
 
-// Null when the table has no such index.
+// Null if the table has no such index.
 const IndexDescription* FindIndex(const TableDescription& table, std::string_view index_name);
 
 absl::Status NoSuchIndex(const std::string& table_name, const std::string& index_name);
 
-// What a build does at the moment.
+// The phase of a build as text for people.
 std::string PhaseText(const IndexBuild& build);
 
-// Waits until the index is no longer being created and shows meanwhile how far it is; the table as it is
-// then. NOT_FOUND: there is no such index, or no longer. CANCELLED: Ctrl-C; the index is still made.
+// Waits until the index is no longer CREATING, and shows its progress meanwhile. Returns the table's
+// description after that. NOT_FOUND: the index does not exist or has been deleted. CANCELLED: Ctrl-C; the
+// daemon continues to create the index.
 absl::StatusOr<TableDescription> AwaitIndex(Context& context, const Client& client,
                                             const std::string& table_name, const std::string& index_name);
 

@@ -12,8 +12,8 @@
 #include "absl/time/clock.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/cli/progress.h"
 #include "tools/commands/check_report.h"
 #include "tools/commands/index_build.h"
@@ -23,7 +23,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Between two looks at how far something is.
+// The time between two polls of a check's progress.
 constexpr absl::Duration kIndexPollInterval = absl::Milliseconds(200);
 
 // Reads "name:TYPE".
@@ -65,7 +65,7 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
   return request;
 }
 
-// Those named `index_name`, or all when it is empty.
+// Prints the index `index_name`, or all indexes if it is empty.
 void PrintIndexes(Context& context, const TableDescription& table, const std::string& index_name) {
   if (context.format() == OutputFormat::kTable) {
     TextTable text({"index", "status", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("skipped"),
@@ -108,7 +108,7 @@ int64_t RecordsOf(const TableDescription& table, const std::string& index_name) 
   return records;
 }
 
-// The check, with a line that says how far it is.
+// Runs the check and shows its progress.
 absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& client, const std::string& doing,
                                              int64_t records, const CheckDatabaseRequest& request) {
   std::ostream* terminal = ProgressStream(context);
@@ -211,11 +211,12 @@ void RegisterIndexCommands(CommandTable& table) {
       group,
       {.name = "add",
        .summary = "Create a global secondary index of a table that has items",
-       .details = "The index is filled while reads and writes go on, and can be read when it is ACTIVE; "
-                  "`index status` tells how far it is. Items whose key attributes have the wrong type, are "
-                  "empty or too long are left out and counted. One index of a table is created at a time.",
+       .details =
+           "The index is backfilled while reads and writes continue, and can be read when it is ACTIVE; "
+           "`index status` shows the progress. Items whose key attributes have the wrong type, are empty or "
+           "too long are left out and counted. One index of a table is created at a time.",
        .examples = {{"itemctl index add music by-genre --hash genre:S --range year:N --wait",
-                     "an index of everything, and wait until it can be read"},
+                     "an index with all attributes; wait until it can be read"},
                     {"itemctl index add music by-label --hash label:S --projection KEYS_ONLY",
                      "an index of the keys only"}}},
       [add](Context& context) { return RunIndexAdd(context, *add); });
@@ -233,15 +234,15 @@ void RegisterIndexCommands(CommandTable& table) {
       ->allow_extra_args(false)
       ->type_name("NAME:TYPE");
   command
-      ->add_option("--projection", add->projection,
-                   "What entries hold besides the keys: everything, nothing, or what --include names. "
-                   "Default: ALL")
+      ->add_option(
+          "--projection", add->projection,
+          "The attributes in entries besides the keys: all, none, or those of --include. Default: ALL")
       ->check(OneOfWords({"ALL", "KEYS_ONLY", "INCLUDE"}))
       ->type_name("ALL|KEYS_ONLY|INCLUDE");
   command
-      ->add_option("--include", add->non_key_attributes,
-                   "An attribute that entries hold with --projection INCLUDE; may be given several times. "
-                   "Default: none")
+      ->add_option(
+          "--include", add->non_key_attributes,
+          "An attribute to project with --projection INCLUDE; may be given several times. Default: none")
       ->allow_extra_args(false)
       ->type_name("NAME");
   command
@@ -249,16 +250,16 @@ void RegisterIndexCommands(CommandTable& table) {
                    "Read and write capacity units, which a table with billing mode PROVISIONED needs. "
                    "Default: none")
       ->type_name("READ,WRITE");
-  command->add_flag("--wait", add->wait, "Return when the index is ACTIVE");
+  command->add_flag("--wait", add->wait, "Wait until the index is ACTIVE");
 
   auto status = std::make_shared<IndexOptions>();
-  command = table.Add(
-      group,
-      {.name = "status",
-       .summary = "Show a table's global indexes and how far those are that are being created",
-       .examples = {{"itemctl index status Order", "all of them"},
-                    {"itemctl index status Order OpenOrdersByDate -o json", "one, in all figures"}}},
-      [status](Context& context) { return RunIndexStatus(context, *status); });
+  command =
+      table.Add(group,
+                {.name = "status",
+                 .summary = "Show a table's global indexes, and the progress of those that are being created",
+                 .examples = {{"itemctl index status Order", "all of them"},
+                              {"itemctl index status Order OpenOrdersByDate -o json", "one index, as JSON"}}},
+                [status](Context& context) { return RunIndexStatus(context, *status); });
   command->add_option(std::string(kTableName), status->table_name, "The table's name")->required();
   command->add_option(std::string(kIndexName), status->index_name, "The index's name. Default: all");
 
@@ -267,8 +268,8 @@ void RegisterIndexCommands(CommandTable& table) {
       group,
       {.name = "drop",
        .summary = "Delete a global secondary index",
-       .details = "One that is being created may be deleted too. Asks first; where there is no "
-                  "terminal to ask on, --yes is needed. The index, as it was, is printed.",
+       .details = "An index that is being created may be deleted too. Asks first; without a terminal, --yes "
+                  "is needed. Prints the last description of the index.",
        .examples = {{"itemctl index drop Order OpenOrdersByDate --dry-run", "show what would be deleted"},
                     {"itemctl index drop Order OpenOrdersByDate --yes", "delete it without being asked"}}},
       [drop](Context& context) { return RunIndexDrop(context, *drop); });
@@ -277,22 +278,21 @@ void RegisterIndexCommands(CommandTable& table) {
   AddConfirmOptions(command, drop->confirm);
 
   auto check = std::make_shared<IndexCheckOptions>();
-  command = table.Add(
-      group,
-      {.name = "check",
-       .summary = "Verify that a table's items and index entries agree, and repair what does not",
-       .details =
-           "Reads one state, from the items to their entries and back, while reads and writes go on. "
-           "Without --timeout it may take an hour. Ends with exit code 7 when something does not agree "
-           "and is not repaired.",
-       .examples = {{"itemctl index check Order", "a table with all its indexes"},
-                    {"itemctl index check --repair Order OpenOrdersByDate", "put one index right"}}},
-      [check](Context& context) { return RunIndexCheck(context, *check); });
+  command =
+      table.Add(group,
+                {.name = "check",
+                 .summary = "Verify that a table's items and index entries agree, and repair differences",
+                 .details = "Compares items with entries, and entries with items, in one snapshot, while "
+                            "reads and writes continue. The default timeout is one hour. Ends with exit code "
+                            "7 if a difference is not repaired.",
+                 .examples = {{"itemctl index check Order", "a table with all its indexes"},
+                              {"itemctl index check --repair Order OpenOrdersByDate", "repair one index"}}},
+                [check](Context& context) { return RunIndexCheck(context, *check); });
   command->add_option(std::string(kTableName), check->table_name, "The table's name")->required();
   command->add_option(std::string(kIndexName), check->index_name,
-                      "Only this index. Default: all, and what is counted of the table");
+                      "Only this index. Default: all indexes and the table's counts");
   command->add_flag("--repair", check->repair,
-                    "Put right what is derived from the items: entries and counts");
+                    "Repair the data derived from the items: index entries and counts");
 }
 
 }  // namespace itemdb::tools

@@ -23,7 +23,7 @@ struct IndexAddOptions {
   std::vector<std::string> non_key_attributes;
   // "READ,WRITE" or empty.
   std::string throughput;
-  // Until it is ACTIVE.
+  // Wait until the index is ACTIVE.
   bool wait = false;
 };
 
@@ -36,7 +36,7 @@ struct IndexOptions {
   std::string index_name;
 };
 
-// Prints the global indexes of a table and how far those are that are being created.
+// Prints the global indexes of a table, and the progress of those that are being created.
 absl::Status RunIndexStatus(Context& context, const IndexOptions& options);
 
 struct IndexDropOptions {
@@ -45,7 +45,7 @@ struct IndexDropOptions {
   ConfirmOptions confirm;
 };
 
-// Deletes an index and prints what it was.
+// Deletes an index and prints its last description.
 absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options);
 
 struct IndexCheckOptions {
@@ -55,8 +55,8 @@ struct IndexCheckOptions {
   bool repair = false;
 };
 
-// Prints what was checked and found. ExitCode::kFindings when something was and is not repaired. Without
-// --timeout it may take an hour.
+// Prints statistics and findings of the check. ExitCode::kFindings if a finding is not repaired. The default
+// timeout is one hour.
 absl::Status RunIndexCheck(Context& context, const IndexCheckOptions& options);
 
 void RegisterIndexCommands(CommandTable& table);

@@ -22,7 +22,7 @@ constexpr std::string_view kTheKey = "the key";
 
 ItemForm FormOf(bool typed) { return typed ? ItemForm::kTyped : ItemForm::kPlain; }
 
-// Fills the members that all three requests have.
+// Copies the options into the members that all three requests have.
 template <typename Request>
 absl::Status FillWrite(const ItemWriteOptions& options, Request& request) {
   request.table_name = options.table_name;
@@ -39,7 +39,7 @@ void PrintCapacity(const std::optional<ConsumedCapacity>& capacity, Context& con
   total.Print(context);
 }
 
-// Prints what a write returned.
+// Prints the attributes and the capacity that a write returned.
 absl::Status FinishWrite(const absl::StatusOr<WriteResult>& result, const ItemWriteOptions& options,
                          Context& context) {
   const std::optional<Item> item = result.ok() ? result->attributes : ConditionFailedItem(result.status());
@@ -76,7 +76,7 @@ std::string DeedOf(const DeleteItemRequest& request, const std::optional<Item>& 
                          OneLine(ItemToJson(*found, ItemForm::kPlain)));
 }
 
-// Evaluates the condition as the deletion would, prints the item that would go, and writes nothing.
+// Evaluates the condition as the deletion would, and prints the item that would be deleted. Writes nothing.
 absl::Status TryItemDelete(Context& context, Client& client, const DeleteItemRequest& request,
                            const ItemDeleteOptions& options) {
   if (!request.condition_expression.empty()) {
@@ -198,7 +198,7 @@ std::vector<std::string> NamesOf(const std::map<std::string, E>& values) {
   return names;
 }
 
-// Reads an option's value as one of AWS' names. (CLI11's own transformer lets other text through.)
+// Reads an option's value as one of AWS's names. CLI11's own transformer accepts other text too.
 template <typename E>
 CLI::Validator OneOf(const std::map<std::string, E>& names) {
   return CLI::Validator(
@@ -215,7 +215,7 @@ CLI::Validator OneOf(const std::map<std::string, E>& names) {
       "");
 }
 
-// `updates` is true for update, which may return more than the old item.
+// `updates` is true for UpdateItem, whose --return-values has more choices than NONE and ALL_OLD.
 void AddWriteOptions(CLI::App* command, ItemWriteOptions& options, bool updates) {
   static const std::map<std::string, ReturnValues> kReturnValues = {{"NONE", ReturnValues::kNone},
                                                                     {"ALL_OLD", ReturnValues::kAllOld}};
@@ -230,7 +230,7 @@ void AddWriteOptions(CLI::App* command, ItemWriteOptions& options, bool updates)
       {"ALL_OLD", ReturnValuesOnConditionCheckFailure::kAllOld}};
   command
       ->add_option("--condition-expression,--condition", options.condition_expression,
-                   "Write only when this holds for the item stored now. Default: always")
+                   "Write only if this is true for the stored item. Default: always")
       ->type_name("EXPRESSION");
   AddNames(command, options.names);
   command
@@ -258,7 +258,7 @@ void RegisterItemCommands(CommandTable& table) {
       group,
       {.name = "get",
        .summary = "Read one item by its primary key",
-       .details = "Ends with exit code 3 when there is no such item.",
+       .details = "Ends with exit code 3 if the item does not exist.",
        .examples =
            {{R"(itemctl item get Customer '{"customer_id": "cust_001"}')", "one item"},
             {R"(itemctl item get --typed Customer '{"customer_id": "cust_001"}' --projection 'email')",
@@ -277,7 +277,7 @@ void RegisterItemCommands(CommandTable& table) {
   command = table.Add(
       group,
       {.name = "put",
-       .summary = "Create an item or replace it whole",
+       .summary = "Create an item or replace the whole item",
        .details = "Prints nothing unless --return-values asks for it.",
        .examples =
            {{R"(itemctl item put music '{"artist": "Nina Simone", "song": "Sinnerman", "year": 1965}')",
@@ -292,7 +292,7 @@ void RegisterItemCommands(CommandTable& table) {
                    "Read the item from this file, - for standard input. Default: the argument ITEM")
       ->type_name(std::string(kFileName));
   AddWriteOptions(command, *put, false);
-  command->add_flag("--typed", put->typed, "The item is DynamoDB JSON, and so is what is printed");
+  command->add_flag("--typed", put->typed, "The item is DynamoDB JSON, and the output too");
   command->add_flag("--plain", put->plain, "The item and the values are plain JSON");
 
   auto update = std::make_shared<ItemUpdateOptions>();
@@ -307,7 +307,7 @@ void RegisterItemCommands(CommandTable& table) {
              "count, and print the new count"},
             {R"(itemctl item update music '{"artist": "Bach", "song": "Air"}' --update 'REMOVE rating' )"
              R"(--condition 'attribute_exists(artist)')",
-             "take an attribute away, of an existing item only"}}},
+             "remove an attribute, of an existing item only"}}},
       [update](Context& context) { return RunItemUpdate(context, *update); });
   AddTableAndKey(command, update->table_name, update->key);
   command
@@ -323,14 +323,13 @@ void RegisterItemCommands(CommandTable& table) {
       group,
       {.name = "delete",
        .summary = "Remove an item; removing a missing item succeeds",
-       .details = "On a terminal it shows the item and asks first. Without one it deletes at once: a single "
-                  "item named "
-                  "by its key is no accident.",
+       .details = "On a terminal it shows the item and asks first. Without a terminal it deletes at once, "
+                  "because the key names a single item.",
        .examples =
            {{R"(itemctl item delete music '{"artist": "Bach", "song": "Air"}' --dry-run)",
              "print the item that would be deleted"},
             {R"(itemctl item delete music '{"artist": "Bach", "song": "Air"}' --yes --return-values ALL_OLD)",
-             "delete it without being asked, and print what it was"}}},
+             "delete the item without being asked, and print it"}}},
       [remove](Context& context) { return RunItemDelete(context, *remove); });
   AddTableAndKey(command, remove->table_name, remove->key);
   AddWriteOptions(command, *remove, false);

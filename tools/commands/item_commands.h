@@ -1,7 +1,7 @@
 // `itemctl item get|put|update|delete`.
 //
-// Keys, items and values are JSON in either form (tools/json/item_json.h). A write prints what
-// --return-values asks for, which by default is nothing.
+// Keys, items and values are plain or DynamoDB JSON (tools/json/item_json.h). A write prints the attributes
+// that --return-values asks for, by default none.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct ItemGetOptions : CapacityOptions {
   bool typed = false;
 };
 
-// What put, update and delete have in common.
+// The options that put, update and delete have in common.
 struct ItemWriteOptions : CapacityOptions {
   std::string table_name;
   std::string condition_expression;
@@ -33,14 +33,14 @@ struct ItemWriteOptions : CapacityOptions {
   std::string values;
   ReturnValues return_values = ReturnValues::kNone;
   ReturnValuesOnConditionCheckFailure on_condition_failure = ReturnValuesOnConditionCheckFailure::kNone;
-  // Print DynamoDB JSON; for put also: read the item as such.
+  // Print DynamoDB JSON; put also reads the item as DynamoDB JSON.
   bool typed = false;
   // Read the item and the values as plain JSON, even where they look like DynamoDB JSON.
   bool plain = false;
 };
 
 struct ItemPutOptions : ItemWriteOptions {
-  // The item itself, or "-" for standard input. Exactly one of this and `file` is given.
+  // The item as JSON, or "-" for standard input. Exactly one of `item` and `file` is given.
   std::string item;
   std::string file;
 };
@@ -55,14 +55,14 @@ struct ItemDeleteOptions : ItemWriteOptions {
   ConfirmOptions confirm;
 };
 
-// ExitCode::kNotFound when there is no such item.
+// ExitCode::kNotFound if the item does not exist.
 absl::Status RunItemGet(Context& context, const ItemGetOptions& options);
-// A false condition prints the stored item when --return-values-on-condition-check-failure asks for it, and
-// is an error all the same.
+// A false condition is an error. It also prints the stored item if --return-values-on-condition-check-failure
+// asks for it.
 absl::Status RunItemPut(Context& context, const ItemPutOptions& options);
 absl::Status RunItemUpdate(Context& context, const ItemUpdateOptions& options);
-// On a terminal it asks before it deletes; a script deletes single items without being asked. A dry run
-// prints the item and fails as the deletion would when the condition is false.
+// On a terminal it asks before it deletes; without a terminal it deletes without asking. A dry run prints the
+// item; with a false condition it fails as the deletion would.
 absl::Status RunItemDelete(Context& context, const ItemDeleteOptions& options);
 
 void RegisterItemCommands(CommandTable& table);

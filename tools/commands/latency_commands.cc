@@ -12,8 +12,8 @@
 #include "absl/time/clock.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/interrupt.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/json/item_json.h"
 
@@ -25,7 +25,7 @@ constexpr double kLongestSeconds = 86'400;
 
 using TimedCall = std::function<absl::Status()>;
 
-// The key attributes of some item of the table.
+// The key attributes of the first item that a scan of the table returns.
 absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::string& table_name) {
   absl::StatusOr<TableResult> described = client.DescribeTable(table_name, context.Call());
   if (!described.ok()) return described.status();
@@ -45,7 +45,8 @@ absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::strin
 
 absl::StatusOr<TimedCall> CallOf(Context& context, Client client, const LatencyOptions& options) {
   if (options.table_name.empty()) {
-    if (!options.key.empty()) return UsageError("--key says what to read of a table; name it with --table");
+    if (!options.key.empty())
+      return UsageError("--key is the key of an item to read; name its table with --table");
     return [&context, client]() mutable { return client.GetStatus({}, context.Call()).status(); };
   }
   absl::StatusOr<Item> key = options.key.empty() ? FirstKey(context, client, options.table_name)
@@ -86,7 +87,7 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
   if (!client.ok()) return client.status();
   absl::StatusOr<TimedCall> call = CallOf(context, *client, options);
   if (!call.ok()) return call.status();
-  // Connecting is not what is measured.
+  // The first call is not measured, because it includes the time to connect.
   if (absl::Status first = (*call)(); !first.ok()) return first;
 
   const int64_t samples = options.samples.value_or(
@@ -129,19 +130,19 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
 
 void RegisterLatencyCommands(CommandTable& table) {
   auto options = std::make_shared<LatencyOptions>();
-  CLI::App* command = table.Add(
-      &table.root(),
-      {.name = "latency",
-       .summary = "Measure how long a small call takes, end to end",
-       .details =
-           "Makes one call after another over one connection. On a terminal the figures are shown while they "
-           "come in, and Ctrl-C ends the measurement.",
-       .examples = {{"itemctl latency --samples 100", "a hundred calls that read no item"},
-                    {"itemctl latency --table Customer --seconds 0.5 --interval 0 -o json",
-                     "read one item as often as half a second allows"}}},
-      [options](Context& context) { return RunLatency(context, *options); });
+  CLI::App* command =
+      table.Add(&table.root(),
+                {.name = "latency",
+                 .summary = "Measure how long a small call takes, end to end",
+                 .details = "Makes one call after another over one connection. On a terminal the statistics "
+                            "are shown meanwhile, and Ctrl-C ends the measurement.",
+                 .examples = {{"itemctl latency --samples 100", "a hundred calls that read no item"},
+                              {"itemctl latency --table Customer --seconds 0.5 --interval 0 -o json",
+                               "read one item again and again for half a second"}}},
+                [options](Context& context) { return RunLatency(context, *options); });
   command
-      ->add_option("--table", options->table_name, "Read an item of this table. Default: ask for the status")
+      ->add_option("--table", options->table_name,
+                   "Read an item of this table. Default: read the daemon's status")
       ->type_name(std::string(kTableName));
   command->add_option("--key", options->key, "The key to read. Default: that of the table's first item")
       ->type_name("JSON");

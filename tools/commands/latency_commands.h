@@ -1,4 +1,4 @@
-// `itemctl latency`: how long one small call takes, end to end.
+// `itemctl latency`: measures how long one small call takes, end to end.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace itemdb::tools {
 class CommandTable;
 
 struct LatencyOptions {
-  // GetItem on this table; empty for GetStatus.
+  // Call GetItem on this table; empty: call GetStatus.
   std::string table_name;
   // The key to read, JSON; empty for the key of the table's first item.
   std::string key;
-  // Calls to make. Default: kDefaultSamples, or as many as fit into `seconds`.
+  // The number of calls. Default: kDefaultSamples, or as many as fit into `seconds`.
   std::optional<int64_t> samples;
   std::optional<double> seconds;
   // From the end of one call to the start of the next.
@@ -38,12 +38,12 @@ struct LatencyFigures {
   int64_t p99_us = 0;
   int64_t max_us = 0;
 };
-// `calls` need not be in order; p50 and p99 are the smallest durations that so many percent of them do not
-// exceed.
+// `calls` need not be sorted. p50 (p99) is the smallest duration that is not exceeded by 50 (99) percent of
+// the calls.
 LatencyFigures FiguresOf(std::vector<absl::Duration> calls);
 
-// Calls one after another and prints the figures; on a terminal also while it goes on. Ctrl-C ends the calls,
-// and the figures so far are printed. The first call that fails ends it with that call's error.
+// Makes calls one after another and prints the statistics; on a terminal also meanwhile. After Ctrl-C it
+// prints the statistics so far. The first call that fails ends the command with its error.
 absl::Status RunLatency(Context& context, const LatencyOptions& options);
 
 void RegisterLatencyCommands(CommandTable& table);

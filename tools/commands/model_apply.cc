@@ -15,16 +15,16 @@
 namespace itemdb::tools {
 namespace {
 
-// What is done to one table.
+// The steps for one table.
 struct Deed {
   const LiveTable* table;
   bool deletes = false;
   bool creates = false;
-  // Still being created, and waited for before others are added: one is created at a time.
+  // Indexes that are being created. Others are added after them, because only one is created at a time.
   std::vector<std::string> awaited_indexes = {};
   std::vector<GlobalSecondaryIndex> indexes = {};
   bool puts_items = false;
-  // What differs and stays so.
+  // Differences that this command does not change.
   std::vector<const TableDifference*> left = {};
 
   const std::string& table_name() const { return table->model->definition.table_name; }
@@ -41,7 +41,7 @@ std::string TextOf(const TableDifference& difference) {
   return absl::StrFormat("%s: %s in the model, %s live", difference.what, difference.model, difference.live);
 }
 
-// FAILED_PRECONDITION: a table has another key, or one that is to be replaced must not be deleted.
+// FAILED_PRECONDITION: a table has another key schema, or a table to replace is protected from deletion.
 absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
                                        const ModelApplyOptions& options) {
   std::vector<Deed> deeds;
@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
       absl::StrJoin(other_keys, "; ")));
 }
 
-// "delete the tables Order with 12 items, music with 2 items"; empty when nothing is deleted.
+// "delete Order with 12 items, music with 2 items, and make them anew"; empty if nothing is deleted.
 std::string Destruction(const std::vector<Deed>& deeds) {
   std::vector<std::string> tables;
   for (const Deed& deed : deeds) {
@@ -127,7 +127,7 @@ absl::Status PutItems(Context& context, const Client& client, const ModelFolder&
                                    table.items[first.position].line, first.message));
 }
 
-// `status` with what `reword` makes of its message; the rest stays.
+// `status` with the message that `reword` returns for its message; code and payloads are kept.
 template <typename Reword>
 absl::Status Reworded(const absl::Status& status, Reword reword) {
   absl::Status reworded(status.code(), reword(std::string(status.message())));
@@ -169,13 +169,13 @@ absl::Status Do(Context& context, const Client& client, const ModelFolder& folde
   if (!deed.puts_items) return absl::OkStatus();
   const absl::Status put = PutItems(context, client, folder, *deed.table->model);
   if (put.ok()) return put;
-  // The table is there now, so the same command would keep it as it is.
+  // The table exists now, so the same command without --items would put no items.
   return Reworded(put, [](const std::string& message) {
     return absl::StrCat(message, "; not all items were put: repeat it with --items to put the rest");
   });
 }
 
-// A kept table that lacks items may be one whose filling was interrupted.
+// An existing table with fewer items than the folder may come from an interrupted run.
 void HintAtMissingItems(Context& context, const std::vector<Deed>& deeds) {
   for (const Deed& deed : deeds) {
     const auto in_folder = static_cast<int64_t>(deed.table->model->items.size());
@@ -217,7 +217,7 @@ void Print(Context& context, const std::vector<Deed>& deeds) {
   for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
 }
 
-// FAILED_PRECONDITION: something differs and stays so.
+// FAILED_PRECONDITION: differences are left.
 absl::Status Outcome(const std::vector<Deed>& deeds) {
   size_t left = 0;
   for (const Deed& deed : deeds) left += deed.left.size();

@@ -16,29 +16,28 @@ void AddFolder(CLI::App* command, std::string& directory) {
 }  // namespace
 
 void RegisterModelCommands(CommandTable& table) {
-  CLI::App* group = table.AddGroup(
-      {.name = "model", .summary = "Make, compare and test data models that are kept as files in a folder"});
+  CLI::App* group =
+      table.AddGroup({.name = "model", .summary = "Apply, compare and test data models in folders of files"});
 
   auto apply = std::make_shared<ModelApplyOptions>();
   CLI::App* command = table.Add(
       group,
       {.name = "apply",
        .summary = "Create the tables of a model with their items, and add indexes that are missing",
-       .details =
-           "May be repeated: tables that are there are kept, with their items. A table with another key "
-           "than the model's is refused by name before anything is changed; what differs otherwise is "
-           "listed, with exit code 1, for table update, index drop, ttl or --replace to take away. The time "
-           "to live is turned on with a new table only, as it deletes items. Items that an interrupted run "
-           "has not put are put by --items.",
+       .details = "May be repeated: existing tables are kept with their items. If a table has another key "
+                  "than in the model, the command names it and changes nothing. Other differences are "
+                  "listed, with exit code 1; table update, index drop, ttl or --replace can remove them. The "
+                  "time to live is turned on for new tables only, because it deletes items. --items puts the "
+                  "items that an interrupted run has not put.",
        .examples = {{"itemctl model apply examples/one_to_many", "the tables and items of a folder"},
                     {"itemctl model apply examples/order_entry --replace --yes",
-                     "delete the tables and make them anew"}}},
+                     "delete the tables and create them again"}}},
       [apply](Context& context) { return RunModelApply(context, *apply); });
   AddFolder(command, apply->directory);
   command->add_flag("--only-tables", apply->only_tables, "Put no items");
   command->add_flag("--items", apply->items,
-                    "Put the items also into tables that are there, replacing others");
-  command->add_flag("--replace", apply->replace, "Delete the tables that are there, and make them anew");
+                    "Put the items also into existing tables, replacing items with the same keys");
+  command->add_flag("--replace", apply->replace, "Delete existing tables and create them again");
   AddConfirmOptions(command, apply->confirm, "Print what would be done, and change nothing");
 
   auto check = std::make_shared<ModelCheckOptions>();
@@ -46,10 +45,10 @@ void RegisterModelCommands(CommandTable& table) {
       group,
       {.name = "check",
        .summary = "Compare the live tables with the files of a model",
-       .details = "Compares keys, indexes, projections, billing mode, throughput, streams and time to live; "
-                  "exit code 1 and a list when something differs.",
-       .examples = {{"itemctl model check examples/order_entry", "what differs, a line each"},
-                    {"itemctl model check examples/order_entry -o jsonl", "for a script, a line a table"}}},
+       .details = "Compares keys, indexes, projections, billing mode, throughput, streams and time to live. "
+                  "Differences are listed, with exit code 1.",
+       .examples = {{"itemctl model check examples/order_entry", "one line for each difference"},
+                    {"itemctl model check examples/order_entry -o jsonl", "one JSON line for each table"}}},
       [check](Context& context) { return RunModelCheck(context, *check); });
   AddFolder(command, check->directory);
 
@@ -58,21 +57,20 @@ void RegisterModelCommands(CommandTable& table) {
       group,
       {.name = "run",
        .summary = "Run the access patterns of a model and compare their answers with the expected ones",
-       .details = "Prints calls, items scanned and items returned of each, what differs, and warnings about "
-                  "patterns that scan; exit code 1 when an answer differs. Patterns that write, or lack the "
-                  "value of a parameter, are left out unless --writes or --set says otherwise.",
+       .details = "Prints for each pattern the calls, items scanned and items returned, the differences, and "
+                  "warnings about scans; exit code 1 if an answer differs. A pattern that writes runs only "
+                  "with --writes. A pattern with a parameter that has no value runs only if --set gives one.",
        .examples = {{"itemctl model run examples/order_entry", "every pattern of a model"},
                     {"itemctl model run examples/order_entry customer-orders --set :customer=cust_002",
-                     "one, with another value, whatever the answer"}}},
+                     "one pattern with another value; its answer is not compared"}}},
       [run](Context& context) { return RunModelRun(context, *run); });
   AddFolder(command, run->directory);
   command->add_option("PATTERN", run->patterns, "Names of the patterns to run. Default: all");
   command
-      ->add_option(
-          "--set", run->settings,
-          "A value of the one pattern named: of a parameter, a placeholder or a key attribute; JSON, "
-          "plain or DynamoDB JSON, or a string as it stands. The answer is then not compared. May be "
-          "given several times. Default: the values in the file")
+      ->add_option("--set", run->settings,
+                   "A value for the one pattern named: of a parameter, a placeholder or a key attribute. "
+                   "VALUE is plain or DynamoDB JSON; text that is not JSON is a string. The answer is then "
+                   "not compared. May be given several times. Default: the values in the file")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   command->add_flag("--writes", run->writes, "Also run patterns that write, in the order of the file");

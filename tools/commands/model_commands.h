@@ -1,4 +1,4 @@
-// `itemctl model`: data models kept as files (tools/model/model_folder.h), made, compared and tested.
+// `itemctl model`: applies, checks, runs and imports data models in files (tools/model/model_folder.h).
 #pragma once
 
 #include <string>
@@ -14,41 +14,42 @@ class CommandTable;
 
 struct ModelApplyOptions {
   std::string directory;
-  // Tables only, no items.
+  // Create tables, but put no items.
   bool only_tables = false;
-  // Items also into tables that were there.
+  // Put items also into tables that already exist.
   bool items = false;
-  // Delete the tables that are there, and make them anew.
+  // Delete existing tables and create them again.
   bool replace = false;
   ConfirmOptions confirm;
 };
 
-// Creates the tables that are missing, with their items, and adds missing global indexes to the others.
-// Refuses, before it changes anything, when a table has another key than the model's. FAILED_PRECONDITION:
-// that, or something else differs that only --replace can change.
+// Creates the tables that are missing, with their items, and adds missing global indexes to existing tables.
+// FAILED_PRECONDITION: an existing table has another key schema than the model, and nothing was changed; or
+// differences are left that this command does not change.
 absl::Status RunModelApply(Context& context, const ModelApplyOptions& options);
 
 struct ModelCheckOptions {
   std::string directory;
 };
 
-// Prints how the live tables differ from the files. FAILED_PRECONDITION: they do.
+// Prints how the live tables differ from the files. FAILED_PRECONDITION: there are differences.
 absl::Status RunModelCheck(Context& context, const ModelCheckOptions& options);
 
 struct ModelRunOptions {
   std::string directory;
-  // Names; empty for all.
+  // The names of the patterns to run; empty for all.
   std::vector<std::string> patterns;
-  // NAME=VALUE, of the one pattern that is named.
+  // NAME=VALUE; allowed only if exactly one pattern is run.
   std::vector<std::string> settings;
   // Also run patterns that write.
   bool writes = false;
   bool show_items = false;
 };
 
-// Runs the patterns in their order and prints what each found and cost. FAILED_PRECONDITION: an answer is
-// another than the expected one, or a request was refused. UsageError: a pattern that was named could not be
-// run, because it lacks a value or writes; without names such patterns are left out and said.
+// Runs the patterns in their order and prints the answer and statistics of each. FAILED_PRECONDITION: an
+// answer differs from the expected one, or a request was refused. UsageError: a pattern given by name was not
+// run, because a parameter has no value or because it writes. Without names, patterns like this are skipped
+// and reported.
 absl::Status RunModelRun(Context& context, const ModelRunOptions& options);
 
 struct ModelImportOptions {
@@ -57,7 +58,7 @@ struct ModelImportOptions {
   std::string directory;
 };
 
-// Writes the model as a folder.
+// Writes the model as a model folder.
 absl::Status RunModelImport(Context& context, const ModelImportOptions& options);
 
 void RegisterModelCommands(CommandTable& table);

@@ -19,8 +19,8 @@ namespace {
 
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Makes expressions of shapes: each name gets an alias, as it may be a reserved word, and each `?` a
-// placeholder that is called like the attribute before it.
+// Converts shapes to expressions. Each attribute name gets an alias, because it may be a reserved word. Each
+// `?` becomes a placeholder named like the attribute before it.
 class ExpressionWriter {
  public:
   std::string Write(std::string_view shape) {
@@ -56,10 +56,10 @@ class ExpressionWriter {
     return text;
   }
 
-  // Whether all shapes written so far had an end to all that begins in them.
+  // False if a shape so far was truncated.
   bool is_whole() const { return is_whole_; }
 
-  // The value of a key attribute, which has no alias.
+  // The placeholder for the value of a key attribute; a key attribute needs no alias.
   std::string KeyPlaceholder(const std::string& attribute) {
     last_name_ = attribute;
     return Placeholder();
@@ -94,7 +94,8 @@ class ExpressionWriter {
     return name;
   }
 
-  // `name` with what no token may have replaced, unlike all of `taken`.
+  // Makes a token of `name`: replaces characters that are not allowed in tokens, and appends a number until
+  // `taken` is false.
   template <typename Taken>
   static std::string Token(char first, std::string_view name, const Taken& taken) {
     std::string token(1, first);
@@ -192,7 +193,7 @@ std::string TitleOf(const AccessPattern& seen) {
                          absl::ToInt64Microseconds(seen.p99));
 }
 
-// "query-Order-by-OpenOrders", with a number when that is not the first one.
+// "query-Order-by-OpenOrders"; if the name exists already, "~2", "~3", ... is appended.
 std::string PatternNameOf(const AccessPattern& seen, std::map<std::string, int>* names) {
   std::string name = absl::StrCat(absl::AsciiStrToLower(seen.operation), "-", seen.table_name);
   if (!seen.index_name.empty()) absl::StrAppend(&name, "-by-", seen.index_name);
@@ -248,7 +249,7 @@ absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options) {
   std::map<std::string, int> names;
   for (const AccessPattern& each : seen->patterns) {
     const ModelTable* table = folder.FindTable(each.table_name);
-    // A table that was made meanwhile is nobody's pattern yet.
+    // The table was created after the tables were listed.
     if (table == nullptr) continue;
     std::optional<ModelPattern> pattern = DraftPattern(each, table->definition, PatternNameOf(each, &names));
     if (pattern.has_value()) {
@@ -273,12 +274,11 @@ void RegisterModelDraft(CommandTable& table, CLI::App* group) {
       {.name = "draft",
        .summary = "Write the tables and access patterns that the daemon has seen as a model folder",
        .details =
-           "Each pattern of \"itemctl patterns\" becomes a request with a parameter for every value, to be "
-           "given in the file or by --set of \"model run\"; its title tells what was measured. What an "
-           "update "
-           "changes, what an item holds beside its key and what a batch has in it is not known, so requests "
-           "that write are to be completed by hand. Left out are chunks of bulk writes and conditions longer "
-           "than 1024 bytes. The folder must be new or empty.",
+           "Each pattern of \"itemctl patterns\" becomes a request with a parameter for every value; write "
+           "the values into the file, or give them with --set of \"model run\". The title of a pattern has "
+           "its statistics. The daemon does not keep what an update changes, the attributes of an item "
+           "besides its key, and the contents of a batch, so complete requests that write by hand. Chunks of "
+           "bulk writes and conditions longer than 1024 bytes are left out. The folder must be new or empty.",
        .examples = {{"itemctl model draft seen", "every table, into the folder seen"},
                     {"itemctl model draft seen-orders --table Order", "one table"}}},
       [options](Context& context) { return RunModelDraft(context, *options); });

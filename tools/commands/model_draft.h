@@ -1,4 +1,4 @@
-// `itemctl model draft`: what a daemon has seen of its tables, as a model folder.
+// `itemctl model draft`: writes a model folder from the daemon's tables and the access patterns it has seen.
 #pragma once
 
 #include <optional>
@@ -22,12 +22,12 @@ struct ModelDraftOptions {
   std::string table_name;
 };
 
-// Writes the definitions of the tables and a pattern for each that the daemon has seen, most calls first. The
-// values of its parameters are left to be given.
+// Writes the definitions of the tables and one pattern for each access pattern that the daemon has seen, most
+// calls first. The parameters have no values.
 absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options);
 
-// `seen` as a request of its table, called `name`; nothing of what no request can say: a chunk of a
-// BulkWrite, an expression that was cut.
+// Converts `seen` to a pattern called `name` with one request. Empty if `seen` cannot be a request: a chunk
+// of a BulkWrite, or an expression that was truncated.
 std::optional<ModelPattern> DraftPattern(const AccessPattern& seen, const TableDefinition& table,
                                          const std::string& name);
 

@@ -17,9 +17,9 @@
 namespace itemdb::tools {
 namespace {
 
-// Beyond the expected ones, of an answer that differs.
+// How many items beyond the expected number are kept from an answer that differs.
 constexpr size_t kMostUnexpected = 100;
-// With --show-items.
+// How many items are kept with --show-items.
 constexpr size_t kMostShown = 1'000;
 
 // ---- what is run ---------------------------------------------------------------------------------
@@ -45,7 +45,8 @@ absl::StatusOr<std::vector<const ModelPattern*>> Selected(const ModelFolder& fol
   return selected;
 }
 
-// UsageError: malformed, for more than one pattern, or not a name of that pattern.
+// Reads the --set options. UsageError: one is malformed, more than one pattern is selected, or the pattern
+// has no such name.
 absl::StatusOr<ParameterValues> Settings(const std::vector<std::string>& texts,
                                          const std::vector<const ModelPattern*>& selected) {
   ParameterValues settings;
@@ -65,7 +66,7 @@ absl::StatusOr<ParameterValues> Settings(const std::vector<std::string>& texts,
   return settings;
 }
 
-// Fills `values` of the parameters; the names of those that have none.
+// Sets `*values` to the values of all parameters. Returns the names of the parameters without a value.
 std::vector<std::string> ValuesOf(const ModelPattern& pattern, const ParameterValues& settings,
                                   ParameterValues* values) {
   std::vector<std::string> missing;
@@ -83,7 +84,7 @@ std::vector<std::string> ValuesOf(const ModelPattern& pattern, const ParameterVa
 
 // ---- running -------------------------------------------------------------------------------------
 
-// Whether the next pattern would fare no better.
+// Whether the next pattern would probably fail with the same error.
 bool IsOfTheDaemon(const absl::Status& status) {
   const ExitCode code = ExitCodeOf(status);
   return code == ExitCode::kUnreachable || code == ExitCode::kOutcomeUnknown ||
@@ -98,7 +99,7 @@ class Runner {
   Runner(Context& context, const ModelFolder& folder, Client client, const ModelRunOptions& options)
       : context_(context), folder_(folder), client_(std::move(client)), options_(options) {}
 
-  // An error ends the whole run.
+  // Runs one pattern. An error ends the whole command.
   absl::StatusOr<PatternRun> Run(const ModelPattern& pattern, const ParameterValues& settings) {
     PatternRun run{.pattern = &pattern};
     ParameterValues values;
@@ -166,7 +167,7 @@ absl::Status RunModelRun(Context& context, const ModelRunOptions& options) {
   for (const ModelPattern* pattern : *selected) {
     absl::StatusOr<PatternRun> run = runner.Run(*pattern, *settings);
     if (!run.ok()) {
-      // Those that were run may have written, and cost what they cost.
+      // Print the patterns that were run: they may have written.
       if (!runs.empty()) PrintRuns(context, runs, options.show_items);
       return run.status();
     }
@@ -177,7 +178,7 @@ absl::Status RunModelRun(Context& context, const ModelRunOptions& options) {
     return absl::FailedPreconditionError(SummaryOf(runs));
   }
   for (const PatternRun& run : runs) {
-    // One that was asked for by its name.
+    // Only a pattern that was given by its name.
     if (run.result != Result::kNotRun || options.patterns.empty()) continue;
     return UsageError(absl::StrFormat("the pattern %s was not run: %s", run.pattern->name, run.why));
   }

@@ -1,4 +1,4 @@
-// The order-entry commands as the command line knows them; what they do is in order_entry_commands.cc.
+// The command-line options of the order-entry commands. order_entry_commands.cc runs them.
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/commands/order_entry_commands.h"
 
 namespace itemdb::tools {
 namespace {
 
-// Of one --line.
+// The number of words of one --line.
 constexpr int kLineWords = 4;
 
 // "itemctl order-entry customer-orders cust_001 2025-01-01 2025-12-31".
@@ -40,10 +40,10 @@ void RegisterPattern(CommandTable& table, CLI::App* group, const order_entry::Ac
        .summary = absl::StrFormat("Pattern %d: %s", pattern.number, std::string(pattern.title)),
        .examples = {{LineFor(pattern), std::string(pattern.title)},
                     {"itemctl order-entry " + std::string(pattern.name) + " -o json",
-                     "the same for the document's arguments, with the table and index that were read"}}},
+                     "the same for the default arguments, with the table and index that were read"}}},
       [options, positional](Context& context) {
-        // Given from the left, so those left out are at the end. An empty one counts as given, and is
-        // refused.
+        // Arguments are given from the left, so missing ones are at the end. An empty argument counts as
+        // given, and is refused.
         PatternOptions given = *options;
         size_t count = 0;
         while (count < positional->size() && (*positional)[count]->count() > 0) ++count;
@@ -71,7 +71,7 @@ void RegisterPlaceOrder(CommandTable& table, CLI::App* group) {
                      "an order of one line"},
                     {"itemctl order-entry place-order ord_901 cust_001 --date 2026-02-01 --rep rep_001 "
                      "--line prod_100 wh_pdx 1 25.00 --line prod_101 wh_sea 3 50.00 --total 170.00",
-                     "two lines, for a price of their own"}}},
+                     "two lines, with a total price"}}},
       [options](Context& context) { return RunPlaceOrder(context, *options); });
   command->add_option("order-id", options->order_id, "A new id")->required();
   command->add_option("customer-id", options->customer_id, "Who orders")->required();
@@ -130,16 +130,17 @@ void RegisterStockCommands(CommandTable& table, CLI::App* group) {
 void RegisterOrderEntryCommands(CommandTable& table) {
   CLI::App* group = table.AddGroup(
       {.name = "order-entry", .summary = "The order-entry application: its data, patterns and writes"});
-  table.Add(group,
-            {.name = "load",
-             .summary = "Create the four tables and write the sample data, as far as they are missing",
-             .examples = {{"itemctl order-entry load", "make what the other examples read"},
-                          {"itemctl order-entry load -o json", "and how much of it was missing, as JSON"}}},
-            RunOrderEntryLoad);
+  table.Add(
+      group,
+      {.name = "load",
+       .summary = "Create the four tables and write the sample data, as far as they are missing",
+       .examples = {{"itemctl order-entry load", "write the data that the other examples read"},
+                    {"itemctl order-entry load -o json", "print how many items were missing, as JSON"}}},
+      RunOrderEntryLoad);
   table.Add(group,
             {.name = "all",
              .summary = "Print the answer of every access pattern",
-             .examples = {{"itemctl order-entry all", "for the arguments of the document"},
+             .examples = {{"itemctl order-entry all", "for the default arguments"},
                           {"itemctl order-entry all -o jsonl", "one JSON document for each pattern"}}},
             RunOrderEntryAll);
   for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns())

@@ -15,7 +15,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Of one --line.
+// The number of words of one --line.
 constexpr size_t kLineParts = 4;
 
 JsonValue Text(std::string_view text) { return JsonValue::String(std::string(text)); }
@@ -39,7 +39,7 @@ JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::ve
       .Add("items", std::move(array));
 }
 
-// `arguments`, and the document's for those left out at the end.
+// `arguments` with the default values for missing ones at the end.
 std::vector<std::string> WithDefaults(const order_entry::AccessPattern& pattern,
                                       std::vector<std::string> arguments) {
   for (size_t i = arguments.size(); i < pattern.parameters.size(); ++i) {

@@ -14,11 +14,11 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-// Creates the four tables and writes the sample data, as far as they are missing; prints how many items were
-// written and how many kept.
+// Creates the four tables and writes the sample items, as far as they are missing. Prints how many items were
+// written and how many existed already.
 absl::Status RunOrderEntryLoad(Context& context);
 
-// Prints the answer of every access pattern for the document's arguments. As table: see order_entry_table.h.
+// Prints the answer of every access pattern for its default arguments. As table: see order_entry_table.h.
 // As jsonl and, in an array, as json:
 // {"pattern": 1 to 15, "name": ..., "table": ..., "index": ... or null, "items": [...]}.
 absl::Status RunOrderEntryAll(Context& context);
@@ -26,14 +26,14 @@ absl::Status RunOrderEntryAll(Context& context);
 struct PatternOptions {
   // Not null; from order_entry::AccessPatterns().
   const order_entry::AccessPattern* pattern = nullptr;
-  // In the pattern's order; those left out at the end take the document's value.
+  // In the order of the pattern's parameters; missing arguments at the end have their default value.
   std::vector<std::string> arguments;
   // Print DynamoDB JSON.
   bool typed = false;
 };
 
-// Prints the items of one pattern: jsonl an item a line, table and json as RunOrderEntryAll.
-// ExitCode::kNotFound when a look-up by key finds nothing.
+// Prints the items of one pattern: jsonl one item a line, table and json as RunOrderEntryAll.
+// ExitCode::kNotFound if a look-up by key finds no item.
 absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options);
 
 struct PlaceOrderOptions {
@@ -41,7 +41,7 @@ struct PlaceOrderOptions {
   std::string customer_id;
   std::string order_date;
   std::string account_rep_id;
-  // Four for each line: product, warehouse, quantity, price of one piece.
+  // Four words for each order line: product, warehouse, quantity, price of one piece.
   std::vector<std::string> lines;
   // Empty for the sum of quantity times price.
   std::string total_amount;

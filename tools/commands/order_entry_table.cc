@@ -14,10 +14,11 @@
 namespace itemdb::tools {
 namespace {
 
-// What the widest line of a table may take; terminals are rarely narrower.
+// The largest line width of a table; terminals are rarely narrower.
 constexpr size_t kTerminalColumns = 100;
 
-// "5. Orders of a customer between two dates: customer-id cust_001, from ...", and below it what is read.
+// "5. Orders of a customer between two dates: customer-id cust_001, from ...", and below it the read
+// operation.
 std::string QuestionText(const order_entry::AccessPattern& pattern,
                          const std::vector<std::string>& arguments) {
   const std::string number = absl::StrCat(pattern.number, ". ");
@@ -34,8 +35,7 @@ std::string QuestionText(const order_entry::AccessPattern& pattern,
   return text + "\n";
 }
 
-// The columns that the tables of answers begin with. All items of a table of the database come in one
-// order, whichever index they were read from.
+// The first columns of an answer. The order depends on the table only, not on the index that was read.
 std::vector<std::string> ColumnOrder(std::string_view table_name) {
   if (table_name == order_entry::kEmployeeTable) {
     return {"employee_id", "name", "job_title", "warehouse_id", "hire_date", "phone_numbers"};
@@ -51,7 +51,7 @@ std::vector<std::string> ColumnOrder(std::string_view table_name) {
           "unit_price", "inventory_quantity", "total_inventory"};
 }
 
-// "prod_100 x 5" for a line of an order, a string as it is; nothing for other values.
+// "prod_100 x 5" for an order line, a string unchanged; empty for other values.
 std::optional<std::string> ElementText(const Value& element) {
   if (const std::string* text = element.string_or_null(); text != nullptr) return *text;
   const Item* line = element.map_or_null();
@@ -63,7 +63,7 @@ std::optional<std::string> ElementText(const Value& element) {
   return absl::StrCat(*product_id->string_or_null(), " x ", quantity->number_or_null()->text());
 }
 
-// Nothing for what is not a list of such elements, or empty: it is shown as JSON.
+// Empty if `value` is not a list of strings and order lines, or is an empty list; then it is printed as JSON.
 std::optional<std::string> ListText(const Value& value) {
   const std::vector<Value>* list = value.list_or_null();
   if (list == nullptr || list->empty()) return std::nullopt;
@@ -84,8 +84,8 @@ bool Repeats(const std::vector<Item>& items, const char* key, const char* id) {
   });
 }
 
-// PK and SK, the key attributes of the table Order, where they repeat an id in every item: by id. They
-// tell where an order or a line of it is stored and add nothing to the answer.
+// The key attributes PK and SK of the table Order that equal an id in every item, by the name of the id. They
+// add nothing to the answer.
 using RepeatingKeys = std::map<std::string, std::vector<std::string>>;
 
 RepeatingKeys RepeatingKeysOf(const std::vector<Item>& items) {

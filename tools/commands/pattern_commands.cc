@@ -16,7 +16,7 @@
 namespace itemdb::tools {
 namespace {
 
-// A query that reads more than so many items for each that it finds is worth a word.
+// A query that reads more than this many items for each returned item gets advice.
 constexpr int64_t kReadsWorthAnIndex = 2;
 
 JsonValue PatternToJson(const AccessPattern& pattern) {
@@ -60,7 +60,8 @@ void PrintTable(const AccessPatternsResult& result, Context& context) {
   }
   context.Print(table);
   if (result.other_calls > 0)
-    context.out() << "and " << WithSeparators(result.other_calls) << " calls of patterns that are too many\n";
+    context.out() << "and " << WithSeparators(result.other_calls)
+                  << " calls of patterns that are not listed, because there are too many patterns\n";
 }
 
 }  // namespace
@@ -98,10 +99,10 @@ void RegisterPatternCommands(CommandTable& table) {
       &table.root(),
       {.name = "patterns",
        .summary = "Show how tables are read and written: calls, items and latencies of each access pattern",
-       .details = "Calls of one operation and index whose conditions differ in their values only are one "
-                  "pattern. Counted since the daemon was started, by whatever protocol they came; latencies "
-                  "are those inside the database. Scans, and queries whose filter throws most of what they "
-                  "read away, are marked.",
+       .details =
+           "Calls of one operation and index whose conditions differ in their values only are one pattern. "
+           "Calls of both protocols are counted since the daemon was started; latencies are those inside the "
+           "database. Scans, and queries whose filter discards most of the items read, are marked.",
        .examples = {{"itemctl patterns", "of every table, most calls first"},
                     {"itemctl patterns Order -o jsonl", "of one table, a pattern a line"}}},
       [options](Context& context) { return RunPatterns(context, *options); });

@@ -1,4 +1,4 @@
-// `itemctl patterns`: how the daemon has seen tables being read and written.
+// `itemctl patterns`: the access patterns with which clients have read and written tables.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct PatternsOptions {
   std::string table_name;
 };
 
-// Prints the patterns, most calls first; those that read more than they should are marked.
+// Prints the patterns, most calls first. Patterns that read more than necessary are marked.
 absl::Status RunPatterns(Context& context, const PatternsOptions& options);
 
-// What is wrong with how a pattern reads, without a full stop; empty when nothing is.
+// Says why a pattern reads more than necessary, without a full stop; empty if it does not.
 std::string AdviceFor(const AccessPattern& pattern);
 
 void RegisterPatternCommands(CommandTable& table);

@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_format.h"
 #include "tools/base/exit_codes.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/json/item_json.h"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int32_t kMaxSegments = 64;
 
-// Fills the members that QueryRequest and ScanRequest have in common.
+// Copies the options into the members that QueryRequest and ScanRequest have in common.
 template <typename Request>
 absl::Status FillRequest(const PageOptions& options, Request& request) {
   if (options.limit.has_value() && options.page_size.has_value()) {
@@ -47,8 +47,8 @@ absl::Status FillRequest(const PageOptions& options, Request& request) {
   return absl::OkStatus();
 }
 
-// The key attributes of what is read, index first: the columns to begin a table with. A nicety, so a table or
-// index that is not there is left for the request itself to report.
+// The first columns of a table: the key attributes of the index, then those of the table. Errors are ignored;
+// the read itself reports a table or index that does not exist.
 std::vector<std::string> KeyColumns(Client& client, const PageOptions& options) {
   std::vector<std::string> columns;
   absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name);
@@ -67,7 +67,7 @@ std::vector<std::string> KeyColumns(Client& client, const PageOptions& options) 
   return columns;
 }
 
-// How many items a scan will read, for its progress; 0 when that is not known.
+// The number of items that a scan will read, for its progress; 0 if not known.
 int64_t ItemCount(Client& client, const PageOptions& options) {
   absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name);
   if (!described.ok()) return 0;
@@ -81,7 +81,7 @@ int64_t ItemCount(Client& client, const PageOptions& options) {
   return 0;
 }
 
-// Where the items go: stdout, or a file of their own.
+// Writes the items to stdout or to a file.
 class PageOutput {
  public:
   // UsageError: the file cannot be written.
@@ -116,7 +116,7 @@ class PageOutput {
   std::ostream* stream_ = nullptr;
 };
 
-// Pages one after another; nothing after the last.
+// Returns the pages one after another; empty after the last.
 using NextPage = std::function<absl::StatusOr<std::optional<ItemPage>>()>;
 
 // `fetch` returns the page for a request.
@@ -133,7 +133,7 @@ NextPage PageAfterPage(Request request, Fetch fetch) {
   };
 }
 
-// The pages of all segments, one of each at a time: while one is printed, the others are read.
+// The pages of all segments. One page of each segment is read at a time, while another page is printed.
 NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& request, int32_t segments) {
   struct Segment {
     ScanRequest request;
@@ -161,7 +161,7 @@ NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& re
   };
 }
 
-// Prints the pages of a read of `total` items, 0 when that is not known.
+// Prints the pages of a read of `total` items; 0: not known.
 absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, int64_t total,
                         const NextPage& next_page) {
   const bool one_page = options.page || options.limit.has_value();
@@ -178,7 +178,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   int64_t scanned_count = 0;
   ConsumedTotal consumed;
   std::optional<JsonValue> last_evaluated_key;
-  // A reader that has gone (`| head`) ends the work; RunItemctl reports the stream.
+  // If the reader of stdout has ended (`| head`), reading stops; RunItemctl reports the stream's error.
   while (output->stream().good()) {
     absl::StatusOr<std::optional<ItemPage>> next = next_page();
     if (!next.ok()) return next.status();
@@ -283,9 +283,8 @@ void RegisterQueryCommands(CommandTable& table) {
       &table.root(),
       {.name = "query",
        .summary = "Read an item collection of a table or index, in sort-key order",
-       .details = "Prints all pages as they come, unless --limit or --page asks for one; its "
-                  "LastEvaluatedKey is then "
-                  "in the document with -o json, and otherwise on stderr.",
+       .details = "Prints all pages as they arrive. With --limit or --page it reads one page, whose "
+                  "LastEvaluatedKey is in the document with -o json, and otherwise on stderr.",
        .examples =
            {{R"(itemctl query Product --key-condition 'product_id = :p' --values '{":p": "prod_100"}')",
              "all items of one partition key"},
@@ -303,16 +302,16 @@ void RegisterQueryCommands(CommandTable& table) {
       &table.root(),
       {.name = "scan",
        .summary = "Read all items of a table or all entries of an index",
-       .details = "Prints all pages as they come, unless --limit or --page asks for one.",
+       .details = "Prints all pages as they arrive, or with --limit or --page one page.",
        .examples = {{R"(itemctl scan Employee --filter 'job_title = :t' --values '{":t": "Manager"}')",
-                     "the items for which something holds"},
+                     "the items for which a filter is true"},
                     {"itemctl scan Order --typed --to-file orders.jsonl -o jsonl",
                      "a whole table into a file, lossless"}}},
       [scan](Context& context) { return RunScan(context, *scan); });
   AddPageOptions(command, *scan);
   command
       ->add_option("--segments", scan->segments,
-                   "Read in so many segments at once, 1 to 64; items come in no order then. Default: 1")
+                   "Read this many segments in parallel, 1 to 64; the items then have no order. Default: 1")
       ->check(WholeNumberBetween(1, kMaxSegments))
       ->type_name("COUNT");
 }

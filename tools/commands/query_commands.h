@@ -14,15 +14,15 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-// What query and scan have in common. By default all pages are read and printed as they come; with `page` or
-// `limit` only one, whose LastEvaluatedKey is shown as DynamoDB JSON (which --exclusive-start-key takes
-// back): in the object with json, otherwise on stderr.
+// The options that query and scan have in common. By default all pages are read and printed as they arrive.
+// With `page` or `limit` only one page is read, and its LastEvaluatedKey is printed as DynamoDB JSON, for use
+// with --exclusive-start-key: with json in the object, otherwise on stderr.
 struct PageOptions : ReadOptions, CapacityOptions {
   // JSON object; empty for the first page.
   std::string exclusive_start_key;
-  // Items to evaluate; implies `page`.
+  // Items to evaluate, before the filter; implies `page`.
   std::optional<int32_t> limit;
-  // Items to evaluate in each page when all are read.
+  // Items to evaluate in each page if all pages are read.
   std::optional<int32_t> page_size;
   bool page = false;
   // Write to this file instead of stdout; empty for stdout.
@@ -32,7 +32,7 @@ struct PageOptions : ReadOptions, CapacityOptions {
 };
 
 struct ScanOptions : PageOptions {
-  // Read in so many segments at once; 1 for one page after another.
+  // The number of segments to read in parallel; 1: one page after another.
   int32_t segments = 1;
 };
 

@@ -82,32 +82,32 @@ absl::Status RunShards(Context& context, const ShardLoad& load) {
 
 void RegisterShardCommands(CommandTable& table) {
   auto load = std::make_shared<ShardLoad>();
-  CLI::App* command = table.Add(
-      &table.root(),
-      {.name = "shards",
-       .summary = "Derive how many shards a busy collection needs",
-       .details =
-           "By the throughput of one partition of DynamoDB: 3000 reads of 4 KiB and 1000 writes of 1 KiB a "
-           "second. Needs no daemon.",
-       .examples = {{"itemctl shards --max-items 3000000 --fraction 0.2 --item-bytes 250",
-                     "a fifth of three million items of 250 bytes, read within a second"},
-                    {"itemctl shards --item-bytes 250 --writes-per-second 5000 -o json",
-                     "5000 new items a second, as JSON"}}},
-      [load](Context& context) { return RunShards(context, *load); });
+  CLI::App* command =
+      table.Add(&table.root(),
+                {.name = "shards",
+                 .summary = "Compute how many write shards a busy item collection needs",
+                 .details = "Uses the throughput of one DynamoDB partition: 3000 reads of 4 KiB and 1000 "
+                            "writes of 1 KiB a second. Needs no daemon.",
+                 .examples = {{"itemctl shards --max-items 3000000 --fraction 0.2 --item-bytes 250",
+                               "a fifth of three million items of 250 bytes, read within a second"},
+                              {"itemctl shards --item-bytes 250 --writes-per-second 5000 -o json",
+                               "5000 new items a second, as JSON"}}},
+                [load](Context& context) { return RunShards(context, *load); });
   command
       ->add_option("--max-items", load->max_items,
-                   "Items there will be at most. Default: no large read to size for")
+                   "The largest number of items. Default: reads are not considered")
       ->type_name("ITEMS");
   command
-      ->add_option("--fraction", load->fraction,
-                   "Part of them that the largest read wants within a second, above 0 to 1. Default: 1")
+      ->add_option(
+          "--fraction", load->fraction,
+          "The fraction of the items that the largest read returns within a second, above 0 to 1. Default: 1")
       ->type_name("PART");
   command->add_option("--item-bytes", load->item_bytes, "Average size of an item, 1 to 409600")
       ->required()
       ->type_name("BYTES");
   command
       ->add_option("--writes-per-second", load->writes_per_second,
-                   "Items written per second at the peak. Default: no bound from writing")
+                   "Items written per second at the peak. Default: writes are not considered")
       ->type_name("ITEMS");
 }
 

@@ -1,4 +1,4 @@
-// `itemctl shards`: how many shards a load needs, step by step.
+// `itemctl shards`: computes how many write shards a load needs, and prints each step.
 #pragma once
 
 #include "itemdb/sharding.h"
@@ -8,7 +8,7 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-// Calls no daemon. UsageError: the load is out of its bounds.
+// Does not call the daemon. UsageError: a value of `load` is out of its bounds.
 absl::Status RunShards(Context& context, const ShardLoad& load);
 
 void RegisterShardCommands(CommandTable& table);

@@ -43,7 +43,7 @@ std::string UptimeText(absl::Duration uptime) {
 }
 
 bool HasStartTime(const DaemonStatus& status) { return status.start_time > absl::UnixEpoch(); }
-// A daemon that sends figures at all has some memory.
+// A daemon that sends its memory statistics sends at least one value above 0.
 bool HasMemory(const DaemonStatus& status) { return status.memory.resident > 0 || status.memory.limit > 0; }
 bool HasDisk(const DaemonStatus& status) { return status.disk.free > 0; }
 
@@ -139,7 +139,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   return object;
 }
 
-// The figures that are one value each, in the order of the table form.
+// The statistics with one value each, in the order of the table form.
 std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& status,
                                                          const std::string& endpoint) {
   std::vector<std::pair<std::string, std::string>> figures = {
@@ -216,8 +216,8 @@ absl::Status RunStatus(Context& context) {
 void RegisterStatusCommands(CommandTable& table) {
   table.Add(&table.root(),
             {.name = "status",
-             .summary = "Show how the daemon is: version, changes, disk, memory, writes and tables",
-             .examples = {{"itemctl status", "everything at a glance"},
+             .summary = "Show the daemon's version, changes, disk, memory, writes and tables",
+             .examples = {{"itemctl status", "all values as a table"},
                           {"itemctl status -o json", "the same for programs; all sizes in bytes"}}},
             RunStatus);
 }

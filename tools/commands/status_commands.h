@@ -8,8 +8,8 @@ namespace itemdb::tools {
 
 class CommandTable;
 
-// Prints the daemon's figures: as a table, named values and a line for each table; as JSON one object whose
-// bytes are numbers. Figures the daemon does not send are left out.
+// Prints the daemon's statistics. In the table form: named values and one line for each table. In JSON: one
+// object, with sizes as numbers of bytes. Values that the daemon does not send are left out.
 absl::Status RunStatus(Context& context);
 
 void RegisterStatusCommands(CommandTable& table);

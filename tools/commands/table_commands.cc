@@ -143,20 +143,20 @@ void RegisterTableCommands(CommandTable& table) {
       {.name = "describe",
        .summary = "Show a table's schema, indexes and exact counts",
        .examples = {{"itemctl table describe Order", "the table and its indexes"},
-                    {"itemctl table describe Order -o json", "in the shape of AWS' DescribeTable"}}},
+                    {"itemctl table describe Order -o json", "in the format of AWS's DescribeTable"}}},
       [describe](Context& context) { return RunTableDescribe(context, *describe); });
   command->add_option(std::string(kTableName), describe->table_name, "The table's name")->required();
 
   auto remove = std::make_shared<TableDeleteOptions>();
-  command = table.Add(group,
-                      {.name = "delete",
-                       .summary = "Delete a table, its items and its indexes",
-                       .details = "Asks first; where there is no terminal to ask on, --yes is needed. The "
-                                  "table's description, as it "
-                                  "was, is printed.",
-                       .examples = {{"itemctl table delete music --dry-run", "show what would be deleted"},
-                                    {"itemctl table delete music --yes", "delete it without being asked"}}},
-                      [remove](Context& context) { return RunTableDelete(context, *remove); });
+  command = table.Add(
+      group,
+      {.name = "delete",
+       .summary = "Delete a table, its items and its indexes",
+       .details =
+           "Asks first; without a terminal, --yes is needed. Prints the last description of the table.",
+       .examples = {{"itemctl table delete music --dry-run", "show what would be deleted"},
+                    {"itemctl table delete music --yes", "delete it without being asked"}}},
+      [remove](Context& context) { return RunTableDelete(context, *remove); });
   command->add_option(std::string(kTableName), remove->table_name, "The table's name")->required();
   AddConfirmOptions(command, remove->confirm);
 

@@ -25,13 +25,14 @@ struct TableDeleteOptions : TableNameOptions {
   ConfirmOptions confirm;
 };
 
-// The form of all these commands: one line for the table and one for each index, or DescribeTable's "Table".
+// Prints a table as all these commands do: one line for the table and one for each index, or in JSON
+// DescribeTable's "Table".
 void PrintTable(const TableDescription& table, Context& context);
 
-// Each prints the table's description, as it is now or, for delete, as it was.
+// Each of these prints the table's description; delete prints the last one.
 absl::Status RunTableCreate(Context& context, const TableCreateOptions& options);
 absl::Status RunTableDescribe(Context& context, const TableNameOptions& options);
-// Asks before it deletes. UsageError: without a terminal to ask on it needs --yes.
+// Asks before it deletes. UsageError: there is no terminal and no --yes.
 absl::Status RunTableDelete(Context& context, const TableDeleteOptions& options);
 
 // Prints the names of all tables in byte order.

@@ -9,21 +9,21 @@
 #include "absl/strings/str_format.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
-#include "tools/cli/checks.h"
 #include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
 #include "tools/commands/table_commands.h"
 #include "tools/json/table_json.h"
 
 namespace itemdb::tools {
 namespace {
 
-// Units of which one may be left out.
+// Read and write units; one of the two may be missing.
 struct SomeUnits {
   std::optional<int64_t> read;
   std::optional<int64_t> write;
 };
 
-// Which numbers make sense is the daemon's to judge.
+// Checks only the form; the daemon checks the numbers.
 absl::StatusOr<SomeUnits> ParseSomeUnits(const std::string& text, const std::string& option) {
   const size_t comma = text.find(',');
   SomeUnits units;
@@ -39,7 +39,7 @@ absl::StatusOr<SomeUnits> ParseSomeUnits(const std::string& text, const std::str
                       option, JsonString(text)));
 }
 
-// The settings that are kept and shown.
+// Reads the settings that itemdb only stores and returns.
 absl::Status ReadSettings(const TableUpdateOptions& options, UpdateTableRequest* request) {
   for (TableClass table_class : {TableClass::kStandard, TableClass::kStandardInfrequentAccess}) {
     if (NameOf(table_class) == options.table_class) request->table_class = table_class;
@@ -109,7 +109,7 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
   return request;
 }
 
-// The tags that a table has now.
+// Prints the tags that the table has now.
 absl::Status PrintTags(Context& context, const Client& client, const std::string& table_name) {
   const absl::StatusOr<TableResult> table = client.DescribeTable(table_name, context.Call());
   if (!table.ok()) return table.status();
@@ -194,9 +194,8 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
       group,
       {.name = "update",
        .summary = "Change a table's settings, deletion protection or change records",
-       .details = "What is not given stays as it is. Throughput, table class and encryption are kept and "
-                  "shown, without "
-                  "effect. The table's description is printed, as it is then.",
+       .details = "Settings that are not given stay unchanged. Throughput, table class and encryption are "
+                  "stored and shown, but have no effect. Prints the table's description after the update.",
        .examples =
            {{"itemctl table update music --deletion-protection-enabled --stream-view-type NEW_AND_OLD_IMAGES",
              "protect a table, and keep whole items in its change records"},
@@ -214,18 +213,20 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
                    "Read and write capacity units of the table, 1 or more each. Default: unchanged")
       ->type_name("READ,WRITE");
   command
-      ->add_option("--index-throughput", update->index_throughputs,
-                   "The same of an index; may be given several times. Default: unchanged")
+      ->add_option(
+          "--index-throughput", update->index_throughputs,
+          "Read and write capacity units of an index; may be given several times. Default: unchanged")
       ->type_name("INDEX=READ,WRITE");
   command->add_flag("--deletion-protection-enabled", update->protect, "Refuse to delete the table");
-  command->add_flag("--no-deletion-protection-enabled", update->unprotect, "Allow to delete it again");
-  command->add_flag("--stream-enabled", update->enable_stream,
-                    "Give the table's changes an ARN for the Streams API; needs --stream-view-type");
+  command->add_flag("--no-deletion-protection-enabled", update->unprotect, "Allow to delete the table");
+  command->add_flag(
+      "--stream-enabled", update->enable_stream,
+      "Enable a stream, with which the Streams API reads the table's changes; needs --stream-view-type");
   command->add_flag("--no-stream-enabled", update->disable_stream,
-                    "Disable the stream, and have change records carry keys only");
+                    "Disable the stream; new change records then have keys only");
   command
       ->add_option("--stream-view-type", update->stream_view_type,
-                   "Which images of an item its change records carry from now on. Default: unchanged")
+                   "The images of an item in new change records. Default: unchanged")
       ->check(OneOfWords({"KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"}))
       ->type_name("KEYS_ONLY|NEW_IMAGE|OLD_IMAGE|NEW_AND_OLD_IMAGES");
   command->add_option("--table-class", update->table_class, "The class of storage. Default: unchanged")
@@ -239,10 +240,9 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
                    "The key of --sse-type KMS, which may then be left out. Default: none")
       ->type_name("ID");
   command
-      ->add_option(
-          "--on-demand-throughput", update->on_demand_throughput,
-          "The most read and write request units, 1 or more each; -1 takes a bound away. One may be left "
-          "out (\"100,\"). Default: unchanged")
+      ->add_option("--on-demand-throughput", update->on_demand_throughput,
+                   "Maximum read and write request units, 1 or more each; -1 removes a bound. One may be "
+                   "left out (\"100,\"). Default: unchanged")
       ->type_name("READ,WRITE");
   command
       ->add_option("--warm-throughput", update->warm_throughput,
@@ -250,15 +250,14 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
       ->type_name("READ,WRITE");
 
   auto tag = std::make_shared<TableTagOptions>();
-  command =
-      table.Add(group,
-                {.name = "tag",
-                 .summary = "Add tags to a table or replace their values",
-                 .details = "At most 50; keys have 1 to 128 characters, values up to 256. The table's tags "
-                            "are printed, as they are then.",
-                 .examples = {{"itemctl table tag music team=blue env=test", "two tags"},
-                              {"itemctl table tag music env=", "a tag without a value"}}},
-                [tag](Context& context) { return RunTableTag(context, *tag); });
+  command = table.Add(group,
+                      {.name = "tag",
+                       .summary = "Add tags to a table or replace their values",
+                       .details = "At most 50; keys have 1 to 128 characters, values up to 256. Prints the "
+                                  "table's tags after the change.",
+                       .examples = {{"itemctl table tag music team=blue env=test", "two tags"},
+                                    {"itemctl table tag music env=", "a tag without a value"}}},
+                      [tag](Context& context) { return RunTableTag(context, *tag); });
   command->add_option(std::string(kTableName), tag->table_name, "The table's name")->required();
   command->add_option("KEY=VALUE", tag->tags, "The tags")->required();
 
@@ -267,8 +266,7 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
       table.Add(group,
                 {.name = "untag",
                  .summary = "Remove tags from a table",
-                 .details = "One that is not there is ignored. The table's tags are printed, as they are "
-                            "then.",
+                 .details = "A tag that does not exist is ignored. Prints the table's tags after the change.",
                  .examples = {{"itemctl table untag music env", "remove one"},
                               {"itemctl table untag music team env", "remove two"}}},
                 [untag](Context& context) { return RunTableUntag(context, *untag); });
@@ -279,7 +277,7 @@ void RegisterTableUpdateCommands(CommandTable& table, CLI::App* group) {
             {.name = "limits",
              .summary = "Show DynamoDB's throughput quotas, which are never enforced here",
              .examples = {{"itemctl table limits", "for people"},
-                          {"itemctl table limits -o json", "in the shape of AWS' DescribeLimits"}}},
+                          {"itemctl table limits -o json", "in the format of AWS's DescribeLimits"}}},
             RunTableLimits);
 }
 

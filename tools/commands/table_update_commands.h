@@ -15,16 +15,16 @@ class CommandTable;
 
 struct TableUpdateOptions {
   std::string table_name;
-  // Empty or absent: stays as it is.
+  // An option that is empty, absent or false changes nothing.
   std::string billing_mode;
   // "READ,WRITE".
   std::string throughput;
   // "INDEX=READ,WRITE" each.
   std::vector<std::string> index_throughputs;
-  // At most one of the two.
+  // At most one of `protect` and `unprotect`.
   bool protect = false;
   bool unprotect = false;
-  // At most one of the two.
+  // At most one of `enable_stream` and `disable_stream`.
   bool enable_stream = false;
   bool disable_stream = false;
   std::string stream_view_type;
@@ -32,23 +32,23 @@ struct TableUpdateOptions {
   // "DISABLED", "AES256" or "KMS".
   std::string sse_type;
   std::string kms_master_key_id;
-  // "READ,WRITE", where one side may be empty.
+  // "READ,WRITE"; one of the two numbers may be missing.
   std::string on_demand_throughput;
   std::string warm_throughput;
 };
 
 struct TableTagOptions {
   std::string table_name;
-  // For tag "KEY=VALUE" each, for untag keys.
+  // For `tag` "KEY=VALUE", for `untag` keys.
   std::vector<std::string> tags;
 };
 
-// "READ,WRITE". UsageError names `option`.
+// Reads "READ,WRITE". The message of a UsageError names `option`.
 absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, const std::string& option);
 
-// Prints the table's description, as it is then.
+// Prints the table's description after the update.
 absl::Status RunTableUpdate(Context& context, const TableUpdateOptions& options);
-// Print the tags the table has then.
+// Print the table's tags after the change.
 absl::Status RunTableTag(Context& context, const TableTagOptions& options);
 absl::Status RunTableUntag(Context& context, const TableTagOptions& options);
 absl::Status RunTableLimits(Context& context);

@@ -15,7 +15,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Between two looks at whether it is enabled.
+// The time between two polls of the status.
 constexpr absl::Duration kTimeToLivePollInterval = absl::Milliseconds(100);
 
 std::string_view TimeToLiveStatusName(TimeToLiveStatus status) {
@@ -63,16 +63,17 @@ absl::Status PrintNow(Context& context, const Client& client, const std::string&
   return absl::OkStatus();
 }
 
-// Returns when it is no longer ENABLING.
+// Waits until the time to live is no longer ENABLING.
 absl::Status Await(Context& context, const Client& client, const std::string& table_name) {
   Progress progress(ProgressStream(context),
-                    {.doing = absl::StrCat(table_name, ": looking through the items"), .unit = "items"});
+                    {.doing = absl::StrCat(table_name, ": reading the items"), .unit = "items"});
   while (true) {
     absl::StatusOr<TimeToLiveResult> result = client.DescribeTimeToLive(table_name, context.Call());
     if (!result.ok()) return result.status();
     if (result->status != TimeToLiveStatus::kEnabling) return absl::OkStatus();
     if (result->build.has_value()) progress.Set(result->build->done);
-    if (context.session().interrupted()) return absl::CancelledError("interrupted; it is still enabled");
+    if (context.session().interrupted())
+      return absl::CancelledError("interrupted; the daemon continues to enable the time to live");
     absl::SleepFor(kTimeToLivePollInterval);
   }
 }
@@ -114,40 +115,40 @@ absl::Status RunTimeToLiveStatus(Context& context, const TimeToLiveOptions& opti
 
 void RegisterTimeToLiveCommands(CommandTable& table) {
   CLI::App* group =
-      table.AddGroup({.name = "ttl", .summary = "Have items deleted when their time has come, or not"});
+      table.AddGroup({.name = "ttl", .summary = "Delete items at the time in one of their attributes"});
 
   auto enable = std::make_shared<TimeToLiveOptions>();
   CLI::App* command = table.Add(
       group,
       {.name = "enable",
-       .summary = "Delete a table's items at the time in one of their attributes",
-       .details = "The attribute is a number of seconds since 1970-01-01T00:00Z; items without such a number "
-                  "stay, and so do those whose time came more than five years ago. Items that are there "
-                  "already are looked through first, while reads and writes go on, and those whose time "
-                  "has come are deleted then.",
-       .examples = {{"itemctl ttl enable music expires", "items go at the time in expires"},
-                    {"itemctl ttl enable Order keep_until --wait", "and wait until they do"}}},
+       .summary = "Turn a table's time to live on",
+       .details =
+           "The attribute is a number of seconds since 1970-01-01T00:00Z. Items without such a number, and "
+           "items whose time is more than five years ago, are not deleted. The daemon first reads all "
+           "existing items, while reads and writes continue, and then deletes those that have expired.",
+       .examples = {{"itemctl ttl enable music expires", "delete items at the time in expires"},
+                    {"itemctl ttl enable Order keep_until --wait", "and wait until it is enabled"}}},
       [enable](Context& context) { return RunTimeToLiveEnable(context, *enable); });
   command->add_option(std::string(kTableName), enable->table_name, "The table's name")->required();
   command->add_option("ATTRIBUTE", enable->attribute_name, "The attribute with the time")->required();
-  command->add_flag("--wait", enable->wait, "Return when it is ENABLED");
+  command->add_flag("--wait", enable->wait, "Wait until the time to live is ENABLED");
 
   auto disable = std::make_shared<TimeToLiveOptions>();
   command = table.Add(
       group,
       {.name = "disable",
-       .summary = "Delete a table's items for their time no longer",
+       .summary = "Turn a table's time to live off",
        .examples = {{"itemctl ttl enable music expires && itemctl ttl disable music", "on, and off again"},
                     {"itemctl ttl enable music until && itemctl ttl disable music && "
                      "itemctl ttl enable music expires",
-                     "from one attribute to another"}}},
+                     "change to another attribute"}}},
       [disable](Context& context) { return RunTimeToLiveDisable(context, *disable); });
   command->add_option(std::string(kTableName), disable->table_name, "The table's name")->required();
 
   auto status = std::make_shared<TimeToLiveOptions>();
   command = table.Add(group,
                       {.name = "status",
-                       .summary = "Show whether a table's items expire, and how many have",
+                       .summary = "Show a table's time to live and how many items have expired",
                        .examples = {{"itemctl ttl status music", "with the attribute and counts"},
                                     {"itemctl ttl status music -o json", "for programs"}}},
                       [status](Context& context) { return RunTimeToLiveStatus(context, *status); });

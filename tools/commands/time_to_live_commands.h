@@ -12,14 +12,14 @@ class CommandTable;
 
 struct TimeToLiveOptions {
   std::string table_name;
-  // Only to enable it.
+  // Used only by enable.
   std::string attribute_name;
-  // Until it is ENABLED.
+  // Wait until the time to live is ENABLED.
   bool wait = false;
 };
 
-// Each prints the time to live as it is then. Disabling needs no attribute: it is the one that it is enabled
-// for.
+// Each prints the time to live after the change. Disabling needs no attribute: the command asks the daemon
+// for the enabled one.
 absl::Status RunTimeToLiveEnable(Context& context, const TimeToLiveOptions& options);
 absl::Status RunTimeToLiveDisable(Context& context, const TimeToLiveOptions& options);
 absl::Status RunTimeToLiveStatus(Context& context, const TimeToLiveOptions& options);

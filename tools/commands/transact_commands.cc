@@ -32,7 +32,7 @@ void PrintCapacity(const std::vector<ConsumedCapacity>& capacities, Context& con
 
 // ---- reads ---------------------------------------------------------------------------------------
 
-// As in AWS' answer: {} where there is no item.
+// As in AWS's answer: {} if there is no item.
 JsonValue ResponseToJson(const std::optional<Item>& item, ItemForm form) {
   JsonValue response = JsonValue::Object();
   if (item.has_value()) response.Add("Item", ItemToJson(*item, form));
@@ -161,7 +161,7 @@ void RegisterTransactCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       &table.root(),
       {.name = "transact",
-       .summary = "Read items of any tables from one state, or apply writes of any tables all or none",
+       .summary = "Read items of any tables from one snapshot, or apply all or none of several writes",
        .details =
            "Takes what \"aws dynamodb transact-write-items --transact-items\" and \"transact-get-items\" "
            "take: an "
@@ -178,7 +178,7 @@ void RegisterTransactCommands(CommandTable& table) {
              "two writes together, one under a condition"},
             {R"(echo '[{"Get": {"TableName": "music", "Key": {"artist": "Bach", "song": "Air"}}}, )"
              R"({"Get": {"TableName": "Customer", "Key": {"customer_id": "cust_001"}}}]' | itemctl transact -f -)",
-             "two items of one state"}}},
+             "two items from one snapshot"}}},
       [options](Context& context) { return RunTransact(context, *options); });
   AddDocumentOptions(command, *options, kTransactOption, "JSON array of actions");
   command->add_flag("--large", options->large, "Allow up to 10,000 actions, of at most 16 MiB");
@@ -190,7 +190,7 @@ void RegisterTransactCommands(CommandTable& table) {
       ->type_name("TOKEN");
   AddCapacityOption(command, *options);
   command->add_flag("--typed", options->typed, "Print DynamoDB JSON");
-  AddConfirmOptions(command, options->confirm, "Say how much would be written, and write nothing");
+  AddConfirmOptions(command, options->confirm, "Print how many writes there would be, and write nothing");
 }
 
 }  // namespace itemdb::tools

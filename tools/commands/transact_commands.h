@@ -1,4 +1,4 @@
-// `itemctl transact`: reads or writes of any tables, all together.
+// `itemctl transact`: one transaction of reads or of writes, of any tables.
 #pragma once
 
 #include <string>
@@ -14,18 +14,18 @@ namespace itemdb::tools {
 class CommandTable;
 
 struct TransactOptions : DocumentOptions, CapacityOptions {
-  // More than 100 actions, or more than 4 MiB.
+  // Allow more than 100 actions, and more than 4 MiB.
   bool large = false;
-  // Of the caller's own; empty for a random one.
+  // ClientRequestToken; empty for a random one.
   std::string client_request_token;
   // Print DynamoDB JSON.
   bool typed = false;
   ConfirmOptions confirm;
 };
 
-// Prints the items of a reading transaction in its order. Of a cancelled writing one it prints for each
-// action why it would or would not have been applied, and ends with that error. On a terminal it asks before
-// it deletes; a dry run says how much it would write, and sends nothing.
+// For reads, prints the items in the order of the request. If the daemon cancels a transaction of writes,
+// prints for each action why it would or would not have been applied, and returns the error. On a terminal it
+// asks before it deletes. A dry run prints the number of writes and sends nothing.
 absl::Status RunTransact(Context& context, const TransactOptions& options);
 
 void RegisterTransactCommands(CommandTable& table);

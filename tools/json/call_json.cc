@@ -39,7 +39,7 @@ Call ReadGet(MemberReader& reader) {
   return get;
 }
 
-// What Query and Scan have in common.
+// Reads the members that Query and Scan have in common.
 template <typename Request>
 void ReadPage(MemberReader& reader, Request* page) {
   page->table_name = reader.RequiredString("TableName");
@@ -82,7 +82,7 @@ Call ReadScan(MemberReader& reader) {
   return scan;
 }
 
-// What the single writes have in common.
+// Reads the members that PutItem, UpdateItem and DeleteItem have in common.
 template <typename Request>
 void ReadWrite(MemberReader& reader, Request* write) {
   write->table_name = reader.RequiredString("TableName");
@@ -120,7 +120,7 @@ Call ReadDelete(MemberReader& reader) {
   return remove;
 }
 
-// `value`, or what is wrong with it in the reader.
+// Returns the value; an error is recorded in `reader`, and a default value is returned.
 template <typename T>
 T OrFail(absl::StatusOr<T> value, MemberReader& reader) {
   if (value.ok()) return *std::move(value);

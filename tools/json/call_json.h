@@ -1,4 +1,4 @@
-// Requests of single operations as JSON, exactly as they are written for AWS.
+// Reads the JSON request of any data operation, exactly as it is written for AWS.
 #pragma once
 
 #include <string>
@@ -16,20 +16,20 @@ using Call = std::variant<GetItemRequest, QueryRequest, ScanRequest, BatchGetIte
                           TransactGetItemsRequest, PutItemRequest, UpdateItemRequest, DeleteItemRequest,
                           BatchWriteItemRequest, TransactWriteItemsRequest>;
 
-// "GetItem, Query, ...": what CallFromJson takes.
+// "GetItem, Query, ...": the operations that CallFromJson accepts.
 std::string OperationNames();
 
-// Reads the request of `operation`. Items, keys and values are DynamoDB JSON. `document` is what errors call
-// the request. All errors are UsageErrors (tools/base/exit_codes.h): an unknown operation, or a member that
-// is unknown, missing or of the wrong kind.
+// Reads the request of `operation`. Items, keys and values are DynamoDB JSON. Error messages name the request
+// `document`. All errors are UsageErrors (tools/base/exit_codes.h): an unknown operation, or a member that is
+// unknown, missing or of the wrong kind.
 absl::StatusOr<Call> CallFromJson(std::string_view operation, const JsonValue& json,
                                   const std::string& document);
 
-// Whether it may change anything.
+// Whether `call` is a write operation.
 bool Writes(const Call& call);
-// Whether it is a Query or Scan that returns how many items there are and not the items.
+// Whether `call` is a Query or Scan with Select COUNT: it returns the number of items and no items.
 bool OnlyCounts(const Call& call);
-// The tables it names, each once.
+// The names of the tables in `call`, each once.
 std::vector<std::string> TablesOf(const Call& call);
 
 }  // namespace itemdb::tools

@@ -22,7 +22,7 @@ std::string Base64(std::string_view bytes) {
   return absl::Base64Escape(absl::string_view(bytes.data(), bytes.size()));
 }
 
-// Whether `text` is a number in JSON's grammar, which is narrower than the data model's (no ".5", no "+5").
+// Whether `text` is a number in JSON's grammar. The data model accepts more: ".5", "+5".
 bool IsJsonNumber(std::string_view text) {
   auto skip_digits = [&text] {
     size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -49,7 +49,7 @@ JsonValue PlainNumber(const Number& number) {
   return IsJsonNumber(number.text()) ? JsonValue::Number(number.text()) : JsonValue::String(number.text());
 }
 
-// `convert` makes a JsonValue of one element.
+// `convert` converts one element to a JsonValue.
 template <typename T, typename Convert>
 JsonValue ArrayOf(const std::vector<T>& values, Convert convert) {
   JsonValue array = JsonValue::Array();
@@ -61,7 +61,7 @@ JsonValue StringOf(const std::string& text) { return JsonValue::String(text); }
 JsonValue Base64Of(const std::string& bytes) { return JsonValue::String(Base64(bytes)); }
 JsonValue NumberTextOf(const Number& number) { return JsonValue::String(number.text()); }
 
-// The content without the type name around it.
+// The JSON of `value` without the object that names its type.
 JsonValue ContentToJson(const Value& value, ItemForm form) {
   switch (value.type()) {
     case ValueType::kString:
@@ -105,9 +105,8 @@ bool MembersLookTyped(const JsonValue& json) {
                      [](const auto& member) { return LooksTyped(member.second); });
 }
 
-// Whether `json` has the shape of a typed attribute value. Whether the text is a number or base64 is not
-// asked:
-// {"N": "1O"} is rather a mistyped number, to be told so, than a map.
+// Whether `json` has the shape of a typed attribute value. The text of a number or binary is not checked:
+// {"N": "1O"} is reported as a malformed number, not read as a plain map.
 bool LooksTyped(const JsonValue& json) {
   if (json.kind != Kind::kObject || json.members.size() != 1) return false;
   const auto& [type, content] = json.members.front();
@@ -131,7 +130,8 @@ absl::StatusOr<Number> ReadNumber(const std::string& text, const std::string& pa
 
 absl::StatusOr<std::string> ReadBase64(const std::string& text, const std::string& path) {
   std::string bytes;
-  // Encoding again refuses what the decoder tolerates: white space, missing padding, left-over bits.
+  // Comparing with the text encoded again refuses what the decoder accepts: white space, missing padding,
+  // unused bits that are not 0.
   if (!absl::Base64Unescape(text, &bytes) || Base64(bytes) != text) {
     return UsageError(
         absl::StrFormat("%s: %s is not base64 (A-Z a-z 0-9 + / with = padding)", path, JsonString(text)));
@@ -142,7 +142,7 @@ absl::StatusOr<std::string> ReadBase64(const std::string& text, const std::strin
 absl::StatusOr<Value> ReadPlain(const JsonValue& json, const std::string& path);
 absl::StatusOr<Value> ReadTyped(const JsonValue& json, const std::string& path);
 
-// Reads each element with `read(element, path of the element)`, a function to absl::StatusOr<T>.
+// Reads each element with `read(element, path of the element)`, which returns absl::StatusOr<T>.
 template <typename T, typename Read>
 absl::StatusOr<std::vector<T>> ReadElements(const JsonValue& array, const std::string& path, Read read) {
   std::vector<T> values;
@@ -274,7 +274,7 @@ absl::StatusOr<Value> ReadTyped(const JsonValue& json, const std::string& path) 
       absl::StrFormat("%s: unknown type %s; allowed are %s", path, JsonString(type), std::string(kTypes)));
 }
 
-// Puts what the document is before an error that came from inside it.
+// Prepends the document's name to an error message.
 absl::Status Within(std::string_view what, const absl::Status& status) {
   return UsageError(absl::StrFormat("%s: %s", std::string(what), std::string(status.message())));
 }

@@ -3,9 +3,9 @@
 //   plain   {"id": "a", "price": 25.5, "tags": ["x", "y"]}                     for people
 //   typed   {"id": {"S": "a"}, "price": {"N": "25.5"}, "tags": {"SS": ["x", "y"]}}   DynamoDB JSON, lossless
 //
-// Plain JSON has no sets and no binary: printed plain, a set is an array and binary is base64 text; read back
-// plain, those are a list and a string. Numbers keep all their digits in both forms. What makes a valid item
-// is the daemon's to judge; here only the forms are checked. All errors are UsageErrors
+// Plain JSON has no sets and no binary values: a set is printed as an array and binary as base64 text; plain
+// JSON reads them back as a list and a string. Numbers keep all their digits in both forms. Only the JSON
+// form is checked here; the daemon checks whether an item is valid. All errors are UsageErrors
 // (tools/base/exit_codes.h).
 #pragma once
 
@@ -21,11 +21,10 @@ namespace itemdb::tools {
 
 enum class ItemForm { kPlain, kTyped };
 
-// In which form an item is to be read.
+// The form in which an item is read.
 enum class ReadForm {
-  // Typed when every attribute value is an object with exactly one member, called S, N, B, SS, NS, BS, L, M,
-  // BOOL or
-  // NULL and with content of the fitting JSON kind, at every depth; otherwise plain.
+  // Typed if, at every depth, every attribute value is an object with exactly one member, which is named S,
+  // N, B, SS, NS, BS, L, M, BOOL or NULL and has a value of the JSON kind for that type; otherwise plain.
   kDetect,
   kPlain,
   kTyped,
@@ -34,19 +33,19 @@ enum class ReadForm {
 JsonValue ValueToJson(const Value& value, ItemForm form);
 JsonValue ItemToJson(const Item& item, ItemForm form);
 
-// `what` is what errors call the document: "the item", "the key", "--expression-attribute-values".
+// Error messages name the document `what`: "the item", "the key", "--expression-attribute-values".
 absl::StatusOr<Item> ItemFromJson(const JsonValue& json, ReadForm form, std::string_view what);
 
 // ParseJson and ItemFromJson.
 absl::StatusOr<Item> ParseItem(std::string_view text, ReadForm form, std::string_view what);
 
-// Placeholders: `{"#n": "name"}` and `{":v": value}`, the values in either form as in an item. Empty text
-// gives none.
+// Reads placeholders: `{"#n": "name"}` and `{":v": value}`; values have either form, as in an item. Empty
+// text means no placeholders.
 absl::StatusOr<ExpressionAttributeNames> ParseNames(std::string_view text, std::string_view what);
 absl::StatusOr<ExpressionAttributeValues> ParseValues(std::string_view text, ReadForm form,
                                                       std::string_view what);
 
-// Gives `request` the names and values of a command's options. UsageError: they are malformed.
+// Copies the placeholders of a command's options into `request`. UsageError: they are malformed.
 template <typename Options, typename Request>
 absl::Status FillPlaceholders(const Options& options, Request& request) {
   absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");

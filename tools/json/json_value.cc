@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// "line 3, column 7" of the byte at `offset` (from 0).
+// The position of the byte at `offset` (from 0) as text: "line 3, column 7".
 std::string Position(std::string_view text, size_t offset) {
   std::string_view before = text.substr(0, std::min(offset, text.size()));
   size_t line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -22,8 +22,8 @@ std::string Position(std::string_view text, size_t offset) {
   return absl::StrFormat("line %d, column %d", line, column);
 }
 
-// The parser's own words, "syntax error while parsing value - ...", without its exception id, its position
-// and the text it read last, which may be long or no UTF-8.
+// The parser's message, "syntax error while parsing value - ...", without its exception id, its position and
+// the text that it read last, which may be long or not UTF-8.
 std::string Reason(std::string message) {
   if (size_t bracket = message.find("] "); bracket != std::string::npos) message.erase(0, bracket + 2);
   if (message.starts_with("parse error")) {
@@ -34,8 +34,9 @@ std::string Reason(std::string message) {
   return message;
 }
 
-// Receives the parser's events and builds the tree. `open_` holds the containers not closed yet, outermost
-// first; they move into their parent when they close, so no pointer into a growing vector is ever kept.
+// Receives the parser's events and builds the tree. `open_` holds the containers that are not closed yet,
+// outermost first. A container moves into its parent when it closes, so no pointer into a growing vector is
+// kept.
 class TreeBuilder : public nlohmann::json_sax<json> {
  public:
   explicit TreeBuilder(std::string_view text) : text_(text) {}
@@ -47,7 +48,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   bool boolean(bool value) override { return Add(JsonValue::Bool(value)); }
   bool number_integer(int64_t value) override { return Add(JsonValue::Number(value)); }
   bool number_unsigned(uint64_t value) override { return Add(JsonValue::Number(value)); }
-  // Also called for integers that do not fit 64 bits; `text` is the number as it was written.
+  // Also called for integers that do not fit in 64 bits. `text` is the number as written in the document.
   bool number_float(double, const std::string& text) override { return Add(JsonValue::Number(text)); }
   bool string(std::string& value) override { return Add(JsonValue::String(std::move(value))); }
   bool binary(json::binary_t&) override { return false; }
@@ -73,7 +74,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   bool end_array() override { return Close(); }
 
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& error) override {
-    // The position counts the bytes read, the offending one included.
+    // `position` is the number of bytes read, including the byte with the error.
     status = absl::InvalidArgumentError(absl::StrFormat(
         "malformed JSON at %s: %s", Position(text_, position == 0 ? 0 : position - 1), Reason(error.what())));
     return false;
@@ -111,7 +112,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   std::vector<JsonValue> open_;
 };
 
-// An array or object of scalars is kept on one line up to this many bytes.
+// An array or object of scalars stays on one line up to this many bytes.
 constexpr size_t kShortLine = 80;
 
 bool HasContainers(const JsonValue& value) {
@@ -123,7 +124,7 @@ bool HasContainers(const JsonValue& value) {
                      [&](const auto& member) { return is_container(member.second); });
 }
 
-// Appends `value`; `level` < 0 means all on one line.
+// Appends `value`; `level` < 0: on one line.
 void AppendJson(const JsonValue& value, int level, std::string* out) {
   switch (value.kind) {
     case JsonValue::Kind::kNull:

@@ -1,7 +1,7 @@
-// A JSON document as it was written: members in order, numbers as text.
+// A JSON document that keeps the order of its members and the digits of its numbers.
 //
-// The tool never turns a number into a double, because items carry 38 decimal digits. Used by item_json.h
-// (items) and table_json.h (CreateTable requests).
+// itemctl never converts a number to a double, because numbers in items have up to 38 decimal digits. Used by
+// item_json.h (items) and table_json.h (CreateTable requests).
 #pragma once
 
 #include <concepts>
@@ -36,12 +36,12 @@ struct JsonValue {
   // Appends a member to an object and returns the object, for building one in a single expression.
   JsonValue& Add(std::string name, JsonValue value);
 
-  // The member called `name`, or null when this is no object or has none. Valid while this value is
-  // unchanged.
+  // The member called `name`; null if this is not an object or has no such member. Valid until this value is
+  // changed.
   const JsonValue* FindOrNull(std::string_view name) const;
 };
 
-// What an error message calls a value of this kind: "a string", "an object", "null", ...
+// The name of `kind` in error messages: "a string", "an object", "null", ...
 std::string_view KindName(JsonValue::Kind kind);
 
 // Parses one JSON document; white space around it is allowed, anything else after it is not.
@@ -50,14 +50,14 @@ std::string_view KindName(JsonValue::Kind kind);
 // has two members of one name in an object, or nests deeper than kMaxJsonDepth.
 absl::StatusOr<JsonValue> ParseJson(std::string_view text);
 
-// An item's 32 levels need 65 in DynamoDB JSON; beyond this only mistakes nest.
+// In levels. An item has at most 32 levels, which are 65 in DynamoDB JSON; deeper documents are mistakes.
 inline constexpr int kMaxJsonDepth = 100;
 
 // The document on one line: `{"a": 1, "b": [true, null]}`.
 std::string OneLine(const JsonValue& value);
-// The document over several lines, two spaces a level, without a newline at the end. `level` is the depth at
-// which it is to stand; its first line is not indented. Arrays and objects without containers in them stay on
-// one line when they are short.
+// The document on several lines, indented by two spaces a level, without a newline at the end. `level` is the
+// depth at which the caller prints it; the first line is not indented. A short array or object without arrays
+// and objects inside stays on one line.
 std::string Indented(const JsonValue& value, int level = 0);
 
 // Appends `text` to `out` as a JSON string with its quotes. UTF-8 is kept; quotes, backslashes and control

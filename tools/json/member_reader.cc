@@ -10,9 +10,9 @@ MemberReader::MemberReader(const JsonValue& json, std::string document, std::str
     : json_(json), document_(std::move(document)), path_(std::move(path)) {
   if (json.kind == Kind::kObject) return;
   const std::string kind(KindName(json.kind));
-  Adopt(UsageError(path_.empty()
-                       ? absl::StrFormat("%s must be an object, not %s", document_, kind)
-                       : absl::StrFormat("%s: %s must be an object, not %s", document_, path_, kind)));
+  KeepFirstError(UsageError(
+      path_.empty() ? absl::StrFormat("%s must be an object, not %s", document_, kind)
+                    : absl::StrFormat("%s: %s must be an object, not %s", document_, path_, kind)));
 }
 
 void MemberReader::Allow(const std::vector<std::string_view>& allowed,
@@ -94,7 +94,7 @@ Item MemberReader::RequiredItem(std::string_view name, ReadForm form) {
   if (value == nullptr) return {};
   absl::StatusOr<Item> item = ItemFromJson(*value, form, document_ + ": " + PathOf(name));
   if (item.ok()) return *std::move(item);
-  Adopt(item.status());
+  KeepFirstError(item.status());
   return {};
 }
 
@@ -130,6 +130,8 @@ std::string MemberReader::PathOf(std::string_view name) const {
   return path_.empty() ? std::string(name) : absl::StrFormat("%s.%s", path_, std::string(name));
 }
 
-void MemberReader::Fail(const std::string& message) { Adopt(UsageError(document_ + ": " + message)); }
+void MemberReader::Fail(const std::string& message) {
+  KeepFirstError(UsageError(document_ + ": " + message));
+}
 
 }  // namespace itemdb::tools

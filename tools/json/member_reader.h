@@ -1,5 +1,5 @@
-// Reads the members of one JSON object into what they mean: for the documents that itemctl takes in AWS'
-// shapes.
+// Reads the members of a JSON object as typed values. Used for the documents that itemctl accepts in AWS's
+// format.
 #pragma once
 
 #include <cstdint>
@@ -21,53 +21,54 @@
 
 namespace itemdb::tools {
 
-// A name of AWS' and what it stands for.
+// A name that AWS uses, and the enum value that it stands for.
 template <typename E>
 struct Named {
   std::string_view name;
   E value;
 };
 
-// A member AWS has and itemdb does not offer, and what to say about it.
+// A member that AWS has and itemdb does not support, and the reason for the error message.
 struct NotOffered {
   std::string_view name;
   std::string_view why;
 };
 
-// Remembers the first thing that is wrong; after that it returns defaults, so that callers read straight
-// through and ask for the status once. All errors are UsageErrors (tools/base/exit_codes.h).
+// Keeps the first error. A read that fails returns a default value, so a caller reads all members and then
+// checks status() once. All errors are UsageErrors (tools/base/exit_codes.h).
 class MemberReader {
  public:
   using Kind = JsonValue::Kind;
 
-  // `document` is what errors call the whole, for example "the CreateTable document"; `path` is what they
-  // call the object in it, for example "GlobalSecondaryIndexes[0]", empty for the document itself. `json` is
-  // borrowed.
+  // Error messages name the document `document`, for example "the CreateTable document", and the object in it
+  // `path`, for example "GlobalSecondaryIndexes[0]"; empty for the document itself. `json` is borrowed.
   MemberReader(const JsonValue& json, std::string document, std::string path = "");
 
   // Refuses every member not in `allowed`.
   void Allow(const std::vector<std::string_view>& allowed, std::span<const NotOffered> not_offered = {});
 
-  // The member of that kind; null when it is missing or of another kind. Missing is an error when `required`.
+  // The member called `name`; null if it is missing, which is an error if `required`, or if it has another
+  // kind than `kind`, which is always an error.
   const JsonValue* Member(std::string_view name, Kind kind, bool required);
 
   std::string RequiredString(std::string_view name);
-  // Empty when it is missing.
+  // Empty if the member is missing.
   std::string OptionalString(std::string_view name);
   int64_t RequiredInt64(std::string_view name);
   std::optional<int64_t> OptionalInt64(std::string_view name);
   bool RequiredBool(std::string_view name);
-  // False when it is missing.
+  // False if the member is missing.
   bool OptionalBool(std::string_view name);
   std::vector<std::string> Strings(std::string_view name);
 
-  // An item or a key, in either form.
+  // An item or a key, read in `form`.
   Item RequiredItem(std::string_view name, ReadForm form);
-  // "ExpressionAttributeNames" and "ExpressionAttributeValues"; empty when they are missing.
+  // The members "ExpressionAttributeNames" and "ExpressionAttributeValues"; empty if they are missing.
   ExpressionAttributeNames Names();
   ExpressionAttributeValues Values(ReadForm form);
 
-  // One of AWS' names; `fallback` when the member is missing, which is an error without one.
+  // The value whose name in `names` is the member's text; `fallback` if the member is missing. Without a
+  // `fallback` a missing member is an error.
   template <typename E, size_t N>
   E Enum(std::string_view name, const Named<E> (&names)[N], std::optional<E> fallback = std::nullopt) {
     const JsonValue* value = Member(name, Kind::kString, !fallback.has_value());
@@ -82,7 +83,7 @@ class MemberReader {
     return names[0].value;
   }
 
-  // Calls `read` with a reader for each object of an array.
+  // Calls `read` with a reader for each object in the array `name`.
   template <typename T, typename Read>
   std::vector<T> Objects(std::string_view name, bool required, Read read) {
     std::vector<T> values;
@@ -90,24 +91,24 @@ class MemberReader {
     for (size_t i = 0; array != nullptr && i < array->elements.size(); ++i) {
       MemberReader reader(array->elements[i], document_, absl::StrFormat("%s[%d]", PathOf(name), i));
       values.push_back(read(reader));
-      Adopt(reader);
+      KeepFirstError(reader);
     }
     return values;
   }
 
-  // Calls `read` with a reader for an object member, when it is there.
+  // Calls `read` with a reader for the object `name`; nothing if the member is missing.
   template <typename T, typename Read>
   std::optional<T> Object(std::string_view name, bool required, Read read) {
     const JsonValue* object = Member(name, Kind::kObject, required);
     if (object == nullptr) return std::nullopt;
     MemberReader reader(*object, document_, PathOf(name));
     T value = read(reader);
-    Adopt(reader);
+    KeepFirstError(reader);
     return value;
   }
 
   bool Has(std::string_view name) const { return json_.FindOrNull(name) != nullptr; }
-  // The only member's name; empty when there is not exactly one.
+  // The name of the only member; empty if there is not exactly one.
   std::string OnlyName() const;
   // "GlobalSecondaryIndexes[0]"; empty for the document itself.
   const std::string& path() const { return path_; }
@@ -117,10 +118,10 @@ class MemberReader {
   const absl::Status& status() const { return status_; }
 
  private:
-  void Adopt(const MemberReader& inner) {
+  void KeepFirstError(const MemberReader& inner) {
     if (status_.ok()) status_ = inner.status_;
   }
-  void Adopt(const absl::Status& status) {
+  void KeepFirstError(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
 

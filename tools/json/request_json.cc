@@ -35,7 +35,7 @@ constexpr Named<ReturnValuesOnConditionCheckFailure> kOnConditionFailure[] = {
     {"NONE", ReturnValuesOnConditionCheckFailure::kNone},
     {"ALL_OLD", ReturnValuesOnConditionCheckFailure::kAllOld}};
 
-// "Put", "Delete" and the like around the one member of a request; the status of the first thing wrong.
+// Reads {"PutRequest": {"Item": ...}} or {"DeleteRequest": {"Key": ...}}.
 BatchWrite ReadWrite(MemberReader& reader, const std::string& table_name, ReadForm form) {
   reader.Allow({"PutRequest", "DeleteRequest"});
   if (reader.OnlyName().empty()) {
@@ -61,7 +61,7 @@ BatchWrite ReadWrite(MemberReader& reader, const std::string& table_name, ReadFo
                                      .value_or(Item())};
 }
 
-// What all actions but Get have in common.
+// Reads the members that all actions except Get have in common.
 template <typename Action>
 void ReadCondition(MemberReader& reader, ReadForm form, Action* action) {
   action->table_name = reader.RequiredString("TableName");
@@ -124,7 +124,7 @@ TransactGet ReadGetAction(MemberReader& reader, ReadForm form) {
   return get;
 }
 
-// One element of TransactItems.
+// Reads one element of TransactItems.
 std::variant<TransactAction, TransactGet> ReadTransactItem(MemberReader& reader, ReadForm form) {
   reader.Allow({"Put", "Update", "Delete", "ConditionCheck", "Get"});
   const std::string name = reader.OnlyName();

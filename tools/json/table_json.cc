@@ -130,7 +130,7 @@ std::pair<std::string, std::string> ReadTag(MemberReader& reader) {
   return {reader.RequiredString("Key"), reader.RequiredString("Value")};
 }
 
-// Nothing without a stream.
+// Empty if StreamEnabled is false.
 std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
   reader.Allow({"StreamEnabled", "StreamViewType"});
   if (!reader.RequiredBool("StreamEnabled")) {
@@ -162,7 +162,7 @@ JsonValue ThroughputToJson(const ProvisionedThroughput& throughput) {
       .Add("WriteCapacityUnits", JsonValue::Number(throughput.write_capacity_units));
 }
 
-// In the shape of DescribeTable's SSEDescription, which is not that of the request.
+// DescribeTable's SSEDescription, whose members differ from the request's SSESpecification.
 JsonValue SseToJson(const SseSpecification& sse) {
   JsonValue object = JsonValue::Object().Add("Status", JsonText(sse.enabled ? "ENABLED" : "DISABLED"));
   if (!sse.sse_type.empty()) object.Add("SSEType", JsonText(sse.sse_type));
@@ -170,7 +170,7 @@ JsonValue SseToJson(const SseSpecification& sse) {
   return object;
 }
 
-// Of members that may be missing.
+// An object of read and write units; a missing value is left out.
 JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, std::string_view write_name,
                       std::optional<int64_t> write) {
   JsonValue object = JsonValue::Object();
@@ -179,7 +179,7 @@ JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, s
   return object;
 }
 
-// Throughput of a table or an index that is kept and shown.
+// Throughput settings of a table or an index that itemdb only stores and returns.
 template <typename Definition>
 void AddOtherThroughputs(const Definition& table, JsonValue* object) {
   if (const std::optional<OnDemandThroughput>& units = table.on_demand_throughput; units.has_value()) {
@@ -192,7 +192,7 @@ void AddOtherThroughputs(const Definition& table, JsonValue* object) {
   }
 }
 
-// The settings that are kept and shown.
+// Settings that itemdb only stores and returns.
 void AddSettings(const TableDefinition& table, JsonValue* object) {
   object->Add("TableClassSummary",
               JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
@@ -221,7 +221,7 @@ JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
       .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
 }
 
-// Change records may carry images without a stream.
+// StreamViewType is shown also without a stream if change records have images.
 JsonValue StreamToJson(const TableDefinition& definition) {
   JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
   if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {

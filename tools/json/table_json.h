@@ -1,4 +1,5 @@
-// Tables as JSON, in the shapes of DynamoDB's CreateTable request and DescribeTable answer.
+// Reads tables from JSON in the format of DynamoDB's CreateTable request, and writes them in the format of
+// its DescribeTable answer.
 #pragma once
 
 #include <map>
@@ -11,29 +12,29 @@
 
 namespace itemdb::tools {
 
-// Reads a CreateTable request exactly as it is written for AWS, without the envelope.
+// Reads a CreateTable request as it is written for AWS: the body of the request.
 //
-// Billing mode defaults to PROVISIONED, as there. StreamSpecification selects the images of change records;
-// without one they carry keys only. Members that are unknown, or that AWS has and itemdb does not offer, are
-// refused by name, as is a missing or mistyped member; whether the values make a valid table is the daemon's
-// to judge. All errors are UsageErrors (tools/base/exit_codes.h).
+// As in AWS, the billing mode defaults to PROVISIONED. StreamSpecification selects the images in change
+// records; without it change records have keys only. Refused, with the member's name: a member that is
+// unknown, that itemdb does not support, that is missing or that has the wrong kind. The daemon checks
+// whether the values make a valid table. All errors are UsageErrors (tools/base/exit_codes.h).
 absl::StatusOr<TableDefinition> TableDefinitionFromJson(const JsonValue& json);
 
 // ParseJson and TableDefinitionFromJson.
 absl::StatusOr<TableDefinition> ParseTableDefinition(std::string_view text);
 
-// The members of DescribeTable's "Table" that itemdb knows, its tags, and StorageId, the table's number in
-// change records.
+// The members of DescribeTable's "Table" that itemdb has, the table's tags, and StorageId, the table's number
+// in change records.
 JsonValue TableToJson(const TableDescription& table);
-// The members of one of its GlobalSecondaryIndexes, with Build while it is being created and
-// SkippedItemCount.
+// One element of GlobalSecondaryIndexes, with SkippedItemCount and, while the index is being created, Build.
 JsonValue IndexToJson(const IndexDescription& index);
-// How far an index is that is being created.
+// The progress of an index that is being created.
 JsonValue BuildToJson(const IndexBuild& build);
 // [{"Key": "team", "Value": "blue"}].
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags);
 
-// "HASH", "KEYS_ONLY", "PAY_PER_REQUEST", "NEW_IMAGE", "S", "ACTIVE": AWS' names, as used in both directions.
+// AWS's names, which are read and written: "HASH", "KEYS_ONLY", "PAY_PER_REQUEST", "NEW_IMAGE", "S",
+// "ACTIVE".
 std::string_view NameOf(KeyType type);
 std::string_view NameOf(ProjectionType type);
 std::string_view NameOf(BillingMode mode);

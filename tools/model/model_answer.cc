@@ -8,7 +8,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Of each kind.
+// For each kind of difference: a changed, a missing and an unexpected item.
 constexpr size_t kMostLines = 10;
 
 std::string AnswerText(const Item& item) { return OneLine(ItemToJson(item, ItemForm::kTyped)); }
@@ -24,7 +24,8 @@ size_t EqualAttributes(const Item& a, const Item& b) {
   }));
 }
 
-// Whether `found` is what became of `expected`, so that only the attributes that changed need be shown.
+// Whether at least half of the attributes of `expected` are equal in `found`. Then `found` counts as a
+// changed `expected`, and only the attributes that differ are printed.
 bool IsChanged(const Item& expected, const Item& found) {
   const size_t size = static_cast<size_t>(std::distance(expected.begin(), expected.end()));
   return 2 * EqualAttributes(expected, found) >= size;

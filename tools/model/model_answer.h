@@ -1,4 +1,4 @@
-// The answer of a pattern beside the one that is expected.
+// Compares the answer of a pattern with the expected answer.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace itemdb::tools {
 
-// What makes them differ, in lines for people, at most some twenty; none when they are the same. Numbers are
-// compared by value and sets without their order. `any_order`: so are the items.
+// The differences as lines for people, at most 33; none if the answers are equal. Numbers are compared by
+// value, and sets without regard to order; with `any_order` the items too.
 std::vector<std::string> AnswerDifferences(const std::vector<Item>& expected, const std::vector<Item>& found,
                                            bool any_order);
 

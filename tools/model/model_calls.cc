@@ -80,7 +80,7 @@ class Sender {
     }
   }
 
-  // Of a read by key.
+  // Counts the result of a read by key.
   void Read(const std::optional<Item>& item) {
     if (!item.has_value()) return;
     ++figures_.scanned;

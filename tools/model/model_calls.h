@@ -1,4 +1,4 @@
-// What the requests of a pattern find and cost.
+// Sends the requests of a pattern and counts what they read.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 namespace itemdb::tools {
 
 struct PatternFigures {
-  // Each page is one.
+  // Each page counts as one call.
   int64_t calls = 0;
   // Items read, and items in the answers.
   int64_t scanned = 0;
   int64_t returned = 0;
-  // The first of the items that came back, as many as were asked for.
+  // The first returned items, at most `most_items` of Send.
   std::vector<Item> items = {};
-  // How many more came back.
+  // The number of returned items that are not in `items`.
   int64_t items_left_out = 0;
-  // Sentences about requests that read more than they need, without their full stop, each once.
+  // Sentences without a full stop about requests that read more than necessary, each once.
   std::vector<std::string> warnings = {};
 };
 
-// Sends `call` and adds what came of it. A Query or Scan reads all its pages, unless it says a Limit. At most
-// `most_items` items are kept. `folder` has the tables of the call.
+// Sends `call` and adds its result to `*figures`. A Query or Scan without a Limit reads all pages; with a
+// Limit, one page. Keeps at most `most_items` items. `folder` must have the tables of the call.
 absl::Status Send(Context& context, const Client& client, const ModelFolder& folder, const Call& call,
                   size_t most_items, PatternFigures* figures);
 

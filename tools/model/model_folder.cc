@@ -30,12 +30,12 @@ std::string PathIn(const std::string& directory, std::string_view file) {
   return (std::filesystem::path(directory) / file).string();
 }
 
-// Puts the file's path before what is wrong in it.
+// Prepends the file's path to the error message.
 absl::Status InFile(const std::string& path, const absl::Status& status) {
   return UsageError(path + ": " + std::string(status.message()));
 }
 
-// The names of the files in `directory`, in order.
+// The names of the files in `directory`, sorted.
 absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& directory) {
   std::error_code error;
   std::vector<std::string> files;
@@ -66,7 +66,7 @@ absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, 
   return ModelTable{.definition = *std::move(definition)};
 }
 
-// The attribute; empty when the request turns the time to live off.
+// Returns the attribute; empty if the request turns the time to live off.
 absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& path,
                                            const std::string& table_name) {
   absl::StatusOr<std::string> text = context.ReadFile(path);
@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::st
 
 // ---- patterns ------------------------------------------------------------------------------------
 
-// Parses, for what stands in the folder, all that needs no daemon.
+// Reads patterns and checks everything that can be checked without a daemon.
 class PatternReader {
  public:
   PatternReader(const ModelFolder& folder, std::string path) : folder_(folder), path_(std::move(path)) {}
@@ -184,7 +184,7 @@ class PatternReader {
   absl::Status CheckRequests(const ModelPattern& pattern) const {
     ParameterValues values;
     for (const auto& [name, value] : pattern.parameters) {
-      // Any will do, to see whether the request is one.
+      // Any value is good enough to check the form of the request.
       values.emplace(name, value.value_or(JsonValue::Object().Add("S", JsonValue::String("-"))));
     }
     const std::string document = absl::StrFormat("%s: the pattern %s", path_, pattern.name);

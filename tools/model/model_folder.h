@@ -3,10 +3,10 @@
 //   NAME.table.json    a CreateTable request for the table NAME
 //   NAME.ttl.json      the UpdateTimeToLive request that turns its time to live on
 //   NAME.items.jsonl   its items, one line of DynamoDB JSON each
-//   patterns.json      the access patterns: requests, their parameters, and the answer they are to have
+//   patterns.json      the access patterns: requests, their parameters, and the expected answer
 //
-// Other files are nobody's business here. All errors are UsageErrors (tools/base/exit_codes.h) that name the
-// file and in it the line or the pattern.
+// Other files are ignored. All errors are UsageErrors (tools/base/exit_codes.h) that name the file and the
+// line or pattern in it.
 #pragma once
 
 #include <map>
@@ -31,57 +31,58 @@ inline constexpr char kPatternsFile[] = "patterns.json";
 
 struct ModelItem {
   Item item;
-  // Where it stands in the items file, from 1.
+  // The line number in the items file, from 1.
   int64_t line = 0;
 };
 
 struct ModelTable {
   TableDefinition definition;
-  // The attribute with the time at which an item is to go; empty: there is none.
+  // The attribute with the time at which an item expires; empty: the table has no time to live.
   std::string time_to_live = {};
   std::vector<ModelItem> items = {};
 };
 
-// One request of a pattern, as it stands in the file: parameters are still names (model_parameters.h).
+// One request of a pattern as written in the file: parameters are not replaced by values yet
+// (model_parameters.h).
 struct ModelRequest {
-  // "Query", "GetItem", ...; one that CallFromJson knows.
+  // An operation that CallFromJson accepts: "Query", "GetItem", ...
   std::string operation;
   JsonValue request;
 };
 
-// By name, ":customer"; null where a value is still to be given.
+// Values by name, such as ":customer"; empty for a parameter that needs a value from --set.
 using ModelParameters = std::map<std::string, std::optional<JsonValue>>;
 
 struct ModelPattern {
   std::string name;
   std::string title = {};
-  // Its number in a list of requirements; nothing where it has none.
+  // The pattern's number in a list of requirements, if it has one.
   std::optional<int64_t> number = std::nullopt;
   ModelParameters parameters = {};
   std::vector<ModelRequest> requests = {};
-  // What the requests find, one after another; nothing when no answer is given.
+  // The expected items of all requests in order; empty optional: no answer is given.
   std::optional<std::vector<Item>> items = std::nullopt;
   bool any_order = false;
 };
 
 struct ModelFolder {
   std::string directory;
-  // By name.
+  // Sorted by name.
   std::vector<ModelTable> tables;
-  // In the order of the file; empty without one.
+  // In the order of the file; empty if there is no patterns.json.
   std::vector<ModelPattern> patterns;
 
   std::string PathOf(std::string_view file) const;
-  // Null when the folder has none of that name.
+  // Null if the folder has no table of this name.
   const ModelTable* FindTable(std::string_view table_name) const;
 };
 
-// Reads the whole folder and all that can be known to be wrong without a daemon: malformed files, keys that
-// are not defined, items without a table or its key, patterns with requests that no operation takes, of
-// tables that the folder does not have, or with parameters that no request uses.
+// Reads the whole folder. Reports all errors that can be found without a daemon: malformed files, key
+// attributes that are not defined, items without a table or without a key attribute, and patterns with a
+// malformed request, with a table that the folder does not have, or with a parameter that no request uses.
 absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string& directory);
 
-// Writes `folder` into its directory, which is made where it is missing and must be empty otherwise.
+// Writes `folder` into its directory. Creates the directory if it does not exist; otherwise it must be empty.
 absl::Status WriteModelFolder(const ModelFolder& folder);
 
 }  // namespace itemdb::tools

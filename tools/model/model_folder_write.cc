@@ -1,4 +1,4 @@
-// WriteModelFolder: the files as people would write them, a request and an item on a line.
+// WriteModelFolder: files that people can read and edit, with one request or item a line.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -20,7 +20,7 @@
 namespace itemdb::tools {
 namespace {
 
-// Those of `names` that `json` has, in their order.
+// The members of `json` that are in `names`, in the order of `names`.
 JsonValue Only(const JsonValue& json, std::initializer_list<std::string_view> names) {
   JsonValue object = JsonValue::Object();
   for (std::string_view name : names) {
@@ -30,7 +30,7 @@ JsonValue Only(const JsonValue& json, std::initializer_list<std::string_view> na
   return object;
 }
 
-// The CreateTable request that makes the table; what a request need not say is left out.
+// The CreateTable request that creates the table, without members that have their default value.
 JsonValue CreateTableDocument(const TableDefinition& table) {
   TableDescription description{.definition = table};
   for (const GlobalSecondaryIndex& index : table.global_secondary_indexes) {
@@ -121,7 +121,8 @@ absl::Status MakeEmptyDirectory(const std::string& directory) {
       absl::StrFormat("the folder %s is not empty; a model is written into a new one", directory));
 }
 
-// A table's name becomes a file's; what no table is called could lead out of the folder.
+// The table's name becomes part of a file name. An invalid name, such as "../x", could lead out of the
+// folder.
 absl::Status CheckName(const std::string& name) {
   const auto allowed = [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';

@@ -14,7 +14,7 @@ using Kind = JsonValue::Kind;
 
 constexpr std::string_view kValues = "ExpressionAttributeValues";
 
-// The placeholders of values, ":name", in an expression.
+// The placeholders for values, ":name", in an expression.
 std::set<std::string> PlaceholdersIn(std::string_view expression) {
   const auto is_word = [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::set<std::string> placeholders;
@@ -40,7 +40,7 @@ class Substitution {
  public:
   Substitution(const ParameterValues& values, std::set<std::string>* used) : values_(values), used_(*used) {}
 
-  // An object of a request, or what contains such objects.
+  // Replaces in a request, in an object of it, or in an array or object that contains such objects.
   JsonValue OfRequest(const JsonValue& json) {
     JsonValue result = json;
     for (JsonValue& element : result.elements) element = OfRequest(element);
@@ -60,7 +60,7 @@ class Substitution {
   }
 
  private:
-  // Null when `name` has no value.
+  // Null if `name` has no value.
   const JsonValue* Find(const std::string& name) {
     const auto it = values_.find(name);
     if (it == values_.end()) return nullptr;
@@ -68,7 +68,7 @@ class Substitution {
     return &it->second;
   }
 
-  // A key, or the values of placeholders: by name.
+  // Replaces the members of a key or of ExpressionAttributeValues by their name.
   JsonValue OfNamed(const JsonValue& json) {
     JsonValue result = json;
     for (auto& [name, value] : result.members) {
@@ -78,7 +78,7 @@ class Substitution {
     return result;
   }
 
-  // An attribute value, at any depth: by its text.
+  // Replaces strings in an attribute value, at any depth, by their text.
   JsonValue OfStrings(const JsonValue& json) {
     if (json.kind == Kind::kString && json.text.starts_with(':')) {
       if (const JsonValue* set = Find(json.text); set != nullptr) return *set;

@@ -1,9 +1,9 @@
-// Parameters of a pattern in its requests (model_folder.h).
+// Puts the values of parameters into the requests of a pattern (model_folder.h).
 //
-// A value takes the place of
-//   - the placeholder of its name, ":customer", in every request whose expressions use it;
-//   - a string that is its name, where an attribute value stands: {"Key": {"id": ":customer"}};
-//   - the value of its name in a key: "customer_id" in {"Key": {"customer_id": {"S": "c1"}}}.
+// The value of a name is used for
+//   - the placeholder with this name, such as ":customer", in every request whose expressions use it;
+//   - a string equal to the name in place of an attribute value: {"Key": {"id": ":customer"}};
+//   - the key attribute with this name: "customer_id" in {"Key": {"customer_id": {"S": "c1"}}}.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@
 
 namespace itemdb::tools {
 
-// Values in DynamoDB JSON.
+// Values in DynamoDB JSON by name.
 using ParameterValues = std::map<std::string, JsonValue>;
 
-// `request` with `values` in their places. The names that had a place are added to `used`.
+// `request` with `values` put in. Adds the names that the request uses to `*used`.
 JsonValue WithParameters(const JsonValue& request, const ParameterValues& values,
                          std::set<std::string>* used);
 
-// The names that can be given a value: the parameters, the placeholders and the key attributes.
+// The names that --set accepts: the parameters, the placeholders and the key attributes.
 std::set<std::string> SettableNames(const ModelPattern& pattern);
 
-// Reads NAME=VALUE. VALUE is JSON, plain or DynamoDB JSON; what is no JSON is a string.
+// Reads NAME=VALUE. VALUE is plain or DynamoDB JSON; text that is not JSON is a string.
 absl::StatusOr<std::pair<std::string, JsonValue>> ParseSetting(const std::string& text);
 
 }  // namespace itemdb::tools

@@ -31,7 +31,7 @@ const ResultWords& WordsOf(Result result) {
                        [result](const ResultWords& words) { return words.result == result; });
 }
 
-// The tables that a request names, or the requests in it.
+// Adds the tables that the request, or a request inside it, names.
 void AddTables(const JsonValue& request, std::set<std::string>* tables) {
   for (const JsonValue& element : request.elements) AddTables(element, tables);
   for (const auto& [name, value] : request.members) {
@@ -45,7 +45,7 @@ void AddTables(const JsonValue& request, std::set<std::string>* tables) {
   }
 }
 
-// "Query Order.OpenOrdersByDate"; different requests one after another.
+// "Query Order.OpenOrdersByDate"; different requests are separated by commas.
 std::string RequestsText(const ModelPattern& pattern) {
   std::vector<std::string> texts;
   for (const ModelRequest& request : pattern.requests) {

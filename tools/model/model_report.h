@@ -1,4 +1,4 @@
-// What `itemctl model run` prints.
+// Prints the results of `itemctl model run`.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,20 @@ struct PatternRun {
   const ModelPattern* pattern;
   Result result = Result::kNotRun;
   PatternFigures figures = {};
-  // What makes the answer differ.
+  // The differences between the answer and the expected one.
   std::vector<std::string> differences = {};
-  // Why it was not run or failed.
+  // Why the pattern was not run or failed.
   std::string why = {};
 };
 
-// How many of `runs` ended so.
+// The number of `runs` with `result`.
 size_t CountOf(const std::vector<PatternRun>& runs, Result result);
 
 // "15 patterns: 14 ok, 1 DIFFERS; 19 calls, 28 items scanned, 27 returned".
 std::string SummaryOf(const std::vector<PatternRun>& runs);
 
-// The patterns with their figures, what differs, and warnings; with `show_items` also what they found.
+// Prints the patterns with their statistics, differences and warnings; with `show_items` also the items
+// found.
 void PrintRuns(Context& context, const std::vector<PatternRun>& runs, bool show_items);
 
 }  // namespace itemdb::tools

@@ -1,4 +1,4 @@
-// The tables of a model beside those of the daemon.
+// Compares the tables of a model with those of the daemon.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ namespace itemdb::tools {
 struct LiveTable {
   // Borrowed from the folder.
   const ModelTable* model;
-  // Nothing when the daemon has no such table.
+  // Empty if the daemon has no such table.
   std::optional<TableDescription> live;
-  // A table that is missing differs as a whole.
+  // A missing table is one difference, called "table".
   std::vector<TableDifference> differences;
 };
 
-// One for each table of `folder`, in its order.
+// Returns one LiveTable for each table of `folder`, in the same order. Errors are those of the daemon.
 absl::StatusOr<std::vector<LiveTable>> LiveTablesOf(Context& context, const Client& client,
                                                     const ModelFolder& folder);
 

@@ -11,10 +11,10 @@
 namespace itemdb::tools {
 namespace {
 
-// A filter that leaves less than this part of what was read is worth a word.
+// Advice is given if less than one in kWorthAnIndex of the items read passes the filter.
 constexpr int64_t kWorthAnIndex = 2;
 
-// Words (with dots, # and :), and single other characters.
+// Splits `text` into words, which may contain dots, # and :, and single other characters.
 std::vector<std::string> Tokens(std::string_view text) {
   const auto is_word = [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '#' || c == ':';
@@ -40,7 +40,7 @@ bool IsName(const std::string& token) {
          token.find('.') == std::string::npos;
 }
 
-// The attributes of one role in a key.
+// The names of the partition-key (or sort-key) attributes of a key schema.
 std::vector<std::string> AttributesOf(const std::vector<KeySchemaElement>& key_schema, KeyType type) {
   std::vector<std::string> names;
   for (const KeySchemaElement& element : key_schema) {
@@ -61,7 +61,7 @@ std::string EqualityOn(const std::vector<std::string>& names) {
   });
 }
 
-// How to query what has the partition key `partition`; `index_name` is empty for the table.
+// Advice to query by the partition key `partition`; `index_name` is empty for the table.
 std::string QueryInstead(const TableDefinition& table, const std::string& index_name,
                          const std::vector<std::string>& partition) {
   return absl::StrFormat(
@@ -95,7 +95,7 @@ std::vector<std::string> AdviceFor(const ObservedRead& read, const TableDefiniti
   const std::set<std::string> fixed =
       FixedAttributes(read.filter_expression, read.expression_attribute_names);
   const std::vector<std::string> partition = AttributesOf(table.key_schema, KeyType::kHash);
-  // A query of the table has its partition key fixed already; so has one of a local index.
+  // A query of the table or of a local index has a key condition on the table's partition key already.
   if ((!read.is_query || !read.index_name.empty()) && Contains(fixed, partition)) {
     advice.push_back(QueryInstead(table, "", partition));
   }

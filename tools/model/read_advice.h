@@ -1,5 +1,4 @@
-// What `itemctl explain` says about a read beside its figures: whether it reads too much, and what would read
-// less.
+// Advice for a read that reads more than necessary. Used by `itemctl explain` and `itemctl model run`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace itemdb::tools {
 
-// A read of one page, as it was asked for and as it went.
+// The request of a read and its statistics.
 struct ObservedRead {
   // False for a scan.
   bool is_query = false;
@@ -19,18 +18,19 @@ struct ObservedRead {
   std::string index_name = {};
   std::string filter_expression = {};
   ExpressionAttributeNames expression_attribute_names = {};
-  // Items read, and those of them that the filter left.
+  // The number of items read, and of those that passed the filter.
   int64_t scanned_count = 0;
   int64_t count = 0;
-  // Items of the table that were fetched because the local index does not hold all that is asked for.
+  // Items fetched from the table because the local index does not project all requested attributes.
   int64_t base_items_read = 0;
 };
 
-// Sentences without their full stop; none when there is nothing to be better.
+// Sentences without a full stop; none if no cheaper read is known.
 std::vector<std::string> AdviceFor(const ObservedRead& read, const TableDefinition& table);
 
-// The top-level attributes that `filter` can only hold for with one value each: of `a = :v AND #b = :w` a and
-// what #b stands for. None of a filter with OR or NOT. Text that is no expression gives whatever.
+// The top-level attributes that must equal one value for `filter` to be true. For `a = :v AND #b = :w`: "a"
+// and the name that #b stands for. Empty for a filter with OR or NOT. For text that is not an expression the
+// result is unspecified.
 std::set<std::string> FixedAttributes(const std::string& filter, const ExpressionAttributeNames& names);
 
 }  // namespace itemdb::tools

@@ -77,7 +77,7 @@ class Comparison {
     }
   }
 
-  // Of the difference that was added last.
+  // Applies to the difference that was added last.
   void GoesWithCreationOf(const std::string& index_name) {
     differences_.back().index_in_creation = index_name;
   }

@@ -1,4 +1,4 @@
-// What makes a live table differ from a definition, all of it.
+// All differences between a live table and a definition.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@ namespace itemdb::tools {
 struct TableDifference {
   // "key schema", "index ByName", "projection of index ByName", "billing mode", ...
   std::string what;
-  // As the definition has it and as it is; "none" for what is missing.
+  // The value in the definition and in the live table; "none" if it is missing.
   std::string model;
   std::string live;
-  // What Client::UpdateTable can create on the live table, when that would take the difference away.
+  // Set if Client::UpdateTable can remove the difference: the index to create.
   std::optional<GlobalSecondaryIndex> missing_index = std::nullopt;
-  // The index that is still being created, when the difference goes away with that.
+  // Set if the difference ends when this index has been created.
   std::optional<std::string> index_in_creation = std::nullopt;
-  // Of the table's own key.
+  // The difference is in the table's own key schema.
   bool of_key = false;
 };
 
-// As DescribeDifference (itemdb/table.h): the order of attribute definitions, indexes and projected
-// attributes does not count, nor do deletion protection, tags and the settings without effect. The types of
-// key attributes count where the key stands. An index that is still being created differs. Empty when nothing
-// does.
+// Compares as DescribeDifference does (itemdb/table.h): ignores the order of attribute definitions, indexes
+// and projected attributes, deletion protection, tags and settings without effect. The type of a key
+// attribute is compared as part of the key schema. An index that is still being created is a difference.
+// Empty if nothing differs.
 std::vector<TableDifference> DifferencesOf(const TableDefinition& model, const TableDescription& live);
 
 }  // namespace itemdb::tools

@@ -1,4 +1,4 @@
-// Keys and projections in a few words, for tables of people.
+// Keys and projections as short text for people.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace itemdb::tools {
 
-// "customer_id S HASH, order_date S RANGE"; the types are those of `table`.
+// "customer_id S HASH, order_date S RANGE"; the types come from the attribute definitions of `table`.
 std::string KeySchemaText(const std::vector<KeySchemaElement>& key_schema, const TableDefinition& table);
 
 // "INCLUDE name, email".

@@ -27,7 +27,7 @@ struct KeyAttribute {
 
 struct KeyAttributes {
   KeyAttribute partition;
-  // Nothing without a sort key.
+  // Empty if the key has no sort key.
   std::optional<KeyAttribute> sort;
 };
 
@@ -58,7 +58,7 @@ JsonValue KeySchemaOf(const KeyAttributes& key) {
 struct WorkbenchIndex {
   std::string name;
   KeyAttributes key;
-  // As in CreateTable.
+  // In the format of CreateTable.
   JsonValue projection;
 };
 
@@ -74,7 +74,7 @@ WorkbenchIndex ReadWorkbenchIndex(MemberReader& reader) {
   return index;
 }
 
-// Null without one.
+// Null if there is no throughput.
 JsonValue ReadWorkbenchThroughput(MemberReader& reader) {
   reader.Allow({"ProvisionedThroughput", "AutoScalingRead", "AutoScalingWrite"});
   const JsonValue* throughput = reader.Member("ProvisionedThroughput", Kind::kObject, true);
@@ -83,7 +83,7 @@ JsonValue ReadWorkbenchThroughput(MemberReader& reader) {
 
 struct Facet {
   std::string name;
-  // What the keys are called in it.
+  // The facet's name for the partition key.
   std::string partition_alias = {};
   std::vector<std::string> attributes = {};
   std::vector<Item> items = {};
@@ -120,7 +120,7 @@ Facet ReadFacet(MemberReader& reader) {
   return facet;
 }
 
-// Key values: partition key, and sort key where there is one.
+// Key values: the partition key and, if there is one, the sort key.
 using KeyValues = std::vector<Value>;
 
 struct KeyLess {
@@ -135,7 +135,7 @@ struct KeyLess {
   }
 };
 
-// Nothing when `item` lacks a key attribute, or has one of a type that no key has.
+// Empty if `item` lacks a key attribute, or if its type is not allowed in keys.
 std::optional<KeyValues> KeyOf(const KeyAttributes& key, const Item& item) {
   KeyValues values;
   const auto add = [&](const KeyAttribute& attribute) {
@@ -149,8 +149,9 @@ std::optional<KeyValues> KeyOf(const KeyAttributes& key, const Item& item) {
   return values;
 }
 
-// Those of the facets may stand there only, and a facet shows a part of an item only: what stands under one
-// key becomes one item, whose attributes are the table's where both have them.
+// Adds the items of facets to the table's items. A facet may have items that the table does not list, and
+// shows only some attributes of an item. So all items with one key are merged into one; if both the table and
+// a facet have an attribute, the table's value is used.
 void AddItemsOfFacets(const KeyAttributes& key, const std::vector<Facet>& facets, std::vector<Item>* items) {
   std::map<KeyValues, size_t, KeyLess> positions;
   for (size_t i = 0; i < items->size(); ++i) {
@@ -202,12 +203,13 @@ WorkbenchTable ReadWorkbenchTable(MemberReader& reader) {
   const bool provisioned = table.billing_mode == "PROVISIONED";
   const std::optional<JsonValue> throughput =
       reader.Object<JsonValue>("ProvisionedCapacitySettings", provisioned, ReadWorkbenchThroughput);
-  // Workbench keeps the settings when the mode is changed.
+  // Workbench keeps these settings in the file after a change to on-demand mode.
   if (provisioned) table.throughput = throughput.value_or(JsonValue());
   return table;
 }
 
-// The CreateTable request. UsageError: an attribute has two types, or it is no such request.
+// Reads the table as a CreateTable request. UsageError: an attribute has two types, or the request is
+// malformed.
 absl::StatusOr<TableDefinition> DefinitionOf(const WorkbenchTable& table, MemberReader& reader) {
   std::map<std::string, std::string> types;
   JsonValue attributes = JsonValue::Array();
@@ -250,8 +252,8 @@ absl::StatusOr<TableDefinition> DefinitionOf(const WorkbenchTable& table, Member
 
 // ---- patterns ------------------------------------------------------------------------------------
 
-// The value of `attribute` in the item that has it, most of `others`, and least besides; nothing when no item
-// has it.
+// A value of `attribute` from the items. Of the items that have it, prefers the one with the most attributes
+// of `others`, and among those the one with the fewest attributes. Empty if no item has it.
 std::optional<JsonValue> SampleOf(const std::string& attribute, const std::vector<std::string>& others,
                                   const std::vector<Item>& items) {
   const Value* best = nullptr;
@@ -271,7 +273,7 @@ std::optional<JsonValue> SampleOf(const std::string& attribute, const std::vecto
   return ValueToJson(*best, ItemForm::kTyped);
 }
 
-// One partition key of the table, or of an index when `index_name` is not empty.
+// A pattern that queries one partition key of the table, or of an index if `index_name` is not empty.
 ModelPattern QueryOf(const WorkbenchTable& table, const std::string& name, const std::string& index_name,
                      const KeyAttributes& key, std::optional<JsonValue> sample) {
   JsonValue query = JsonValue::Object().Add("TableName", WorkbenchText(table.name));

@@ -1,11 +1,11 @@
-// The commands of itemctl, all of them.
+// The list of all commands of itemctl.
 #pragma once
 
 #include "tools/cli/command_table.h"
 
 namespace itemdb::tools {
 
-// For a CommandTable, in the order of help.
+// Adds all commands to `table`, in the order in which the help lists them.
 void RegisterAllCommands(CommandTable& table);
 
 }  // namespace itemdb::tools

@@ -13,11 +13,11 @@ namespace itemdb::tools {
 namespace {
 
 constexpr int kHistoryLines = 1'000;
-// More candidates are counted, not shown.
+// If there are more candidates, only their number is shown.
 constexpr size_t kMaxShown = 200;
 constexpr int kShownLineLetters = 100;
 
-// What all of `candidates`, at least one, begin with.
+// The longest common prefix of `candidates`, which must not be empty.
 std::string CommonStart(const std::vector<std::string>& candidates) {
   std::string common = candidates.front();
   for (const std::string& candidate : candidates) {
@@ -58,7 +58,7 @@ class LineEditor::Implementation {
  public:
   Implementation(std::function<Completion(const std::string&)> complete, std::string history_path)
       : complete_(std::move(complete)), history_path_(std::move(history_path)) {
-    // What bytes make a letter; everything else stays as it is.
+    // Sets only how bytes are decoded to characters.
     std::setlocale(LC_CTYPE, "");
     history_ = history_init();
     HistEvent event;
@@ -71,10 +71,10 @@ class LineEditor::Implementation {
     el_set(editor_, EL_EDITOR, "emacs");
     el_set(editor_, EL_HIST, history, history_);
     el_set(editor_, EL_SIGNAL, 1);
-    // Wide: of narrow names libedit makes copies that it never frees.
+    // el_wset, because libedit leaks copies of the names given to el_set.
     el_wset(editor_, EL_ADDFN, L"itemctl-complete", L"Complete the word", &Implementation::OnComplete);
     el_set(editor_, EL_BIND, "\t", "itemctl-complete", nullptr);
-    // While a line is edited Ctrl-C is a key like others; while a command runs it is the signal.
+    // While a line is edited, Ctrl-C is an ordinary key; while a command runs, it sends SIGINT.
     el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
     el_wset(editor_, EL_ADDFN, L"itemctl-abort", L"Forget the line", &Implementation::OnAbort);
     el_set(editor_, EL_BIND, "^C", "itemctl-abort", nullptr);

@@ -1,4 +1,4 @@
-// Lines typed on a terminal: editing, history and completion, with libedit.
+// Reads lines typed on a terminal, with editing, history and completion (libedit).
 #pragma once
 
 #include <functional>
@@ -11,15 +11,16 @@
 
 namespace itemdb::tools {
 
-// $XDG_STATE_HOME/itemctl_history where that variable is set, else ~/.itemctl_history; empty when there is no
-// home.
+// $XDG_STATE_HOME/itemctl_history if that variable is set, else ~/.itemctl_history; empty if HOME is not set
+// either.
 std::string DefaultHistoryPath();
 
-// One at a time in a process, used by one thread. Keys are emacs', unless ~/.editrc says otherwise.
+// At most one exists in a process, and one thread uses it. Keys are those of emacs; ~/.editrc can change
+// them.
 class LineEditor {
  public:
-  // `complete` is asked with the line up to the cursor. The history is read from `history_path` (empty: none
-  // is kept).
+  // `complete` is called with the line up to the cursor. The history is kept in the file `history_path`;
+  // empty: only in memory.
   LineEditor(std::function<Completion(const std::string& line)> complete, std::string history_path);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
@@ -27,16 +28,16 @@ class LineEditor {
 
   enum class End {
     kLine,
-    // Ctrl-C: what was typed is to be forgotten.
+    // Ctrl-C: the caller discards the typed line.
     kAborted,
-    // Ctrl-D on an empty line, or the terminal is gone.
+    // Ctrl-D on an empty line, or the terminal was closed.
     kEndOfInput,
   };
-  // Waits for a line; `line` is it without its newline.
+  // Waits for a line. Sets `*line` to the line without its newline.
   End Read(const std::string& prompt, std::string* line);
 
-  // Adds to the history and writes it, readable to the user only. The same line twice in a row counts once. A
-  // file that cannot be written is no error: the line is there for this session.
+  // Adds `line` to the history and writes the history file with mode 0600. A line equal to the one before is
+  // added once. A file that cannot be written is not an error: the line stays in the history of this session.
   void Remember(const std::string& line);
 
  private:

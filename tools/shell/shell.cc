@@ -8,7 +8,7 @@
 #include "absl/time/clock.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/nearest.h"
-#include "tools/base/words.h"
+#include "tools/base/tokenizer.h"
 #include "tools/cli/error_report.h"
 #include "tools/cli/help.h"
 #include "tools/shell/statement.h"
@@ -33,7 +33,7 @@ Shell::Shell(Streams streams, const GlobalOptions& options) : streams_(streams) 
 }
 
 bool Shell::RunLine(const std::string& line) {
-  // A backslash begins the shell's own commands, so the first word is not read like the others.
+  // A backslash begins one of the shell's own commands; SplitWords would take it for an escape.
   const size_t start = line.find_first_not_of(" \t");
   if (start != std::string::npos && line[start] == '\\') {
     std::vector<std::string> words = SplitWords(line.substr(start + 1)).words;
@@ -47,7 +47,7 @@ bool Shell::RunLine(const std::string& line) {
     Fail("the line ends inside quotes");
     return true;
   }
-  // Statements may be pasted from a script.
+  // Accept statements that were copied from a script.
   if (!words.empty() && words.front() == "itemctl") words.erase(words.begin());
   if (!words.empty() && words.back() == ";") words.pop_back();
   if (words.empty()) return true;
@@ -104,9 +104,10 @@ void Shell::RunStatementWords(const std::vector<std::string>& words) {
     const ExitCode code = RunStatement(words, streams_, session_);
     if (code != ExitCode::kOk) exit_code_ = code;
   }
-  // The terminal has shown "^C" where the next prompt would begin.
+  // The terminal has printed "^C" where the next prompt would begin.
   if (session_.interrupted() && streams_.out_is_terminal) streams_.out << '\n';
-  // A closed pipe is for good, a full disk is not.
+  // On a terminal the shell continues after a write error. An error of a pipe or file stays set, and ends the
+  // shell.
   if (streams_.out_is_terminal) streams_.out.clear();
   streams_.out.flush();
   if (timing_) {

@@ -1,5 +1,5 @@
-// The interactive shell: statements are itemctl's commands without "itemctl", over one connection, and a few
-// commands of its own that begin with a backslash.
+// The interactive shell. Statements are itemctl's commands without "itemctl"; all use one connection. The
+// shell's own commands begin with a backslash.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace itemdb::tools {
 
-// "\d", "\x", ...
+// The shell's own commands: "\d", "\x", ...
 const std::vector<std::string>& ShellCommands();
 
 class Shell {
  public:
-  // Runs statements with `streams`; `options` are the defaults of all of them.
+  // Runs statements with `streams`; `options` are the default options of all statements.
   Shell(Streams streams, const GlobalOptions& options);
 
   // Runs one line, which may be empty or a comment. False: the line ends the shell.
   bool RunLine(const std::string& line);
-  // Of the last statement that failed; kOk when all succeeded.
+  // The exit code of the last statement that failed; kOk if all succeeded.
   ExitCode exit_code() const { return exit_code_; }
 
   Session& session() { return session_; }
@@ -37,7 +37,7 @@ class Shell {
   Streams streams_;
   Session session_;
   bool timing_ = false;
-  // For \watch.
+  // The statement that \watch repeats.
   std::vector<std::string> last_statement_;
   ExitCode exit_code_ = ExitCode::kOk;
 };

@@ -5,7 +5,7 @@
 
 #include "tools/base/exit_codes.h"
 #include "tools/base/interrupt.h"
-#include "tools/base/words.h"
+#include "tools/base/tokenizer.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/completion.h"
 #include "tools/shell/all_commands.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr char kPrompt[] = "itemctl> ";
 constexpr char kContinuation[] = "    ...> ";
 
-// What \d takes is a table too; everything else is as on itemctl's own command line.
+// Completes the shell's own commands and the table name after \d; all else as on itemctl's command line.
 Completion CompleteLine(const std::string& line, const CommandTable& table, Session& session) {
   const size_t start = line.find_first_not_of(" \t");
   const NameSources names = LiveNames(session, session.defaults);
@@ -42,7 +42,7 @@ Completion CompleteLine(const std::string& line, const CommandTable& table, Sess
 }
 
 void RunOnTerminal(Context& context, Shell& shell) {
-  // Between a prompt and the first key Ctrl-C is still a signal; it must not end the shell.
+  // Between a prompt and the first key, Ctrl-C still sends SIGINT, which must not end the shell.
   const InterruptScope stay([] {});
   CommandTable table(RegisterAllCommands);
   LineEditor editor([&](const std::string& line) { return CompleteLine(line, table, shell.session()); },
@@ -85,7 +85,7 @@ void RunFromPipe(Context& context, Shell& shell) {
     if (!shell.RunLine(statement)) return;
     statement.clear();
   }
-  // What is left ends inside quotes, and RunLine says so.
+  // The rest ends inside quotes; RunLine reports that.
   if (!statement.empty()) shell.RunLine(statement);
 }
 
@@ -99,7 +99,7 @@ absl::Status RunShell(Context& context) {
   } else {
     RunFromPipe(context, shell);
   }
-  // The statements have reported their errors.
+  // Each statement has reported its error already.
   return shell.exit_code() == ExitCode::kOk ? absl::OkStatus() : ToolError(shell.exit_code(), "");
 }
 
@@ -108,13 +108,11 @@ void RegisterShellCommands(CommandTable& table) {
       &table.root(),
       {.name = "shell",
        .summary = "Run statements one after another over one connection",
-       .details =
-           "Statements are itemctl's commands without \"itemctl\"; a line that ends inside quotes goes on in "
-           "the "
-           "next, and # begins a comment. On a terminal (where \"itemctl\" alone does the same) lines can be "
-           "edited, Tab completes, and Ctrl-C ends the line or the command but not the shell. Otherwise the "
-           "statements are read from standard input, and the exit code is that of the last one that failed. "
-           "\\? lists the shell's own commands.",
+       .details = "Statements are itemctl's commands without \"itemctl\"; a line that ends inside quotes "
+                  "continues on the next line, and # begins a comment. On a terminal (where \"itemctl\" "
+                  "alone does the same) lines can be edited, Tab completes, and Ctrl-C ends the line or the "
+                  "command but not the shell. Otherwise the statements are read from standard input, and the "
+                  "exit code is that of the last one that failed. \\? lists the shell's own commands.",
        .examples = {{R"(printf 'table list\nscan Product --limit 1\n' | itemctl shell)",
                      "two statements of a script"},
                     {R"(echo '\d Order' | itemctl -o table shell)", "a command of the shell's own"}}},

@@ -1,4 +1,4 @@
-// `itemctl shell`, and what `itemctl` alone on a terminal is.
+// `itemctl shell`, which is also `itemctl` without a command on a terminal.
 #pragma once
 
 #include "absl/status/status.h"

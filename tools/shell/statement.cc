@@ -42,9 +42,9 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
   if (session.is_shell) table.IgnoreEnvironment();
   CLI::App& root = table.root();
   Command command;
-  // CLI11 reports by exceptions; they end here.
+  // CLI11 reports errors, --help and --version by exceptions.
   try {
-    // The parser takes the arguments from the back.
+    // The parser expects the arguments in reverse order.
     root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     command = table.selected();
   } catch (const CLI::CallForVersion& version) {
@@ -58,7 +58,7 @@ ExitCode RunStatement(const std::vector<std::string>& arguments, Streams streams
         !streams.out_is_terminal) {
       std::string did_you_mean;
       const absl::Status status = ParseFailure(root, error, &did_you_mean);
-      // The text says it already; JSON has a member for it.
+      // The message names the suggestion already; JSON has it also in a member of its own.
       const ErrorForm form = ErrorFormOf(arguments, session.defaults.output);
       return ReportError(status, form.json ? did_you_mean : "", form, streams.err);
     }

@@ -1,5 +1,4 @@
-// Requests and results about tables, changes and the daemon itself. Fields are explained where they stand;
-// the operations in client.h.
+// Requests and results about tables, changes and the daemon itself. The operations are in client.h.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +14,17 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
 // ---- tables --------------------------------------------------------------------------------------
 
-// Of CreateTable, DescribeTable, UpdateTable and DeleteTable.
+// The result of CreateTable, DescribeTable, UpdateTable and DeleteTable.
 struct TableResult {
   uint64_t change_sequence = 0;
   TableDescription table;
 };
 
 struct ListTablesRequest {
-  // Names are returned from the one after this. Default: from the first.
+  // Returns names that are greater than this one. Default: from the first name.
   std::string exclusive_start_table_name = "";
   // 1 to 100. Default 100.
   std::optional<int32_t> limit = std::nullopt;
@@ -40,7 +38,7 @@ struct ListTablesResult {
   std::optional<std::string> last_evaluated_table_name;
 };
 
-// What is left out stays as it is; something must be given.
+// A field that is not set changes nothing; at least one change must be set.
 struct UpdateTableRequest {
   std::string table_name;
   // A change to kProvisioned needs the throughput of the table and of every index.
@@ -50,17 +48,17 @@ struct UpdateTableRequest {
   // By index name; with kProvisioned only.
   std::map<std::string, ProvisionedThroughput> global_secondary_index_throughputs = {};
   // One index to create on the live table, with the types of its key attributes; it can be read when
-  // DescribeTable says that it is kActive. Or the name of one to delete.
+  // DescribeTable says that it is kActive. Or the name of an index to delete.
   std::optional<GlobalSecondaryIndex> create_global_secondary_index = std::nullopt;
   std::vector<AttributeDefinition> attribute_definitions = {};
   std::string delete_global_secondary_index = {};
   std::optional<bool> deletion_protection_enabled = std::nullopt;
-  // Which images change records carry from now on. Cannot be changed while the stream is enabled.
+  // Which images of an item change records hold from now on. Cannot be changed while the stream is enabled.
   std::optional<StreamViewType> stream_view_type = std::nullopt;
-  // True enables the stream, with a new label, and needs `stream_view_type`; false disables it, and change
-  // records carry keys only from then on. Must differ from what is.
+  // True enables the stream, with a new label, and needs `stream_view_type`. False disables the stream;
+  // change records then hold keys only. Must differ from the present state.
   std::optional<bool> stream_enabled = std::nullopt;
-  // Kept and shown, without effect.
+  // Stored and shown by DescribeTable; no other effect.
   std::optional<TableClass> table_class = std::nullopt;
   std::optional<SseSpecification> sse_specification = std::nullopt;
   std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
@@ -69,28 +67,28 @@ struct UpdateTableRequest {
 
 struct TagTableRequest {
   std::string table_name;
-  // At least one: they are added, or their values replaced. A table has at most 50; keys have 1 to 128
-  // characters, values up to 256.
+  // At least one. Adds these tags, or replaces the values of existing ones. A table has at most 50; keys have
+  // 1 to 128 characters, values up to 256.
   std::map<std::string, std::string> tags = {};
 };
 
 struct UntagTableRequest {
   std::string table_name;
-  // At least one; one that is not there is ignored.
+  // At least one; keys that the table does not have are ignored.
   std::vector<std::string> tag_keys = {};
 };
 
-// Of TagTable and UntagTable.
+// The result of TagTable and UntagTable.
 struct TagTableResult {
   uint64_t change_sequence = 0;
 };
 
 struct UpdateTimeToLiveRequest {
   std::string table_name;
-  // Must differ from what is.
+  // Must differ from the present state.
   bool enabled = false;
-  // 1 to 255 bytes; to turn it off, the one that it is on for. An item expires at the time in this attribute
-  // of it: a number of seconds since the Unix epoch.
+  // 1 to 255 bytes; to turn time to live off, the attribute that it is on for. The attribute holds the time
+  // at which the item expires, in seconds since the Unix epoch, as a number.
   std::string attribute_name;
 };
 
@@ -100,27 +98,27 @@ struct UpdateTimeToLiveResult {
 
 enum class TimeToLiveStatus {
   kUnknown,
-  // The items that are there are being looked through; none is deleted yet.
+  // The daemon is looking for expiry times in the existing items; no item is deleted yet.
   kEnabling,
   kEnabled,
   kDisabled,
 };
 
-// Of DescribeTimeToLive.
+// The result of DescribeTimeToLive.
 struct TimeToLiveResult {
   uint64_t change_sequence = 0;
   TimeToLiveStatus status = TimeToLiveStatus::kUnknown;
   // Empty when kDisabled.
   std::string attribute_name = {};
-  // While kEnabling.
+  // Set while kEnabling.
   std::optional<IndexBuild> build = std::nullopt;
-  // Items with a time in the attribute, whenever it is. When kEnabled.
+  // When kEnabled: items with an expiry time in the attribute, past or future.
   int64_t items_with_time = 0;
   // Items deleted because they had expired, since the daemon began to serve.
   int64_t items_expired = 0;
 };
 
-// DynamoDB's quotas, in capacity units. They are shown for programs that ask, and never enforced.
+// DynamoDB's quotas, in capacity units, for programs that ask for them. The daemon does not enforce them.
 struct TableLimits {
   int64_t account_max_read_capacity_units = 0;
   int64_t account_max_write_capacity_units = 0;
@@ -142,66 +140,67 @@ struct ChangeRecord {
   ChangeKind kind = ChangeKind::kUnknown;
   // The item's key attributes; empty for table changes.
   std::optional<Item> key;
-  // The item before and after, as the table's stream view type asks.
+  // The item before and after the change, if the table's stream view type includes them.
   std::optional<Item> old_image;
   std::optional<Item> new_image;
-  // First and last change of the commit this one belongs to.
+  // First and last change of the commit that contains this change.
   uint64_t commit_first_sequence = 0;
   uint64_t commit_last_sequence = 0;
-  // For table changes: the definition.
+  // For table changes: the table's description.
   std::optional<TableDescription> table;
-  // The item was deleted because its time had come, by nobody's request.
+  // True when the daemon deleted the item because its time to live had ended.
   bool expired = false;
 };
 
 // Changes as they are committed; see Client::Watch.
 using ChangeRange = LazyRange<ChangeRecord>;
 
-// How far a watch has come, for another one to go on from, in this program or the next.
+// How far a watch has read. A later watch can continue from here, also in another process.
 struct WatchPosition {
-  // Every change up to this one was used, or is none that was asked for.
+  // The program has used every requested change up to this one.
   uint64_t change_sequence = 0;
-  // Of the table that is watched; 0: of every table.
+  // The watched table's TableDescription.storage_id; 0: every table.
   uint64_t table_storage_id = 0;
 };
 
 struct WatchRequest {
-  // Records with a greater sequence follow: the `change_sequence` of the last record that was used or, if
-  // that is later, of the last position, to go on behind it. 0: from the first change there ever was.
-  // Default: the changes from now on.
+  // Returns changes with a greater sequence. To continue a watch, pass the `change_sequence` of the last used
+  // record or of the last position, whichever is greater. 0: from the first change ever made. Default: the
+  // changes from now on.
   std::optional<uint64_t> after_sequence = std::nullopt;
   // Only this table's changes, those of its definition included. Default: of every table.
   std::string table_name = "";
-  // Of the position to go on from, whose table may have been deleted since. Default: the table's of today.
+  // The `table_storage_id` of the position to continue from; the table may have been deleted since. Default:
+  // the table that has this name now.
   uint64_t table_storage_id = 0;
-  // Called when the range moves and everything received before was used, and every few seconds while nothing
-  // comes (CallOptions::timeout / 4, 5 s at most). Who keeps the position can go on from a table where
-  // nothing has changed for longer than changes are kept. Runs in the thread that uses the range.
+  // Called when the position has moved and all received changes are used, and every few seconds while no
+  // change comes (CallOptions::timeout / 4, 5 s at most). A program that stores each position can continue
+  // even if the table did not change for longer than changes are kept. Runs on the range's thread.
   std::function<void(const WatchPosition&)> on_progress = nullptr;
 };
 
 struct ReadChangesRequest {
-  // Records with a greater sequence are returned. Default: from the first.
+  // Returns changes with a greater sequence. Default: from the first.
   uint64_t after_sequence = 0;
   // 1 to 1,000. Default 1,000. The records of one commit are never split, so a page may be longer.
   std::optional<int32_t> limit = std::nullopt;
 };
 
 struct ReadChangesResult {
-  // The last change there was when the page was read.
+  // The last change that existed when the page was read.
   uint64_t change_sequence = 0;
   std::vector<ChangeRecord> records;
-  // The oldest change that is kept; one above `change_sequence` when there is none.
+  // The oldest change that is kept; `change_sequence` + 1 when none is kept.
   uint64_t oldest_sequence = 0;
 };
 
 // ---- the daemon ----------------------------------------------------------------------------------
 
-// One table in figures, exact as of DaemonStatus.change_sequence.
+// The sizes of one table, exact as of DaemonStatus.change_sequence.
 struct TableStatistics {
   std::string table_name;
   int64_t item_count = 0;
-  // Sum of item sizes as the limits count them, in bytes; on disk they are compressed.
+  // Sum of the item sizes in bytes, counted as for the size limits; on disk items are compressed.
   int64_t item_bytes = 0;
   int32_t index_count = 0;
 };
@@ -215,8 +214,9 @@ struct DiskUsage {
   int64_t free = 0;
   // Writes are refused (DISK_FULL) below this much free space.
   int64_t free_floor = 0;
-  // Deleted tables and indexes whose space was not reclaimed yet, their size as items are counted, and since
-  // when the oldest of them waits (the Unix epoch without any). While somebody still reads one, it stays.
+  // Deleted tables and indexes whose space is not reclaimed yet: how many, their size as items are counted,
+  // and when the oldest of them was deleted (the Unix epoch if there is none). The space of a table stays in
+  // use while a request still reads the table.
   int64_t dropped_count = 0;
   int64_t dropped_bytes = 0;
   absl::Time dropped_since = absl::UnixEpoch();
@@ -224,7 +224,7 @@ struct DiskUsage {
 
 // Bytes of memory.
 struct MemoryUsage {
-  // What the daemon was given (--memory).
+  // The limit that the daemon was started with (--memory).
   int64_t limit = 0;
   // Resident memory of the process.
   int64_t resident = 0;
@@ -234,7 +234,7 @@ struct MemoryUsage {
   int64_t memtable_budget = 0;
   // Indexes and filters of open table files, outside the cache.
   int64_t table_readers = 0;
-  // Writes waiting for the commit pipeline; beyond the limit they are refused (QUEUE_FULL).
+  // Bytes of writes that wait for the commit pipeline. Writes above the limit are refused (QUEUE_FULL).
   int64_t write_queue = 0;
   int64_t write_queue_limit = 0;
   // Requests and replies in flight.
@@ -244,37 +244,37 @@ struct MemoryUsage {
 
 // Since the daemon began to serve.
 struct WriteStatistics {
-  // Writes committed, and the commit groups they went in.
+  // Writes committed, and the commit groups that contained them.
   int64_t committed = 0;
   int64_t commit_groups = 0;
-  // Writes refused because the queue was full or the disk was.
+  // Writes refused because the queue or the disk was full.
   int64_t refused = 0;
-  // Mean time of writing one commit group; 0 without any.
+  // Mean time of writing one commit group; 0 if there was none.
   absl::Duration mean_commit_time = absl::ZeroDuration();
 };
 
-// Records of tables and indexes that a check has read, and all it will, about.
+// Records of tables and indexes that a running check has read, and an estimate of all it will read.
 struct CheckProgress {
   int64_t done = 0;
   int64_t total = 0;
 };
 
-// The check that goes through all items and index entries again and again (itemd --background-check-rate).
+// The check that repeatedly reads all items and index entries (itemd --background-check-rate).
 struct BackgroundCheck {
-  // Records compared a second, at most.
+  // Records compared per second, at most.
   int64_t rate = 0;
   // Rounds finished since the daemon began to serve.
   int64_t rounds = 0;
-  // When the last one was; 1970 without any.
+  // When the last round ended; 1970 if there was none.
   absl::Time last_end_time = absl::UnixEpoch();
-  // Of the last one: what does not agree, at most 100 findings, and all that does not.
+  // Differences that the last round found: descriptions of at most 100, and the number of all.
   std::vector<std::string> findings = {};
   int64_t finding_count = 0;
-  // Why some of it could not be read in the last one; empty when all could.
+  // Why the last round could not read some data; empty when it read everything.
   std::string last_error = {};
 };
 
-// Figures that the daemon does not know, or an older one does not send, are 0.
+// Numbers that the daemon does not know, or that an older daemon does not send, are 0.
 struct DaemonStatus {
   uint64_t change_sequence = 0;
   std::string version;
@@ -283,7 +283,7 @@ struct DaemonStatus {
   // True when writes are synced to disk before they are answered.
   bool durable = false;
   int64_t table_count = 0;
-  // In byte order of the names, when the request asked for them.
+  // In byte order of the names; set if the request asked for tables.
   std::vector<TableStatistics> tables = {};
   DiskUsage disk = {};
   MemoryUsage memory = {};
@@ -294,21 +294,21 @@ struct DaemonStatus {
   WriteStatistics writes = {};
   // The check that is running, if any.
   std::optional<CheckProgress> check = std::nullopt;
-  // Of a daemon that checks by itself.
+  // Set if the daemon checks in the background.
   std::optional<BackgroundCheck> background_check = std::nullopt;
 };
 
 struct GetStatusRequest {
-  // Lists every table, which takes microseconds a table.
+  // Lists every table, which takes some microseconds per table.
   bool with_tables = false;
 };
 
 struct CheckDatabaseRequest {
   // Only this table; empty: all.
   std::string table_name = {};
-  // Only this index of it; empty: all.
+  // Only this index of the table; empty: all.
   std::string index_name = {};
-  // Put right what is derived from the items and differs from them, while writes go on.
+  // Corrects derived data (such as index entries) that differs from the items, while writes continue.
   bool repair = false;
 };
 
@@ -317,38 +317,39 @@ struct CheckDatabaseResult {
   int64_t items_checked = 0;
   int64_t index_entries_checked = 0;
   int64_t change_records_checked = 0;
-  // What does not agree, at most 100 findings; empty when all is well.
+  // Descriptions of the differences found, at most 100; empty when there are none.
   std::vector<std::string> findings;
-  // All that does not agree, and how much of that was put right.
+  // All differences, and how many of them were repaired.
   int64_t finding_count = 0;
   int64_t repaired_count = 0;
-  // Items that cannot be in an index of their table, because a key attribute has the wrong type, is empty or
-  // too long; once for each such index. No finding.
+  // Items that an index of their table leaves out, because a key attribute has the wrong type, is empty or is
+  // too long; an item counts once for each such index. Not a finding.
   int64_t skipped_items = 0;
 };
 
-// A way in which a table is read or written: operation, index, and the shapes of its conditions, with names
-// in place and values as `?`.
+// A way in which a table is read or written: operation, index, and the shapes of the conditions, with
+// attribute names and with `?` for each value.
 struct AccessPattern {
   std::string table_name = {};
   // Empty: the table itself.
   std::string index_name = {};
-  // "Query", "PutItem", ...; a PartiQL statement counts as the one that it is.
+  // "Query", "PutItem", ...; a PartiQL statement counts as the operation that it performs.
   std::string operation = {};
-  // "pk = ? AND begins_with(sk, ?)"; empty without one. Names that are no plain words are in double quotes.
+  // For example "pk = ? AND begins_with(sk, ?)"; empty if there is none. A name that is not a plain word is
+  // in double quotes.
   std::string key_condition = {};
-  // The same of the filter, or of the condition of a write.
+  // The same for the filter, or for the condition of a write.
   std::string filter = {};
   // Query with scan_index_forward false.
   bool descending = false;
   // Each table of a batch or transaction, and each page of a stream, counts as a call.
   int64_t calls = 0;
-  // Calls that failed, by a condition that was false too.
+  // Calls that failed, including those with a false condition.
   int64_t errors = 0;
-  // Items read or written, and those of them that the answers held or counted.
+  // Items read or written, and how many of them the replies contained or counted.
   int64_t items_scanned = 0;
   int64_t items_returned = 0;
-  // Time in the database, within 10 %: what half of the calls, and 99 of 100, did not exceed.
+  // Time in the database, within 10 %: half of the calls took at most p50, 99 of 100 at most p99.
   absl::Duration p50 = absl::ZeroDuration();
   absl::Duration p99 = absl::ZeroDuration();
 };
@@ -356,11 +357,10 @@ struct AccessPattern {
 struct AccessPatternsResult {
   // Most calls first.
   std::vector<AccessPattern> patterns;
-  // Calls that are in none of them, because there are too many to keep apart.
+  // Calls of further patterns, which the daemon does not keep apart because there are too many.
   int64_t other_calls = 0;
   // Since when calls are counted.
   absl::Time start_time = absl::UnixEpoch();
 };
 
-}  // namespace client
 }  // namespace itemdb

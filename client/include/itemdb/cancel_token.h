@@ -10,19 +10,18 @@
 #include "itemdb/export.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Cancels every call that was given a copy of it, those under way and those to come. A read ends with
-// CANCELLED (reason CANCELLED). A write ends with CANCELLED and the reason WRITE_OUTCOME_UNKNOWN when it had
-// been sent, because cancelling does not undo; with reason CANCELLED when it had not.
+// Cancels every call that was given a copy of this token: calls under way and later ones. A read ends with
+// CANCELLED (reason CANCELLED). A write that was already sent ends with CANCELLED and reason
+// WRITE_OUTCOME_UNKNOWN, because the daemon may have applied it; an unsent write has reason CANCELLED.
 //
-// Copies are cheap and are the same token. Thread-safe.
+// All copies are the same token and cheap. Thread-safe.
 class ITEMDB_EXPORT CancelToken {
  public:
   // Not cancelled yet.
   CancelToken();
 
-  // Does not wait for the calls to end. Callbacks run as always, never inside Cancel. Again: no effect.
+  // Does not wait for the calls to end, and runs no callback itself. A second call has no effect.
   void Cancel() const;
   bool cancelled() const;
 
@@ -32,5 +31,4 @@ class ITEMDB_EXPORT CancelToken {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace client
 }  // namespace itemdb

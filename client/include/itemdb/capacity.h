@@ -1,6 +1,6 @@
-// What a request would have consumed of a table's throughput in DynamoDB, and how large the item collections
-// are that it wrote to. Both are for callers who plan with them: throughput is never limited, an item
-// collection by the daemon's --max-item-collection-bytes. A result has them when the request asked.
+// The capacity that a request would have consumed in DynamoDB, and the sizes of the item collections that it
+// wrote to. Both are only reported, and only if the request asks for them. The daemon never limits
+// throughput; it limits the size of item collections by --max-item-collection-bytes.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Nothing, one figure a table, or also the shares of the table itself and of each index.
+// No capacity, the sum for each table, or the sum and the shares of the table itself and of each index.
 enum class ReturnConsumedCapacity { kNone, kTotal, kIndexes };
 
-// What one request consumed of one table, in capacity units: of reads one unit a 4 KiB, half of it unless
-// `consistent_read`, twice in transactions; of writes one unit a KiB, twice in transactions.
+// What one request consumed of one table, in capacity units. A read costs one unit per 4 KiB, half of that
+// unless `consistent_read` is set, and twice that in a transaction. A write costs one unit per KiB, twice
+// that in a transaction.
 struct ConsumedCapacity {
   std::string table_name;
   double capacity_units = 0;
@@ -27,20 +27,19 @@ struct ConsumedCapacity {
   std::map<std::string, double> local_secondary_indexes = {};
 };
 
-// Of writes to tables with local secondary indexes: nothing, or the size of the item collections written to.
+// For writes to tables with local secondary indexes: no sizes, or those of the item collections written to.
 enum class ReturnItemCollectionMetrics { kNone, kSize };
 
-// All items with one partition key, of a table with local secondary indexes, and their index entries.
+// All items of a table with local secondary indexes that have one partition key, with their index entries.
 struct ItemCollectionMetrics {
   // The partition-key attribute.
   Item item_collection_key;
-  // Bounds of the size in GiB. The daemon knows it exactly, so both are the same.
+  // Bounds of the size in GiB. The daemon knows the size exactly, so both are the same.
   double size_lower_bound_gb = 0;
   double size_upper_bound_gb = 0;
 };
 
-// Of a request on several tables: by table name, one entry an item collection.
+// For a request on several tables: by table name, one entry for each item collection.
 using TableItemCollectionMetrics = std::map<std::string, std::vector<ItemCollectionMetrics>>;
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,5 @@
-// The client of one itemdb daemon: typed requests, absl::StatusOr results, no gRPC or protobuf in sight.
+// The client of one itemdb daemon: typed requests and absl::StatusOr results. This header includes nothing of
+// gRPC or protobuf.
 //
 //   absl::StatusOr<Client> client = Client::Open({.endpoint = "127.0.0.1:7420"});
 //   if (!client.ok()) return client.status();
@@ -6,16 +7,16 @@
 //       {.table_name = "Product", .key = {{"product_id", "prod_100"}, {"warehouse_id", "wh_sea"}}});
 //   if (got.ok() && got->item) Show(*got->item);
 //
-// Requests and results (requests.h) follow DynamoDB's names and rules; the daemon judges them, this library
-// does not. Reads are strongly consistent, on indexes too. Every result carries `change_sequence`, the number
-// of the last change contained in the state it speaks of. Errors: errors.h. Deadlines, cancellation, retries:
-// options.h.
+// Requests and results (requests.h) follow DynamoDB's names and rules. The daemon checks the rules; this
+// library does not. Reads are strongly consistent, reads of indexes too. The `change_sequence` of a result is
+// the number of the last change contained in the state that the operation read or left. Errors: errors.h.
+// Deadlines, cancellation, retries: options.h.
 //
 // Every data operation has three forms:
 //
 //   absl::StatusOr<WriteResult> done = client.PutItem(request);                     // Blocks.
-//   std::future<absl::StatusOr<WriteResult>> later = client.PutItemAsync(request);  // Does not.
-//   client.PutItemAsync(request, [](absl::StatusOr<WriteResult> result) { ... });   // Does not.
+//   std::future<absl::StatusOr<WriteResult>> later = client.PutItemAsync(request);  // Does not block.
+//   client.PutItemAsync(request, [](absl::StatusOr<WriteResult> result) { ... });   // Does not block.
 #pragma once
 
 #include <concepts>
@@ -37,51 +38,51 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
 // Receives the result of an asynchronous operation, exactly once.
 //
-// It runs on a thread of this library, never inside the call that was given it, and several may run at once.
-// All calls of the process share these few threads: a callback must not block (a blocking operation of a
-// Client refuses, with FAILED_PRECONDITION), and hands longer work to a thread of the program's own. It may
-// start further asynchronous operations and may drop the last Client.
+// The callback runs on a thread of this library, never inside the call that received the callback. Several
+// callbacks may run at once. All clients of the process share these few threads, so a callback must not
+// block: it hands longer work to a thread of the program's own, and a blocking operation of a Client that is
+// called inside a callback returns FAILED_PRECONDITION. A callback may start further asynchronous operations
+// and may destroy the last Client.
 template <typename Result>
 using Callback = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;
 
-// What can be such a callback. A template's parameter, so that options in plain braces are never taken for
-// one.
+// F converts to Callback<Result>. The operations take F as a template parameter, so that CallOptions written
+// as plain braces are never taken for a callback.
 template <typename F, typename Result>
 concept CallbackFor = std::convertible_to<F, Callback<Result>>;
 
 class ClientCore;
 
 // A connection to one daemon. Copies are cheap and share the connection. Thread-safe: any number of threads
-// may use one Client or its copies at once; that is faster than a Client each.
+// may use one Client or its copies at once; one shared Client is faster than a Client for each thread.
 //
-// Blocking operations end with the reply or the deadline. Asynchronous ones return at once, need no thread
-// each while they wait, and take what they need of the request before they return. Calls under way go on, and
-// their callbacks run, when the last Client is destroyed.
+// A blocking operation ends with the reply or the deadline. An asynchronous operation returns at once,
+// occupies no thread while it waits for the reply, and copies what it needs of the request before it returns.
+// When the last Client is destroyed, calls under way go on and their callbacks run.
 //
-// Errors of every operation, beside those it names: INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE,
-// DEADLINE_EXCEEDED, CANCELLED, DATA_LOSS, from a daemon with access keys UNAUTHENTICATED and
-// PERMISSION_DENIED, and of writes UNKNOWN, each as told in errors.h.
+// Every operation can return, in addition to the errors named at the operation: INVALID_ARGUMENT,
+// RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, DATA_LOSS; from a daemon with access keys
+// UNAUTHENTICATED and PERMISSION_DENIED; a write also UNKNOWN. errors.h explains each.
 class ITEMDB_EXPORT Client {
  public:
-  // Makes a client. Does not connect: the first call does, and each call reconnects when needed. Reads the
-  // TLS files, otherwise does not block.
+  // Makes a client. Does not connect: the first call connects, and each call reconnects when needed. Blocks
+  // only to read the TLS files.
   //
-  // INVALID_ARGUMENT: the endpoint is neither "HOST:PORT" nor "unix:/PATH", the timeout or a pause is not
-  // positive, there is less than one attempt, a TLS file cannot be read or holds nothing of its kind, a
-  // metadata key or value is not allowed, an access key is not whole or would be sent off loopback without
-  // TLS.
+  // INVALID_ARGUMENT: the endpoint is neither "HOST:PORT" nor "unix:/PATH"; the timeout or a pause is not
+  // positive; max_attempts is less than 1; a TLS file cannot be read or does not hold what it should hold; a
+  // metadata key or value is not allowed; only one of access_key_id and secret_access_key is set; or an
+  // access key would be sent without TLS to another host than loopback.
   static absl::StatusOr<Client> Open(ClientOptions options = {});
 
-  // As given or found by Open. Valid as long as any copy of this client.
+  // The endpoint given to Open, or the default that Open chose. Valid as long as any copy of this client.
   const std::string& endpoint() const;
 
   // ---- writes ----
   // FAILED_PRECONDITION with reason CONDITIONAL_CHECK_FAILED: the condition was false, nothing was written;
-  // see ConditionFailedItem(). NOT_FOUND: no such table (also below).
+  // see ConditionFailedItem(). NOT_FOUND: no such table; the reads below return it too.
 
   // Creates an item or replaces it whole.
   absl::StatusOr<WriteResult> PutItem(const PutItemRequest& request, CallOptions options = {}) const;
@@ -110,12 +111,13 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
-  // Applies any number of independent puts and deletes, in batches sent one after the other; what the daemon
-  // does not take on for overload is sent again, with pauses, until the deadline of the whole. OK means that
-  // all were applied. It stops at the first batch that fails; BatchWriteOutcomes() of the error then says of
-  // each write whether it was applied, was not, or is not known.
+  // Applies any number of independent puts and deletes, in batches sent one after the other. Writes that an
+  // overloaded daemon returns as unprocessed are sent again, after a pause, until the deadline of the whole
+  // call. OK means that all writes were applied. The call stops at the first batch that fails;
+  // BatchWriteOutcomes() of the error then says of each write whether it was applied, was not applied, or has
+  // an unknown outcome.
   //
-  // INVALID_ARGUMENT also: `client_request_token` given for more writes than one batch holds.
+  // INVALID_ARGUMENT also: `client_request_token` is set and the writes need more than one batch.
   absl::StatusOr<BatchWriteItemResult> BatchWriteItem(const BatchWriteItemRequest& request,
                                                       CallOptions options = {}) const;
   std::future<absl::StatusOr<BatchWriteItemResult>> BatchWriteItemAsync(const BatchWriteItemRequest& request,
@@ -126,8 +128,9 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
-  // Applies all actions or none. Carries a request token, so it is applied once however often it is sent.
-  // FAILED_PRECONDITION with reason TRANSACTION_CANCELLED: nothing was written; see CancellationReasons().
+  // Applies all actions or none. The request carries a request token: the daemon applies it once even if the
+  // client sends it several times. FAILED_PRECONDITION with reason TRANSACTION_CANCELLED: nothing was
+  // written; see CancellationReasons().
   absl::StatusOr<TransactWriteItemsResult> TransactWriteItems(const TransactWriteItemsRequest& request,
                                                               CallOptions options = {}) const;
   std::future<absl::StatusOr<TransactWriteItemsResult>> TransactWriteItemsAsync(
@@ -149,9 +152,9 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
-  // Any number of items of any tables by their keys, in batches sent one after the other; what a reply has no
-  // room for is asked for again, until the deadline of the whole. The result holds all of them, so their
-  // number is the caller's to bound.
+  // Any number of items of any tables by their keys, in batches sent one after the other. Items that did not
+  // fit into a reply are requested again, until the deadline of the whole call. The result holds all items in
+  // memory, so the caller must bound the number of keys.
   absl::StatusOr<BatchGetItemResult> BatchGetItem(const BatchGetItemRequest& request,
                                                   CallOptions options = {}) const;
   std::future<absl::StatusOr<BatchGetItemResult>> BatchGetItemAsync(const BatchGetItemRequest& request,
@@ -189,37 +192,37 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
-  // All items from `exclusive_start_key` on, page by page as they are used (blocking). `limit` bounds each
-  // page, not the range. Each page sees the state of its own moment.
+  // All items from `exclusive_start_key` on; the range fetches each page when it is needed (blocking).
+  // `limit` bounds each page, not the range. Each page is read from the state at its own moment.
   ItemRange QueryAll(QueryRequest request, CallOptions options = {}) const;
   ItemRange ScanAll(ScanRequest request, CallOptions options = {}) const;
 
-  // The same for long ranges: the daemon sends page after page on its own, one ahead of the use, and waits
-  // for a range that is used slowly. A broken connection is opened again at the last page's key, within
-  // RetryOptions; the timeout is the longest wait for a page.
+  // The same for long ranges. The daemon sends page after page without being asked, at most one page ahead of
+  // the page in use, and waits when the program uses the range slowly. When the connection breaks, the range
+  // opens it again after the last received page, within RetryOptions. The timeout is per page.
   ItemRange QueryStream(QueryRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
   ItemRange ScanStream(ScanRequest request, StreamOptions stream = {}, CallOptions options = {}) const;
 
   // ---- tables ---- (blocking)
 
-  // Creates a table with its indexes; it is usable when the call returns. ALREADY_EXISTS: there is one of
-  // that name.
+  // Creates a table with its indexes; the table is usable when the call returns. ALREADY_EXISTS: a table of
+  // that name exists.
   absl::StatusOr<TableResult> CreateTable(const TableDefinition& definition, CallOptions options = {}) const;
   absl::StatusOr<TableResult> DescribeTable(const std::string& table_name, CallOptions options = {}) const;
   absl::StatusOr<ListTablesResult> ListTables(const ListTablesRequest& request = {},
                                               CallOptions options = {}) const;
-  // Deletes a table, its items and its indexes; returns it as it was. INVALID_ARGUMENT also: its deletion
-  // protection is on.
+  // Deletes a table, its items and its indexes; returns the description from before the deletion.
+  // INVALID_ARGUMENT also: the table's deletion protection is on.
   absl::StatusOr<TableResult> DeleteTable(const std::string& table_name, CallOptions options = {}) const;
   // Changes billing mode, throughput, deletion protection, stream or stream view type, or creates or deletes
-  // one global index; returns the table as it is then. RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): another index of
-  // the table is being created.
+  // one global index; returns the description after the change. RESOURCE_EXHAUSTED (LIMIT_EXCEEDED): another
+  // index of the table is being created.
   absl::StatusOr<TableResult> UpdateTable(const UpdateTableRequest& request, CallOptions options = {}) const;
   // Tags are part of TableResult.
   absl::StatusOr<TagTableResult> TagTable(const TagTableRequest& request, CallOptions options = {}) const;
   absl::StatusOr<TagTableResult> UntagTable(const UntagTableRequest& request, CallOptions options = {}) const;
-  // Has items deleted when the time in one of their attributes has come, within seconds, or no longer.
-  // INVALID_ARGUMENT also: it is as asked for already, or on for another attribute.
+  // Turns time to live on or off. While it is on, the daemon deletes an item within seconds after the time in
+  // the chosen attribute. INVALID_ARGUMENT also: already as requested, or on for another attribute.
   absl::StatusOr<UpdateTimeToLiveResult> UpdateTimeToLive(const UpdateTimeToLiveRequest& request,
                                                           CallOptions options = {}) const;
   absl::StatusOr<TimeToLiveResult> DescribeTimeToLive(const std::string& table_name,
@@ -237,23 +240,22 @@ class ITEMDB_EXPORT Client {
   //   for (const ChangeRecord& change : changes) { ... }
   //   // changes.status() says why it ended.
   //
-  // It ends when it is cancelled, and behind the last change of a table that was deleted. A lost connection
-  // is opened again where it broke, and from the first reply on that is tried for as long as it takes, unless
-  // `options.retry` bounds it; the timeout is the longest time without a word from the daemon, which says
-  // something several times within it. OUT_OF_RANGE: the next change is no longer kept; the message names the
-  // oldest that is.
+  // The range ends when it is cancelled, and after the last change of a table that was deleted. When the
+  // connection is lost, the range opens the stream again where it broke. After the first reply it retries
+  // without limit, unless `options.retry` sets one. The timeout is the longest silence of the daemon that the
+  // range accepts; the daemon sends something several times within that time. OUT_OF_RANGE: the next change
+  // is no longer kept; the message names the oldest change that is kept.
   ChangeRange Watch(const WatchRequest& request = {}, CallOptions options = {}) const;
   absl::StatusOr<DaemonStatus> GetStatus(const GetStatusRequest& request = {},
                                          CallOptions options = {}) const;
-  // Verifies that items, index entries, counters and change log agree: of one table, or of all when the name
-  // is empty. Reads everything, so give it a long timeout; the client's default does not apply, its own is
-  // one hour.
+  // Verifies that items, index entries, size statistics and change log agree: of one table, or of all tables
+  // when the name is empty. Reads all data, so the default timeout is one hour here instead of the client's.
   absl::StatusOr<CheckDatabaseResult> CheckDatabase(const std::string& table_name = "",
                                                     CallOptions options = {}) const;
-  // The same, of one index too, and with repair.
+  // The same; can also check one index only, and repair.
   absl::StatusOr<CheckDatabaseResult> CheckAndRepair(const CheckDatabaseRequest& request,
                                                      CallOptions options = {}) const;
-  // How the daemon has seen tables being read and written since it was started: one table, or all when the
+  // How clients have read and written tables since the daemon was started: one table, or all tables when the
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",
                                                          CallOptions options = {}) const;
@@ -262,7 +264,7 @@ class ITEMDB_EXPORT Client {
   friend class ClientAccess;
   explicit Client(std::shared_ptr<ClientCore> core);
 
-  // Each operation, in the one form that the others are made from.
+  // Each operation with a callback; the other two forms call it.
   void Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
   void Start(const UpdateItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
   void Start(const DeleteItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
@@ -281,5 +283,4 @@ class ITEMDB_EXPORT Client {
   std::shared_ptr<ClientCore> core_;
 };
 
-}  // namespace client
 }  // namespace itemdb

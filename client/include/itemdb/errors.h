@@ -11,28 +11,29 @@
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()
 //   RESOURCE_EXHAUSTED   ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED
-//                                                   nothing was applied: too much under one partition key of a
-//                                                   table with local indexes
+//                                                   nothing was applied: the items of one partition key in a
+//                                                   table with local indexes would be too large together
 //   UNAVAILABLE          UNAVAILABLE                the daemon cannot be reached, or is starting or stopping;
 //                                                   nothing was applied, trying again is safe
-//   UNAUTHENTICATED      UNAUTHENTICATED            the daemon asks for an access key, and got none or not a
-//                                                   good one (options.h); nothing was applied
-//   PERMISSION_DENIED    ACCESS_DENIED              the role of the access key is less than this takes;
+//   UNAUTHENTICATED      UNAUTHENTICATED            the call carried no valid access key, and the daemon
+//                                                   requires one (options.h); nothing was applied
+//   PERMISSION_DENIED    ACCESS_DENIED              the role of the access key does not allow the operation;
 //                                                   nothing was applied
 //   UNKNOWN              WRITE_OUTCOME_UNKNOWN      a write was sent and its outcome was lost: read before
 //                                                   repeating, or use request tokens (options.h)
-//   DEADLINE_EXCEEDED    WRITE_OUTCOME_UNKNOWN      the deadline passed after a write was sent; likewise
+//   DEADLINE_EXCEEDED    WRITE_OUTCOME_UNKNOWN      the deadline passed after a write was sent; see UNKNOWN
 //   DEADLINE_EXCEEDED    DEADLINE_EXCEEDED          the deadline passed on a read
-//   CANCELLED            WRITE_OUTCOME_UNKNOWN      the call was cancelled after a write was sent; likewise
+//   CANCELLED            WRITE_OUTCOME_UNKNOWN      the call was cancelled after sending a write; see UNKNOWN
 //   CANCELLED            CANCELLED                  the call was cancelled; nothing was applied
-//   ABORTED              STATE_TOO_OLD              the one state of a stream is kept no longer; begin it again
-//   OUT_OF_RANGE         CHANGES_TRIMMED            the change records asked for are gone
+//   ABORTED              STATE_TOO_OLD              the state that a stream reads is no longer kept; begin
+//                                                   the stream again
+//   OUT_OF_RANGE         CHANGES_TRIMMED            the requested change records are no longer kept
 //   DATA_LOSS            DATA_LOSS                  stored bytes do not decode or fail their checksum
-//   DATA_LOSS            UNEXPECTED_ITEM            an item is not what the program's struct asks for (item_traits.h)
+//   DATA_LOSS            UNEXPECTED_ITEM            an item does not fit the program's struct (item_traits.h)
 // clang-format on
 //
-// What can be tried again safely has been, within the call's deadline and RetryOptions (options.h), before a
-// status is returned.
+// Before the client returns a status, it has repeated every call that is safe to repeat, within the call's
+// deadline and RetryOptions (options.h).
 #pragma once
 
 #include <optional>
@@ -46,7 +47,6 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
 inline constexpr std::string_view kReasonValidation = "VALIDATION";
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
@@ -66,15 +66,15 @@ inline constexpr std::string_view kReasonUnexpectedItem = "UNEXPECTED_ITEM";
 // The machine-readable reason; empty for OK and for statuses that are not from this library.
 ITEMDB_EXPORT std::string ReasonOf(const absl::Status& status);
 
-// The id of the rule of the daemon's docs/rules.md that was broken, for example "SEM-039"; empty when it is
-// not known or the daemon is older than this. For people and tests: programs decide by the reason.
+// The id of the broken rule in the daemon's docs/rules.md, for example "SEM-039"; empty when it is not known
+// or when an older daemon does not send it. For people and tests: programs decide by the reason.
 ITEMDB_EXPORT std::string RuleOf(const absl::Status& status);
 
-// How long to wait before trying again; zero when waiting does not help or is not known to.
+// How long to wait before trying again; zero when the daemon did not say, or when waiting does not help.
 ITEMDB_EXPORT absl::Duration RetryAfterOf(const absl::Status& status);
 
-// The item the false condition was evaluated against: set when the reason is CONDITIONAL_CHECK_FAILED, the
-// request asked for it, and there was an item.
+// The item for which the condition was false: set when the reason is CONDITIONAL_CHECK_FAILED, the request
+// asked for the item, and the item exists.
 ITEMDB_EXPORT std::optional<Item> ConditionFailedItem(const absl::Status& status);
 
 // Why one action of a cancelled transaction would or would not have been applied.
@@ -88,13 +88,13 @@ struct CancellationReason {
     kValidationError,
     // Items with its partition key and their entries in local indexes would be larger than the daemon allows.
     kItemCollectionSizeLimitExceeded,
-    // A newer daemon's code.
+    // A code of a newer daemon that this library does not know.
     kUnknown,
   };
   Code code = Code::kNone;
   // Empty with kNone.
   std::string message;
-  // The stored item, when the action asked for it and there was one.
+  // The stored item, if the action asked for it and it exists.
   std::optional<Item> item;
 };
 
@@ -104,18 +104,17 @@ ITEMDB_EXPORT std::string_view CodeName(CancellationReason::Code code);
 // One per action, in request order, when the reason is TRANSACTION_CANCELLED; otherwise empty.
 ITEMDB_EXPORT std::vector<CancellationReason> CancellationReasons(const absl::Status& status);
 
-// What became of one write of a BatchWriteItem that failed.
+// The outcome of one write of a BatchWriteItem that failed.
 enum class BatchWriteOutcome {
-  // It is there, durably.
+  // It was applied and is durable.
   kApplied,
-  // It is not there and will not be: sending it again is safe.
+  // It was not applied and never will be: sending it again is safe.
   kNotApplied,
-  // It may or may not be there: read before sending it again.
+  // It may or may not have been applied: read before sending it again.
   kUnknown,
 };
 
 // One per write, in request order, when `status` is that of a BatchWriteItem; otherwise empty.
 ITEMDB_EXPORT std::vector<BatchWriteOutcome> BatchWriteOutcomes(const absl::Status& status);
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Marks what the shared library offers; everything else in it is hidden.
+// Marks the symbols that the shared library exports; all others are hidden.
 #pragma once
 
 #define ITEMDB_EXPORT __attribute__((visibility("default")))

@@ -1,5 +1,5 @@
-// Expressions as C++ instead of text: names and values get placeholders of their own, so that nothing has to
-// be escaped, reserved or declared twice.
+// Expressions as C++ instead of text. Names and values become placeholders automatically: a program need not
+// escape reserved words or declare placeholders.
 //
 //   UpdateItemRequest request = Compose(
 //       UpdateItemRequest{.table_name = "Product", .key = key},
@@ -11,9 +11,9 @@
 //                                Filter(Attr("total") > 100 || Attr("rep")["name"] == "Ann"),
 //                                Select({Attr("SK"), Attr("total"), Attr("lines")[0]}));
 //
-// Compose fills the request's expression texts and adds to its names and values; texts written by hand and
-// these can stand in one request. Lengths, nesting and types are the daemon's to judge, as with text.
-// Everything here is a plain value: copies own what they hold, and are as thread-safe as a std::string.
+// Compose sets the request's expression texts and adds to its names and values. One request can hold both
+// hand-written texts and composed ones. The daemon checks lengths, nesting and types, as for text. Everything
+// here is a plain value: copies own their contents, and are as thread-safe as a std::string.
 #pragma once
 
 #include <concepts>
@@ -30,10 +30,9 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
-// The text of an expression, with names and values where placeholders will stand. The other classes are made
-// of it.
+// The text of an expression that is not yet written: pieces of text, attribute names and values. Write
+// replaces names and values by placeholders. The other classes are made of it.
 class ITEMDB_EXPORT ExpressionText {
  public:
   struct Name {
@@ -49,8 +48,8 @@ class ITEMDB_EXPORT ExpressionText {
 
   bool empty() const { return pieces_.empty(); }
 
-  // The text with placeholders that are new to `names` and `values`, which get what they stand for. One name
-  // has one placeholder. `values` may be null when there are none in it.
+  // The text with placeholders that do not yet occur in `names` and `values`; adds each placeholder's name or
+  // value to these maps. Equal names share one placeholder. `values` may be null if it is not needed.
   std::string Write(ExpressionAttributeNames& names, ExpressionAttributeValues* values) const;
 
  private:
@@ -61,26 +60,26 @@ class ITEMDB_EXPORT ExpressionText {
 
 class Condition;
 
-// A place in an item: an attribute, or what lies inside it. `Attr("a")["b"][2]` is member b of the map a, and
-// in that list the element number 2. Names may hold any characters, dots too.
+// A path in an item: an attribute, or an element inside one. `Attr("a")["b"][2]` is element 2 of the list
+// that is member b of the map a. Names may contain any characters, dots too.
 class ITEMDB_EXPORT Path {
  public:
   explicit Path(std::string name) { text_.AttributeName(std::move(name)); }
 
   Path operator[](std::string_view member) const;
-  // From 0.
+  // List elements count from 0.
   Path operator[](int index) const;
 
-  // attribute_exists, attribute_not_exists.
+  // The functions attribute_exists and attribute_not_exists.
   Condition Exists() const;
   Condition NotExists() const;
-  // attribute_type.
+  // The function attribute_type.
   Condition HasType(ValueType type) const;
-  // begins_with: S and B.
+  // The function begins_with, for S and B.
   Condition BeginsWith(Value prefix) const;
-  // contains: part of S or B, element of a set or a list.
+  // The function contains: part of an S or B, element of a set or a list.
   Condition Contains(Value part) const;
-  // Both ends included.
+  // Includes both ends.
   Condition Between(Value low, Value high) const;
   // Equal to one of 1 to 100 values.
   Condition In(const std::vector<Value>& values) const;
@@ -93,7 +92,7 @@ class ITEMDB_EXPORT Path {
 
 inline Path Attr(std::string name) { return Path(std::move(name)); }
 
-// What a comparison compares with, and what SET assigns: a value, a path, or something computed.
+// The right side of a comparison or of SET: a value, a path, or a computed operand.
 class ITEMDB_EXPORT Operand {
  public:
   template <typename T>
@@ -109,7 +108,7 @@ class ITEMDB_EXPORT Operand {
   ExpressionText text_;
 };
 
-// size(path): characters of S, bytes of B, elements of sets, lists and maps. For comparisons.
+// size(path): characters of S, bytes of B, elements of sets, lists and maps. For comparisons only.
 class ITEMDB_EXPORT SizeOf {
  public:
   explicit SizeOf(const Path& path);
@@ -121,7 +120,7 @@ class ITEMDB_EXPORT SizeOf {
 
 // ---- conditions and filters ----------------------------------------------------------------------
 
-// A condition, for If and Filter. Combined with &&, || and !.
+// A condition, for If and Filter. &&, || and ! combine conditions.
 class ITEMDB_EXPORT Condition {
  public:
   explicit Condition(ExpressionText text) : text_(std::move(text)) {}
@@ -169,14 +168,14 @@ Condition operator>=(const L& left, const R& right) {
 
 // ---- updates -------------------------------------------------------------------------------------
 
-// For Set: sum and difference of numbers.
+// Sum and difference of numbers, for Update::Set.
 ITEMDB_EXPORT Operand operator+(const Path& left, const Operand& right);
 ITEMDB_EXPORT Operand operator-(const Path& left, const Operand& right);
-// if_not_exists(path, otherwise): what is stored there, else the other.
+// if_not_exists(path, otherwise): the stored value, or `otherwise` if there is none.
 ITEMDB_EXPORT Operand IfNotExists(const Path& path, const Operand& otherwise);
-// list_append(first, second).
+// The function list_append(first, second).
 ITEMDB_EXPORT Operand ListAppend(const Operand& first, const Operand& second);
-// The sum and the difference where the left side is computed: Plus(IfNotExists(Attr("n"), 0), 1).
+// Sum and difference with a computed left side: Plus(IfNotExists(Attr("n"), 0), 1).
 ITEMDB_EXPORT Operand Plus(const Operand& left, const Operand& right);
 ITEMDB_EXPORT Operand Minus(const Operand& left, const Operand& right);
 
@@ -215,8 +214,8 @@ class ITEMDB_EXPORT KeyCondition {
   ExpressionText text_;
 };
 
-// A key attribute of the table or index. Offers what key conditions allow and nothing else: equality on
-// partition-key attributes, and at most one range over the sort-key attributes.
+// A key attribute of the table or index. Offers only what key conditions allow: equality on partition-key
+// attributes, and at most one range over the sort-key attributes.
 class ITEMDB_EXPORT Key {
  public:
   explicit Key(std::string name) : name_(std::move(name)) {}
@@ -238,7 +237,7 @@ class ITEMDB_EXPORT Key {
 
 // ---- into requests -------------------------------------------------------------------------------
 
-// What an expression is for. Made by If, Filter, Where and Select; Update is its own.
+// The part of a request that an expression is for. Made by If, Filter, Where and Select; Update needs none.
 struct ConditionPart {
   ExpressionText text;
 };
@@ -252,13 +251,13 @@ struct ProjectionPart {
   ExpressionText text;
 };
 
-// The write happens only when this holds.
+// The write happens only when this condition is true.
 inline ConditionPart If(const Condition& condition) { return {condition.text()}; }
-// Items for which this does not hold are left out of the page.
+// Items for which this condition is false are left out of the page.
 inline FilterPart Filter(const Condition& condition) { return {condition.text()}; }
-// The items of a Query.
+// Selects the items of a Query.
 inline KeyConditionPart Where(const KeyCondition& condition) { return {condition.text()}; }
-// Only these come back.
+// Only these attributes are returned.
 ITEMDB_EXPORT ProjectionPart Select(const std::vector<Path>& paths);
 
 namespace internal {
@@ -295,13 +294,12 @@ void Put(Request& request, const Update& update) {
 
 }  // namespace internal
 
-// `request` with expressions put into it: any request or transaction action of requests.h, and the parts that
-// it has a field for; another part does not compile. A text that was there before is replaced.
+// Returns `request` with the expressions in `parts`. The request is any request or transaction action of
+// requests.h; a part that the request has no field for does not compile. Replaces a text that was set before.
 template <typename Request, typename... Parts>
 Request Compose(Request request, const Parts&... parts) {
   (internal::Put(request, parts), ...);
   return request;
 }
 
-}  // namespace client
 }  // namespace itemdb

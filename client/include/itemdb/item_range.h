@@ -1,13 +1,11 @@
-// Items one after another, fetched page by page while they are used.
+// Items one after another; the range fetches each page when the program reaches it.
 #pragma once
 
 #include "itemdb/lazy_range.h"
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
 using ItemRange = LazyRange<Item>;
 
-}  // namespace client
 }  // namespace itemdb

@@ -1,4 +1,4 @@
-// Structs as items, by one trait.
+// Conversion between structs and items. A program specialises ItemTraits once for each struct.
 //
 //   struct Product {
 //     std::string product_id;
@@ -12,20 +12,22 @@
 //       return itemdb::ItemBuilder()
 //           .With("product_id", product.product_id)
 //           .With("stock", product.stock)
-//           .With("note", product.note)  // Left out when it is empty.
+//           .With("note", product.note)  // Left out when `note` is empty.
 //           .Build();
 //     }
 //     static absl::StatusOr<Product> FromItem(const itemdb::Item& item) {
 //       Product product;
 //       itemdb::ItemReader reader(item);
-//       reader.Read("product_id", product.product_id).Read("stock", product.stock).Read("note",
-//       product.note); return reader.Finish(std::move(product));
+//       reader.Read("product_id", product.product_id)
+//           .Read("stock", product.stock)
+//           .Read("note", product.note);
+//       return reader.Finish(std::move(product));
 //     }
 //   };
 //
 //   absl::StatusOr<WriteResult> put = PutItemAs(client, "Product", product);
-//   absl::StatusOr<std::optional<Product>> got = GetItemAs<Product>(client, {.table_name = "Product", .key =
-//   key});
+//   absl::StatusOr<std::optional<Product>> got =
+//       GetItemAs<Product>(client, {.table_name = "Product", .key = key});
 #pragma once
 
 #include <concepts>
@@ -45,11 +47,10 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
-// To be specialised for a struct T, in namespace itemdb, with
+// A program specialises this for its struct T, in namespace itemdb, with
 //   static Item ToItem(const T&);
-//   static absl::StatusOr<T> FromItem(const Item&);  // DATA_LOSS when it is no T.
+//   static absl::StatusOr<T> FromItem(const Item&);  // DATA_LOSS: the item does not fit T.
 template <typename T>
 struct ItemTraits;
 
@@ -70,13 +71,14 @@ absl::StatusOr<T> FromItem(const Item& item) {
 }
 
 // ---- C++ types as values -------------------------------------------------------------------------
-// What ItemBuilder and ItemReader take: std::string (S), bool (BOOL), integers and Number (N), Value itself,
-// structs with ItemTraits (M), std::vector of such (L), std::map<std::string, ...> of such (M), std::optional
-// of such (absent). Numbers have all their digits; one that does not fit an integer is refused.
+// ItemBuilder and ItemReader convert std::string (S), bool (BOOL), integers and Number (N), Value, structs
+// with ItemTraits (M), std::vector of these types (L), std::map from std::string to these types (M), and
+// std::optional of these types (an empty optional is an absent attribute). A Number keeps all its digits.
+// Reading a number into an integer that cannot hold it is an error.
 
 namespace internal {
 
-// What follows "attribute NAME" in an error. DATA_LOSS, reason UNEXPECTED_ITEM.
+// An error whose text follows "attribute NAME". DATA_LOSS, reason UNEXPECTED_ITEM.
 ITEMDB_EXPORT absl::Status WrongType(std::string_view expected, const Value& value);
 ITEMDB_EXPORT absl::Status NotInRange(const Number& number);
 
@@ -191,7 +193,7 @@ class ItemBuilder {
     item_.Set(std::move(name), internal::ValueTraits<T>::To(value));
     return *this;
   }
-  // Nothing when `value` is empty.
+  // Adds nothing when `value` is empty.
   template <typename T>
   ItemBuilder& With(std::string name, const std::optional<T>& value) {
     if (value.has_value()) With(std::move(name), *value);
@@ -210,15 +212,15 @@ class ITEMDB_EXPORT ItemReader {
  public:
   explicit ItemReader(const Item& item) : item_(item) {}
 
-  // DATA_LOSS (reason UNEXPECTED_ITEM): the attribute is missing, has another type, or is a number that does
-  // not fit.
+  // DATA_LOSS (reason UNEXPECTED_ITEM): the attribute is missing, has another type, or does not fit into
+  // `out`.
   template <typename T>
   ItemReader& Read(std::string_view name, T& out) {
     const Value* value = Required(name);
     if (value != nullptr) Keep(name, internal::ValueTraits<T>::From(*value, out));
     return *this;
   }
-  // Empty when the attribute is missing or NULL.
+  // Makes `out` empty when the attribute is missing or NULL.
   template <typename T>
   ItemReader& Read(std::string_view name, std::optional<T>& out) {
     const Value* value = item_.find_or_null(name);
@@ -237,7 +239,7 @@ class ITEMDB_EXPORT ItemReader {
   }
 
   const absl::Status& status() const { return status_; }
-  // `value`, or the first error.
+  // Returns `value`, or the first error.
   template <typename T>
   absl::StatusOr<T> Finish(T value) const {
     if (!status_.ok()) return status_;
@@ -245,7 +247,7 @@ class ITEMDB_EXPORT ItemReader {
   }
 
  private:
-  // Null, with an error, when there is none.
+  // Null when the attribute is missing; keeps that as an error.
   const Value* Required(std::string_view name);
   void Keep(std::string_view name, const absl::Status& status);
 
@@ -254,9 +256,9 @@ class ITEMDB_EXPORT ItemReader {
 };
 
 // ---- typed operations ----------------------------------------------------------------------------
-// As the operations of Client they are named after, with their errors, and those of FromItem. Blocking.
+// As the Client operations of the same names, with their errors and those of FromItem. Blocking.
 
-// `request.item` is replaced by `value`.
+// Replaces `request.item` by `value`.
 template <MappedToItem T>
 absl::StatusOr<WriteResult> PutItemAs(const Client& client, PutItemRequest request, const T& value,
                                       CallOptions options = {}) {
@@ -282,7 +284,7 @@ absl::StatusOr<std::optional<T>> GetItemAs(const Client& client, const GetItemRe
   return std::optional<T>(*std::move(value));
 }
 
-// All that is left of a range, for example of Client::QueryAll. Unbounded: for sequences known to be small.
+// All remaining items of a range, such as Client::QueryAll's. Unbounded: for sequences known to be small.
 template <MappedToItem T>
 absl::StatusOr<std::vector<T>> ToVectorOf(ItemRange range) {
   std::vector<T> values;
@@ -296,5 +298,4 @@ absl::StatusOr<std::vector<T>> ToVectorOf(ItemRange range) {
   }
 }
 
-}  // namespace client
 }  // namespace itemdb

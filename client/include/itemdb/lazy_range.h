@@ -1,8 +1,8 @@
-// Elements one after another, fetched while they are used.
+// A sequence whose elements are fetched while a program iterates over it.
 //
 //   ItemRange range = client.QueryAll({...});
 //   for (const Item& item : range) { ... }
-//   if (!range.status().ok()) { ... the items seen are not all there are ... }
+//   if (!range.status().ok()) { ... the sequence ended early ... }
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,14 @@
 #include "absl/status/statusor.h"
 
 namespace itemdb {
-inline namespace client {
 
-// A lazy sequence that can be passed through once. It holds the page in use and nothing more, fetches the
-// next one when that is used up (blocking), and may be dropped at any point. It stays usable after the Client
-// that made it is gone. Movable; to be used by one thread at a time.
+// A lazy sequence that can be iterated once. It holds only the page in use and fetches the next page after
+// that (blocking). May be destroyed at any point, and may outlive the Client that made it. Movable; for one
+// thread at a time.
 template <typename Element>
 class LazyRange {
  public:
-  // Produces the next element, nothing at the end, or the error that ends the sequence.
+  // Returns the next element, nothing at the end, or the error that ends the sequence.
   using Source = absl::AnyInvocable<absl::StatusOr<std::optional<Element>>()>;
 
   class iterator {
@@ -44,7 +43,7 @@ class LazyRange {
       return *this;
     }
     void operator++(int) { range_->Advance(); }
-    // Only "at the end or not" is defined.
+    // Defined only as "is at the end or not".
     friend bool operator==(const iterator& it, std::default_sentinel_t) { return it.at_end(); }
 
    private:
@@ -56,7 +55,7 @@ class LazyRange {
 
   explicit LazyRange(Source source) : source_(std::move(source)) {}
 
-  // The next element, nothing at the end, or the error that ended the sequence (again at each further call).
+  // The next element, nothing at the end, or the error that ended the sequence (also at each further call).
   absl::StatusOr<std::optional<Element>> Next() {
     Advance();
     if (!status_.ok()) return status_;
@@ -70,11 +69,11 @@ class LazyRange {
   }
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
-  // OK while elements come and after the true end; otherwise the error that ended the sequence early. Look at
-  // it after every loop.
+  // OK while elements come and after the regular end; otherwise the error that ended the sequence early.
+  // Check it after every loop.
   const absl::Status& status() const { return status_; }
 
-  // All elements that are left, or the error. Unbounded: for sequences known to be small.
+  // All remaining elements, or the error. Unbounded: for sequences that are known to be small.
   absl::StatusOr<std::vector<Element>> ToVector() {
     std::vector<Element> elements;
     for (Advance(); current_.has_value(); Advance()) elements.push_back(*std::move(current_));
@@ -101,5 +100,4 @@ class LazyRange {
   bool ended_ = false;
 };
 
-}  // namespace client
 }  // namespace itemdb

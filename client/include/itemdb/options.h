@@ -14,33 +14,32 @@
 #include "itemdb/export.h"
 
 namespace itemdb {
-inline namespace client {
 
-// "unix:/run/itemdb/itemd.sock" where that exists, else "127.0.0.1:7420".
+// "unix:/run/itemdb/itemd.sock" if that socket exists, otherwise "127.0.0.1:7420".
 ITEMDB_EXPORT std::string DefaultEndpoint();
 
 // TLS to the daemon. Files are PEM and are read once, by Client::Open.
 struct TlsOptions {
-  // Certificates of the authorities that may have signed the daemon's. Default: those the system trusts.
+  // Certificates of the authorities that may sign the daemon's. Default: those that the system trusts.
   std::string ca_file = "";
   // This client's certificate (with its chain) and private key, for a daemon that asks for one
   // (`--tls-client-ca`). Both or neither.
   std::string cert_file = "";
   std::string key_file = "";
-  // The name the daemon's certificate must bear. Default: the host of the endpoint.
+  // The name that the daemon's certificate must contain. Default: the host of the endpoint.
   std::string server_name = "";
 };
 
-// When a call is sent again after it failed, always within its deadline and only where it cannot be applied
-// twice: reads; writes that provably were not applied (not sent, or refused with QUEUE_FULL, UNAVAILABLE or
-// another refusal of the daemon that says when to try again); and, when their outcome is unknown, writes that
-// carry a request token (CallOptions). Nothing else is ever sent twice.
+// When a failed call is sent again. This always happens within the call's deadline, and only where the call
+// cannot be applied twice: a read; a write that was certainly not applied (not sent, or refused with
+// QUEUE_FULL, UNAVAILABLE or another error with which the daemon says when to try again); and a write of
+// unknown outcome that carries a request token (CallOptions). No other call is sent again.
 struct RetryOptions {
-  // Attempts in all, at least 1; 1 switches retries off. More outlives longer restarts of the daemon.
+  // Attempts in all, at least 1; 1 switches retries off. More survive a longer restart of the daemon.
   int max_attempts = 5;
-  // Pause before the second attempt; it doubles from one to the next up to the greatest. Each is shortened by
-  // a random part of up to a half, so that many clients do not return at once, and lengthened to what the
-  // daemon asks for. Both longer than 0.
+  // Pause before the second attempt, and the longest pause. The pause doubles with each attempt. A random
+  // part of up to a half is taken off each pause, so that many clients do not return at once. A pause is
+  // never shorter than the daemon asks for. Both longer than 0.
   absl::Duration initial_backoff = absl::Milliseconds(50);
   absl::Duration max_backoff = absl::Seconds(2);
 };
@@ -48,38 +47,38 @@ struct RetryOptions {
 struct ClientOptions {
   // "HOST:PORT" or "unix:/PATH". Default: DefaultEndpoint().
   std::string endpoint = "";
-  // Deadline of calls whose CallOptions name none, all attempts together.
+  // Deadline of calls whose CallOptions name none, for all attempts together.
   absl::Duration timeout = absl::Seconds(30);
   RetryOptions retry = {};
-  // Default: no TLS, for loopback and unix sockets.
+  // Default: no TLS, which is meant for loopback and unix sockets.
   std::optional<TlsOptions> tls = std::nullopt;
   // Sent with every call as gRPC metadata, for example {"x-tenant", "blue"}. Keys: lower-case letters,
   // digits, '-', '_' and '.', not beginning with "grpc-" and not ending with "-bin". Values: printable ASCII.
   std::multimap<std::string, std::string> metadata = {};
-  // Id and secret of the access key that every call carries, for a daemon that asks for one
-  // (`--access-keys`). Both or neither; off loopback only with TLS, as whoever reads the secret has it. In no
-  // message of this library is the secret.
+  // Id and secret of the access key that every call carries, for a daemon that requires one
+  // (`--access-keys`). Both or neither. To another host than loopback they are sent with TLS only, because
+  // anybody who can read the connection can read the secret. No message of this library contains the secret.
   std::string access_key_id = "";
   std::string secret_access_key = "";
 };
 
 // How one call is made.
 struct CallOptions {
-  // The call ends with DEADLINE_EXCEEDED after this time, all attempts together, or with UNAVAILABLE when it
-  // never got a connection to be sent on; for a range, each page has it anew. Default: the client's.
+  // The longest time for all attempts together; for a range, for each page. After it the call ends with
+  // DEADLINE_EXCEEDED, or with UNAVAILABLE if no connection was established. Default: the client's.
   absl::Duration timeout = absl::ZeroDuration();
   // Default: the client's.
   std::optional<RetryOptions> retry = std::nullopt;
-  // Ends the call early. Default: nothing does.
+  // Cancels the call. Default: none.
   std::optional<CancelToken> cancel = std::nullopt;
-  // Gives a PutItem, UpdateItem, DeleteItem or BatchWriteItem a random request token: the daemon applies it
-  // once however often it arrives, so it is sent again when its outcome is unknown. Costs the daemon one more
-  // small record per write. TransactWriteItems has a token always; no effect on anything else.
+  // Gives a PutItem, UpdateItem, DeleteItem or BatchWriteItem a random request token. The daemon applies a
+  // request with a token once even if it arrives several times, so the client sends it again when its outcome
+  // is unknown. Costs the daemon one small record per write. TransactWriteItems always has a token; other
+  // operations ignore this option.
   bool idempotent = false;
-  // A request token of the caller's own, 1 to 36 characters, with the same effect; to repeat a write later,
+  // A request token of the caller's own, 1 to 36 characters, with the same effect. To repeat a write later,
   // even from another process, send the same request with the same token within ten minutes. Default: none.
   std::string client_request_token = "";
 };
 
-}  // namespace client
 }  // namespace itemdb

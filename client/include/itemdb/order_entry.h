@@ -1,11 +1,11 @@
-// The order-entry application on four tables: Employee, Customer, Order, Product. Its table definitions, its
-// sample data, its 15 access patterns and its writes, as functions over a Client.
+// The order-entry application on four tables: Employee, Customer, Order, Product. Functions over a Client
+// offer its table definitions, sample data, 15 access patterns and writes.
 //
-// Every pattern is a GetItem or a Query (pattern 6: one Query per shard, in parallel); none scans. Each is
-// offered twice: typed (CustomerOrders returns Orders) and by name with raw items (RunPattern), which run the
-// same requests.
+// Every pattern is a GetItem or a Query (pattern 6: one Query per shard, in parallel); none scans. Each
+// pattern is offered as a typed function (CustomerOrders returns Orders) and by name with raw items
+// (RunPattern). Both send the same requests.
 //
-// Invariant kept by every write here, whatever runs at the same time: a product's `total_inventory` is the
+// Invariant that every write here keeps, also while other writes run: a product's `total_inventory` is the
 // sum of the `inventory_quantity` of its stock items.
 //
 // Dates are text, "YYYY-MM-DD", and compare as text; ranges include both ends.
@@ -48,25 +48,25 @@ struct SampleItem {
 // The sample data: 5 employees, 5 customers, 5 orders with one line each, 2 products with 5 stock items.
 ITEMDB_EXPORT std::vector<SampleItem> SampleData();
 
-// Creates the tables that are missing. FAILED_PRECONDITION with reason TABLE_DIFFERS: a table of that name
-// exists with another definition; the message says what differs, and the tables before it may have been
-// created.
+// Creates the tables that do not exist. FAILED_PRECONDITION with reason TABLE_DIFFERS: a table of that name
+// exists with another definition. The message says what differs; tables before it in the order of
+// TableDefinitions() may have been created.
 ITEMDB_EXPORT absl::Status CreateTables(Client& client, CallOptions options = {});
 
 struct LoadResult {
-  // Items written now, and items of the sample data that were left alone because they, or the order or
-  // product they belong to, existed.
+  // Items written by this call, and items not written because they, or their order or product, exist already.
   int written = 0;
   int kept = 0;
 };
 
-// Writes the sample data that is missing; the tables must exist. Repeating it changes nothing. An order with
-// its lines and a product with its stock are each written in one transaction, and never over an existing one.
+// Writes the part of the sample data that does not exist; the tables must exist. A second call changes
+// nothing. An order with its lines is written in one transaction, a product with its stock too; neither
+// replaces an item.
 ITEMDB_EXPORT absl::StatusOr<LoadResult> Load(Client& client, CallOptions options = {});
 
 // ---- what the patterns return --------------------------------------------------------------------
 
-// Of each type, a pattern fills what its table or index holds, and leaves the rest empty.
+// A pattern sets the members that its table or index holds, and leaves the others empty.
 
 struct Employee {
   std::string employee_id;
@@ -100,11 +100,11 @@ struct Order {
   std::string account_rep_id;
   std::optional<Number> total_amount;
   std::vector<OrderedProduct> order_items;
-  // Only open orders have one.
+  // Set on open orders only.
   std::optional<int64_t> shard;
 };
 
-// A line of an order, seen from its product.
+// A line of an order, as it is found by its product.
 struct ProductOrder {
   std::string product_id;
   std::string order_id;
@@ -121,7 +121,7 @@ struct Stock {
 
 struct ProductStock {
   std::string product_id;
-  // Empty and 0 when the product has no metadata item.
+  // Empty and 0 if the product has no metadata item.
   std::string product_name;
   std::string category;
   std::optional<Number> unit_price;
@@ -130,7 +130,7 @@ struct ProductStock {
   std::vector<Stock> stock;
 };
 
-// Typed results one after another, fetched page by page while they are used; otherwise like ItemRange.
+// Typed results one after another, fetched page by page as a program reads them; otherwise like ItemRange.
 template <typename T>
 class Results {
  public:
@@ -138,11 +138,11 @@ class Results {
 
   explicit Results(Source source) : source_(std::move(source)) {}
 
-  // The next one, nothing at the end, or the error that ends the sequence. DATA_LOSS (reason
-  // UNEXPECTED_ITEM): an item does not have the attributes an order-entry item has.
+  // The next result, nothing at the end, or the error that ends the sequence. DATA_LOSS (reason
+  // UNEXPECTED_ITEM): an attribute of an item does not have the type that order entry gives it.
   absl::StatusOr<std::optional<T>> Next() { return source_(); }
 
-  // All that are left, or the error.
+  // All remaining results, or the error.
   absl::StatusOr<std::vector<T>> ToVector() {
     std::vector<T> all;
     while (true) {
@@ -159,7 +159,7 @@ class Results {
 
 // ---- the access patterns -------------------------------------------------------------------------
 
-// Two dates of one range, both included.
+// The first and the last date of a range, both included.
 struct DateRange {
   std::string from;
   std::string to;
@@ -183,8 +183,8 @@ ITEMDB_EXPORT absl::StatusOr<std::vector<std::string>> CustomerPhones(Client& cl
 // 5. In date order.
 ITEMDB_EXPORT Results<Order> CustomerOrders(Client& client, const std::string& customer_id,
                                             const DateRange& dates, CallOptions options = {});
-// 6. In date order, merged from kShards queries that run in parallel on kShards threads at most. Pages are
-// fetched as the merge needs them. Dropping the results early waits for a fetch under way.
+// 6. In date order, merged from kShards queries that run in parallel on at most kShards threads. Pages are
+// fetched when the merge needs them. Destroying the results waits for a fetch under way.
 ITEMDB_EXPORT Results<Order> OpenOrders(Client& client, const DateRange& dates, CallOptions options = {});
 // 7. Hired on or after `since`, in date order.
 ITEMDB_EXPORT Results<Employee> RecentHires(Client& client, const std::string& since,
@@ -227,7 +227,7 @@ ITEMDB_EXPORT absl::StatusOr<std::optional<int64_t>> TotalInventory(Client& clie
 struct PatternParameter {
   // For example "employee-id".
   std::string_view name;
-  // The example of the order-entry document.
+  // The value in the example of the order-entry document.
   std::string_view default_value;
 };
 
@@ -241,7 +241,7 @@ struct AccessPattern {
   // "GetItem" or "Query".
   std::string_view operation;
   std::string_view table_name;
-  // Empty when the table itself is read.
+  // Empty if the pattern reads the table itself.
   std::optional<std::string_view> index_name;
   std::vector<PatternParameter> parameters;
 };
@@ -249,12 +249,12 @@ struct AccessPattern {
 // All 15, in order of number.
 ITEMDB_EXPORT const std::vector<AccessPattern>& AccessPatterns();
 
-// The pattern with this name, or with this number as text; null when there is none. Valid for ever.
+// The pattern with this name or this number as text; null if there is none. Valid until the process ends.
 ITEMDB_EXPORT const AccessPattern* FindPatternOrNull(std::string_view name_or_number);
 
-// The items a pattern returns, as stored or as its index carries them. `arguments` are the pattern's
-// parameters in order; missing ones take their defaults. INVALID_ARGUMENT: more arguments than parameters, or
-// an empty one. Errors of the requests themselves come out of the range.
+// The items that a pattern returns, with the attributes that the table or index holds. `arguments` are the
+// pattern's parameters in order; missing ones have their defaults. INVALID_ARGUMENT: more arguments than
+// parameters, or an empty one. The range returns the errors of the requests.
 ITEMDB_EXPORT absl::StatusOr<ItemRange> RunPattern(Client& client, const AccessPattern& pattern,
                                                    const std::vector<std::string>& arguments,
                                                    CallOptions options = {});
@@ -265,9 +265,9 @@ struct NewOrderLine {
   std::string product_id;
   // At least 1.
   int64_t quantity = 0;
-  // Of one piece, at the time of the sale.
+  // The price of one piece at the time of the sale.
   Number price;
-  // Where the stock is taken from.
+  // The warehouse whose stock is reduced.
   std::string warehouse_id;
 };
 
@@ -276,11 +276,11 @@ struct NewOrder {
   std::string customer_id;
   std::string order_date;
   std::string account_rep_id;
-  // 1 to 33 lines, each for another product (a transaction has at most 100 actions).
+  // 1 to 33 lines, each with a different product (a transaction has at most 100 actions).
   std::vector<NewOrderLine> lines;
   // Default: the exact sum of quantity times price.
   std::optional<Number> total_amount = std::nullopt;
-  // 0 to kShards - 1. Default: by a hash of order_id.
+  // 0 to kShards - 1. Default: a hash of order_id chooses it.
   std::optional<int> shard = std::nullopt;
 };
 
@@ -290,21 +290,21 @@ struct PlacedOrder {
   Number total_amount;
 };
 
-// Stores the order as OPEN with its lines, and takes each line's quantity out of its warehouse's stock and
-// out of the product's total: all in one transaction. ALREADY_EXISTS (reason ORDER_EXISTS): the order id is
-// taken. FAILED_PRECONDITION (OUT_OF_STOCK): the message names each line that lacks stock, what was asked and
-// what there is. NOT_FOUND (NO_SUCH_PRODUCT). INVALID_ARGUMENT: a line, the
-// date or the shard is out of bounds, a product stands on two lines, a warehouse has the product's name, or
-// the default total has more than 38 digits.
+// Stores the order as OPEN with its lines, and subtracts each line's quantity from its warehouse's stock and
+// from the product's total, all in one transaction. ALREADY_EXISTS (reason ORDER_EXISTS): an order with this
+// id exists. FAILED_PRECONDITION (OUT_OF_STOCK): the message names each line that lacks stock, the requested
+// and the available quantity. NOT_FOUND (NO_SUCH_PRODUCT). INVALID_ARGUMENT: a line, the date or the shard is
+// out of bounds, two lines have the same product, a warehouse has the product's name, or the default total
+// has more than 38 digits.
 ITEMDB_EXPORT absl::StatusOr<PlacedOrder> PlaceOrder(Client& client, const NewOrder& order,
                                                      CallOptions options = {});
 
-// Sets the order to CLOSED and takes it out of the index of open orders. NOT_FOUND (NO_SUCH_ORDER).
-// FAILED_PRECONDITION (ORDER_NOT_OPEN): it is closed already.
+// Sets the order to CLOSED and removes it from the index of open orders. NOT_FOUND (NO_SUCH_ORDER).
+// FAILED_PRECONDITION (ORDER_NOT_OPEN): the order is closed already.
 ITEMDB_EXPORT absl::StatusOr<WriteResult> CloseOrder(Client& client, const std::string& order_id,
                                                      CallOptions options = {});
 
-// Of MoveStock and Restock.
+// The result of MoveStock and Restock.
 struct StockResult {
   uint64_t change_sequence = 0;
 };
@@ -317,9 +317,9 @@ struct StockMove {
   int64_t quantity = 0;
 };
 
-// Moves stock between two warehouses in one transaction; the total stays. The receiving warehouse may be new.
-// FAILED_PRECONDITION (OUT_OF_STOCK): not that much in the giving warehouse. INVALID_ARGUMENT: the warehouses
-// are the same, one has the product's name, or the quantity is below 1.
+// Moves stock between two warehouses in one transaction; the product's total stays the same. The receiving
+// warehouse may be new. FAILED_PRECONDITION (OUT_OF_STOCK): the giving warehouse has less than the quantity.
+// INVALID_ARGUMENT: the warehouses are the same, one has the product's name, or the quantity is below 1.
 ITEMDB_EXPORT absl::StatusOr<StockResult> MoveStock(Client& client, const StockMove& move,
                                                     CallOptions options = {});
 

@@ -1,5 +1,5 @@
-// Requests and results of the data operations. They follow DynamoDB's names and rules; the daemon judges
-// them, this library does not. Plain data, for designated initializers; the operations are in client.h.
+// Requests and results of the data operations. They follow DynamoDB's names and rules. The daemon checks the
+// rules; this library does not. Plain data, for designated initializers; the operations are in client.h.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 #include "itemdb/value.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Placeholders of expressions: "#name" -> attribute name and ":value" -> value. Each given one must be used.
+// Placeholders of expressions: "#name" -> attribute name and ":value" -> value. An expression must use each
+// placeholder that is given.
 using ExpressionAttributeNames = std::map<std::string, std::string>;
 using ExpressionAttributeValues = std::map<std::string, Value>;
 
-// What a successful write returns. The UPDATED ones and kAllNew are for UpdateItem only.
+// What a successful write returns. kUpdatedOld, kAllNew and kUpdatedNew are for UpdateItem only.
 enum class ReturnValues { kNone, kAllOld, kUpdatedOld, kAllNew, kUpdatedNew };
 
 // What a write whose condition was false returns: nothing, or the stored item.
@@ -31,7 +31,7 @@ enum class ReturnValuesOnConditionCheckFailure { kNone, kAllOld };
 struct PutItemRequest {
   std::string table_name;
   Item item;
-  // The write happens only when this holds for the item stored now. Default: no condition.
+  // The write happens only when this condition is true for the stored item. Default: no condition.
   std::string condition_expression = "";
   ExpressionAttributeNames expression_attribute_names = {};
   ExpressionAttributeValues expression_attribute_values = {};
@@ -79,10 +79,10 @@ struct DeleteItemRequest {
 // Of PutItem, UpdateItem and DeleteItem.
 struct WriteResult {
   uint64_t change_sequence = 0;
-  // What `return_values` asked for, when there is something to show.
+  // What `return_values` asked for; empty when there is nothing to return.
   std::optional<Item> attributes;
   std::optional<ConsumedCapacity> consumed_capacity = std::nullopt;
-  // When the table has local secondary indexes.
+  // Set only if the request asked for metrics and the table has local secondary indexes.
   std::optional<ItemCollectionMetrics> item_collection_metrics = std::nullopt;
 };
 
@@ -93,7 +93,7 @@ struct GetItemRequest {
   // Attributes to return. Default: all.
   std::string projection_expression = "";
   ExpressionAttributeNames expression_attribute_names = {};
-  // Doubles the capacity that is accounted for and changes nothing else: every read is consistent.
+  // Doubles the reported consumed capacity and has no other effect: every read is consistent.
   bool consistent_read = false;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
 };
@@ -112,15 +112,16 @@ struct KeysAndAttributes {
   std::string table_name;
   // At least one, none twice.
   std::vector<Item> keys = {};
-  // The key attributes are read with it, to tell which item is whose. At most some 4,000 bytes.
+  // The client also reads the key attributes, to find out which item belongs to which key; it removes them
+  // from the results if the projection does not name them. At most about 4,000 bytes.
   std::string projection_expression = "";
   ExpressionAttributeNames expression_attribute_names = {};
   bool consistent_read = false;
 };
 
 struct BatchGetItemRequest {
-  // One entry a table. Any number of keys: more than the daemon takes at once (100) are sent as several
-  // batches, one after the other, each of them read from the state of its moment.
+  // One entry for each table. Any number of keys: more than 100, the daemon's limit, are sent as several
+  // batches, one after the other. Each batch is read from the state at its own moment.
   std::vector<KeysAndAttributes> request_items = {};
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
 };
@@ -130,12 +131,12 @@ struct BatchGetItemResult {
   uint64_t change_sequence = 0;
   struct Table {
     std::string table_name;
-    // One per key, in their order; empty where there is no such item.
+    // One for each key, in the order of the keys; empty where there is no such item.
     std::vector<std::optional<Item>> items;
   };
-  // One per entry of the request, in their order.
+  // One for each entry of the request, in the order of the request.
   std::vector<Table> tables;
-  // One a table, over all batches.
+  // One for each table, summed over all batches.
   std::vector<ConsumedCapacity> consumed_capacity = {};
 };
 
@@ -148,9 +149,9 @@ struct TransactGet {
 };
 
 struct TransactGetItemsRequest {
-  // 1 to 100 over any tables, no item twice; the items together at most 4 MiB.
+  // 1 to 100 items of any tables, none twice; the items together have at most 4 MiB.
   std::vector<TransactGet> gets;
-  // Lifts DynamoDB's bounds: up to 10,000 items, together at most 16 MiB.
+  // Lifts DynamoDB's limits: up to 10,000 items with at most 16 MiB together.
   bool large = false;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
 };
@@ -158,9 +159,9 @@ struct TransactGetItemsRequest {
 // All read from one state.
 struct TransactGetItemsResult {
   uint64_t change_sequence = 0;
-  // One per get, in their order; empty where there is no such item.
+  // One for each get, in the order of the gets; empty where there is no such item.
   std::vector<std::optional<Item>> items;
-  // One a table.
+  // One for each table.
   std::vector<ConsumedCapacity> consumed_capacity = {};
 };
 
@@ -180,21 +181,21 @@ struct BatchDelete {
 using BatchWrite = std::variant<BatchPut, BatchDelete>;
 
 struct BatchWriteItemRequest {
-  // Independent writes over any tables, no two on the same item. More than the daemon takes at once (25
-  // writes, 16 MiB) are sent as several batches, one after the other, in this order. Not atomic as a whole.
+  // Independent writes to any tables, no two on the same item. More writes than the daemon's limit of 25
+  // writes or 16 MiB are sent as several batches, one after the other, in this order. Not atomic.
   std::vector<BatchWrite> writes;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_item_collection_metrics = ReturnItemCollectionMetrics::kNone;
 };
 
-// Every write was applied: writes that the daemon did not take on are sent again, and anything that is not
-// applied in the end is an error, see BatchWriteOutcomes().
+// Every write was applied. The client sends writes again that the daemon returned as unprocessed; a write
+// that is still not applied in the end makes the whole call an error, see BatchWriteOutcomes().
 struct BatchWriteItemResult {
   // Of the last batch.
   uint64_t change_sequence = 0;
-  // One a table, over all batches.
+  // One for each table, summed over all batches.
   std::vector<ConsumedCapacity> consumed_capacity = {};
-  // Each as the last batch that wrote to the item collection left it.
+  // The size after the last batch that wrote to the item collection.
   TableItemCollectionMetrics item_collection_metrics = {};
 };
 
@@ -231,7 +232,7 @@ struct TransactDelete {
       ReturnValuesOnConditionCheckFailure::kNone;
 };
 
-// Writes nothing; the transaction is cancelled unless the condition holds.
+// Writes nothing. When its condition is false, the transaction is cancelled.
 struct ConditionCheck {
   std::string table_name;
   Item key;
@@ -246,10 +247,9 @@ struct ConditionCheck {
 using TransactAction = std::variant<TransactPut, TransactUpdate, TransactDelete, ConditionCheck>;
 
 struct TransactWriteItemsRequest {
-  // 1 to 100 actions over any tables, no two on the same item; all are applied or none. The request is at
-  // most 4 MiB.
+  // 1 to 100 actions on any tables, no two on the same item. The request has at most 4 MiB.
   std::vector<TransactAction> actions;
-  // Lifts DynamoDB's bounds: up to 10,000 actions of at most 16 MiB.
+  // Lifts DynamoDB's limits: up to 10,000 actions with at most 16 MiB together.
   bool large = false;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_item_collection_metrics = ReturnItemCollectionMetrics::kNone;
@@ -257,7 +257,7 @@ struct TransactWriteItemsRequest {
 
 struct TransactWriteItemsResult {
   uint64_t change_sequence = 0;
-  // One a table.
+  // One for each table.
   std::vector<ConsumedCapacity> consumed_capacity = {};
   TableItemCollectionMetrics item_collection_metrics = {};
 };
@@ -266,13 +266,14 @@ struct TransactWriteItemsResult {
 
 // What a page contains.
 enum class Select {
-  // What the projection names; without one whole items of a table, and what an index holds.
+  // The attributes that the projection names; without a projection whole items of a table, and the projected
+  // attributes of an index.
   kDefault,
-  // Whole items.
+  // Whole items; of a global index only when the index projects all attributes.
   kAllAttributes,
-  // What the index holds; indexes only.
+  // The attributes that the index holds; only for indexes.
   kAllProjectedAttributes,
-  // What the projection names, which is then required.
+  // The attributes that the projection names; a projection is required.
   kSpecificAttributes,
   // No items, only their number.
   kCount,
@@ -298,13 +299,13 @@ struct QueryRequest {
   // False: descending sort-key order.
   bool scan_index_forward = true;
   Select select = Select::kDefault;
-  // With Select::kCount and without `limit`: counts the whole range in this one call, of one state, however
-  // many pages it would be.
+  // With Select::kCount and without `limit`: counts the whole range in this one call, from one state, even if
+  // the range has many pages.
   bool count_all = false;
-  // Doubles the capacity that is accounted for and changes nothing else: every read is consistent.
+  // Doubles the reported consumed capacity and has no other effect: every read is consistent.
   bool consistent_read = false;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
-  // Adds to the result how the page was read.
+  // Adds `plan` to the result.
   bool explain = false;
 };
 
@@ -318,8 +319,8 @@ struct ScanRequest {
   ExpressionAttributeValues expression_attribute_values = {};
   std::optional<int32_t> limit = std::nullopt;
   std::optional<Item> exclusive_start_key = std::nullopt;
-  // A parallel scan: this page is of segment 0 to `total_segments` - 1. The segments are disjoint and
-  // together complete, whatever is written meanwhile. Both or none; `total_segments` is 1 to 1,000,000.
+  // A parallel scan: this page belongs to segment 0 to `total_segments` - 1. No item is in two segments, and
+  // every item is in one, even while other clients write. Both or none; `total_segments` is 1 to 1,000,000.
   std::optional<int32_t> segment = std::nullopt;
   std::optional<int32_t> total_segments = std::nullopt;
   Select select = Select::kDefault;
@@ -333,25 +334,25 @@ struct ScanRequest {
 struct ReadPlan {
   // Empty for the table itself.
   std::string index_name;
-  // The key range as people write it, for example `PK = "a" AND SK >= "b"`; empty for the whole table or
+  // The key range in the notation of expressions, for example `PK = "a" AND SK >= "b"`; empty: whole table or
   // index.
   std::string key_range;
-  // The range as bytes of the daemon's key encoding, the lower bound included and the upper one excluded;
-  // empty where there is no bound.
+  // The range as bytes of the daemon's key encoding; includes the lower bound and excludes the upper bound.
+  // Empty where there is no bound.
   std::string lower_bound;
   std::string upper_bound;
   // False when the range is read from its end.
   bool forward = true;
   // Bytes of items read for this page.
   int64_t bytes_read = 0;
-  // Items of the table that were fetched because the local index does not hold all that is asked for.
+  // Items of the table that were also read because the local index does not hold all requested attributes.
   int64_t base_items_read = 0;
 };
 
 // Of QueryStream and ScanStream.
 struct StreamOptions {
-  // All items are of the state of the first page. The stream must be used up within a minute of its beginning
-  // and cannot be resumed: it ends with ABORTED (STATE_TOO_OLD) otherwise.
+  // All pages are read from the state of the first page. The program must read the whole stream within a
+  // minute of its beginning, on one connection; otherwise the stream ends with ABORTED (STATE_TOO_OLD).
   bool one_state = false;
 };
 
@@ -359,15 +360,14 @@ struct StreamOptions {
 struct ItemPage {
   uint64_t change_sequence = 0;
   std::vector<Item> items;
-  // Items in this page, after the filter; and items evaluated for it, before the filter.
+  // `count`: items in this page, after the filter. `scanned_count`: items evaluated, before the filter.
   int64_t count = 0;
   int64_t scanned_count = 0;
-  // Set when items may remain, and only then: pass it as `exclusive_start_key`.
+  // Set if and only if items may remain: pass it as `exclusive_start_key`.
   std::optional<Item> last_evaluated_key;
   std::optional<ConsumedCapacity> consumed_capacity = std::nullopt;
   // With `explain`.
   std::optional<ReadPlan> plan = std::nullopt;
 };
 
-}  // namespace client
 }  // namespace itemdb

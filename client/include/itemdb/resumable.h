@@ -1,7 +1,9 @@
-// Reading all pages of a query or scan over several runs of a program: an export, a migration, a sweep.
+// Reading all pages of a query or scan over several runs of a program: an export, a migration, a cleanup.
 //
-//   absl::StatusOr<ResumableRead> read = ResumableRead::Open(client, ScanRequest{.table_name = "Order"},
-//   saved); if (!read.ok()) return read.status(); while (!read->done()) {
+//   absl::StatusOr<ResumableRead> read =
+//       ResumableRead::Open(client, ScanRequest{.table_name = "Order"}, saved);
+//   if (!read.ok()) return read.status();
+//   while (!read->done()) {
 //     absl::StatusOr<ItemPage> page = read->NextPage();
 //     if (!page.ok()) return page.status();
 //     Process(page->items);
@@ -20,26 +22,25 @@
 #include "itemdb/requests.h"
 
 namespace itemdb {
-inline namespace client {
 
-// Every item that is there all the while is seen; those of a page that was being processed when the program
-// ended are seen again. To be used by one thread at a time.
+// Returns every item that exists during the whole read. If the program ends before it saves the position
+// after a page, the next run returns the items of that page again. For one thread at a time.
 class ITEMDB_EXPORT ResumableRead {
  public:
-  // `position` is that of an earlier run with the same request, or empty for a new start. Does not block.
-  // INVALID_ARGUMENT: it is not a position of a read of this table and index.
+  // `position` comes from an earlier run with the same request; empty starts a new read. Does not block.
+  // INVALID_ARGUMENT: `position` is not from a read of this table and index.
   static absl::StatusOr<ResumableRead> Open(const Client& client, QueryRequest request,
                                             std::string_view position = "", CallOptions options = {});
   static absl::StatusOr<ResumableRead> Open(const Client& client, ScanRequest request,
                                             std::string_view position = "", CallOptions options = {});
 
-  // The next page. Blocks. After an error the same page may be asked for again. OUT_OF_RANGE: done().
+  // The next page. Blocks. After an error a further call requests the same page again. OUT_OF_RANGE: done().
   absl::StatusOr<ItemPage> NextPage();
 
-  // No page is left.
+  // True when no page is left.
   bool done() const { return done_; }
-  // After the pages given out so far, as text: to be saved when they are processed. Of a read that is done it
-  // opens one that is done.
+  // The position after the last returned page, as text; save it after processing the page. A position saved
+  // when done() is true opens a read that is done.
   std::string position() const;
 
  private:
@@ -54,5 +55,4 @@ class ITEMDB_EXPORT ResumableRead {
   bool done_ = false;
 };
 
-}  // namespace client
 }  // namespace itemdb

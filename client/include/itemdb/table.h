@@ -1,4 +1,4 @@
-// Tables and their secondary indexes: what is asked for (definitions) and what there is (descriptions).
+// Tables and their secondary indexes: definitions (what a program requests) and descriptions (what exists).
 //
 // Plain data, for designated initializers:
 //
@@ -17,7 +17,6 @@
 #include "itemdb/export.h"
 
 namespace itemdb {
-inline namespace client {
 
 // Type of a key attribute: S, N or B.
 enum class ScalarAttributeType { kString, kNumber, kBinary };
@@ -25,16 +24,17 @@ enum class ScalarAttributeType { kString, kNumber, kBinary };
 // Role of an attribute in a key: partition key (HASH) or sort key (RANGE).
 enum class KeyType { kHash, kRange };
 
-// What index entries carry besides the keys of index and table.
+// Which attributes index entries hold in addition to the keys of index and table.
 enum class ProjectionType { kKeysOnly, kInclude, kAll };
 
 enum class BillingMode { kProvisioned, kPayPerRequest };
 
-// Which images of an item its change records carry besides the key.
+// Which images of an item its change records hold in addition to the key.
 enum class StreamViewType { kKeysOnly, kNewImage, kOldImage, kNewAndOldImages };
 
-// Of a table or an index. A table is kActive, or kUpdating while one of its indexes is kCreating (it is being
-// filled and cannot be read yet) or has just been deleted. kUnknown is what a newer daemon may say.
+// The status of a table or an index. An index is kCreating during its backfill and cannot be read yet. A
+// table is kUpdating while one of its indexes is kCreating or has just been deleted, otherwise kActive.
+// kUnknown: a status of a newer daemon that this library does not know.
 enum class TableStatus { kUnknown, kActive, kCreating, kUpdating, kDeleting };
 
 struct AttributeDefinition {
@@ -63,7 +63,7 @@ struct ProvisionedThroughput {
   bool operator==(const ProvisionedThroughput&) const = default;
 };
 
-// ---- settings that the daemon keeps and shows, without effect ----
+// ---- settings that the daemon stores and shows; no other effect ----
 
 enum class TableClass { kStandard, kStandardInfrequentAccess };
 
@@ -76,7 +76,7 @@ struct SseSpecification {
   bool operator==(const SseSpecification&) const = default;
 };
 
-// At least one of the two; -1 takes a bound away.
+// At least one of the two; -1 removes a limit.
 struct OnDemandThroughput {
   std::optional<int64_t> max_read_request_units = std::nullopt;
   std::optional<int64_t> max_write_request_units = std::nullopt;
@@ -97,13 +97,13 @@ struct GlobalSecondaryIndex {
   Projection projection = {};
   // Required with BillingMode::kProvisioned, otherwise forbidden.
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
-  // Kept and shown, without effect.
+  // Stored and shown by DescribeTable; no other effect.
   std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
   bool operator==(const GlobalSecondaryIndex&) const = default;
 };
 
-// Has the table's partition key and another sort key; needs a table with a sort key.
+// Has the partition key of its table and another sort key. The table must have a sort key.
 struct LocalSecondaryIndex {
   std::string index_name;
   // The table's kHash element, then one kRange element.
@@ -112,11 +112,11 @@ struct LocalSecondaryIndex {
   bool operator==(const LocalSecondaryIndex&) const = default;
 };
 
-// A table as it is asked for in Client::CreateTable.
+// The table that a program requests from Client::CreateTable.
 struct TableDefinition {
   // 3 to 255 characters of [a-zA-Z0-9_.-].
   std::string table_name;
-  // Exactly the attributes that key schemas name, each once.
+  // Exactly the attributes in the key schemas, each once.
   std::vector<AttributeDefinition> attribute_definitions = {};
   // One kHash element, then at most one kRange element.
   std::vector<KeySchemaElement> key_schema = {};
@@ -127,8 +127,8 @@ struct TableDefinition {
   // Required with BillingMode::kProvisioned, otherwise forbidden.
   std::optional<ProvisionedThroughput> provisioned_throughput = std::nullopt;
   StreamViewType stream_view_type = StreamViewType::kKeysOnly;
-  // Gives the table's changes an ARN, by which DynamoDB's Streams API reads them. Client::Watch shows them in
-  // any case.
+  // Gives the table a stream with an ARN, through which DynamoDB's Streams API reads the table's changes.
+  // Client::Watch does not need it.
   bool stream_enabled = false;
   // At most 5. They cannot be added later.
   std::vector<LocalSecondaryIndex> local_secondary_indexes = {};
@@ -136,56 +136,56 @@ struct TableDefinition {
   bool deletion_protection_enabled = false;
   // At most 50: keys of 1 to 128 characters, values of up to 256.
   std::map<std::string, std::string> tags = {};
-  // Kept and shown, without effect.
+  // Stored and shown by DescribeTable; no other effect.
   TableClass table_class = TableClass::kStandard;
   std::optional<SseSpecification> sse_specification = std::nullopt;
   std::optional<OnDemandThroughput> on_demand_throughput = std::nullopt;
   std::optional<WarmThroughput> warm_throughput = std::nullopt;
 };
 
-// How far an index that is being created on a live table is.
+// The progress of creating an index on a live table.
 struct IndexBuild {
   enum class Phase {
     kUnknown,
     // Another index is being built first.
     kWaiting,
-    // Items are read and their entries sorted.
+    // The daemon reads the items and sorts their index entries.
     kScanning,
-    // Sorted entries are written into the index.
+    // The daemon writes the sorted entries into the index.
     kWriting,
-    // Entries of items that were written meanwhile are brought up to date.
+    // The daemon updates the entries of items that were written during the phases before.
     kCatchingUp,
   };
   Phase phase = Phase::kUnknown;
-  // Of the phase: items, entries or changes; the total is an estimate.
+  // Items, entries or changes handled in this phase; the total is an estimate.
   int64_t done = 0;
   int64_t total = 0;
-  // Mean of the phase so far, and the rest of it at that rate.
+  // The mean rate of the phase so far, and the time that the rest takes at this rate.
   int64_t per_second = 0;
   absl::Duration time_left = absl::ZeroDuration();
-  // As IndexDescription::skipped_items, so far.
+  // Counts as IndexDescription::skipped_items, so far.
   int64_t skipped_items = 0;
-  // Why the last attempt had to be given up, when it had; the next one begins by itself.
+  // Why the last attempt was given up; empty if none was. The daemon starts the next attempt by itself.
   std::string last_error = {};
 };
 
-// An index as it is.
+// An existing global index.
 struct IndexDescription {
   GlobalSecondaryIndex definition;
   TableStatus index_status = TableStatus::kUnknown;
-  // While it is kCreating.
+  // Set while the index is kCreating.
   std::optional<IndexBuild> build = std::nullopt;
-  // Items left out when it was created on a live table, because a key attribute had the wrong type, was empty
-  // or too long.
+  // Items that were left out when the index was created on a live table, because a key attribute had the
+  // wrong type, was empty or was too long.
   int64_t skipped_items = 0;
-  // Names the index inside the database; never reused.
+  // Identifies the index inside the database; never reused.
   uint64_t storage_id = 0;
   // Exact number of entries and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t index_size_bytes = 0;
 };
 
-// A local index as it is.
+// An existing local index.
 struct LocalIndexDescription {
   LocalSecondaryIndex definition;
   // As in IndexDescription.
@@ -194,15 +194,15 @@ struct LocalIndexDescription {
   int64_t index_size_bytes = 0;
 };
 
-// A table as it is.
+// An existing table.
 struct TableDescription {
-  // Its `global_secondary_indexes` and `local_secondary_indexes` are those of `indexes` and `local_indexes`,
-  // in the same order.
+  // Its `global_secondary_indexes` and `local_secondary_indexes` equal the definitions in `indexes` and
+  // `local_indexes`, in the same order.
   TableDefinition definition;
   TableStatus table_status = TableStatus::kUnknown;
-  // A UUID; a table made again under the same name has another.
+  // A UUID; a new table with the same name has another.
   std::string table_id = {};
-  // Names the table in change records; never reused.
+  // Identifies the table in change records; never reused.
   uint64_t storage_id = 0;
   absl::Time creation_time = {};
   std::vector<IndexDescription> indexes = {};
@@ -210,14 +210,13 @@ struct TableDescription {
   // Exact number of items and exact sum of their sizes.
   int64_t item_count = 0;
   int64_t table_size_bytes = 0;
-  // The end of the ARN of its stream, or of the last there was; empty when there never was one.
+  // The end of the ARN of the newest stream, enabled or not; empty if the table never had a stream.
   std::string latest_stream_label = {};
 };
 
-// What makes two definitions of one table differ, in one sentence; empty when they ask for the same. The
-// order of attribute definitions, indexes and projected attributes does not count, nor do deletion
-// protection, tags and the settings without effect.
+// The first difference between two definitions of one table, in one sentence; empty when they request the
+// same. Ignores the order of attribute definitions, indexes and projected attributes, and also deletion
+// protection, tags and the settings that have no effect.
 ITEMDB_EXPORT std::string DescribeDifference(const TableDefinition& a, const TableDefinition& b);
 
-}  // namespace client
 }  // namespace itemdb

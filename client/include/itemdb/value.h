@@ -1,8 +1,7 @@
 // The data model in C++: numbers, attribute values and items.
 //
-// These are plain values: they own what they hold, copy deeply, and are as thread-safe as an int. They check
-// only what the C++ types need (a Number is a decimal number); limits and key rules are the daemon's to
-// judge.
+// These are plain values: they own their contents, copy deeply, and are as thread-safe as an int. They check
+// only what the C++ types need (a Number is a decimal number). The daemon checks limits and key rules.
 #pragma once
 
 #include <compare>
@@ -21,14 +20,13 @@
 #include "itemdb/export.h"
 
 namespace itemdb {
-// The inline namespace keeps these symbols apart from the daemon's own `itemdb::Number` and the like where
-// one program links both; users write `itemdb::Number`.
-inline namespace client {
+// The inline namespace gives these symbols other names than the daemon's own `itemdb::Number` and the like,
+// for a program that links both. Users write `itemdb::Number`.
 
 // ---- Number --------------------------------------------------------------------------------------
 
-// An exact decimal number, kept as the text it was made from: 38 significant digits survive a round trip, and
-// no binary floating point is involved. Compares by value, so Number "25.00" equals Number "25".
+// An exact decimal number, kept as the text that it was made from. 38 significant digits survive a round
+// trip; no binary floating point is involved. Compares by value, so Number "25.00" equals Number "25".
 class ITEMDB_EXPORT Number {
  public:
   // Longest text Parse accepts, in bytes; the longest number the daemon writes has 170.
@@ -37,22 +35,22 @@ class ITEMDB_EXPORT Number {
   // Zero.
   Number() : text_("0") {}
 
-  // From any integer type. There is deliberately no conversion from double.
+  // From any integer type. There is no conversion from double, because it could change the value.
   template <std::integral T>
   requires(!std::same_as<T, bool>) Number(T value)
       : text_(std::to_string(value)) {}  // NOLINT: implicit on purpose
 
   // From `[+-] digits [. digits] [e [+-] digits]` (also ".5" and "5."), for example "-12.50" or "1e-3".
-  // INVALID_ARGUMENT (reason VALIDATION) when the text is no such number or longer than kMaxTextBytes, or
-  // when the exponent has more than 6 digits. Range and digit count are the daemon's to judge.
+  // INVALID_ARGUMENT (reason VALIDATION): the text is not such a number, is longer than kMaxTextBytes, or has
+  // an exponent of more than 6 digits. The daemon checks range and number of digits.
   static absl::StatusOr<Number> Parse(std::string_view text);
 
-  // The text as given to Parse; for replies the daemon's plain form without exponent or superfluous zeros.
+  // The text given to Parse; in replies the daemon's form without exponent and without superfluous zeros.
   const std::string& text() const { return text_; }
 
-  // The value as an integer. OUT_OF_RANGE when it is no whole number or does not fit.
+  // The value as an integer. OUT_OF_RANGE: not a whole number, or too large for int64_t.
   absl::StatusOr<int64_t> ToInt64() const;
-  // The nearest double; infinite when there is none.
+  // The nearest double; infinite when the number is too large.
   double ToDouble() const;
 
   // Numeric order.
@@ -127,9 +125,8 @@ ITEMDB_EXPORT std::string_view TypeName(ValueType type);
 // One attribute value of one of the ten types.
 //
 // Text, integers, Numbers and bool convert implicitly (to S, N, N, BOOL); the other types have named makers.
-// Each
-// `*_or_null` accessor returns the content when the value has that type and null otherwise; the pointer is
-// valid until the value is changed or destroyed.
+// Each `*_or_null` accessor returns the content when the value has that type and null otherwise; the pointer
+// is valid until the value is changed or destroyed.
 class ITEMDB_EXPORT Value {
  public:
   // NULL.
@@ -142,14 +139,14 @@ class ITEMDB_EXPORT Value {
   Value(Number number);  // NOLINT: implicit on purpose
   template <std::integral T>
   requires(!std::same_as<T, bool>) Value(T number) : Value(Number(number)) {}  // NOLINT: implicit on purpose
-  // BOOL. A template, so that pointers do not become BOOL.
+  // BOOL. A template, so that a pointer does not convert to BOOL.
   template <std::same_as<bool> T>
   Value(T value) : content_(value) {}  // NOLINT: implicit on purpose
 
   static Value Null() { return Value(); }
   static Value Binary(std::string bytes);
-  // Sets are kept in order (bytes, or numeric), so that equal sets compare equal. Whether a set is empty or
-  // has duplicates is the daemon's to judge.
+  // Sets are sorted (by bytes or numerically), so that equal sets compare equal. The daemon refuses empty
+  // sets and duplicates.
   static Value StringSet(std::vector<std::string> values);
   static Value NumberSet(std::vector<Number> values);
   static Value BinarySet(std::vector<std::string> values);
@@ -169,7 +166,7 @@ class ITEMDB_EXPORT Value {
   const bool* bool_or_null() const;
   bool is_null() const { return type() == ValueType::kNull; }
 
-  // Same type and equal content: numbers by value, sets whatever order they were given in, lists in order.
+  // Same type and equal content: numbers by value, sets in any order, lists in order.
   friend ITEMDB_EXPORT bool operator==(const Value& a, const Value& b);
 
  private:
@@ -203,5 +200,4 @@ struct Attribute {
   friend bool operator==(const Attribute& a, const Attribute& b) = default;
 };
 
-}  // namespace client
 }  // namespace itemdb

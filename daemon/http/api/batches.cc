@@ -2,7 +2,7 @@
 
 #include "daemon/http/api/reply_parts.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
 // ---- BatchGetItem
@@ -27,8 +27,8 @@ absl::StatusOr<wire::BatchGetItemRequest> ReadBatchGet(const JsonObject& object)
         return absl::OkStatus();
       }));
   request.set_return_consumed_capacity(EnumOf<v1::ReturnConsumedCapacity>(object, "ReturnConsumedCapacity"));
-  // SEM-043: no message of gRPC's has to hold it.
-  request.set_max_reply_bytes(kMaxBatchGetBytes);
+  // The service's limit, 16 MB (SEM-043). The default is lower, because a gRPC message must hold the reply.
+  request.set_max_reply_bytes(storage::kMaxBatchGetBytes);
   return request;
 }
 
@@ -39,8 +39,8 @@ void WriteNames(const google::protobuf::RepeatedPtrField<wire::NamedName>& names
   writer->EndObject();
 }
 
-// SEM-043: in the form of a request, to be sent again. Keys are as they came: not canonical, but of one
-// attribute each where storage reads on (a key it cannot read was refused).
+// Writes UnprocessedKeys as a request that the client can send again (SEM-043). The keys are in the client's
+// form, not canonical; each of their values has one type, because storage has refused other keys.
 void WriteUnprocessedKeys(const wire::BatchGetItemReply& reply, JsonWriter* writer) {
   writer->Name("UnprocessedKeys").BeginObject();
   for (const auto& table : reply.unprocessed_keys()) {
@@ -95,7 +95,7 @@ absl::Status ReadWriteRequest(const JsonObject& object, wire::WriteRequest* requ
   std::optional<JsonElement> put = MemberOf(object, "PutRequest");
   std::optional<JsonElement> remove = MemberOf(object, "DeleteRequest");
   if (put.has_value() && remove.has_value()) {
-    return ValidationError(
+    return storage::ValidationError(
         "SEM-045",
         "Supplied WriteRequest has more than one request set: it must contain a PutRequest or a "
         "DeleteRequest, not both");
@@ -131,7 +131,7 @@ void AnswerBatchWrite(JsonAnswer answer, absl::StatusOr<wire::BatchWriteItemRepl
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject();
-  // SEM-046: storage takes on a batch as a whole or not at all.
+  // Always empty: storage accepts a batch as a whole or refuses it (SEM-046).
   writer.Name("UnprocessedItems").BeginObject().EndObject();
   WriteItemCollectionMetrics(reply->item_collection_metrics(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);
@@ -153,4 +153,4 @@ void AskBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
 void BatchGetItem(JsonCall call) { Operate<ReadBatchGet, AskBatchGet>(std::move(call)); }
 void BatchWriteItem(JsonCall call) { Operate<ReadBatchWrite, AskBatchWrite>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

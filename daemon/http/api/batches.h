@@ -3,9 +3,9 @@
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void BatchGetItem(JsonCall call);
 void BatchWriteItem(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

@@ -1,4 +1,4 @@
-// One call between its parsed request and its answer, and how operations are put together.
+// A call with a parsed and checked request, and Operate(), the common steps of all operations.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@
 #include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// operations.h
+// Defined in operations.h.
 struct JsonOperation;
 
-// Owes one answer.
+// The answer to one call. Send(), Fail() or Succeed() must be called exactly once.
 class JsonAnswer {
  public:
   explicit JsonAnswer(absl::AnyInvocable<void(JsonReply) &&> done) : done_(std::move(done)) {}
 
-  void set_facts(CallFacts facts) { facts_ = std::move(facts); }
+  void set_log_fields(daemon::CallLogFields facts) { log_fields_ = std::move(facts); }
 
   void Send(JsonReply reply) && {
-    reply.facts = std::move(facts_);
+    reply.facts = std::move(log_fields_);
     std::move(done_)(std::move(reply));
   }
   void Fail(const absl::Status& status) && { std::move(*this).Send(ErrorReply(status)); }
@@ -34,28 +34,29 @@ class JsonAnswer {
   }
 
  private:
-  CallFacts facts_;
+  daemon::CallLogFields log_fields_;
   absl::AnyInvocable<void(JsonReply) &&> done_;
 };
 
 struct JsonCall {
   const JsonOperation& operation;
-  Database& database;
+  storage::Database& database;
   const std::string& address;
-  // The request, checked (CheckRequest). Let go of before the database is asked: it takes several times the
-  // memory of the message made from it, and the answer may be the next request on this thread.
+  // The request, which CheckRequest() has accepted. Operate() frees it before it calls the database, for two
+  // reasons: it takes several times the memory of the message made from it, and a short document is only
+  // valid until the thread parses the next request, which may happen inside the answer.
   std::unique_ptr<JsonDocument> document;
-  Caller caller;
-  CancellationPtr cancellation;
+  daemon::Caller caller;
+  storage::CancellationPtr cancellation;
   JsonAnswer answer;
 };
 
-// `error` of reading the request of `call`, unless a value of it has a wrong JSON type: that comes first
-// (SEM-115).
+// The error to answer when reading a request failed with `error`: a wrong JSON type in an attribute value if
+// there is one, because JSON types come before all other errors (SEM-115); otherwise `error`.
 absl::Status TypesFirst(const JsonCall& call, absl::Status error);
 
-// The answer to a call: reads its request by `kRead`, StatusOr<Request>(const JsonObject&), and gives it to
-// `kAsk`, void(JsonCall, Request).
+// Runs one operation: reads the request with `kRead`, StatusOr<Request>(const JsonObject&), and passes it to
+// `kAsk`, void(JsonCall, Request), which calls the database and answers.
 template <auto kRead, auto kAsk>
 void Operate(JsonCall call) {
   auto request = kRead(call.document->root());
@@ -64,8 +65,8 @@ void Operate(JsonCall call) {
     return std::move(call.answer).Fail(error);
   }
   call.document.reset();
-  call.answer.set_facts(FactsOf(*request));
+  call.answer.set_log_fields(daemon::LogFieldsOf(*request));
   kAsk(std::move(call), *std::move(request));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -8,41 +8,42 @@
 #include "daemon/http/api/json_writer.h"
 #include "daemon/serving/calls.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kReasonSerialization = "SERIALIZATION";
 constexpr std::string_view kInternalCode = "InternalServerError";
 
-// ERR-01 to ERR-20. A reason that is not here is none that a request can meet, or a fault of ours: 500.
+// The exceptions of ERR-01 to ERR-20. Only a bug can produce another reason; the answer is then 500.
 constexpr JsonException kExceptions[] = {
-    {kReasonValidation, 400, "ValidationException", "ValidationError"},
+    {storage::kReasonValidation, 400, "ValidationException", "ValidationError"},
     {kReasonSerialization, 400, "SerializationException", "ValidationError"},
-    {kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
-    {kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
-    {kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
-    {kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException",
+    {storage::kReasonResourceNotFound, 400, "ResourceNotFoundException", "ResourceNotFound"},
+    {storage::kReasonResourceInUse, 400, "ResourceInUseException", kInternalCode},
+    {storage::kReasonLimitExceeded, 400, "LimitExceededException", "RequestLimitExceeded"},
+    {storage::kReasonItemCollectionSizeLimitExceeded, 400, "ItemCollectionSizeLimitExceededException",
      "ItemCollectionSizeLimitExceeded"},
-    {kReasonDuplicateItem, 400, "DuplicateItemException", "DuplicateItem"},
-    {kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
-    {kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException", "ConditionalCheckFailed"},
+    {storage::kReasonDuplicateItem, 400, "DuplicateItemException", "DuplicateItem"},
+    {storage::kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
+    {storage::kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException",
+     "ConditionalCheckFailed"},
     {kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
-    {kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
-    {kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
-    {kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
-    // Clients try these again after a pause; nothing was written.
-    {kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
-    {kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},
-    {kReasonUnavailable, 503, "ServiceUnavailable", kInternalCode},
-    {kReasonDiskFull, 503, "ServiceUnavailable", kInternalCode},
-    {kReasonCancelled, 503, "ServiceUnavailable", kInternalCode},
-    {kReasonDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},
-    {kReasonWriteOutcomeUnknown, 500, "InternalServerError", kInternalCode},
-    {kReasonDataLoss, 500, "InternalServerError", kInternalCode},
+    {daemon::kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
+    {storage::kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
+    {storage::kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
+    // Nothing was written; clients retry after a pause.
+    {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
+    {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},
+    {storage::kReasonUnavailable, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonDiskFull, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonCancelled, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonDeadlineExceeded, 503, "ServiceUnavailable", kInternalCode},
+    {storage::kReasonWriteOutcomeUnknown, 500, "InternalServerError", kInternalCode},
+    {storage::kReasonDataLoss, 500, "InternalServerError", kInternalCode},
 };
-constexpr JsonException kInternal = {kReasonInternal, 500, "InternalServerError", kInternalCode};
+constexpr JsonException kInternal = {storage::kReasonInternal, 500, "InternalServerError", kInternalCode};
 
-// The service's own framework raises some exceptions, and says so in their prefix (SEM-114).
+// The prefix says which part of the service raises an exception: its framework, or DynamoDB (SEM-114).
 std::string_view PrefixOf(std::string_view exception) {
   if (exception == "ValidationException") return "com.amazon.coral.validate#";
   if (exception == "ThrottlingException") return "com.amazon.coral.availability#";
@@ -70,10 +71,12 @@ const JsonException& ExceptionOf(std::string_view reason) {
 }
 
 absl::Status SerializationError(std::string_view message) {
-  return MakeError(absl::StatusCode::kInvalidArgument, kReasonSerialization, message);
+  return storage::MakeError(absl::StatusCode::kInvalidArgument, kReasonSerialization, message);
 }
 
-bool IsSerializationError(const absl::Status& status) { return ReasonOf(status) == kReasonSerialization; }
+bool IsSerializationError(const absl::Status& status) {
+  return storage::ReasonOf(status) == kReasonSerialization;
+}
 
 std::string BeginErrorBody(std::string_view exception, std::string_view message) {
   std::string body = "{\"__type\":\"";
@@ -89,19 +92,19 @@ JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::stri
 }
 
 JsonReply ErrorReply(const absl::Status& status) {
-  const JsonException& exception = ExceptionOf(ReasonOf(status));
-  JsonReply reply = ErrorReply(exception.http_status, exception.name, MessageOf(status));
+  const JsonException& exception = ExceptionOf(storage::ReasonOf(status));
+  JsonReply reply = ErrorReply(exception.http_status, exception.name, storage::MessageOf(status));
   reply.code = absl::StatusCodeToString(status.code());
   return reply;
 }
 
 absl::Status WithViolationCount(absl::Status status) {
-  // What storage/values/canonical.h says of values.
+  // The rules of storage/values/canonical.h about attribute values.
   constexpr std::string_view kRules[] = {"SEM-009", "SEM-010", "SEM-011", "SEM-015", "SEM-016", "SEM-017"};
-  if (ReasonOf(status) != kReasonValidation) return status;
-  const std::string rule = RuleOf(status);
+  if (storage::ReasonOf(status) != storage::kReasonValidation) return status;
+  const std::string rule = storage::RuleOf(status);
   if (std::find(std::begin(kRules), std::end(kRules), rule) == std::end(kRules)) return status;
-  return ValidationError(rule, "1 validation error detected: " + MessageOf(status));
+  return storage::ValidationError(rule, "1 validation error detected: " + storage::MessageOf(status));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

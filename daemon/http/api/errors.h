@@ -1,4 +1,4 @@
-// The errors of DynamoDB's JSON protocol: `__type`, HTTP status and text (SEM-114, the ERR rows).
+// The errors of DynamoDB's JSON protocol: `__type`, HTTP status and text (SEM-114 and the ERR rules).
 #pragma once
 
 #include <string_view>
@@ -6,40 +6,41 @@
 #include "absl/status/status.h"
 #include "daemon/http/api/json_api.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// The request is no JSON, or its JSON has other types than it should (ERR-16). INVALID_ARGUMENT, a reason of
-// this protocol's own.
+// The error of a request that is not JSON or has a wrong JSON type (ERR-16): INVALID_ARGUMENT with a reason
+// that only this protocol has.
 absl::Status SerializationError(std::string_view message);
 bool IsSerializationError(const absl::Status& status);
 
-// Storage answers so by its reply; the service has an exception for it (ERR-05).
+// A cancelled transaction. Storage reports it in the reply message; this protocol has an exception (ERR-05).
 inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
 
-// What the service calls what storage has a reason for.
+// The service's exception for a reason of storage.
 struct JsonException {
   std::string_view reason;
   unsigned http_status;
   // Without its prefix.
   std::string_view name;
-  // Of one statement of a batch (PQL-14), one action of a transaction (SEM-051). What the service has no code
-  // for is an internal error.
+  // The error code for one statement of a batch (PQL-14) or one action of a transaction (SEM-051);
+  // InternalServerError if the service has no code.
   std::string_view code;
 };
 
-// The one place where reasons become exceptions.
+// The exception for `reason`; InternalServerError for an unknown reason.
 const JsonException& ExceptionOf(std::string_view reason);
 
 // The reply for a status of storage.
 JsonReply ErrorReply(const absl::Status& status);
 
-// The reply with `exception`, e.g. "SerializationException", whose prefix is added here.
+// The reply with `exception`, e.g. "SerializationException"; its prefix is added here.
 JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message);
 
-// `status` of a PutItem, UpdateItem or DeleteItem, whose texts about values count them (SEM-115).
+// For PutItem, UpdateItem and DeleteItem: if `status` is about an invalid attribute value, its text gets the
+// prefix "1 validation error detected: " (SEM-115).
 absl::Status WithViolationCount(absl::Status status);
 
-// The body of an error as far as its message; the caller may add members and closes it with '}'.
+// The beginning of an error body, including its message. The caller may add members, and closes it with '}'.
 std::string BeginErrorBody(std::string_view exception, std::string_view message);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

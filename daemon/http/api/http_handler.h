@@ -1,5 +1,5 @@
-// What the connections ask: operations by name, answered from body to body. An interface, so that connections
-// are tested without a database.
+// The interface that connections call: find an operation by name, and answer its request body with a reply
+// body. With it, connections can be tested without a database.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 #include "daemon/http/api/json_api.h"
 #include "storage/base/cancellation.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 struct HttpOperation {
   // "PutItem"; lives as long as the program.
   std::string_view name;
-  Role role = Role::kAdmin;
-  // What a JsonHandler knows it by.
+  daemon::Role role = daemon::Role::kAdmin;
+  // The operation of JsonApi; set and read by JsonHandler only.
   const JsonOperation* json = nullptr;
 };
 
@@ -25,12 +25,12 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
 
-  // The operation that X-Amz-Target names; nothing when none is offered under that name (OP-64).
+  // The operation that X-Amz-Target names; nullopt for an unknown name (OP-64: UnknownOperationException).
   virtual std::optional<HttpOperation> Find(std::string_view target) const = 0;
 
-  // As JsonApi::Answer. Must not block.
-  virtual void Answer(const HttpOperation& operation, std::string body, Caller caller,
-                      CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) = 0;
+  // As JsonApi::Answer(). Must not block.
+  virtual void Answer(const HttpOperation& operation, std::string body, daemon::Caller caller,
+                      storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) = 0;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

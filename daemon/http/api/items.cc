@@ -4,10 +4,10 @@
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
-// What PutItem, UpdateItem and DeleteItem have in common.
+// Reads the members that PutItem, UpdateItem and DeleteItem share.
 absl::StatusOr<wire::WriteItemRequest> ReadWrite(const JsonObject& object, std::string_view item_member) {
   wire::WriteItemRequest request;
   request.set_table_name(std::string(TextOf(object, "TableName")));
@@ -70,10 +70,11 @@ void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) 
   std::move(answer).Succeed(std::move(body));
 }
 
-using WriteOperation = void (Database::*)(const wire::WriteItemRequest&, Done<wire::WriteItemReply>,
-                                          CancellationPtr);
+using WriteOperation = void (storage::Database::*)(const wire::WriteItemRequest&,
+                                                   storage::Done<wire::WriteItemReply>,
+                                                   storage::CancellationPtr);
 
-// `kRead` with the texts of these operations.
+// As `kRead`, with the error texts of these operations (WithViolationCount).
 template <auto kRead>
 absl::StatusOr<wire::WriteItemRequest> Counted(const JsonObject& object) {
   absl::StatusOr<wire::WriteItemRequest> request = kRead(object);
@@ -94,7 +95,7 @@ void AskWrite(JsonCall call, wire::WriteItemRequest request) {
 void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
   std::string body;
-  // Names of types and punctuation take about half as much again.
+  // JSON takes about half as much again: names of types and punctuation.
   body.reserve(reply->item().size() * 3 / 2 + 128);
   JsonWriter writer(&body);
   writer.BeginObject();
@@ -118,13 +119,15 @@ void AskGet(JsonCall call, wire::GetItemRequest request) {
 
 }  // namespace
 
-void PutItem(JsonCall call) { Operate<Counted<ReadPut>, AskWrite<&Database::PutItem>>(std::move(call)); }
+void PutItem(JsonCall call) {
+  Operate<Counted<ReadPut>, AskWrite<&storage::Database::PutItem>>(std::move(call));
+}
 void UpdateItem(JsonCall call) {
-  Operate<Counted<ReadUpdate>, AskWrite<&Database::UpdateItem>>(std::move(call));
+  Operate<Counted<ReadUpdate>, AskWrite<&storage::Database::UpdateItem>>(std::move(call));
 }
 void DeleteItem(JsonCall call) {
-  Operate<Counted<ReadDelete>, AskWrite<&Database::DeleteItem>>(std::move(call));
+  Operate<Counted<ReadDelete>, AskWrite<&storage::Database::DeleteItem>>(std::move(call));
 }
 void GetItem(JsonCall call) { Operate<ReadGet, AskGet>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

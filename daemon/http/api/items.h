@@ -3,11 +3,11 @@
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void PutItem(JsonCall call);
 void GetItem(JsonCall call);
 void UpdateItem(JsonCall call);
 void DeleteItem(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

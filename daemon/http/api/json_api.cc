@@ -5,17 +5,17 @@
 #include "daemon/http/api/operations.h"
 #include "daemon/http/api/request_check.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-JsonApi::JsonApi(Database& database, CallMemory& memory, std::string address)
+JsonApi::JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address)
     : database_(database),
       parser_memory_(std::make_unique<ParserMemory>(memory)),
       address_(std::move(address)) {}
 
 JsonApi::~JsonApi() = default;
 
-void JsonApi::Answer(const JsonOperation& operation, std::string body, Caller caller,
-                     CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
+void JsonApi::Answer(const JsonOperation& operation, std::string body, daemon::Caller caller,
+                     storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
   JsonAnswer answer(std::move(done));
   absl::StatusOr<std::unique_ptr<JsonDocument>> document =
       JsonDocument::Parse(std::move(body), *parser_memory_);
@@ -31,4 +31,4 @@ void JsonApi::Answer(const JsonOperation& operation, std::string body, Caller ca
                     .answer = std::move(answer)});
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,7 +1,6 @@
-// DynamoDB's JSON protocol, from the body of a request to the body of its reply. Knows the database and JSON;
-// nothing of connections, headers or signatures.
+// DynamoDB's JSON protocol, from request body to reply body, without connections, headers and signatures.
 //
-// Thread-safe. Nothing here blocks the caller on disk.
+// Thread-safe. No function waits for the disk.
 #pragma once
 
 #include <memory>
@@ -11,58 +10,59 @@
 
 #include "absl/functional/any_invocable.h"
 #include "daemon/access/access_keys.h"
-#include "daemon/serving/call_facts.h"
+#include "daemon/serving/call_log_fields.h"
 #include "daemon/serving/calls.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// Bytes behind a body that the parser may read: reserve them.
+// The parser may read this many bytes after the end of a body; the body's string must have the capacity.
 inline constexpr size_t kJsonPadding = 64;
 
 struct JsonOperation;
 class ParserMemory;
 
-// The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null when none is
-// offered under that name (OP-64).
+// The operation that the header X-Amz-Target names, e.g. "DynamoDB_20120810.PutItem"; null for an unknown
+// name (OP-64: UnknownOperationException).
 const JsonOperation* FindOperation(std::string_view target);
-// Every target that has one.
+// The values of X-Amz-Target for all operations.
 std::vector<std::string> OperationTargets();
 // "PutItem".
 std::string_view NameOf(const JsonOperation& operation);
-Role RoleOf(const JsonOperation& operation);
+daemon::Role RoleOf(const JsonOperation& operation);
 
 struct JsonReply {
   unsigned http_status = 200;
   std::string body = {};
-  // For the log: the canonical name of what happened ("OK"), what the call was about, items in the reply
-  // (negative: none).
+  // For the log: the name of the status code, the table and items of the request, the items in the reply
+  // (negative: the reply does not count items).
   std::string code = "OK";
-  CallFacts facts = {};
+  daemon::CallLogFields facts = {};
   int64_t items = -1;
 };
 
 class JsonApi {
  public:
-  // What long requests take to be read is counted in `memory`. `address` is what DescribeEndpoints answers
-  // (OP-07), "HOST:PORT". The others are borrowed.
-  JsonApi(Database& database, CallMemory& memory, std::string address);
-  // Every answer must have been given.
+  // The parsers of long requests are counted in `memory`. `address`, "HOST:PORT", is the reply of
+  // DescribeEndpoints (OP-07). `database` and `memory` are borrowed.
+  JsonApi(storage::Database& database, daemon::CallMemory& memory, std::string address);
+  // All calls must have been answered.
   ~JsonApi();
   JsonApi(const JsonApi&) = delete;
   JsonApi& operator=(const JsonApi&) = delete;
 
-  // Answers `body`, which has room for kJsonPadding more bytes (its capacity), by calling `done` exactly
-  // once: before it returns, or later on another thread. Any bytes are answered, at worst with an error.
-  // `caller` may use the operation; what it may do with it is decided here where that depends on the body.
-  void Answer(const JsonOperation& operation, std::string body, Caller caller, CancellationPtr cancellation,
-              absl::AnyInvocable<void(JsonReply) &&> done);
+  // Answers the request `body`, whose capacity must include kJsonPadding more bytes. Calls `done` exactly
+  // once, before Answer() returns or later on another thread. An invalid body gets an error. The caller's
+  // role must allow the operation; only checks that need the body are made here, such as those of PartiQL
+  // statements.
+  void Answer(const JsonOperation& operation, std::string body, daemon::Caller caller,
+              storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done);
 
  private:
-  Database& database_;
+  storage::Database& database_;
   const std::unique_ptr<ParserMemory> parser_memory_;
   const std::string address_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -5,14 +5,15 @@
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/request_check.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
-// A parser keeps as much memory as its longest document took: long documents get one of their own.
+// A parser keeps the memory that its longest document took. So that threads keep little memory, a longer
+// document gets a parser of its own.
 constexpr size_t kMaxKeptDocumentBytes = 256 << 10;
-// For each byte of a document a parser has room for a position of 4 bytes, a node of 8, and text.
+// A parser allocates for each byte of a document a position of 4 bytes, a node of 8 bytes, and text.
 constexpr size_t kParserBytesPerByte = 14;
 
 }  // namespace
@@ -44,7 +45,7 @@ absl::Status JsonDocument::Parse() {
   simdjson::dom::parser* parser = &kept_parser;
   if (body_.size() > kMaxKeptDocumentBytes) {
     const size_t bytes = kParserBytesPerByte * body_.size();
-    if (!memory_.TryReserve(bytes)) return CallsFullError(memory_.calls());
+    if (!memory_.TryReserve(bytes)) return daemon::CallsFullError(memory_.calls());
     reserved_bytes_ = bytes;
     own_parser_ = std::make_unique<simdjson::dom::parser>();
     parser = own_parser_.get();
@@ -64,4 +65,4 @@ JsonDocument::~JsonDocument() {
   if (reserved_bytes_ > 0) memory_.Release(reserved_bytes_);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

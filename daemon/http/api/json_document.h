@@ -1,4 +1,4 @@
-// The body of a request, parsed, and the memory that this takes.
+// The parsed body of a request, and the count of memory that parsers take.
 #pragma once
 
 #include <simdjson.h>
@@ -10,32 +10,34 @@
 #include "absl/status/statusor.h"
 #include "daemon/serving/calls.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// What the parsers of long documents take, counted in CallMemory: several times the documents. Thread-safe.
+// Counts parsers of long documents in CallMemory; each takes several times its document. Thread-safe.
 class ParserMemory {
  public:
   // `calls` is borrowed.
-  explicit ParserMemory(CallMemory& calls) : calls_(calls) {}
+  explicit ParserMemory(daemon::CallMemory& calls) : calls_(calls) {}
 
-  // False when there is none left. One document gets it in any case, so that none is too long for ever.
+  // False: the memory for calls is used up. If no other document holds memory this always succeeds, so that a
+  // long document is not refused on every retry.
   bool TryReserve(size_t bytes);
   void Release(size_t bytes);
 
-  const CallMemory& calls() const { return calls_; }
+  const daemon::CallMemory& calls() const { return calls_; }
 
  private:
-  CallMemory& calls_;
+  daemon::CallMemory& calls_;
   std::atomic<int> holders_ = 0;
 };
 
-// Immovable: objects and views of it borrow from it.
+// Not movable: JSON objects and views borrow from it.
 class JsonDocument {
  public:
-  // Takes `memory` for a long body, until it is destroyed. A short one is parsed into memory that the thread
-  // keeps: it is valid until the thread parses the next.
+  // A long body (above 256 KiB) has its own parser, counted in `memory` until the document is destroyed. For
+  // a short body the thread's parser is used; the document is valid until the thread parses the next one.
   //
-  // SERIALIZATION: `body` is no JSON object. RESOURCE_EXHAUSTED (CALLS_FULL): there is no memory to read it.
+  // INVALID_ARGUMENT, reason SERIALIZATION: `body` is not a JSON object. RESOURCE_EXHAUSTED, reason
+  // CALLS_FULL: there is no memory for the parser.
   static absl::StatusOr<std::unique_ptr<JsonDocument>> Parse(std::string body, ParserMemory& memory);
 
   ~JsonDocument();
@@ -55,4 +57,4 @@ class JsonDocument {
   simdjson::dom::object root_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,6 +1,6 @@
 #include "daemon/http/api/json_handler.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 std::optional<HttpOperation> JsonHandler::Find(std::string_view target) const {
   const JsonOperation* operation = FindOperation(target);
@@ -8,9 +8,9 @@ std::optional<HttpOperation> JsonHandler::Find(std::string_view target) const {
   return HttpOperation{.name = NameOf(*operation), .role = RoleOf(*operation), .json = operation};
 }
 
-void JsonHandler::Answer(const HttpOperation& operation, std::string body, Caller caller,
-                         CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
+void JsonHandler::Answer(const HttpOperation& operation, std::string body, daemon::Caller caller,
+                         storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) {
   api_.Answer(*operation.json, std::move(body), std::move(caller), std::move(cancellation), std::move(done));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

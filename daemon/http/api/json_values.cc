@@ -10,18 +10,20 @@
 #include "storage/values/value_view.h"
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using simdjson::dom::element;
 
-std::optional<ValueType> TypeOf(std::string_view name) {
-  for (int type = static_cast<int>(ValueType::kS); type <= static_cast<int>(ValueType::kNull); ++type)
-    if (name == ValueTypeName(static_cast<ValueType>(type))) return static_cast<ValueType>(type);
+std::optional<storage::ValueType> TypeOf(std::string_view name) {
+  for (int type = static_cast<int>(storage::ValueType::kS);
+       type <= static_cast<int>(storage::ValueType::kNull); ++type)
+    if (name == storage::ValueTypeName(static_cast<storage::ValueType>(type)))
+      return static_cast<storage::ValueType>(type);
   return std::nullopt;
 }
 
-// Six bits of a base64 digit; 255 of any other character.
+// The six bits of each base64 digit; 255 for all other characters.
 constexpr std::array<uint8_t, 256> MakeBase64Values() {
   std::array<uint8_t, 256> values;
   values.fill(255);
@@ -32,7 +34,7 @@ constexpr std::array<uint8_t, 256> MakeBase64Values() {
 }
 constexpr std::array<uint8_t, 256> kBase64Values = MakeBase64Values();
 
-// Strict: padded, no white space, no bits left over.
+// Decodes strictly: padding is required, white space and unused bits that are not zero are refused.
 absl::Status AppendDecodedBase64(std::string_view text, std::string* out) {
   if (text.size() % 4 != 0) {
     return SerializationError(
@@ -62,16 +64,16 @@ class Encoder {
  public:
   explicit Encoder(std::string* out) : out_(*out) {}
 
-  // Each is false after an error.
+  // False: encoding failed with error().
   bool Attributes(const simdjson::dom::object& attributes, int depth);
   bool Value(const element& value, int depth);
 
   absl::Status error() const { return error_; }
 
  private:
-  bool Typed(ValueType type, const element& value, int depth);
-  bool Scalar(ValueType type, const element& value, uint32_t field);
-  bool Set(ValueType type, const element& value);
+  bool Typed(storage::ValueType type, const element& value, int depth);
+  bool Scalar(storage::ValueType type, const element& value, uint32_t field);
+  bool Set(storage::ValueType type, const element& value);
   bool List(const element& value, int depth);
 
   bool Fail(absl::Status error) {
@@ -79,8 +81,8 @@ class Encoder {
     return false;
   }
 
-  // Appends a length-delimited field whose contents `append` appends. Its length is taken for a short one,
-  // and corrected afterwards.
+  // Appends a length-delimited field; `append` appends its contents. One byte is reserved for the length. If
+  // the length needs more bytes, the contents are moved afterwards.
   template <typename Append>
   bool Nested(uint32_t field, Append append) {
     wire::AppendVarint(wire::Tag(field, wire::kLengthDelimited), &out_);
@@ -104,9 +106,9 @@ class Encoder {
 
 bool Encoder::Attributes(const simdjson::dom::object& attributes, int depth) {
   for (auto [name, value] : attributes) {
-    bool encoded = Nested(kElementsField, [&, name = name, value = value] {
-      wire::AppendBytesField(kNameField, name, &out_);
-      return Nested(kValueField, [&] { return Value(value, depth); });
+    bool encoded = Nested(storage::kElementsField, [&, name = name, value = value] {
+      wire::AppendBytesField(storage::kNameField, name, &out_);
+      return Nested(storage::kValueField, [&] { return Value(value, depth); });
     });
     if (!encoded) return false;
   }
@@ -114,49 +116,50 @@ bool Encoder::Attributes(const simdjson::dom::object& attributes, int depth) {
 }
 
 bool Encoder::Value(const element& value, int depth) {
-  // Storage refuses whatever is as deep as this (SEM-017); it need not be encoded.
-  if (depth > kMaxDepth || value.is_null()) return true;
+  // A deeper value is not encoded: storage refuses an item of this depth in any case (SEM-017).
+  if (depth > storage::kMaxDepth || value.is_null()) return true;
   simdjson::dom::object members;
   if (value.get(members) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Structure"));
   size_t count = 0, known = 0;
   for (auto [name, member] : members) {
     if (member.is_null()) continue;
     ++count;
-    std::optional<ValueType> type = TypeOf(name);
+    std::optional<storage::ValueType> type = TypeOf(name);
     if (!type.has_value()) continue;
     ++known;
     if (!Typed(*type, member, depth)) return false;
   }
-  // Storage sees known types only. One of none, or of several, it refuses in these words.
+  // A value with one known and one unknown type is refused here, because the encoding omits the unknown type.
+  // Storage refuses values with no type or several known types, with the same text.
   if (count > 1 && known == 1) {
-    return Fail(
-        ValidationError("SEM-010",
-                        "Supplied AttributeValue has more than one datatypes set, must contain exactly "
-                        "one of the supported datatypes"));
+    return Fail(storage::ValidationError(
+        "SEM-010",
+        "Supplied AttributeValue has more than one datatypes set, must contain exactly "
+        "one of the supported datatypes"));
   }
   return true;
 }
 
-bool Encoder::Typed(ValueType type, const element& value, int depth) {
+bool Encoder::Typed(storage::ValueType type, const element& value, int depth) {
   const uint32_t field = static_cast<uint32_t>(type);
   switch (type) {
-    case ValueType::kS:
-    case ValueType::kN:
-    case ValueType::kB:
+    case storage::ValueType::kS:
+    case storage::ValueType::kN:
+    case storage::ValueType::kB:
       return Scalar(type, value, field);
-    case ValueType::kSS:
-    case ValueType::kNS:
-    case ValueType::kBS:
+    case storage::ValueType::kSS:
+    case storage::ValueType::kNS:
+    case storage::ValueType::kBS:
       return Nested(field, [&] { return Set(type, value); });
-    case ValueType::kL:
+    case storage::ValueType::kL:
       return Nested(field, [&] { return List(value, depth + 1); });
-    case ValueType::kM: {
+    case storage::ValueType::kM: {
       simdjson::dom::object attributes;
       if (value.get(attributes) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Map"));
       return Nested(field, [&] { return Attributes(attributes, depth + 1); });
     }
-    case ValueType::kBool:
-    case ValueType::kNull: {
+    case storage::ValueType::kBool:
+    case storage::ValueType::kNull: {
       bool truth;
       if (value.get(truth) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "Boolean"));
       wire::AppendVarintField(field, truth ? 1 : 0, &out_);
@@ -166,8 +169,8 @@ bool Encoder::Typed(ValueType type, const element& value, int depth) {
   return true;
 }
 
-bool Encoder::Scalar(ValueType type, const element& value, uint32_t field) {
-  const bool binary = type == ValueType::kB || type == ValueType::kBS;
+bool Encoder::Scalar(storage::ValueType type, const element& value, uint32_t field) {
+  const bool binary = type == storage::ValueType::kB || type == storage::ValueType::kBS;
   std::string_view text;
   if (value.get(text) != simdjson::SUCCESS) return Fail(WrongJsonType(value, binary ? "Blob" : "String"));
   if (!binary) {
@@ -180,19 +183,19 @@ bool Encoder::Scalar(ValueType type, const element& value, uint32_t field) {
   });
 }
 
-bool Encoder::Set(ValueType type, const element& value) {
+bool Encoder::Set(storage::ValueType type, const element& value) {
   simdjson::dom::array elements;
   if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
   for (element one : elements) {
     if (one.is_null()) {
-      std::string_view kind = type == ValueType::kSS   ? "string"
-                              : type == ValueType::kNS ? "number"
-                                                       : "binary";
-      return Fail(ValidationError(
+      std::string_view kind = type == storage::ValueType::kSS   ? "string"
+                              : type == storage::ValueType::kNS ? "number"
+                                                                : "binary";
+      return Fail(storage::ValidationError(
           "SEM-015", absl::StrCat("One or more parameter values were invalid: A ", std::string(kind),
                                   " set may not have a null as a member")));
     }
-    if (!Scalar(type, one, kElementsField)) return false;
+    if (!Scalar(type, one, storage::kElementsField)) return false;
   }
   return true;
 }
@@ -201,7 +204,7 @@ bool Encoder::List(const element& value, int depth) {
   simdjson::dom::array elements;
   if (value.get(elements) != simdjson::SUCCESS) return Fail(WrongJsonType(value, "List"));
   for (element one : elements)
-    if (!Nested(kElementsField, [&] { return Value(one, depth); })) return false;
+    if (!Nested(storage::kElementsField, [&] { return Value(one, depth); })) return false;
   return true;
 }
 
@@ -221,4 +224,4 @@ absl::StatusOr<std::string> EncodeJsonValue(const element& value) {
   return encoded;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,8 +1,8 @@
-// Items and attribute values from DynamoDB's JSON to the wire form of itemdb.v1.
+// Encodes items and attribute values from DynamoDB's JSON in the wire form of itemdb.v1.
 //
-// What comes out is not canonical yet and may be no valid item: storage checks names, numbers, sets, depth
-// and that a value has one member (storage/values/canonical.h). Refused here is what the wire form cannot
-// carry.
+// The result is not canonical and need not be valid: storage checks names, numbers, sets, depth, and that
+// each value has one type (storage/values/canonical.h). Errors that the wire form cannot carry are found
+// here.
 #pragma once
 
 #include <simdjson.h>
@@ -11,15 +11,15 @@
 
 #include "absl/status/statusor.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 // The encoded itemdb.v1.Item of {"pk": {"S": "a"}, ...}.
 //
-// SERIALIZATION: a JSON type is wrong, or base64 is not (SEM-010). INVALID_ARGUMENT: a value of several types
-// or a set that contains null.
+// INVALID_ARGUMENT, reason SERIALIZATION: a JSON type is wrong or a binary value is not valid base64
+// (SEM-010). INVALID_ARGUMENT: a value has several types, or a set contains null.
 absl::StatusOr<std::string> EncodeJsonItem(const simdjson::dom::object& item);
 
-// The encoded itemdb.v1.AttributeValue of {"S": "a"}; null is an empty one. Errors as above.
+// The encoded itemdb.v1.AttributeValue of {"S": "a"}; JSON null becomes an empty value. Errors as above.
 absl::StatusOr<std::string> EncodeJsonValue(const simdjson::dom::element& value);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

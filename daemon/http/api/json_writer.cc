@@ -3,10 +3,10 @@
 #include <charconv>
 #include <cstring>
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// What stands behind the backslash: 'u' where only \u00XX will do.
+// The character after the backslash; 'u' if the character needs the form \u00XX.
 char EscapeOf(char c) {
   switch (c) {
     case '\b':
@@ -26,9 +26,9 @@ char EscapeOf(char c) {
 
 bool MustEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
-// The bytes of `text` before the first that must be escaped. Eight at a time, as strings are most of a reply:
-// a high bit of `found` is set when, and only when, one of them is below 0x20 or became zero by the exclusive
-// or.
+// The number of bytes of `text` before the first byte that must be escaped. Eight bytes are tested at a time,
+// because most bytes of a reply are strings: a high bit of `found` is set if and only if one of the eight
+// bytes is below 0x20, or is a quote or backslash (the exclusive or makes these zero).
 size_t PlainBytes(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101, kHighBits = 0x8080808080808080;
   size_t i = 0;
@@ -60,14 +60,14 @@ void AppendBase64(std::string_view bytes, std::string* out) {
 template <typename Append>
 void AppendSet(std::string_view encoded, std::string* out, Append append) {
   out->push_back('[');
-  for (std::string_view element : SetView(encoded)) {
+  for (std::string_view element : storage::SetView(encoded)) {
     if (out->back() != '[') out->push_back(',');
     append(element, out);
   }
   out->push_back(']');
 }
 
-// Numbers are digits, sign and point: nothing to escape.
+// A number has only digits, sign and point, so no character needs escaping.
 void AppendNumber(std::string_view text, std::string* out) {
   out->push_back('"');
   out->append(text);
@@ -96,58 +96,58 @@ void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
 }
 
-void AppendJsonValue(ValueView value, std::string* out) {
+void AppendJsonValue(storage::ValueView value, std::string* out) {
   switch (value.type()) {
-    case ValueType::kS:
+    case storage::ValueType::kS:
       out->append("{\"S\":");
       AppendJsonString(value.payload(), out);
       break;
-    case ValueType::kN:
+    case storage::ValueType::kN:
       out->append("{\"N\":");
       AppendNumber(value.payload(), out);
       break;
-    case ValueType::kB:
+    case storage::ValueType::kB:
       out->append("{\"B\":");
       AppendBase64(value.payload(), out);
       break;
-    case ValueType::kSS:
+    case storage::ValueType::kSS:
       out->append("{\"SS\":");
       AppendSet(value.payload(), out, AppendJsonString);
       break;
-    case ValueType::kNS:
+    case storage::ValueType::kNS:
       out->append("{\"NS\":");
       AppendSet(value.payload(), out, AppendNumber);
       break;
-    case ValueType::kBS:
+    case storage::ValueType::kBS:
       out->append("{\"BS\":");
       AppendSet(value.payload(), out, AppendBase64);
       break;
-    case ValueType::kL:
+    case storage::ValueType::kL:
       out->append("{\"L\":[");
-      for (ValueView element : ListView(value.payload())) {
+      for (storage::ValueView element : storage::ListView(value.payload())) {
         if (out->back() != '[') out->push_back(',');
         AppendJsonValue(element, out);
       }
       out->push_back(']');
       break;
-    case ValueType::kM:
+    case storage::ValueType::kM:
       out->append("{\"M\":");
-      AppendJsonItem(ItemView(value.payload()), out);
+      AppendJsonItem(storage::ItemView(value.payload()), out);
       break;
-    case ValueType::kBool:
+    case storage::ValueType::kBool:
       out->append(value.boolean() ? "{\"BOOL\":true" : "{\"BOOL\":false");
       break;
-    case ValueType::kNull:
+    case storage::ValueType::kNull:
       out->append("{\"NULL\":true");
       break;
   }
   out->push_back('}');
 }
 
-void AppendJsonItem(ItemView item, std::string* out) {
+void AppendJsonItem(storage::ItemView item, std::string* out) {
   out->push_back('{');
   bool first = true;
-  for (const AttributeView& attribute : item) {
+  for (const storage::AttributeView& attribute : item) {
     if (!first) out->push_back(',');
     first = false;
     AppendJsonString(attribute.name, out);
@@ -181,4 +181,4 @@ JsonWriter& JsonWriter::Time(int64_t milliseconds) {
   return *this;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,4 +1,4 @@
-// Replies, appended to one string as they are made; there is no document tree.
+// Writes replies as JSON: each part is appended to one string at once, without a document tree.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,16 @@
 
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// Appends `text`, which is UTF-8, as a JSON string: quotes, backslashes and control characters are escaped,
-// everything else stays.
+// Appends `text`, which is UTF-8, as a JSON string; escapes only quotes, backslashes, control characters.
 void AppendJsonString(std::string_view text, std::string* out);
 
-// Appends a canonical item or attribute value as the service shows it: {"pk":{"S":"a"}}, {"S":"a"}.
-void AppendJsonItem(ItemView item, std::string* out);
-void AppendJsonValue(ValueView value, std::string* out);
+// Appends a canonical item or attribute value in the service's form: {"pk":{"S":"a"}}, {"S":"a"}.
+void AppendJsonItem(storage::ItemView item, std::string* out);
+void AppendJsonValue(storage::ValueView value, std::string* out);
 
-// Appends members and elements, with the commas between them.
+// Appends members and elements, and the commas between them.
 class JsonWriter {
  public:
   // `out` is borrowed.
@@ -30,7 +29,7 @@ class JsonWriter {
   JsonWriter& BeginArray() { return Separate().Append('['); }
   JsonWriter& EndArray() { return Append(']'); }
 
-  // A member's name; its value follows.
+  // The name of a member. The next call must write its value.
   JsonWriter& Name(std::string_view name) {
     Separate();
     AppendJsonString(name, &out_);
@@ -42,9 +41,9 @@ class JsonWriter {
     return *this;
   }
   JsonWriter& Integer(int64_t number);
-  // With a fraction, as the service writes capacity: 1.0.
+  // A number with a fraction, as in the service's capacity units: 1.0.
   JsonWriter& Real(double number);
-  // A time as the service writes it: seconds, and milliseconds as their fraction.
+  // A time in the service's form: seconds, with the milliseconds as fraction.
   JsonWriter& Time(int64_t milliseconds);
   JsonWriter& Boolean(bool value) {
     Separate();
@@ -54,12 +53,13 @@ class JsonWriter {
   // An encoded canonical item.
   JsonWriter& Item(std::string_view encoded) {
     Separate();
-    AppendJsonItem(ItemView(encoded), &out_);
+    AppendJsonItem(storage::ItemView(encoded), &out_);
     return *this;
   }
 
  private:
-  // No value ends in one of these characters: strings end in their quote.
+  // Appends a comma unless this is the first element or the value of a member. A complete value never ends in
+  // '{', '[' or ':', because a string ends in its quote.
   JsonWriter& Separate() {
     if (!out_.empty() && out_.back() != '{' && out_.back() != '[' && out_.back() != ':') out_.push_back(',');
     return *this;
@@ -72,4 +72,4 @@ class JsonWriter {
   std::string& out_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,9 +1,9 @@
 #include "daemon/http/api/legacy_conditions.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// AttributeValueList.
+// Reads the member AttributeValueList.
 absl::Status ReadValues(const JsonObject& object, google::protobuf::RepeatedPtrField<std::string>* values) {
   std::optional<JsonElement> list = MemberOf(object, "AttributeValueList");
   if (!list.has_value()) return absl::OkStatus();
@@ -63,4 +63,4 @@ absl::Status ReadConditions(const JsonObject& object, std::string_view name,
                       });
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

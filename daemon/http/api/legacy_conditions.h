@@ -1,17 +1,18 @@
-// The parameters from before there were expressions (SEM-112).
+// Reads the legacy parameters, which are older than expressions (SEM-112).
 #pragma once
 
 #include "daemon/http/api/request_members.h"
 #include "itemdb/wire/data.pb.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// Expected and ConditionalOperator, AttributeUpdates. Errors as EncodeJsonValue.
+// Reads Expected and ConditionalOperator; reads AttributeUpdates. Errors as of EncodeJsonValue().
 absl::Status ReadExpected(const JsonObject& object, wire::WriteItemRequest* request);
 absl::Status ReadAttributeUpdates(const JsonObject& object, wire::WriteItemRequest* request);
 
-// The map `name` of conditions: KeyConditions, QueryFilter, ScanFilter. Errors as EncodeJsonValue.
+// Reads the member `name`, a map of conditions: KeyConditions, QueryFilter or ScanFilter. Errors as of
+// EncodeJsonValue().
 absl::Status ReadConditions(const JsonObject& object, std::string_view name,
                             google::protobuf::RepeatedPtrField<wire::NamedCondition>* conditions);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -12,67 +12,66 @@
 #include "daemon/http/api/tables.h"
 #include "daemon/http/api/transactions.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// For operations of the service that this version does not have but a later one will; those that need more
-// than one machine are no operations here at all (OP-64).
+// Answers operations of the service that a later version will offer. Operations that need more than one
+// machine are not in the table at all and get UnknownOperationException (OP-64).
 void NotOffered(JsonCall call) {
   std::move(call.answer)
-      .Fail(ValidationError(
+      .Fail(storage::ValidationError(
           absl::StrCat(std::string(call.operation.name), " is not offered by this version of itemdb")));
 }
 constexpr Shape kAnything{.kind = ShapeKind::kStructure};
 
-// The roles of PartiQL's three are those of statements that only read: daemon/access/statement_roles.h looks
-// at each.
+// The PartiQL operations need read; each statement is checked (daemon/access/statement_roles.h).
 constexpr JsonOperation kOperations[] = {
-    {"PutItem", Role::kWrite, &kPutItemInput, json::PutItem},
-    {"GetItem", Role::kRead, &kGetItemInput, json::GetItem},
-    {"UpdateItem", Role::kWrite, &kUpdateItemInput, json::UpdateItem},
-    {"DeleteItem", Role::kWrite, &kDeleteItemInput, json::DeleteItem},
-    {"Query", Role::kRead, &kQueryInput, json::Query},
-    {"Scan", Role::kRead, &kScanInput, json::Scan},
-    {"BatchGetItem", Role::kRead, &kBatchGetItemInput, json::BatchGetItem},
-    {"BatchWriteItem", Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
-    {"TransactGetItems", Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
-    {"TransactWriteItems", Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
-    {"ExecuteStatement", Role::kRead, &kExecuteStatementInput, json::ExecuteStatement},
-    {"BatchExecuteStatement", Role::kRead, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
-    {"ExecuteTransaction", Role::kRead, &kExecuteTransactionInput, json::ExecuteTransaction},
-    {"CreateTable", Role::kAdmin, &kCreateTableInput, json::CreateTable},
-    {"UpdateTable", Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
-    {"DeleteTable", Role::kAdmin, &kDeleteTableInput, json::DeleteTable},
-    {"DescribeTable", Role::kRead, &kDescribeTableInput, json::DescribeTable},
-    {"ListTables", Role::kRead, &kListTablesInput, json::ListTables},
-    {"TagResource", Role::kAdmin, &kTagResourceInput, json::TagResource},
-    {"UntagResource", Role::kAdmin, &kUntagResourceInput, json::UntagResource},
-    {"ListTagsOfResource", Role::kRead, &kListTagsOfResourceInput, json::ListTagsOfResource},
-    {"DescribeLimits", Role::kRead, &kDescribeLimitsInput, json::DescribeLimits},
-    {"DescribeEndpoints", Role::kRead, &kDescribeEndpointsRequest, json::DescribeEndpoints},
-    {"UpdateTimeToLive", Role::kAdmin, &kUpdateTimeToLiveInput, json::UpdateTimeToLive},
-    {"DescribeTimeToLive", Role::kRead, &kDescribeTimeToLiveInput, json::DescribeTimeToLive},
-    {"DescribeContinuousBackups", Role::kRead, &kAnything, NotOffered},
-    {"UpdateContinuousBackups", Role::kAdmin, &kAnything, NotOffered},
-    {"CreateBackup", Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeBackup", Role::kRead, &kAnything, NotOffered},
-    {"DeleteBackup", Role::kAdmin, &kAnything, NotOffered},
-    {"ListBackups", Role::kRead, &kAnything, NotOffered},
-    {"RestoreTableFromBackup", Role::kAdmin, &kAnything, NotOffered},
-    {"RestoreTableToPointInTime", Role::kAdmin, &kAnything, NotOffered},
-    {"ImportTable", Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeImport", Role::kRead, &kAnything, NotOffered},
-    {"ListImports", Role::kRead, &kAnything, NotOffered},
-    {"ExportTableToPointInTime", Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeExport", Role::kRead, &kAnything, NotOffered},
-    {"ListExports", Role::kRead, &kAnything, NotOffered},
+    {"PutItem", daemon::Role::kWrite, &kPutItemInput, json::PutItem},
+    {"GetItem", daemon::Role::kRead, &kGetItemInput, json::GetItem},
+    {"UpdateItem", daemon::Role::kWrite, &kUpdateItemInput, json::UpdateItem},
+    {"DeleteItem", daemon::Role::kWrite, &kDeleteItemInput, json::DeleteItem},
+    {"Query", daemon::Role::kRead, &kQueryInput, json::Query},
+    {"Scan", daemon::Role::kRead, &kScanInput, json::Scan},
+    {"BatchGetItem", daemon::Role::kRead, &kBatchGetItemInput, json::BatchGetItem},
+    {"BatchWriteItem", daemon::Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
+    {"TransactGetItems", daemon::Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
+    {"TransactWriteItems", daemon::Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
+    {"ExecuteStatement", daemon::Role::kRead, &kExecuteStatementInput, json::ExecuteStatement},
+    {"BatchExecuteStatement", daemon::Role::kRead, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
+    {"ExecuteTransaction", daemon::Role::kRead, &kExecuteTransactionInput, json::ExecuteTransaction},
+    {"CreateTable", daemon::Role::kAdmin, &kCreateTableInput, json::CreateTable},
+    {"UpdateTable", daemon::Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
+    {"DeleteTable", daemon::Role::kAdmin, &kDeleteTableInput, json::DeleteTable},
+    {"DescribeTable", daemon::Role::kRead, &kDescribeTableInput, json::DescribeTable},
+    {"ListTables", daemon::Role::kRead, &kListTablesInput, json::ListTables},
+    {"TagResource", daemon::Role::kAdmin, &kTagResourceInput, json::TagResource},
+    {"UntagResource", daemon::Role::kAdmin, &kUntagResourceInput, json::UntagResource},
+    {"ListTagsOfResource", daemon::Role::kRead, &kListTagsOfResourceInput, json::ListTagsOfResource},
+    {"DescribeLimits", daemon::Role::kRead, &kDescribeLimitsInput, json::DescribeLimits},
+    {"DescribeEndpoints", daemon::Role::kRead, &kDescribeEndpointsRequest, json::DescribeEndpoints},
+    {"UpdateTimeToLive", daemon::Role::kAdmin, &kUpdateTimeToLiveInput, json::UpdateTimeToLive},
+    {"DescribeTimeToLive", daemon::Role::kRead, &kDescribeTimeToLiveInput, json::DescribeTimeToLive},
+    {"DescribeContinuousBackups", daemon::Role::kRead, &kAnything, NotOffered},
+    {"UpdateContinuousBackups", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"CreateBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeBackup", daemon::Role::kRead, &kAnything, NotOffered},
+    {"DeleteBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"ListBackups", daemon::Role::kRead, &kAnything, NotOffered},
+    {"RestoreTableFromBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"RestoreTableToPointInTime", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"ImportTable", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeImport", daemon::Role::kRead, &kAnything, NotOffered},
+    {"ListImports", daemon::Role::kRead, &kAnything, NotOffered},
+    {"ExportTableToPointInTime", daemon::Role::kAdmin, &kAnything, NotOffered},
+    {"DescribeExport", daemon::Role::kRead, &kAnything, NotOffered},
+    {"ListExports", daemon::Role::kRead, &kAnything, NotOffered},
 };
 
 constexpr JsonOperation kStreamOperations[] = {
-    {"ListStreams", Role::kRead, &kListStreamsInput, json::ListStreams},
-    {"DescribeStream", Role::kRead, &kDescribeStreamInput, json::DescribeStream},
-    {"GetShardIterator", Role::kRead, &kGetShardIteratorInput, json::GetShardIterator},
-    {"GetRecords", Role::kRead, &kGetRecordsInput, json::GetRecords},
+    {"ListStreams", daemon::Role::kRead, &kListStreamsInput, json::ListStreams},
+    {"DescribeStream", daemon::Role::kRead, &kDescribeStreamInput, json::DescribeStream},
+    {"GetShardIterator", daemon::Role::kRead, &kGetShardIteratorInput, json::GetShardIterator},
+    {"GetRecords", daemon::Role::kRead, &kGetRecordsInput, json::GetRecords},
 };
 
 struct Target {
@@ -113,6 +112,6 @@ absl::Status TypesFirst(const JsonCall& call, absl::Status error) {
 }
 
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }
-Role RoleOf(const JsonOperation& operation) { return operation.role; }
+daemon::Role RoleOf(const JsonOperation& operation) { return operation.role; }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

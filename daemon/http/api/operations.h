@@ -1,4 +1,4 @@
-// The operations that are offered.
+// One row of the table of operations (operations.cc).
 #pragma once
 
 #include <string_view>
@@ -7,15 +7,15 @@
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/request_shapes.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 struct JsonOperation {
-  // As behind the target's prefix: "PutItem".
+  // The part of X-Amz-Target after its prefix: "PutItem".
   std::string_view name;
-  Role role;
-  // What its requests are checked against.
+  daemon::Role role;
+  // The shape that requests are checked against.
   const Shape* input;
   void (*answer)(JsonCall call);
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

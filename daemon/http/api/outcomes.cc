@@ -4,13 +4,15 @@
 #include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// Cancellation codes are named as the reasons that they are.
+// The service's text for `code`. All codes but NONE and VALIDATION_ERROR have the name of a reason, so
+// ExceptionOf() knows their text.
 std::string_view CodeText(v1::CancellationCode code) {
   if (code == v1::CANCELLATION_CODE_NONE) return "None";
-  return ExceptionOf(code == v1::CANCELLATION_CODE_VALIDATION_ERROR ? kReasonValidation : EnumText(code))
+  return ExceptionOf(code == v1::CANCELLATION_CODE_VALIDATION_ERROR ? storage::kReasonValidation
+                                                                    : EnumText(code))
       .code;
 }
 
@@ -24,7 +26,7 @@ JsonReply Begin(std::string_view reason, std::string_view message) {
 }  // namespace
 
 JsonReply ConditionFailedReply(const wire::ConditionFailed& failed) {
-  JsonReply reply = Begin(kReasonConditionalCheckFailed, "The conditional request failed");
+  JsonReply reply = Begin(storage::kReasonConditionalCheckFailed, "The conditional request failed");
   JsonWriter writer(&reply.body);
   if (failed.has_item()) writer.Name("Item").Item(failed.item());
   writer.EndObject();
@@ -48,4 +50,4 @@ JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
   return reply;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

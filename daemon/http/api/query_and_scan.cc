@@ -3,10 +3,10 @@
 #include "daemon/http/api/legacy_conditions.h"
 #include "daemon/http/api/reply_parts.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
-// What Query and Scan have in common.
+// Reads the members that Query and Scan share.
 absl::StatusOr<wire::PageRequest> ReadPage(const JsonObject& object) {
   wire::PageRequest request;
   request.set_table_name(std::string(TextOf(object, "TableName")));
@@ -47,10 +47,10 @@ absl::StatusOr<wire::PageRequest> ReadScan(const JsonObject& object) {
   return request;
 }
 
-void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<Page> page) {
+void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<storage::Page> page) {
   if (!page.ok()) return std::move(answer).Fail(page.status());
   std::string body;
-  // Names of types and punctuation take about half as much again.
+  // JSON takes about half as much again: names of types and punctuation.
   body.reserve(page->encoded_items.size() * 3 / 2 + 256);
   JsonWriter writer(&body);
   writer.BeginObject();
@@ -69,15 +69,16 @@ void AnswerPage(JsonAnswer answer, bool count_only, absl::StatusOr<Page> page) {
   std::move(answer).Succeed(std::move(body), page->reply.count());
 }
 
-using PageOperation = void (Database::*)(const wire::PageRequest&, Done<Page>, CancellationPtr);
+using PageOperation = void (storage::Database::*)(const wire::PageRequest&, storage::Done<storage::Page>,
+                                                  storage::CancellationPtr);
 
 template <PageOperation kOperation>
 void AskPage(JsonCall call, wire::PageRequest request) {
-  // SEM-036: a count has no Items, not even none of them.
+  // With Select COUNT the reply has no member Items, not even an empty one (SEM-036).
   const bool count_only = request.select() == v1::SELECT_COUNT;
   (call.database.*kOperation)(
       request,
-      [answer = std::move(call.answer), count_only](absl::StatusOr<Page> page) mutable {
+      [answer = std::move(call.answer), count_only](absl::StatusOr<storage::Page> page) mutable {
         AnswerPage(std::move(answer), count_only, std::move(page));
       },
       std::move(call.cancellation));
@@ -85,7 +86,7 @@ void AskPage(JsonCall call, wire::PageRequest request) {
 
 }  // namespace
 
-void Query(JsonCall call) { Operate<ReadQuery, AskPage<&Database::ServiceQuery>>(std::move(call)); }
-void Scan(JsonCall call) { Operate<ReadScan, AskPage<&Database::ServiceScan>>(std::move(call)); }
+void Query(JsonCall call) { Operate<ReadQuery, AskPage<&storage::Database::ServiceQuery>>(std::move(call)); }
+void Scan(JsonCall call) { Operate<ReadScan, AskPage<&storage::Database::ServiceScan>>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

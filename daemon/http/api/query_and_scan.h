@@ -3,9 +3,9 @@
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void Query(JsonCall call);
 void Scan(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

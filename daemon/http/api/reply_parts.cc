@@ -5,7 +5,7 @@
 
 #include "storage/values/wire.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using Capacities = google::protobuf::Map<std::string, v1::Capacity>;
@@ -85,4 +85,4 @@ void WriteItemCollectionMetrics(
   writer->EndObject();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

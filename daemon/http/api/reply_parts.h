@@ -1,4 +1,4 @@
-// Parts that several replies have.
+// Writes members that several replies have.
 #pragma once
 
 #include <google/protobuf/repeated_ptr_field.h>
@@ -6,25 +6,25 @@
 #include "daemon/http/api/json_writer.h"
 #include "itemdb/wire/data.pb.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// The member "Items", of items encoded one after another as a repeated field. Returns how many they are.
+// Writes the member "Items" from items encoded one after another, as a repeated field. Returns their number.
 int64_t WriteItems(std::string_view encoded_items, JsonWriter* writer);
 
-// The member "Responses" of a transaction that reads: an empty object for an item that is not there. Returns
-// how many are.
+// Writes "Responses" of a transaction that reads: {} for a missing item. Returns the number of items found.
 int64_t WriteResponses(const google::protobuf::RepeatedPtrField<wire::ItemResponse>& responses,
                        JsonWriter* writer);
 
-// The capacity of one table as an object (SEM-061).
+// Writes the consumed capacity of one table as an object (SEM-061).
 void WriteConsumedCapacity(const v1::ConsumedCapacity& capacity, JsonWriter* writer);
-// The member "ConsumedCapacity" of several tables; nothing when there is none.
+// Writes the member "ConsumedCapacity" of several tables; writes nothing for an empty list.
 void WriteConsumedCapacities(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>& capacities,
                              JsonWriter* writer);
 
-// An object of SEM-066, and the member "ItemCollectionMetrics" of several tables; nothing when it is empty.
+// Writes the size of one item collection as an object (SEM-066); writes the member "ItemCollectionMetrics" of
+// several tables, or nothing for an empty list.
 void WriteItemCollectionMetrics(const wire::ItemCollectionMetrics& metrics, JsonWriter* writer);
 void WriteItemCollectionMetrics(
     const google::protobuf::RepeatedPtrField<wire::TableItemCollectionMetrics>& tables, JsonWriter* writer);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

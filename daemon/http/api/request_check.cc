@@ -12,26 +12,26 @@
 #include "daemon/http/api/json_writer.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-// What is reported of one request, and what is shown of one value.
+// At most so many violations of one request are reported, and so many bytes of one value are shown.
 constexpr size_t kMaxViolations = 10;
 constexpr size_t kMaxShownBytes = 256;
 
 constexpr std::string_view kNamePattern = "[a-zA-Z0-9_.-]+";
 
-// `end`, or where the character begins that it is in.
+// `end` if a character begins there, else the beginning of the character that contains `end`.
 size_t CharacterBefore(std::string_view text, size_t end) {
   if (end >= text.size()) return text.size();
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
   return end;
 }
 
-// Cut where it is long, not inside a character.
+// `text`, cut between characters if it is longer than kMaxShownBytes.
 std::string Shortened(std::string_view text) {
   if (text.size() <= kMaxShownBytes) return std::string(text);
   return absl::StrCat(std::string(text.substr(0, CharacterBefore(text, kMaxShownBytes))), "...");
@@ -39,13 +39,13 @@ std::string Shortened(std::string_view text) {
 
 std::string Quoted(std::string_view text) { return absl::StrCat("'", Shortened(text), "'"); }
 
-// Where in the request a value is; written out only when something is wrong with it.
+// The place of a value in the request. Show() makes its text only for an error.
 struct Place {
   const Place* parent = nullptr;
   // A member or a key of a map; empty for an element of a list.
   std::string_view name = {};
   bool is_member = false;
-  // Of a list, from 1.
+  // The position of an element in its list, from 1; 0: not an element of a list.
   size_t position = 0;
 };
 
@@ -71,7 +71,7 @@ bool IsName(std::string_view text) {
   });
 }
 
-// As much of `value`'s JSON as is shown, and a little more where it is longer; Quoted cuts it.
+// Appends the beginning of `value`'s JSON, at least kMaxShownBytes of a long one. Quoted() cuts the rest.
 void AppendBeginning(const element& value, std::string* out) {
   if (out->size() > kMaxShownBytes) return;
   if (value.is_string()) {
@@ -103,10 +103,10 @@ void AppendBeginning(const element& value, std::string* out) {
 
 class Checker {
  public:
-  // `values`: also attribute values.
+  // `values`: check attribute values too.
   explicit Checker(bool values) : values_(values) {}
 
-  // Each is false after an error, which is then in `error_`.
+  // False: the check failed with error().
   bool Value(const Shape& shape, const element& value, const Place& place);
   bool Structure(const Shape& shape, const simdjson::dom::object& object, const Place& place);
 
@@ -114,7 +114,7 @@ class Checker {
 
   absl::Status Violations() const {
     if (violations_.empty()) return absl::OkStatus();
-    return ValidationError(
+    return storage::ValidationError(
         "SEM-115", absl::StrCat(violations_.size(), " validation error", violations_.size() > 1 ? "s" : "",
                                 " detected: ", absl::StrJoin(violations_, "; ")));
   }
@@ -174,7 +174,7 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
     case ShapeKind::kAttributeValue:
       return AttributeValue(value);
     case ShapeKind::kUnsupported:
-      return Fail(ValidationError(
+      return Fail(storage::ValidationError(
           absl::StrCat(std::string(place.name),
                        " is not supported: this database is one machine without replicas and resource "
                        "policies; leave it out")));
@@ -209,7 +209,7 @@ bool Checker::Structure(const Shape& shape, const simdjson::dom::object& object,
   return true;
 }
 
-// Null is left to whoever reads the value.
+// JSON null is accepted here; the reader of the value handles it.
 bool Checker::AttributeValue(const element& value) {
   if (!values_) return true;
   absl::Status error = EncodeJsonValue(value).status();
@@ -268,12 +268,12 @@ void Checker::Text(const Shape& shape, std::string_view text, const Place& place
     Length(shape, CharactersOf(text), text, place);
 }
 
-// SEM-008.
+// A table is named by its name or its ARN, which have different bounds (SEM-008).
 void Checker::TableName(std::string_view text, const Place& place) {
-  constexpr Shape kArn{.kind = ShapeKind::kString, .min = 1, .max = kMaxTableArnBytes};
+  constexpr Shape kArn{.kind = ShapeKind::kString, .min = 1, .max = storage::kMaxTableArnBytes};
   constexpr Shape kName{.kind = ShapeKind::kString,
-                        .min = kMinTableNameBytes,
-                        .max = kMaxTableNameBytes,
+                        .min = storage::kMinTableNameBytes,
+                        .max = storage::kMaxTableNameBytes,
                         .pattern = kNamePattern};
   Text(text.starts_with("arn:") ? kArn : kName, text, place);
 }
@@ -345,4 +345,4 @@ absl::Status WrongJsonType(const element& value, std::string_view wanted) {
       absl::StrCat(std::string(found), " cannot be converted to ", std::string(wanted)));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

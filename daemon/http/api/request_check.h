@@ -1,5 +1,4 @@
-// What can be said of a request without knowing data: the JSON types of its members, and the bounds of
-// request_shapes.h.
+// The check of a request that needs no data: JSON types of its members, and bounds (request_shapes.h).
 #pragma once
 
 #include <simdjson.h>
@@ -11,27 +10,28 @@
 #include "daemon/http/api/request_shapes.h"
 #include "storage/base/check.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// Checks `request` against `input`, which is a structure. Members that `input` does not know are ignored, as
-// the service does; null is no member.
+// Checks `request` against `input`, which is a structure. As in the service, members that `input` does not
+// have are ignored, and a member with the value null counts as missing.
 //
-// SERIALIZATION: a member has another JSON type than it should, or is there twice. INVALID_ARGUMENT: what is
-// out of bounds, as the service words it, "2 validation errors detected: Value ..." (SEM-115); a member that
-// is not supported here.
+// INVALID_ARGUMENT, reason SERIALIZATION: a member has a wrong JSON type or occurs twice. INVALID_ARGUMENT:
+// members are out of bounds, in the words of the service, "2 validation errors detected: Value ..."
+// (SEM-115); or a member is not supported.
 //
-// Behind it, every member of the request that is there has its type and is within its bounds; but attribute
-// values are only looked at when something is out of bounds, as whoever reads them checks their types.
+// After OK each member has its type and is within its bounds. Attribute values are an exception: they are
+// only checked if something is out of bounds, because EncodeJsonValue() checks their types.
 absl::Status CheckRequest(const Shape& input, const simdjson::dom::object& request);
 
-// SERIALIZATION: a JSON type in an attribute value of a request that CheckRequest has seen is wrong.
+// Checks the JSON types in attribute values of a request that CheckRequest() has accepted. INVALID_ARGUMENT,
+// reason SERIALIZATION: a type is wrong.
 absl::Status CheckValueTypes(const Shape& input, const simdjson::dom::object& request);
 
-// SERIALIZATION: `element` cannot be what it should be, e.g. a "String".
+// The error, reason SERIALIZATION, for an `element` that is not of the type `wanted`, e.g. "String".
 absl::Status WrongJsonType(const simdjson::dom::element& element, std::string_view wanted);
 
-// Of an element that is known to have the type. By value: simdjson's accessors give references into their
-// result.
+// The value of an element that is known to have the type. Returned by value: simdjson's accessors return
+// references into their result object.
 template <typename Json>
 Json As(const simdjson::dom::element& element) {
   Json json;
@@ -45,4 +45,4 @@ inline simdjson::dom::array AsArray(const simdjson::dom::element& element) {
   return As<simdjson::dom::array>(element);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kUnspecified = "UNSPECIFIED";
 
-// Zero is PREFIX_UNSPECIFIED by our convention.
+// The prefix of the names of an enumeration's values: by our convention the value 0 is PREFIX_UNSPECIFIED.
 std::string_view PrefixOf(const google::protobuf::EnumDescriptor& type) {
   std::string_view zero = type.FindValueByNumber(0)->name();
   return zero.substr(0, zero.size() - kUnspecified.size());
@@ -77,7 +77,7 @@ absl::Status CheckNotEmpty(const JsonObject& object, std::string_view name) {
   if (!map.has_value()) return absl::OkStatus();
   const JsonObject entries = AsObject(*map);
   if (entries.begin() != entries.end()) return absl::OkStatus();
-  return ValidationError("SEM-026", absl::StrCat(std::string(name), " must not be empty"));
+  return storage::ValidationError("SEM-026", absl::StrCat(std::string(name), " must not be empty"));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,5 +1,4 @@
-// Reading members of a request whose types were checked (request_check.h). A member that is missing, null or
-// out of bounds reads as its type's default: what is out of bounds is not passed on.
+// Reads members of a request that CheckRequest() accepted; a missing or null member reads as its default.
 #pragma once
 
 #include <google/protobuf/generated_enum_reflection.h>
@@ -13,7 +12,7 @@
 #include "daemon/http/api/request_check.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 using JsonElement = simdjson::dom::element;
 using JsonObject = simdjson::dom::object;
@@ -22,13 +21,13 @@ using JsonObject = simdjson::dom::object;
 std::optional<JsonElement> MemberOf(const JsonObject& object, std::string_view name);
 bool HasMember(const JsonObject& object, std::string_view name);
 
-// Views are valid as long as the document.
+// Returned views are valid as long as the document.
 std::string_view TextOf(const JsonElement& element);
 std::string_view TextOf(const JsonObject& object, std::string_view name);
 bool FlagOf(const JsonObject& object, std::string_view name);
 std::optional<int64_t> NumberOf(const JsonObject& object, std::string_view name);
 
-// Calls `each` with every object of a list, until it returns an error.
+// Calls `each` with every object of the list `name`, until `each` returns an error.
 template <typename Each>
 absl::Status ForEachIn(const JsonObject& object, std::string_view name, Each each) {
   std::optional<JsonElement> list = MemberOf(object, name);
@@ -37,7 +36,7 @@ absl::Status ForEachIn(const JsonObject& object, std::string_view name, Each eac
   return absl::OkStatus();
 }
 
-// Calls `each` with every name and value of a map, until it returns an error.
+// Calls `each` with every name and value of the map `name`, until `each` returns an error.
 template <typename Each>
 absl::Status ForEachEntry(const JsonObject& object, std::string_view name, Each each) {
   std::optional<JsonElement> map = MemberOf(object, name);
@@ -46,8 +45,8 @@ absl::Status ForEachEntry(const JsonObject& object, std::string_view name, Each 
   return absl::OkStatus();
 }
 
-// The text of a proto enumeration's value as the service writes it, and back: "ALL_OLD" is
-// RETURN_VALUES_ALL_OLD. Zero when there is none.
+// Converts a value of a proto enumeration to the service's text and back: RETURN_VALUES_ALL_OLD is "ALL_OLD".
+// An unknown text becomes zero, an unknown value becomes an empty text.
 std::string_view EnumText(const google::protobuf::EnumDescriptor& type, int value);
 int EnumValue(const google::protobuf::EnumDescriptor& type, std::string_view text);
 
@@ -62,17 +61,17 @@ Enum EnumOf(const JsonObject& object, std::string_view name) {
   return static_cast<Enum>(EnumValue(*google::protobuf::GetEnumDescriptor<Enum>(), text));
 }
 
-// An expression; empty when there is none. Storage takes an empty text for none, so one that is empty becomes
-// a blank, which storage refuses (SEM-019).
+// The expression `name`; empty if the member is missing. An empty expression must be refused (SEM-019), but
+// storage treats an empty text as no expression. So it becomes " ", which storage refuses.
 std::string_view ExpressionOf(const JsonObject& object, std::string_view name);
 
-// The item `name`; an empty one when there is none. Errors as EncodeJsonItem.
+// The item `name`, encoded; an empty item if the member is missing. Errors as of EncodeJsonItem().
 absl::StatusOr<std::string> ItemOf(const JsonObject& object, std::string_view name);
 
-// INVALID_ARGUMENT: the map `name` is there and has no entry.
+// INVALID_ARGUMENT: the map `name` exists and is empty.
 absl::Status CheckNotEmpty(const JsonObject& object, std::string_view name);
 
-// ExpressionAttributeNames into a request that has such.
+// Reads ExpressionAttributeNames into `request`.
 template <typename Request>
 absl::Status ReadNames(const JsonObject& object, Request* request) {
   ITEMDB_RETURN_IF_ERROR(CheckNotEmpty(object, "ExpressionAttributeNames"));
@@ -85,7 +84,7 @@ absl::Status ReadNames(const JsonObject& object, Request* request) {
                       });
 }
 
-// ExpressionAttributeNames and ExpressionAttributeValues.
+// Reads ExpressionAttributeNames and ExpressionAttributeValues into `request`.
 template <typename Request>
 absl::Status ReadPlaceholders(const JsonObject& object, Request* request) {
   ITEMDB_RETURN_IF_ERROR(ReadNames(object, request));
@@ -99,7 +98,7 @@ absl::Status ReadPlaceholders(const JsonObject& object, Request* request) {
                       });
 }
 
-// AttributesToGet.
+// Reads AttributesToGet into `request`.
 template <typename Request>
 void ReadAttributesToGet(const JsonObject& object, Request* request) {
   std::optional<JsonElement> names = MemberOf(object, "AttributesToGet");
@@ -107,4 +106,4 @@ void ReadAttributesToGet(const JsonObject& object, Request* request) {
   for (JsonElement name : AsArray(*names)) request->add_attributes_to_get(std::string(TextOf(name)));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,19 +1,19 @@
-// The bounds of the service's public API, but where a rule of docs/rules.md says otherwise: names of
-// attributes are bounded in bytes and by storage (SEM-009), a table may be named by its ARN or by a name of 3
-// to 255 characters (SEM-008); and lists and maps that the service bounds in other ways only have a bound of
-// their own, at or above the most that storage takes, so that no message is made of what it will refuse.
+// The bounds are those of the service's public API, with these exceptions. Attribute names have no bound
+// here: storage bounds their bytes (SEM-009). A table has a name of 3 to 255 characters or an ARN (SEM-008).
+// Some lists and maps have no bound in the service's API; here they have one, equal to or above the most that
+// storage accepts, so that a longer request is refused before a message is made of it.
 #include "daemon/http/api/request_shapes.h"
 
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// Entries of whatever defines a table: indexes, key attributes, tags.
+// Entries of a list in a table definition: indexes, key attributes, tags.
 constexpr int64_t kMaxDefinitions = 1'000;
-// What the expressions of one request can name, of which there are three at most: a placeholder and what
-// separates it from the next take three bytes.
-constexpr int64_t kMaxPlaceholders = 3 * kMaxExpressionBytes / 3;
+// The most placeholders that the expressions of one request can contain. A request has at most three
+// expressions, and a placeholder with its separator takes at least three bytes.
+constexpr int64_t kMaxPlaceholders = 3 * storage::kMaxExpressionBytes / 3;
 
 constexpr Shape kKeySchemaAttributeName{.kind = ShapeKind::kString, .min = 1, .max = 255};
 constexpr std::string_view kScalarAttributeTypeValues[] = {"S", "N", "B"};
@@ -162,7 +162,7 @@ constexpr ShapeMember kUntagResourceInputMembers[] = {{"ResourceArn", &kResource
                                                       {"TagKeys", &kTagKeyList, true}};
 constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnyString},
                                                            {"ResourceArn", &kResourceArnString, true}};
-// The name itself is bounded in bytes, by storage.
+// No greatest length: storage bounds the bytes of the name.
 constexpr Shape kTimeToLiveAttributeName{.kind = ShapeKind::kString, .min = 1};
 constexpr ShapeMember kTimeToLiveSpecificationMembers[] = {{"AttributeName", &kTimeToLiveAttributeName, true},
                                                            {"Enabled", &kAnyBoolean, true}};
@@ -175,7 +175,7 @@ constexpr std::string_view kConditionalOperatorValues[] = {"AND", "OR"};
 constexpr Shape kConditionalOperator{.kind = ShapeKind::kString, .values = kConditionalOperatorValues};
 constexpr Shape kAttributeValue{.kind = ShapeKind::kAttributeValue};
 constexpr Shape kAttributeValueList{
-    .kind = ShapeKind::kList, .max = kMaxLegacyValues, .element = &kAttributeValue};
+    .kind = ShapeKind::kList, .max = storage::kMaxLegacyValues, .element = &kAttributeValue};
 constexpr std::string_view kComparisonOperatorValues[] = {
     "EQ",      "NE",       "IN",   "LE",       "LT",           "GE",         "GT",
     "BETWEEN", "NOT_NULL", "NULL", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH"};
@@ -187,7 +187,7 @@ constexpr ShapeMember kExpectedAttributeValueMembers[] = {{"AttributeValueList",
 constexpr Shape kExpectedAttributeValue{.kind = ShapeKind::kStructure,
                                         .members = kExpectedAttributeValueMembers};
 constexpr Shape kExpectedAttributeMap{
-    .kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kExpectedAttributeValue};
+    .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kExpectedAttributeValue};
 constexpr Shape kExpressionAttributeNameMap{
     .kind = ShapeKind::kMap, .max = kMaxPlaceholders, .element = &kAnyString};
 constexpr Shape kExpressionAttributeValueMap{
@@ -217,7 +217,7 @@ constexpr ShapeMember kPutItemInputMembers[] = {
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
 constexpr Shape kAttributeNameList{
-    .kind = ShapeKind::kList, .min = 1, .max = kMaxLegacyEntries, .element = &kAnyString};
+    .kind = ShapeKind::kList, .min = 1, .max = storage::kMaxLegacyEntries, .element = &kAnyString};
 constexpr ShapeMember kGetItemInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
                                                 {"ConsistentRead", &kAnyBoolean},
                                                 {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -231,7 +231,7 @@ constexpr ShapeMember kAttributeValueUpdateMembers[] = {{"Action", &kAttributeAc
                                                         {"Value", &kAttributeValue}};
 constexpr Shape kAttributeValueUpdate{.kind = ShapeKind::kStructure, .members = kAttributeValueUpdateMembers};
 constexpr Shape kAttributeUpdates{
-    .kind = ShapeKind::kMap, .max = kMaxLegacyEntries, .element = &kAttributeValueUpdate};
+    .kind = ShapeKind::kMap, .max = storage::kMaxLegacyEntries, .element = &kAttributeValueUpdate};
 constexpr ShapeMember kUpdateItemInputMembers[] = {
     {"AttributeUpdates", &kAttributeUpdates},
     {"ConditionExpression", &kAnyString},
@@ -261,10 +261,11 @@ constexpr ShapeMember kDeleteItemInputMembers[] = {
 constexpr ShapeMember kConditionMembers[] = {{"AttributeValueList", &kAttributeValueList},
                                              {"ComparisonOperator", &kComparisonOperator, true}};
 constexpr Shape kCondition{.kind = ShapeKind::kStructure, .members = kConditionMembers};
-constexpr Shape kKeyConditions{.kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kCondition};
+constexpr Shape kKeyConditions{
+    .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kCondition};
 constexpr Shape kPositiveIntegerObject{.kind = ShapeKind::kInteger, .min = 1};
 constexpr Shape kFilterConditionMap{
-    .kind = ShapeKind::kMap, .max = kMaxLegacyConditions, .element = &kCondition};
+    .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kCondition};
 constexpr std::string_view kSelectValues[] = {"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
                                               "SPECIFIC_ATTRIBUTES", "COUNT"};
 constexpr Shape kSelect{.kind = ShapeKind::kString, .values = kSelectValues};
@@ -386,7 +387,7 @@ constexpr ShapeMember kTransactGetItemsInputMembers[] = {{"ReturnConsumedCapacit
                                                          {"TransactItems", &kTransactGetItemList, true}};
 constexpr Shape kPartiQLNextToken{.kind = ShapeKind::kString, .min = 1, .max = 32768};
 constexpr Shape kPreparedStatementParameters{
-    .kind = ShapeKind::kList, .min = 1, .max = kMaxStatementCharacters, .element = &kAttributeValue};
+    .kind = ShapeKind::kList, .min = 1, .max = storage::kMaxStatementCharacters, .element = &kAttributeValue};
 constexpr Shape kPartiQLStatement{.kind = ShapeKind::kString, .min = 1, .max = 8192};
 constexpr ShapeMember kExecuteStatementInputMembers[] = {
     {"ConsistentRead", &kAnyBoolean},
@@ -485,4 +486,4 @@ constexpr Shape kGetShardIteratorInput{.kind = ShapeKind::kStructure,
                                        .members = kGetShardIteratorInputMembers};
 constexpr Shape kGetRecordsInput{.kind = ShapeKind::kStructure, .members = kGetRecordsInputMembers};
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,5 +1,4 @@
-// The shapes of requests: which members there are, of what JSON type, and within which bounds. Data only;
-// request_check.h reads it.
+// The shapes of requests: members with JSON types and bounds. Only data; request_check.h checks against it.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +6,29 @@
 #include <span>
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::http {
 
 enum class ShapeKind : uint8_t {
   kString,
   // The name of a table, or its ARN (SEM-008).
   kTableName,
-  // 32 and 64 bits.
+  // kInteger has 32 bits, kLong 64.
   kInteger,
   kLong,
   kBoolean,
   kList,
   kMap,
   kStructure,
-  // Read by json_values.h.
+  // json_values.h reads and checks it.
   kAttributeValue,
-  // What asks for something that one machine does not have: refused by name.
+  // A member for a feature that one machine does not have, e.g. replicas. The error names the member.
   kUnsupported,
 };
 
 struct Shape;
 
 struct ShapeMember {
-  // As in the request, in upper camel case.
+  // The name in the request, in upper camel case: "TableName".
   std::string_view name;
   const Shape* shape;
   bool required = false;
@@ -37,22 +36,22 @@ struct ShapeMember {
 
 struct Shape {
   ShapeKind kind;
-  // Inclusive bounds of a number, of the characters of a string, of the entries of a list or map.
+  // Inclusive bounds: of a number, of a string's characters, of the entries of a list or map.
   int64_t min = std::numeric_limits<int64_t>::min();
   int64_t max = std::numeric_limits<int64_t>::max();
-  // Empty, or the one pattern there is: that of names.
+  // Empty: no pattern. The only pattern is that of names, [a-zA-Z0-9_.-]+.
   std::string_view pattern = {};
-  // The values of an enumeration; empty: any.
+  // The values of an enumeration; empty: any string.
   std::span<const std::string_view> values = {};
-  // Of a structure, by name.
+  // The members of a structure, sorted by name.
   std::span<const ShapeMember> members = {};
-  // Of the keys of a map; null: any string.
+  // The shape of the keys of a map; null: any string.
   const Shape* key = nullptr;
-  // Of the elements of a list, of the values of a map.
+  // The shape of the elements of a list or of the values of a map.
   const Shape* element = nullptr;
 };
 
-// No structure has more.
+// The greatest number of members of a structure.
 inline constexpr size_t kMaxShapeMembers = 24;
 
 // The inputs of the operations.
@@ -86,4 +85,4 @@ extern const Shape kDescribeStreamInput;
 extern const Shape kGetShardIteratorInput;
 extern const Shape kGetRecordsInput;
 
-}  // namespace itemdb
+}  // namespace itemdb::http

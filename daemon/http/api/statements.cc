@@ -4,10 +4,10 @@
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
-// What a statement has in all three operations.
+// Reads the members that a statement has in all three operations.
 template <typename Statement>
 absl::Status ReadStatement(const JsonObject& object, Statement* statement) {
   statement->set_statement(std::string(TextOf(object, "Statement")));
@@ -34,13 +34,13 @@ absl::StatusOr<wire::ExecuteStatementRequest> ReadExecute(const JsonObject& obje
   return request;
 }
 
-void AnswerExecute(JsonAnswer answer, absl::StatusOr<StatementPage> page) {
+void AnswerExecute(JsonAnswer answer, absl::StatusOr<storage::StatementPage> page) {
   if (!page.ok()) return std::move(answer).Fail(page.status());
   const wire::ExecuteStatementReply& reply = page->reply;
   if (reply.has_condition_failed())
     return std::move(answer).Send(ConditionFailedReply(reply.condition_failed()));
   std::string body;
-  // Names of types and punctuation take about half as much again.
+  // JSON takes about half as much again: names of types and punctuation.
   body.reserve(page->encoded_items.size() * 3 / 2 + 256);
   JsonWriter writer(&body);
   writer.BeginObject();
@@ -56,11 +56,11 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<StatementPage> page) {
 }
 
 void AskExecute(JsonCall call, wire::ExecuteStatementRequest request) {
-  if (auto refused = RefusedStatements(request, call.caller))
+  if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerExecute(std::move(call.answer), *std::move(refused));
   call.database.ExecuteStatement(
       request,
-      [answer = std::move(call.answer)](absl::StatusOr<StatementPage> page) mutable {
+      [answer = std::move(call.answer)](absl::StatusOr<storage::StatementPage> page) mutable {
         AnswerExecute(std::move(answer), std::move(page));
       },
       std::move(call.cancellation));
@@ -103,7 +103,7 @@ void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementRe
 }
 
 void AskBatch(JsonCall call, wire::BatchExecuteStatementRequest request) {
-  if (auto refused = RefusedStatements(request, call.caller))
+  if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerBatch(std::move(call.answer), *std::move(refused));
   call.database.BatchExecuteStatement(
       request,
@@ -138,7 +138,7 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
 }
 
 void AskTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
-  if (auto refused = RefusedStatements(request, call.caller))
+  if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerTransaction(std::move(call.answer), *std::move(refused));
   call.database.ExecuteTransaction(
       request,
@@ -154,4 +154,4 @@ void ExecuteStatement(JsonCall call) { Operate<ReadExecute, AskExecute>(std::mov
 void BatchExecuteStatement(JsonCall call) { Operate<ReadBatch, AskBatch>(std::move(call)); }
 void ExecuteTransaction(JsonCall call) { Operate<ReadTransaction, AskTransaction>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

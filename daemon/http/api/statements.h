@@ -3,10 +3,10 @@
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void ExecuteStatement(JsonCall call);
 void BatchExecuteStatement(JsonCall call);
 void ExecuteTransaction(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

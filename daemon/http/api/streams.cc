@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/http/api/table_definitions.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
 constexpr int64_t kSecondUs = 1'000'000;
@@ -12,53 +12,56 @@ std::string StringOf(const JsonObject& object, std::string_view name) {
   return std::string(TextOf(object, name));
 }
 
-absl::StatusOr<ListStreamsRequest> ReadListStreams(const JsonObject& object) {
-  return ListStreamsRequest{.table_name = StringOf(object, "TableName"),
-                            .exclusive_start_stream_arn = StringOf(object, "ExclusiveStartStreamArn"),
-                            .limit = NumberOf(object, "Limit")};
+absl::StatusOr<storage::ListStreamsRequest> ReadListStreams(const JsonObject& object) {
+  return storage::ListStreamsRequest{
+      .table_name = StringOf(object, "TableName"),
+      .exclusive_start_stream_arn = StringOf(object, "ExclusiveStartStreamArn"),
+      .limit = NumberOf(object, "Limit")};
 }
 
-absl::StatusOr<DescribeStreamRequest> ReadDescribeStream(const JsonObject& object) {
-  DescribeStreamRequest request{.stream_arn = StringOf(object, "StreamArn"),
-                                .limit = NumberOf(object, "Limit"),
-                                .exclusive_start_shard_id = StringOf(object, "ExclusiveStartShardId")};
+absl::StatusOr<storage::DescribeStreamRequest> ReadDescribeStream(const JsonObject& object) {
+  storage::DescribeStreamRequest request{
+      .stream_arn = StringOf(object, "StreamArn"),
+      .limit = NumberOf(object, "Limit"),
+      .exclusive_start_shard_id = StringOf(object, "ExclusiveStartShardId")};
   if (std::optional<JsonElement> filter = MemberOf(object, "ShardFilter"); filter.has_value()) {
     const JsonObject given = AsObject(*filter);
     request.children_of_shard_id = StringOf(given, "ShardId");
     if (!HasMember(given, "Type") || request.children_of_shard_id.empty()) {
-      return ValidationError("SEM-106", "ShardFilter must give Type, which is CHILD_SHARDS, and ShardId");
+      return storage::ValidationError("SEM-106",
+                                      "ShardFilter must give Type, which is CHILD_SHARDS, and ShardId");
     }
   }
   return request;
 }
 
-ShardIteratorType TypeOf(std::string_view text) {
-  if (text == "LATEST") return ShardIteratorType::kLatest;
-  if (text == "AT_SEQUENCE_NUMBER") return ShardIteratorType::kAtSequenceNumber;
-  if (text == "AFTER_SEQUENCE_NUMBER") return ShardIteratorType::kAfterSequenceNumber;
-  return ShardIteratorType::kTrimHorizon;
+storage::ShardIteratorType TypeOf(std::string_view text) {
+  if (text == "LATEST") return storage::ShardIteratorType::kLatest;
+  if (text == "AT_SEQUENCE_NUMBER") return storage::ShardIteratorType::kAtSequenceNumber;
+  if (text == "AFTER_SEQUENCE_NUMBER") return storage::ShardIteratorType::kAfterSequenceNumber;
+  return storage::ShardIteratorType::kTrimHorizon;
 }
 
-absl::StatusOr<ShardIteratorRequest> ReadGetShardIterator(const JsonObject& object) {
-  return ShardIteratorRequest{.stream_arn = StringOf(object, "StreamArn"),
-                              .shard_id = StringOf(object, "ShardId"),
-                              .type = TypeOf(TextOf(object, "ShardIteratorType")),
-                              .sequence_number = StringOf(object, "SequenceNumber")};
+absl::StatusOr<storage::ShardIteratorRequest> ReadGetShardIterator(const JsonObject& object) {
+  return storage::ShardIteratorRequest{.stream_arn = StringOf(object, "StreamArn"),
+                                       .shard_id = StringOf(object, "ShardId"),
+                                       .type = TypeOf(TextOf(object, "ShardIteratorType")),
+                                       .sequence_number = StringOf(object, "SequenceNumber")};
 }
 
-absl::StatusOr<GetRecordsRequest> ReadGetRecords(const JsonObject& object) {
-  return GetRecordsRequest{.shard_iterator = StringOf(object, "ShardIterator"),
-                           .limit = NumberOf(object, "Limit")};
+absl::StatusOr<storage::GetRecordsRequest> ReadGetRecords(const JsonObject& object) {
+  return storage::GetRecordsRequest{.shard_iterator = StringOf(object, "ShardIterator"),
+                                    .limit = NumberOf(object, "Limit")};
 }
 
-// The members that a stream has in every reply.
+// Writes the members that describe a stream in every reply.
 void WriteStream(const v1::Stream& stream, JsonWriter* writer) {
   writer->Name("StreamArn").String(StreamArn(stream.table_name(), stream.stream_label()));
   writer->Name("TableName").String(stream.table_name());
   writer->Name("StreamLabel").String(stream.stream_label());
 }
 
-std::string WriteStreams(const ListStreamsReply& reply) {
+std::string WriteStreams(const storage::ListStreamsReply& reply) {
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject().Name("Streams").BeginArray();
@@ -76,7 +79,7 @@ std::string WriteStreams(const ListStreamsReply& reply) {
   return body;
 }
 
-std::string WriteDescription(const DescribeStreamReply& reply) {
+std::string WriteDescription(const storage::DescribeStreamReply& reply) {
   const v1::Stream& stream = reply.stream;
   std::string body;
   JsonWriter writer(&body);
@@ -87,7 +90,7 @@ std::string WriteDescription(const DescribeStreamReply& reply) {
   writer.Name("CreationRequestDateTime").Time(stream.creation_time_ms());
   WriteKeySchema(stream.key_schema(), &writer);
   writer.Name("Shards").BeginArray();
-  for (const StreamShard& shard : reply.shards) {
+  for (const storage::StreamShard& shard : reply.shards) {
     writer.BeginObject().Name("ShardId").String(shard.shard_id);
     writer.Name("SequenceNumberRange").BeginObject();
     writer.Name("StartingSequenceNumber").String(shard.starting_sequence_number);
@@ -105,28 +108,28 @@ std::string WriteIterator(const std::string& iterator) {
   return body;
 }
 
-// Answers a call with what `write` makes of the reply.
+// Answers a call with the body that `write` makes from the reply.
 template <typename Reply>
-Done<Reply> AnswerWith(JsonAnswer answer, std::string (*write)(const Reply&)) {
+storage::Done<Reply> AnswerWith(JsonAnswer answer, std::string (*write)(const Reply&)) {
   return [answer = std::move(answer), write](absl::StatusOr<Reply> reply) mutable {
     if (!reply.ok()) return std::move(answer).Fail(reply.status());
     std::move(answer).Succeed(write(*reply));
   };
 }
 
-void AskListStreams(JsonCall call, const ListStreamsRequest& request) {
+void AskListStreams(JsonCall call, const storage::ListStreamsRequest& request) {
   call.database.ListStreams(request, AnswerWith(std::move(call.answer), WriteStreams));
 }
 
-void AskDescribeStream(JsonCall call, const DescribeStreamRequest& request) {
+void AskDescribeStream(JsonCall call, const storage::DescribeStreamRequest& request) {
   call.database.DescribeStream(request, AnswerWith(std::move(call.answer), WriteDescription));
 }
 
-void AskShardIterator(JsonCall call, const ShardIteratorRequest& request) {
+void AskShardIterator(JsonCall call, const storage::ShardIteratorRequest& request) {
   call.database.GetShardIterator(request, AnswerWith(std::move(call.answer), WriteIterator));
 }
 
-void WriteEvent(const StreamEvent& event, v1::StreamViewType view_type, JsonWriter* writer) {
+void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type, JsonWriter* writer) {
   writer->BeginObject().Name("eventID").String(event.event_id);
   writer->Name("eventName").String(EnumText(event.kind));
   writer->Name("eventVersion").String("1.1").Name("eventSource").String("aws:dynamodb");
@@ -147,15 +150,15 @@ void WriteEvent(const StreamEvent& event, v1::StreamViewType view_type, JsonWrit
   writer->EndObject().EndObject();
 }
 
-void AskGetRecords(JsonCall call, const GetRecordsRequest& request) {
+void AskGetRecords(JsonCall call, const storage::GetRecordsRequest& request) {
   call.database.GetRecords(
       request,
-      [answer = std::move(call.answer)](absl::StatusOr<GetRecordsReply> reply) mutable {
+      [answer = std::move(call.answer)](absl::StatusOr<storage::GetRecordsReply> reply) mutable {
         if (!reply.ok()) return std::move(answer).Fail(reply.status());
         std::string body;
         JsonWriter writer(&body);
         writer.BeginObject().Name("Records").BeginArray();
-        for (const StreamEvent& event : reply->events) WriteEvent(event, reply->view_type, &writer);
+        for (const storage::StreamEvent& event : reply->events) WriteEvent(event, reply->view_type, &writer);
         writer.EndArray();
         if (!reply->next_shard_iterator.empty())
           writer.Name("NextShardIterator").String(reply->next_shard_iterator);
@@ -172,4 +175,4 @@ void DescribeStream(JsonCall call) { Operate<ReadDescribeStream, AskDescribeStre
 void GetShardIterator(JsonCall call) { Operate<ReadGetShardIterator, AskShardIterator>(std::move(call)); }
 void GetRecords(JsonCall call) { Operate<ReadGetRecords, AskGetRecords>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

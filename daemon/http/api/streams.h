@@ -1,13 +1,13 @@
-// The operations on streams, DynamoDBStreams_20120810.
+// The operations of DynamoDB Streams (target prefix DynamoDBStreams_20120810).
 #pragma once
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void ListStreams(JsonCall call);
 void DescribeStream(JsonCall call);
 void GetShardIterator(JsonCall call);
 void GetRecords(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

@@ -1,16 +1,16 @@
-// Requests that define tables.
+// Reads table definitions from requests.
 #include "daemon/http/api/table_definitions.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// Calls `set` with the number of the member `name` when it is there.
+// Calls `set` with the member `name`, a number, if it exists.
 template <typename Set>
 void IfNumber(const JsonObject& object, std::string_view name, Set set) {
   if (std::optional<int64_t> number = NumberOf(object, name); number.has_value()) set(*number);
 }
 
-// Calls `read` with the object of the member `name` when it is there.
+// Calls `read` with the member `name`, an object, if it exists.
 template <typename Read>
 void IfObject(const JsonObject& object, std::string_view name, Read read) {
   if (std::optional<JsonElement> member = MemberOf(object, name); member.has_value()) read(AsObject(*member));
@@ -42,7 +42,7 @@ void ReadProjection(const JsonObject& object, v1::Projection* projection) {
   });
 }
 
-// ProvisionedThroughput into a message that has such.
+// Reads ProvisionedThroughput into `message`.
 template <typename Message>
 void ReadThroughput(const JsonObject& object, Message* message) {
   IfObject(object, "ProvisionedThroughput", [&](const JsonObject& given) {
@@ -52,7 +52,7 @@ void ReadThroughput(const JsonObject& object, Message* message) {
   });
 }
 
-// OnDemandThroughput and WarmThroughput, of a table or an index.
+// Reads OnDemandThroughput and WarmThroughput of a table or an index.
 template <typename Message>
 void ReadOtherThroughputs(const JsonObject& object, Message* message) {
   IfObject(object, "OnDemandThroughput", [&](const JsonObject& given) {
@@ -88,7 +88,7 @@ void ReadGlobalIndex(const JsonObject& given, v1::GlobalSecondaryIndex* index) {
   ReadOtherThroughputs(given, index);
 }
 
-// What CreateTable and UpdateTable have in common.
+// Reads the members that CreateTable and UpdateTable share.
 template <typename Request>
 absl::Status ReadSettings(const JsonObject& object, Request* request) {
   request->set_table_name(std::string(TextOf(object, "TableName")));
@@ -107,9 +107,10 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
     const bool enabled = FlagOf(given, "StreamEnabled");
     request->set_stream_enabled(enabled);
     request->set_stream_view_type(EnumOf<v1::StreamViewType>(given, "StreamViewType"));
-    // Elsewhere a view type alone says which images the change log carries.
+    // Must be refused here: in a message for storage a view type without stream_enabled is valid, and sets
+    // the images in the change log.
     if (!enabled && request->stream_view_type() != v1::STREAM_VIEW_TYPE_UNSPECIFIED)
-      stream = ValidationError(
+      stream = storage::ValidationError(
           "SEM-098", "StreamSpecification: StreamViewType must not be given when StreamEnabled is false");
   });
   return stream;
@@ -167,4 +168,4 @@ void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::T
   });
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,4 +1,4 @@
-// Tables as requests define them and as replies describe them.
+// Reads table definitions from requests, and writes table descriptions into replies.
 #pragma once
 
 #include <string>
@@ -7,26 +7,25 @@
 #include "daemon/http/api/request_members.h"
 #include "itemdb/v1/tables.pb.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// INVALID_ARGUMENT: a view type is given for a stream that is not to be.
+// INVALID_ARGUMENT: StreamSpecification has a StreamViewType although StreamEnabled is false.
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object);
-// The same.
 absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object);
 
-// The TableDescription of the service, an object.
+// Writes the service's TableDescription, an object.
 void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
 
-// The member KeySchema.
+// Writes the member KeySchema.
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     JsonWriter* writer);
 
-// There is one region and one account (SEM-100).
+// All ARNs have this region and one account id (SEM-100).
 inline constexpr std::string_view kRegion = "local";
 std::string TableArn(std::string_view table_name);
 std::string StreamArn(std::string_view table_name, std::string_view label);
 
-// The list `name` of tags.
+// Reads the member Tags, a list.
 void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::Tag>* tags);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,8 +1,8 @@
-// Tables as replies describe them.
+// Writes table descriptions into replies.
 #include "absl/strings/str_cat.h"
 #include "daemon/http/api/table_definitions.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     JsonWriter* writer) {
@@ -27,14 +27,14 @@ void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
   writer->EndObject();
 }
 
-// Zeros for a table or index without throughput of its own, as the service shows them.
+// As in the service, a table or index without provisioned throughput has zeros.
 void WriteThroughput(const v1::ProvisionedThroughput& throughput, JsonWriter* writer) {
   writer->Name("ProvisionedThroughput").BeginObject().Name("NumberOfDecreasesToday").Integer(0);
   writer->Name("ReadCapacityUnits").Integer(throughput.read_capacity_units());
   writer->Name("WriteCapacityUnits").Integer(throughput.write_capacity_units()).EndObject();
 }
 
-// What descriptions of both kinds of index share.
+// Writes the members that local and global indexes share.
 template <typename Index>
 void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* writer) {
   writer->Name("IndexName").String(index.index_name());
@@ -45,7 +45,7 @@ void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* wr
   writer->Name("IndexArn").String(absl::StrCat(table_arn, "/index/", index.index_name()));
 }
 
-// OnDemandThroughput and WarmThroughput, of a table or an index.
+// Writes OnDemandThroughput and WarmThroughput of a table or an index.
 template <typename Description>
 void WriteOtherThroughputs(const Description& description, std::string_view status, JsonWriter* writer) {
   if (description.has_on_demand_throughput()) {
@@ -68,7 +68,7 @@ void WriteOtherThroughputs(const Description& description, std::string_view stat
   }
 }
 
-// SEM-099: kept and shown.
+// Writes the settings that are stored and returned but have no effect (SEM-099).
 void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
   if (table.table_class() != v1::TABLE_CLASS_UNSPECIFIED) {
     writer->Name("TableClassSummary").BeginObject();
@@ -84,7 +84,7 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
   WriteOtherThroughputs(table, "ACTIVE", writer);
 }
 
-// SEM-098: the last stream is named when it is disabled too.
+// Writes the label and ARN of the latest stream, even if it is disabled (SEM-098).
 void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
   if (table.stream_enabled()) {
     writer->Name("StreamSpecification").BeginObject().Name("StreamEnabled").Boolean(true);
@@ -142,7 +142,7 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
       writer->BeginObject();
       WriteIndex(arn, index, writer);
       writer->Name("IndexStatus").String(EnumText(index.index_status()));
-      // The service shows it until the index is there.
+      // The service writes Backfilling until the index is ACTIVE.
       if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
         writer->Name("Backfilling").Boolean(index.backfilling());
       WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
@@ -157,4 +157,4 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
   writer->EndObject();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

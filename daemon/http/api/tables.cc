@@ -3,10 +3,10 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/http/api/table_definitions.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
-// {"NAME": the table of the reply}.
+// Answers {"NAME": description of the reply's table}.
 template <typename Reply>
 void AnswerTable(JsonAnswer answer, std::string_view name, absl::StatusOr<Reply> reply) {
   if (!reply.ok()) return std::move(answer).Fail(reply.status());
@@ -27,12 +27,13 @@ absl::StatusOr<Request> ReadName(const JsonObject& object) {
   return request;
 }
 
-// The member ResourceArn, by which only the operations on tags name a table.
+// Reads the member ResourceArn, with which the operations on tags name a table.
 absl::StatusOr<std::string> ReadArn(const JsonObject& object) {
   const std::string_view arn = TextOf(object, "ResourceArn");
   if (arn.starts_with("arn:")) return std::string(arn);
-  return ValidationError("SEM-008", absl::StrCat("Invalid ResourceArn: '", std::string(arn),
-                                                 "' is not the ARN of a table, as DescribeTable shows it"));
+  return storage::ValidationError("SEM-008",
+                                  absl::StrCat("Invalid ResourceArn: '", std::string(arn),
+                                               "' is not the ARN of a table, as DescribeTable shows it"));
 }
 
 absl::StatusOr<v1::TagTableRequest> ReadTag(const JsonObject& object) {
@@ -53,9 +54,9 @@ absl::StatusOr<v1::UntagTableRequest> ReadUntag(const JsonObject& object) {
 absl::StatusOr<v1::DescribeTableRequest> ReadListTags(const JsonObject& object) {
   v1::DescribeTableRequest request;
   ITEMDB_ASSIGN_OR_RETURN(*request.mutable_table_name(), ReadArn(object));
-  // All tags fit one reply, so there is no token that could be given back (OP-10).
+  // All tags fit into one reply, so no reply has a NextToken that a request could return (OP-10).
   if (HasMember(object, "NextToken"))
-    return ValidationError("OP-10", "NextToken is invalid: all tags of a table come in one reply");
+    return storage::ValidationError("OP-10", "NextToken is invalid: all tags of a table come in one reply");
   return request;
 }
 
@@ -85,7 +86,7 @@ absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
 // ---- asking the database
 
 template <typename Request, typename Reply>
-using TableOperation = void (Database::*)(Request, Done<Reply>);
+using TableOperation = void (storage::Database::*)(Request, storage::Done<Reply>);
 
 template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
 void AskTable(JsonCall call, Request request) {
@@ -104,11 +105,14 @@ void AskTags(JsonCall call, Request request) {
                               });
 }
 
-constexpr auto AskCreate = AskTable<v1::CreateTableRequest, v1::CreateTableReply, &Database::CreateTable>;
-constexpr auto AskUpdate = AskTable<v1::UpdateTableRequest, v1::UpdateTableReply, &Database::UpdateTable>;
-constexpr auto AskDelete = AskTable<v1::DeleteTableRequest, v1::DeleteTableReply, &Database::DeleteTable>;
-constexpr auto AskTag = AskTags<v1::TagTableRequest, v1::TagTableReply, &Database::TagTable>;
-constexpr auto AskUntag = AskTags<v1::UntagTableRequest, v1::UntagTableReply, &Database::UntagTable>;
+constexpr auto AskCreate =
+    AskTable<v1::CreateTableRequest, v1::CreateTableReply, &storage::Database::CreateTable>;
+constexpr auto AskUpdate =
+    AskTable<v1::UpdateTableRequest, v1::UpdateTableReply, &storage::Database::UpdateTable>;
+constexpr auto AskDelete =
+    AskTable<v1::DeleteTableRequest, v1::DeleteTableReply, &storage::Database::DeleteTable>;
+constexpr auto AskTag = AskTags<v1::TagTableRequest, v1::TagTableReply, &storage::Database::TagTable>;
+constexpr auto AskUntag = AskTags<v1::UntagTableRequest, v1::UntagTableReply, &storage::Database::UntagTable>;
 
 void AskDescribe(JsonCall call, v1::DescribeTableRequest request) {
   AnswerTable(std::move(call.answer), "Table", call.database.DescribeTable(request));
@@ -199,7 +203,7 @@ void DescribeTimeToLive(JsonCall call) {
 }
 void DescribeLimits(JsonCall call) { Operate<ReadNothing, AskLimits>(std::move(call)); }
 
-// OP-07: for clients that look for an endpoint, this one, to be kept for a day.
+// Some clients ask for an endpoint. The answer is the daemon's own address, cacheable for a day (OP-07).
 void DescribeEndpoints(JsonCall call) {
   std::string body;
   JsonWriter writer(&body);
@@ -209,4 +213,4 @@ void DescribeEndpoints(JsonCall call) {
   std::move(call.answer).Succeed(std::move(body));
 }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

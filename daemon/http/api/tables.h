@@ -1,9 +1,9 @@
-// The operations on tables and their tags, and what is said of the database as a whole.
+// Operations on tables, their tags and times to live; DescribeLimits and DescribeEndpoints.
 #pragma once
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void CreateTable(JsonCall call);
 void DeleteTable(JsonCall call);
@@ -18,4 +18,4 @@ void DescribeTimeToLive(JsonCall call);
 void DescribeLimits(JsonCall call);
 void DescribeEndpoints(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

@@ -3,7 +3,7 @@
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 namespace {
 
 // ---- TransactWriteItems
@@ -40,7 +40,7 @@ absl::StatusOr<wire::TransactWriteItemsRequest> ReadTransactWrite(const JsonObje
       std::optional<JsonElement> action = MemberOf(given, kind.member);
       if (!action.has_value()) continue;
       if (item->action_case() != wire::TransactWriteItem::ACTION_NOT_SET) {
-        return ValidationError(
+        return storage::ValidationError(
             "SEM-047", "TransactItems can only contain one of Check, Put, Update or Delete in each element");
       }
       ITEMDB_RETURN_IF_ERROR(ReadAction(AsObject(*action), kind.item_member, (item->*kind.mutable_action)()));
@@ -118,4 +118,4 @@ void AskTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
 void TransactWriteItems(JsonCall call) { Operate<ReadTransactWrite, AskTransactWrite>(std::move(call)); }
 void TransactGetItems(JsonCall call) { Operate<ReadTransactGet, AskTransactGet>(std::move(call)); }
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

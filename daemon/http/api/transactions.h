@@ -3,9 +3,9 @@
 
 #include "daemon/http/api/call.h"
 
-namespace itemdb::json {
+namespace itemdb::http::json {
 
 void TransactWriteItems(JsonCall call);
 void TransactGetItems(JsonCall call);
 
-}  // namespace itemdb::json
+}  // namespace itemdb::http::json

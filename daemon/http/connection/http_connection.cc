@@ -20,7 +20,7 @@
 #include "daemon/http/message/http_request.h"
 #include "daemon/http/signature/signature.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 namespace net = boost::asio;
@@ -30,20 +30,20 @@ using Parser = http::request_parser<http::string_body>;
 using PlainStream = net::ip::tcp::socket;
 using TlsStream = net::ssl::stream<PlainStream>;
 
-// Signed requests have heads of about 1 KiB, those with session tokens of several.
+// The head of a signed request takes about 1 KiB, with a session token several KiB.
 constexpr size_t kMaxHeadBytes = 32 << 10;
 constexpr size_t kReadBytes = 4 << 10;
 constexpr size_t kReadBodyBytes = 64 << 10;
-// An idle connection keeps no larger buffer.
+// A larger buffer is freed when the connection becomes idle.
 constexpr size_t kIdleBufferBytes = 16 << 10;
-// Bodies of refused requests that are read all the same, so that their connections go on.
+// If a head is refused, a body up to this size is read and discarded, so that the connection can stay open.
 constexpr size_t kDiscardedBodyBytes = 64 << 10;
-// A body is there twice, as sent and as what is made of it.
+// A body is in memory twice: as sent and decoded.
 constexpr size_t kCopiesOfBody = 2;
-// How long a peer that is told that the connection ends may go on sending before it is cut off: data that
-// nobody reads would destroy the last answer on its way.
+// How long data from the peer is still read and discarded after the last answer. Closing a socket with unread
+// data makes TCP send a reset, which could destroy the answer on its way.
 constexpr std::chrono::seconds kLingering(2);
-// For the last answer of a daemon that stops.
+// The time for sending the last answer when the daemon stops.
 constexpr std::chrono::milliseconds kLastAnswer(500);
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -53,19 +53,20 @@ HttpClock::time_point After(HttpClock::duration patience) {
   return patience > HttpClock::time_point::max() - now ? HttpClock::time_point::max() : now + patience;
 }
 
-// Whether the peer sends nothing more, also behind bytes that nobody has read: it waits, or it is gone.
+// Whether the peer has ended its sending side, even if there are unread bytes before that end. The peer may
+// still wait for its answer, or it is gone.
 bool PeerHasEnded(int fd) {
   pollfd event = {.fd = fd, .events = POLLRDHUP, .revents = 0};
   return poll(&event, 1, 0) > 0;
 }
 
-// Whether the peer is known to be gone.
+// Whether the connection is known to be broken (POLLERR or POLLHUP).
 bool PeerIsGone(int fd) {
   pollfd event = {.fd = fd, .events = 0, .revents = 0};
   return poll(&event, 1, 0) > 0;
 }
 
-// Whether a handshake failed because the peer began to speak HTTP.
+// Whether a TLS handshake failed because the peer sent a plain HTTP request.
 bool SpeaksPlainHttp(error_code error) {
   return error.category() == net::error::get_ssl_category() &&
          ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
@@ -100,10 +101,10 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void Tick(HttpClock::time_point now) override {
     if (now < deadline_) return;
-    // With TLS, the peer of an idle connection is told that it ends.
+    // With TLS an idle connection sends close_notify before it closes.
     const bool says_goodbye = kTls && state_ == State::kIdle && !idle_for_long_;
     if (state_ != State::kReading && !says_goodbye) return Close();
-    // The read ends, and its handler goes on.
+    // Cancelling ends the pending read; OnRead() then refuses the request or sends close_notify.
     (says_goodbye ? idle_for_long_ : timed_out_) = true;
     deadline_ = says_goodbye ? After(kLingering) : HttpClock::time_point::max();
     error_code ignored;
@@ -122,16 +123,16 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   enum class State {
     kHandshaking,
-    kIdle,       // nothing of the next request has come
-    kReading,    // a part of it has
-    kAnswering,  // the database works
+    kIdle,       // no byte of the next request has arrived
+    kReading,    // a part of the request has arrived
+    kAnswering,  // the database works on the request
     kWriting,
-    kLingering,  // answered for the last time; what still comes is thrown away
+    kLingering,  // the last answer is sent; further bytes are discarded
     kClosed
   };
 
   auto& socket() { return stream_.lowest_layer(); }
-  // Below TLS.
+  // The socket below TLS.
   PlainStream& plain() {
     if constexpr (kTls) {
       return stream_.next_layer();
@@ -147,7 +148,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     if (buffer_.size() > 0) return Parse();
     if (!parser_.has_value()) {
       state_ = State::kIdle;
-      // Who has not sent a request yet has not shown a key either, and TLS takes memory.
+      // A connection without a request so far is unauthenticated. With TLS it takes 80 to 90 KiB, so it gets
+      // the shorter one of the two timeouts.
       deadline_ = After(kTls && !has_asked_ ? std::min(context_.request_timeout, context_.idle_timeout)
                                             : context_.idle_timeout);
       if (buffer_.capacity() > kIdleBufferBytes) buffer_.shrink_to_fit();
@@ -177,7 +179,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       error_code error;
       buffer_.consume(parser_->put(buffer_.data(), error));
       if (error == http::error::need_more) {
-        // What a chunk is preceded by has no limit of its own in the parser.
+        // The parser has no limit for the line before a chunk, so it is limited here.
         if (buffer_.size() > kMaxHeadBytes)
           error = http::error::header_limit;
         else
@@ -209,12 +211,12 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     head_only_ = false;
     keep_alive_ = false;
     http_1_1_ = true;
-    // The same from its head to its end.
+    // One set of keys is used for the whole request.
     signatures_ = context_.secrets.signatures();
-    caller_ = Caller();
+    caller_ = daemon::Caller();
   }
 
-  // False when the request was answered already, or will be read on later.
+  // False: Parse() must not go on, because the request was answered, or reading continues after 100 Continue.
   bool OnHead() {
     const auto& message = parser_->get();
     http_1_1_ = message.version() >= 11;
@@ -228,23 +230,23 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       RefuseAndClose(400, "SerializationException", "the header Host is missing");
       return false;
     }
-    // Its end would be a matter of opinion.
+    // With another Transfer-Encoding the end of the body cannot be known (RFC 9112, 6.3).
     if (head_.Find("Transfer-Encoding").has_value() && !parser_->chunked()) {
       RefuseAndClose(400, "SerializationException", "the header Transfer-Encoding must be chunked");
       return false;
     }
     route_ = Route(head_, context_.handler, signatures_ != nullptr);
-    // Not of a page that is refused: it is not to know even that.
+    // A page whose origin is refused (403) gets no CORS headers: it must not be able to read even the error.
     if (route_.answer.reply.http_status != 403) origin_headers_ = OriginHeaders(head_);
     if (route_.operation.has_value()) {
-      std::optional<Refusal> refusal = ReadSignature(head_, signature_);
+      std::optional<AuthError> refusal = ReadSignature(head_, signature_);
       if (!refusal.has_value() && signatures_ != nullptr) {
         refusal = signatures_->CheckClaim(head_, signature_, absl::Now());
       }
       if (refusal.has_value()) Refuse(*refusal);
     }
     size_t body_bytes = parser_->content_length().value_or(0);
-    // Not for all of the body: it is counted as it comes, as a peer may say anything.
+    // Reserves memory for the first piece only, the rest as it arrives: a peer can claim any Content-Length.
     refused_ = !route_.operation.has_value() || !Reserve(std::min(body_bytes, kReadBodyBytes));
     if (refused_ && (body_bytes > kDiscardedBodyBytes || parser_->chunked())) {
       AnswerAndClose();
@@ -262,11 +264,11 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     return false;
   }
 
-  // Sets memory aside for a body of so many bytes; false when there is none, which is the answer then.
+  // Reserves memory for a body of `body_bytes`. False: there is none left; the answer is set to that error.
   bool Reserve(size_t body_bytes) {
     size_t wanted = kCopiesOfBody * body_bytes;
     if (wanted <= reserved_bytes_) return true;
-    // And for the piece that comes next.
+    // Also reserves memory for the next piece.
     if (!parser_->is_done()) {
       const size_t end = parser_->content_length().value_or(body_bytes + kReadBodyBytes);
       wanted += std::min(end - std::min(end, body_bytes), kReadBodyBytes);
@@ -275,7 +277,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       reserved_bytes_ = wanted;
       return true;
     }
-    route_.answer.reply = ErrorReply(CallsFullError(*context_.calls.memory));
+    route_.answer.reply = ErrorReply(daemon::CallsFullError(*context_.calls.memory));
     return false;
   }
 
@@ -288,7 +290,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     std::string body = std::move(parser_->get().body());
     request_bytes_ = body.size();
     if (signatures_ != nullptr) {
-      std::optional<Refusal> refusal =
+      std::optional<AuthError> refusal =
           signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
       if (refusal.has_value()) {
         Refuse(*refusal);
@@ -302,14 +304,14 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       if (!Reserve(body.size())) return Send();
     }
     if (!context_.calls.gate.TryEnter()) {
-      route_.answer.reply = ErrorReply(StoppingError());
+      route_.answer.reply = ErrorReply(daemon::StoppingError());
       return AnswerAndClose();
     }
     entered_ = true;
     state_ = State::kAnswering;
     deadline_ = HttpClock::time_point::max();
     body.reserve(body.size() + kJsonPadding);
-    cancellation_ = std::make_shared<Cancellation>();
+    cancellation_ = std::make_shared<storage::Cancellation>();
     context_.handler.Answer(*route_.operation, std::move(body), std::move(caller_), cancellation_,
                             [self = Self()](JsonReply reply) mutable {
                               net::io_context& io = self->worker_.io;
@@ -322,7 +324,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     if (state_ == State::kAnswering) WatchPeer();
   }
 
-  // Cancels the call when the peer leaves. Once is enough: bytes that are there already do not stop it.
+  // Cancels the call when the peer leaves. One wait is enough: bytes that have arrived before do not end it.
   void WatchPeer() {
     if (watching_) return;
     watching_ = true;
@@ -341,8 +343,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     return true;
   }
 
-  // A peer that has ended its side may still wait for its answer. Only what is sent to it tells: a peer that
-  // is gone refuses it. To one that waits it says nothing; HTTP/1.0 has no such reply.
+  // A peer that has ended its sending side may still wait for its answer. Sends 100 Continue to find out: a
+  // peer that is gone answers with a reset, a peer that waits ignores it. HTTP/1.0 has no interim replies.
   void AskPeer() {
     if (!http_1_1_ || asking_) return;
     socket().async_wait(net::socket_base::wait_error, [self = Self()](error_code error) {
@@ -373,8 +375,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     Send();
   }
 
-  // The answer of a request that is not let in.
-  void Refuse(const Refusal& refusal) {
+  // Sets the answer of a request that is refused.
+  void Refuse(const AuthError& refusal) {
     route_.operation.reset();
     route_.answer.reply = ErrorReply(400, refusal.exception, refusal.message);
   }
@@ -392,7 +394,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
                    absl::StrFormat("the bytes sent are not a request of HTTP/1.1: %s", error.message()));
   }
 
-  // What was sent is lost in the handshake, and the answer goes out below it.
+  // The handshake has consumed the request, so it is not parsed. The answer is sent without TLS.
   void RefusePlainHttp() {
     state_ = State::kWriting;
     route_.answer.reply =
@@ -416,9 +418,9 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void RefuseGzip(const absl::Status& status) {
     bool too_long = absl::IsResourceExhausted(status);
-    route_.answer.reply =
-        ErrorReply(too_long ? 413 : 400,
-                   too_long ? "RequestEntityTooLargeException" : "SerializationException", MessageOf(status));
+    route_.answer.reply = ErrorReply(too_long ? 413 : 400,
+                                     too_long ? "RequestEntityTooLargeException" : "SerializationException",
+                                     storage::MessageOf(status));
     Send();
   }
 
@@ -440,7 +442,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     deadline_ = After(cut_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
                            : context_.request_timeout);
     if (cut_ || context_.stopping.load(std::memory_order_relaxed)) keep_alive_ = false;
-    // One write at a time: it goes on behind that.
+    // Only one write may be pending: AskPeer() calls Send() again when its own write is done.
     if (asking_) return;
     reply_head_ = EncodeReplyHead({.answer = route_.answer,
                                    .origin_headers = origin_headers_,
@@ -462,7 +464,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     ReadOrParse();
   }
 
-  // What a call took, its answer on the way included.
+  // Releases the memory of the request and of its answer, and leaves the gate.
   void FinishCall() {
     route_.answer = HttpAnswer();
     context_.calls.memory->Release(std::exchange(reserved_bytes_, 0));
@@ -474,7 +476,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     state_ = State::kLingering;
     deadline_ = After(kLingering);
     if constexpr (kTls) {
-      // Also waits for the peer to say the same, which it may leave out.
+      // Sends close_notify and waits for the peer's; a peer may never send it, which deadline_ bounds.
       stream_.async_shutdown([self = Self()](error_code) {
         if (self->state_ != State::kClosed) self->EndSending();
       });
@@ -499,7 +501,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     });
   }
 
-  // The database may still be asked to answer only when its answer is not awaited.
+  // Not called in the state kAnswering: the call must stay inside the gate until the database has answered.
   void Close() {
     if (state_ == State::kClosed) return;
     state_ = State::kClosed;
@@ -516,18 +518,18 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   HttpClock::time_point deadline_ = HttpClock::time_point::max();
   boost::beast::flat_buffer buffer_;
 
-  // ---- of the request that is read or answered ----
+  // ---- the request that is being read or answered ----
   std::optional<Parser> parser_;
   bool head_is_here_ = false;
-  // Points into the parser.
+  // Its views point into the parser.
   HttpHead head_;
   HttpRoute route_;
   Signature signature_;
   // Null without keys.
   std::shared_ptr<const SignatureCheck> signatures_;
-  Caller caller_;
+  daemon::Caller caller_;
   std::string origin_headers_;
-  // Answered by its head; its body is only read.
+  // The request was refused because of its head; its body is read and discarded.
   bool refused_ = false;
   bool head_only_ = false;
   bool http_1_1_ = true;
@@ -535,20 +537,20 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   bool timed_out_ = false;
   HttpClock::time_point arrived_;
   size_t request_bytes_ = 0;
-  // In CallMemory.
+  // Bytes that this request has reserved in CallMemory.
   size_t reserved_bytes_ = 0;
-  // Inside the gate.
+  // The request is inside the gate.
   bool entered_ = false;
-  std::shared_ptr<Cancellation> cancellation_;
+  std::shared_ptr<storage::Cancellation> cancellation_;
   std::string reply_head_;
 
   bool watching_ = false;
-  // A request has come, or begun to.
+  // The first byte of a first request has arrived.
   bool has_asked_ = false;
-  // An interim reply is on its way.
+  // The 100 Continue of AskPeer() is being written.
   bool asking_ = false;
   bool idle_for_long_ = false;
-  // The daemon stops and its patience is over.
+  // Cut() was called: the daemon stops and its grace period is over.
   bool cut_ = false;
 };
 
@@ -561,4 +563,4 @@ void ServeHttp(HttpWorker& worker, net::ip::tcp::socket socket) {
   std::make_shared<Connection<PlainStream>>(worker, std::move(socket))->Start();
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

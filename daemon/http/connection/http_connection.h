@@ -1,6 +1,6 @@
-// One connection of the HTTP endpoint: requests are read one after another, each is answered before the next
-// is looked at, so that answers come in the order of requests. Everything here happens on the thread of the
-// connection's worker; what the database answers elsewhere is posted there.
+// One connection of the HTTP endpoint. It answers each request before it parses the next one, so answers are
+// sent in the order of the requests. A connection runs only on the thread of its worker; the database's
+// answer from another thread is posted to that thread.
 #pragma once
 
 #include <atomic>
@@ -18,56 +18,56 @@
 #include "daemon/serving/calls.h"
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 using HttpClock = std::chrono::steady_clock;
 
-// What may be replaced while connections are open: by files that were read again. Thread-safe.
+// The access keys and certificates, which are replaced when their files change. Thread-safe.
 class HttpSecrets {
  public:
-  // Null: every well-formed signature is taken.
+  // Null: there are no keys, and every well-formed signature is accepted.
   std::shared_ptr<const SignatureCheck> signatures() const {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return signatures_;
   }
   // Null: connections do not speak TLS.
   std::shared_ptr<boost::asio::ssl::context> tls() const {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return tls_;
   }
   void set_signatures(std::shared_ptr<const SignatureCheck> signatures) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     signatures_ = std::move(signatures);
   }
   void set_tls(std::shared_ptr<boost::asio::ssl::context> tls) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     tls_ = std::move(tls);
   }
 
  private:
-  mutable Mutex mutex_;
+  mutable storage::Mutex mutex_;
   std::shared_ptr<const SignatureCheck> signatures_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<boost::asio::ssl::context> tls_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What all connections share.
+// The state that all connections share.
 struct HttpContext {
   HttpHandler& handler;
-  Calls& calls;
+  daemon::Calls& calls;
   const HttpSecrets& secrets;
   HttpClock::duration handshake_timeout;
-  // From the first byte of a request to its last, and of a reply; with TLS also until the first request.
-  // max(): for ever.
+  // The time from the first byte of a request to its last, and for sending a reply; with TLS also the time
+  // until the first request begins. max(): no limit.
   HttpClock::duration request_timeout;
-  // Between requests.
+  // The time between two requests; max(): no limit.
   HttpClock::duration idle_timeout;
-  // Replies end their connections.
+  // True: a connection closes after its next reply.
   std::atomic<bool> stopping = false;
 };
 
 class HttpConnection;
 
-// A thread and its connections. Everything but `io` belongs to the thread.
+// A thread and its connections. Other threads may use only `io` and `context`.
 struct HttpWorker {
   explicit HttpWorker(HttpContext& shared) : context(shared) {}
 
@@ -82,13 +82,14 @@ class HttpConnection {
  public:
   virtual ~HttpConnection() = default;
 
-  // Closes the connection when it has waited for its peer for too long.
+  // Ends the connection or its request if the peer has exceeded a time limit.
   virtual void Tick(HttpClock::time_point now) = 0;
-  // Cancels the call in flight; closes the connection unless an answer is still to come.
+  // Cancels the call in flight, whose answer is still sent. Closes the connection at once if there is none.
   virtual void Cut() = 0;
 };
 
-// Serves a connected socket, which it owns, with TLS where there are certificates. On the worker's thread.
+// Serves a connected socket, with TLS if there are certificates. The connection owns the socket and itself.
+// Called on the worker's thread.
 void ServeHttp(HttpWorker& worker, boost::asio::ip::tcp::socket socket);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

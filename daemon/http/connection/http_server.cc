@@ -8,13 +8,13 @@
 #include "daemon/http/connection/http_tls.h"
 #include "daemon/process/descriptor.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 namespace net = boost::asio;
 using boost::system::error_code;
 
-// Connections are looked at often enough for a timeout to be late by an eighth of itself.
+// Deadlines are checked so often that a timeout is late by at most an eighth of itself.
 constexpr int kTicksPerTimeout = 8;
 constexpr std::chrono::milliseconds kMinTick(10);
 constexpr std::chrono::milliseconds kMaxTick(250);
@@ -30,7 +30,7 @@ HttpClock::duration TickInterval(const HttpContext& context) {
   return std::clamp<HttpClock::duration>(shortest / kTicksPerTimeout, kMinTick, kMaxTick);
 }
 
-// A connection may leave while others are visited.
+// `visit` may remove its own connection from the set.
 template <typename Visit>
 void ForEachConnection(HttpWorker& worker, Visit visit) {
   for (auto connection = worker.connections.begin(); connection != worker.connections.end();) {
@@ -49,21 +49,23 @@ void Tick(HttpWorker& worker) {
 
 }  // namespace
 
-HttpServer::HttpServer(Calls& calls, HttpServerOptions options)
+HttpServer::HttpServer(daemon::Calls& calls, HttpServerOptions options)
     : calls_(calls), options_(std::move(options)), secrets_(std::make_unique<HttpSecrets>()) {}
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(Calls& calls, HttpServerOptions options) {
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(daemon::Calls& calls,
+                                                             HttpServerOptions options) {
   std::unique_ptr<HttpServer> server(new HttpServer(calls, std::move(options)));
   constexpr unsigned kNoSocketFiles = 0;
-  ITEMDB_ASSIGN_OR_RETURN(server->listener_, Listener::Open(server->options_.addresses, kNoSocketFiles));
+  ITEMDB_ASSIGN_OR_RETURN(server->listener_,
+                          daemon::Listener::Open(server->options_.addresses, kNoSocketFiles));
   return server;
 }
 
-void HttpServer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
+void HttpServer::SetKeys(std::shared_ptr<const daemon::AccessKeys> keys) {
   secrets_->set_signatures(keys == nullptr ? nullptr : std::make_shared<SignatureCheck>(std::move(keys)));
 }
 
-absl::Status HttpServer::SetCertificates(const TlsContent& content) {
+absl::Status HttpServer::SetCertificates(const daemon::TlsContent& content) {
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<net::ssl::context> tls, MakeTlsContext(content));
   secrets_->set_tls(std::move(tls));
   return absl::OkStatus();
@@ -88,10 +90,10 @@ void HttpServer::Start(HttpHandler& handler) {
       options_.max_connections,
       [this, next = size_t{0}](int fd, int, bool) mutable {
         HttpWorker& worker = *workers_[next++ % workers_.size()];
-        net::post(worker.io, [&worker, descriptor = Descriptor(fd)]() mutable {
+        net::post(worker.io, [&worker, descriptor = daemon::Descriptor(fd)]() mutable {
           net::ip::tcp::socket socket(worker.io);
           error_code error;
-          // Only which family it is matters to asio, and not even that after this.
+          // asio requires a protocol; v4() works for IPv6 sockets too, because only assign() uses it.
           socket.assign(net::ip::tcp::v4(), descriptor.get(), error);
           if (error) return;
           descriptor.Release();
@@ -123,4 +125,4 @@ void HttpServer::Stop() {
 
 HttpServer::~HttpServer() { Stop(); }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -13,23 +13,23 @@
 #include "daemon/serving/calls.h"
 #include "daemon/serving/listener.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 struct HttpContext;
 class HttpSecrets;
 struct HttpWorker;
 
-// The defaults are those of tests; itemd's own stand in daemon/config/settings.cc.
+// The defaults are for tests; the defaults of itemd are in daemon/config/settings.cc.
 struct HttpServerOptions {
   // HOST:PORT only; at least one.
-  std::vector<ListenAddress> addresses;
-  // Each serves its share of the connections; 0: as many as there are cores.
+  std::vector<daemon::ListenAddress> addresses;
+  // Connections are assigned to the threads in turn; 0: one thread per core.
   int threads = 2;
-  // Connections at once; more are closed as they come.
+  // Open connections; further connections are closed at once.
   size_t max_connections = 4'096;
-  // How long a request may take to arrive from its first byte on, and the peer to take its reply.
+  // The time for a request to arrive, from its first byte on, and for the peer to read its reply.
   absl::Duration request_timeout = absl::Seconds(60);
-  // For the handshake of TLS.
+  // The time for the TLS handshake.
   absl::Duration handshake_timeout = absl::Seconds(10);
   // Connections without requests for this long are closed; zero: never.
   absl::Duration idle_timeout = absl::ZeroDuration();
@@ -39,47 +39,47 @@ struct HttpServerOptions {
 
 class HttpServer {
  public:
-  // Listens on all addresses, or on none; nobody is served before Start(). `calls` is borrowed and must
-  // outlive the server. UNAVAILABLE: an address cannot be listened on; the message names it and the reason.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(Calls& calls, HttpServerOptions options);
+  // Listens on all addresses, or on none; accepts after Start(). `calls` is borrowed and must outlive the
+  // server. UNAVAILABLE: listening on an address failed; the message names the address and the reason.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(daemon::Calls& calls, HttpServerOptions options);
 
-  // As Stop(). No call may be in flight: close the gate of `calls`, Cut(), and wait until it is empty.
+  // Calls Stop(). No call may be in flight: first close the gate of `calls`, Cut(), wait until it is empty.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // One per address asked for, with the ports the kernel chose.
+  // One for each address in the options, with the port that the kernel chose.
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
 
-  // The keys that requests must be signed with from now on, also on connections that are open; null, as at
-  // first: every well-formed signature is taken. Thread-safe.
-  void SetKeys(std::shared_ptr<const AccessKeys> keys);
-  // Connections that are made from now on speak TLS with these, as ReadTlsFiles examined them; those that are
-  // open go on. Without it, none speaks TLS. INTERNAL: they cannot be used, and the last ones still are.
-  // Thread-safe.
-  absl::Status SetCertificates(const TlsContent& content);
+  // From now on requests must be signed with one of `keys`, on open connections too. Null, the initial value:
+  // every well-formed signature is accepted. Thread-safe.
+  void SetKeys(std::shared_ptr<const daemon::AccessKeys> keys);
+  // From now on new connections use TLS with these certificates, which ReadTlsFiles() has checked; open
+  // connections do not change. Before the first call connections do not use TLS. INTERNAL: OpenSSL refuses
+  // the certificates; the previous ones stay in effect. Thread-safe.
+  absl::Status SetCertificates(const daemon::TlsContent& content);
 
   // Serves `handler`, which is borrowed and must outlive the server. Called once.
   void Start(HttpHandler& handler);
 
-  // Every answer from now on ends its connection. Thread-safe.
+  // From now on each connection closes after its next answer. Thread-safe.
   void BeginStop();
-  // Closes connections without a call, cancels the calls of the others, and closes these soon after. Returns
-  // before that is done.
+  // Closes connections without a call. Cancels the calls of all others; these connections close when the
+  // answer is sent. Returns before that is done.
   void Cut();
   // Stops listening and ends the threads. May be called again.
   void Stop();
 
  private:
-  HttpServer(Calls& calls, HttpServerOptions options);
+  HttpServer(daemon::Calls& calls, HttpServerOptions options);
 
-  Calls& calls_;
+  daemon::Calls& calls_;
   const HttpServerOptions options_;
   const std::unique_ptr<HttpSecrets> secrets_;
   std::unique_ptr<HttpContext> context_;
   std::vector<std::unique_ptr<HttpWorker>> workers_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<daemon::Listener> listener_;
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

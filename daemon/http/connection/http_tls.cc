@@ -2,17 +2,17 @@
 
 #include <boost/asio/buffer.hpp>
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 namespace net = boost::asio;
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-// Sessions are resumed only where they were made.
+// A TLS session is only resumed by a server with the same session context.
 constexpr unsigned char kSessionContext[] = "itemd";
 
-error_code Fill(const TlsContent& content, ssl::context& context) {
+error_code Fill(const daemon::TlsContent& content, ssl::context& context) {
   error_code error;
   context.use_certificate_chain(net::buffer(content.certificate), error);
   if (error) return error;
@@ -26,17 +26,17 @@ error_code Fill(const TlsContent& content, ssl::context& context) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(const TlsContent& content) {
+absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(const daemon::TlsContent& content) {
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* const handle = context->native_handle();
   SSL_CTX_set_min_proto_version(handle, TLS1_2_VERSION);
   SSL_CTX_set_options(handle, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_session_id_context(handle, kSessionContext, sizeof(kSessionContext) - 1);
   if (error_code error = Fill(content, *context)) {
-    return MakeError(absl::StatusCode::kInternal, kReasonInternal,
-                     "the certificates cannot be used for HTTP: " + error.message());
+    return storage::MakeError(absl::StatusCode::kInternal, storage::kReasonInternal,
+                              "the certificates cannot be used for HTTP: " + error.message());
   }
   return context;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

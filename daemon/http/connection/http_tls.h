@@ -1,4 +1,4 @@
-// TLS of the HTTP endpoint: what connections shake hands with.
+// The TLS context of the HTTP endpoint: certificates and protocol versions for new connections.
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
@@ -7,10 +7,10 @@
 #include "daemon/access/tls_files.h"
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// TLS 1.2 at least, with certificates that ReadTlsFiles has examined; with a client CA, clients must show a
-// certificate that it signed. INTERNAL: OpenSSL does not take them.
-absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeTlsContext(const TlsContent& content);
+// TLS 1.2 or later with these certificates, which ReadTlsFiles() has checked. With a client CA, clients must
+// show a certificate that the CA has signed. INTERNAL: OpenSSL refuses the certificates.
+absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeTlsContext(const daemon::TlsContent& content);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

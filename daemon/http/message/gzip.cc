@@ -7,17 +7,17 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
-// The largest window, and a header of gzip, not of zlib.
+// 15: the largest window; 16: expect a gzip header, not a zlib header.
 constexpr int kGzipWindowBits = 15 + 16;
-// JSON rarely compresses better; what is larger is grown.
+// JSON rarely compresses better. The buffer grows if it does.
 constexpr size_t kUsualRatio = 8;
 constexpr size_t kMinCapacity = 4'096;
 
 absl::Status NotGzip() {
-  return ValidationError("the body is not gzip, as its Content-Encoding says, or not whole");
+  return storage::ValidationError("the body is not gzip, as its Content-Encoding says, or not whole");
 }
 
 }  // namespace
@@ -56,4 +56,4 @@ absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t max_bytes, siz
   return inflated;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,4 +1,4 @@
-// Bodies of requests that come compressed (SEM-113).
+// Inflates request bodies with Content-Encoding gzip (SEM-113).
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 #include "storage/base/status.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// What `bytes`, one gzip member or several, inflate to, at most `max_bytes` of it, with capacity for
-// `padding` more.
+// Inflates `bytes`, one or more gzip members, to at most `max_bytes`, with capacity for `padding` more.
 //
-// INVALID_ARGUMENT: they are not gzip. RESOURCE_EXHAUSTED: they inflate to more; only so much was inflated.
+// INVALID_ARGUMENT: `bytes` are not gzip, or not complete. RESOURCE_EXHAUSTED: they inflate to more than
+// `max_bytes`; inflating stopped there.
 absl::StatusOr<std::string> Gunzip(std::string_view bytes, size_t max_bytes, size_t padding);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -8,7 +8,7 @@
 #include "daemon/http/message/absl_view.h"
 #include "daemon/http/message/request_id.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 std::string_view ReasonPhrase(unsigned status) {
@@ -66,4 +66,4 @@ std::string EncodeReplyHead(const HttpReplyHead& head) {
       "\r\n");
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

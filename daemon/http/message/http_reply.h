@@ -1,22 +1,22 @@
-// The head of a reply, as bytes (SEM-114).
+// Encodes the head of a reply (SEM-114).
 #pragma once
 
 #include <string>
 
 #include "daemon/http/message/http_request.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 struct HttpReplyHead {
   const HttpAnswer& answer;
-  // HttpHead::Find("Origin") in the form of OriginHeaders.
+  // The result of OriginHeaders().
   std::string_view origin_headers;
-  // Whether the connection serves another request, and whether the client knows that without being told.
+  // Whether the connection stays open. With HTTP/1.1 that is the default and needs no header.
   bool keep_alive = true;
   bool http_1_1 = true;
 };
 
-// With a new request id, the checksum and length of the body, and the date.
+// The head with a new request id, the checksum and length of the body, and the date.
 std::string EncodeReplyHead(const HttpReplyHead& head);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

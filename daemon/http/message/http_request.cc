@@ -8,19 +8,20 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/message/absl_view.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kContentType = "application/x-amz-json-1.0";
 constexpr std::string_view kHealthy = "healthy: dynamodb.us-east-1.amazonaws.com\n";
-// Longer texts of a request are not repeated in messages.
+// Messages cut a longer text of a request.
 constexpr size_t kMaxQuotedHeaderBytes = 100;
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   return absl::EqualsIgnoreCase(Absl(a), Absl(b));
 }
 
-// What a message says of a text that a client sent: as it is, or nothing of it that a terminal obeys.
+// `text` from a client in quotes, for messages. Control characters and bytes above 0x7e become '?', so that a
+// terminal that shows the message cannot be controlled.
 std::string QuotedHeader(std::string_view text) {
   std::string quoted = "\"";
   for (char c : text.substr(0, kMaxQuotedHeaderBytes)) quoted += c >= 0x20 && c < 0x7f ? c : '?';
@@ -42,7 +43,7 @@ HttpRoute Healthy() {
   return route;
 }
 
-// What a browser asks before it lets a page send a request.
+// The reply to a CORS preflight, the OPTIONS request that a browser sends before the request of a page.
 HttpRoute Preflight(const HttpHead& head) {
   HttpRoute route;
   route.answer.content_type = "text/plain";
@@ -136,4 +137,4 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
   return route;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

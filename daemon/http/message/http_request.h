@@ -1,5 +1,4 @@
-// The head of a request, and what it asks for as far as the head tells (SEM-113). Views point into the
-// connection's parser.
+// The head of a request, and the operation that it names (SEM-113). Views point into the connection's parser.
 #pragma once
 
 #include <optional>
@@ -9,9 +8,9 @@
 
 #include "daemon/http/api/http_handler.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
-// SEM-018. Of a body as sent, and of what it inflates to.
+// A longer body is refused, as sent and as inflated (SEM-018).
 inline constexpr size_t kMaxBodyBytes = 16 << 20;
 
 struct HttpHeader {
@@ -22,17 +21,17 @@ struct HttpHeader {
 struct HttpHead {
   std::string_view method;
   std::string_view target;
-  // In the order sent; a name may occur again.
+  // In the order sent; a name may occur more than once.
   std::vector<HttpHeader> headers;
 
-  // The value of the first header of that name, of any case; nothing when there is none.
+  // The value of the first header with this name in any case; nullopt without one.
   std::optional<std::string_view> Find(std::string_view name) const;
-  // The target as far as the question mark, and what follows it.
+  // The target before its question mark, and after it.
   std::string_view path() const { return target.substr(0, target.find('?')); }
   std::string_view query() const;
 };
 
-// What a request is answered with, when no operation is to run.
+// The answer to a request: its reply and the headers that depend on the request.
 struct HttpAnswer {
   JsonReply reply;
   std::string_view content_type = "application/x-amz-json-1.0";
@@ -41,20 +40,21 @@ struct HttpAnswer {
 };
 
 struct HttpRoute {
-  // Nothing: `answer` is the answer.
+  // The operation to run; nullopt: none, send `answer`.
   std::optional<HttpOperation> operation;
   HttpAnswer answer;
   bool gzip = false;
 };
 
-// `any_origin`: requests that scripts of any web page send are let in. Without it, only those of pages that
-// come from this machine: no signature protects from the others.
+// Finds the operation that `head` names, or makes the answer: an error, the health text, or the reply to a
+// CORS preflight. With `any_origin` scripts of every web page may send requests. Without it only pages from
+// this machine may: there are no access keys then, so no signature protects the database from other pages.
 HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origin);
 
-// The header that lets the page that sent `head` read the answer; empty when none did.
+// The CORS headers that let the web page that sent `head` read the answer; empty if no page sent it.
 std::string OriginHeaders(const HttpHead& head);
 
-// Whether a page of this origin, e.g. "http://localhost:8001", comes from this machine.
+// Whether pages with this origin, e.g. "http://localhost:8001", come from this machine.
 bool IsLoopbackOrigin(std::string_view origin);
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -2,16 +2,16 @@
 
 #include <random>
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr char kCharacters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr uint64_t kBase = sizeof(kCharacters) - 1;
 constexpr size_t kRequestIdBytes = 52;
-// Characters that 64 random bits are enough for.
+// 64 random bits are enough for 12 characters.
 constexpr size_t kCharactersPerDraw = 12;
 
-// Ids must differ, not be secret.
+// Ids must be unique but not secret, so the generator need not be a cryptographic one.
 std::mt19937_64& Generator() {
   thread_local std::mt19937_64 generator = [] {
     std::random_device device;
@@ -35,4 +35,4 @@ std::string NewRequestId() {
   return id;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,11 +1,11 @@
-// What the service calls a request: 52 characters, A-Z and 0-9 (SEM-114).
+// Request ids in the form of the service: 52 characters, A-Z and 0-9 (SEM-114).
 #pragma once
 
 #include <string>
 
-namespace itemdb {
+namespace itemdb::http {
 
-// Unlike any other, also across restarts; says nothing about the requests before. Thread-safe.
+// A random id: unique also across restarts, and it does not reveal the number of requests. Thread-safe.
 std::string NewRequestId();
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -15,12 +15,12 @@
 #include "daemon/http/message/absl_view.h"
 #include "storage/base/check.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::string_view kScopeEnd = "aws4_request";
-// Each is looked for among all headers.
+// Bounds the time to sign: for each signed header all headers are searched.
 constexpr size_t kMaxSignedHeaders = 100;
 constexpr size_t kTimeBytes = sizeof("20261122T010203Z") - 1;
 constexpr std::string_view kTimeFormat = "%E4Y%m%dT%H%M%SZ";
@@ -37,7 +37,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
-// OpenSSL looks algorithms up by name otherwise, each time.
+// Algorithms are fetched once; otherwise OpenSSL would look them up by name for each request.
 EVP_MD* Sha256Algorithm() {
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   return algorithm;
@@ -55,9 +55,9 @@ std::string_view Bytes(const Sha256& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Refusal Incomplete(std::string message) { return {"IncompleteSignatureException", std::move(message)}; }
+AuthError Incomplete(std::string message) { return {"IncompleteSignatureException", std::move(message)}; }
 
-// "Credential=...", in any order, separated by commas.
+// The parameters after the algorithm, "Credential=..." and so on, in any order, separated by commas.
 struct Parameters {
   std::optional<std::string_view> credential;
   std::optional<std::string_view> signed_headers;
@@ -80,8 +80,8 @@ Parameters ReadParameters(std::string_view text) {
   return parameters;
 }
 
-// The time of "20261122T010203Z"; nothing for other texts. By hand, because every request has one:
-// absl::ParseTime and FormatTime were 3 % of a GetItem.
+// The time of a text such as "20261122T010203Z"; nullopt for other texts. Written by hand because every
+// request has such a time: absl::ParseTime and FormatTime took 3 % of the time of a GetItem.
 std::optional<absl::Time> ParseBasicTime(std::string_view text) {
   if (text.size() != kTimeBytes || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
   int parts[6];  // Year to second.
@@ -95,14 +95,14 @@ std::optional<absl::Time> ParseBasicTime(std::string_view text) {
     }
   }
   absl::CivilSecond civil(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
-  // A thirteenth month would be the first of the next year.
+  // CivilSecond would turn month 13 into January of the next year.
   bool exact = civil.month() == parts[1] && civil.day() == parts[2] && civil.hour() == parts[3] &&
                civil.minute() == parts[4] && civil.second() == parts[5];
   if (!exact) return std::nullopt;
   return absl::FromCivil(civil, absl::UTCTimeZone());
 }
 
-// Fills time and its text.
+// Fills signature.time and signature.time_text.
 bool ReadTime(std::string_view text, Signature& signature) {
   if (std::optional<absl::Time> time = ParseBasicTime(text)) {
     signature.time = *time;
@@ -111,13 +111,13 @@ bool ReadTime(std::string_view text, Signature& signature) {
   }
   std::string error;
   if (!absl::ParseTime("%a, %d %b %E4Y %H:%M:%S GMT", Absl(text), &signature.time, &error)) return false;
-  // Which are written in words.
+  // absl::ParseTime also accepts "infinite-future" and "infinite-past".
   if (signature.time == absl::InfiniteFuture() || signature.time == absl::InfinitePast()) return false;
   signature.time_text = absl::FormatTime(Absl(kTimeFormat), signature.time, absl::UTCTimeZone());
   return true;
 }
 
-// A value as it is signed: without spaces around it, and single ones inside.
+// Appends a header value in the form that is signed: trimmed, and a run of spaces becomes one space.
 void AppendTrimmed(std::string_view value, std::string& out) {
   bool space = false;
   for (char c : Trim(value)) {
@@ -128,7 +128,7 @@ void AppendTrimmed(std::string_view value, std::string& out) {
   }
 }
 
-// False when `head` has no header of that name.
+// Appends "name:value,value\n" with all headers of this name. False: `head` has no such header.
 bool AppendHeader(const HttpHead& head, std::string_view name, std::string& out) {
   bool found = false;
   for (const HttpHeader& header : head.headers) {
@@ -145,7 +145,8 @@ bool AppendHeader(const HttpHead& head, std::string_view name, std::string& out)
   return found;
 }
 
-// Parameters in the order of their names; clients that sign send them encoded as they are signed.
+// The query with its parameters sorted. They are not encoded again: clients that sign send them encoded in
+// the form that is signed.
 std::string CanonicalQuery(std::string_view query) {
   if (query.empty()) return "";
   std::vector<std::string> parameters;
@@ -159,7 +160,7 @@ std::string CanonicalQuery(std::string_view query) {
   return text;
 }
 
-// A URL that was signed for somebody else to use.
+// Whether the query string holds a signature, as in a presigned URL.
 bool IsPresigned(const HttpHead& head) {
   for (std::string_view parameter : Split(head.query(), '&')) {
     if (parameter.starts_with("X-Amz-Algorithm=") || parameter.starts_with("X-Amz-Signature=")) return true;
@@ -184,7 +185,7 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
                              OSSL_PARAM_construct_end()};
   Sha256 mac = {};
   size_t length = 0;
-  // A signature must not be taken for good because OpenSSL failed.
+  // ITEMDB_CHECK, because a failure of OpenSSL must not let a wrong signature pass.
   ITEMDB_CHECK(context != nullptr);
   ITEMDB_CHECK(EVP_MAC_init(context.get(), reinterpret_cast<const unsigned char*>(key.data()), key.size(),
                             parameters) == 1);
@@ -194,21 +195,22 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
   return mac;
 }
 
-std::optional<Refusal> ReadSignature(const HttpHead& head, Signature& signature) {
+std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signature) {
   std::string_view header = Trim(head.Find("Authorization").value_or(""));
   if (header.empty()) {
-    return Refusal{"MissingAuthenticationTokenException",
-                   IsPresigned(head)
-                       ? "Request is missing Authentication Token: a signature in the query string "
-                         "(X-Amz-Signature) is not supported; send it in the header Authorization"
-                       : "Request is missing Authentication Token"};
+    return AuthError{"MissingAuthenticationTokenException",
+                     IsPresigned(head)
+                         ? "Request is missing Authentication Token: a signature in the query string "
+                           "(X-Amz-Signature) is not supported; send it in the header Authorization"
+                         : "Request is missing Authentication Token"};
   }
   std::string_view algorithm = header.substr(0, header.find_first_of(" \t"));
   if (algorithm != kAlgorithm) {
-    return Refusal{"MissingAuthenticationTokenException",
-                   absl::StrFormat(
-                       "Request is missing Authentication Token: the header Authorization must begin with %s",
-                       kAlgorithm)};
+    return AuthError{
+        "MissingAuthenticationTokenException",
+        absl::StrFormat(
+            "Request is missing Authentication Token: the header Authorization must begin with %s",
+            kAlgorithm)};
   }
   Parameters parameters = ReadParameters(header.substr(algorithm.size()));
   std::string missing;
@@ -269,4 +271,4 @@ std::optional<std::string> Sign(const HttpHead& head, std::string_view body, con
   return Hex(HmacOf(Bytes(signing_key), to_sign));
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

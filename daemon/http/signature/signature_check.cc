@@ -7,13 +7,13 @@
 
 #include "absl/strings/str_format.h"
 
-namespace itemdb {
+namespace itemdb::http {
 namespace {
 
 constexpr absl::Duration kMaxClockSkew = absl::Minutes(5);
 constexpr std::string_view kService = "dynamodb";
 
-Refusal Invalid(std::string message) { return {"InvalidSignatureException", std::move(message)}; }
+AuthError Invalid(std::string message) { return {"InvalidSignatureException", std::move(message)}; }
 
 std::string Basic(absl::Time time) { return absl::FormatTime("%E4Y%m%dT%H%M%SZ", time, absl::UTCTimeZone()); }
 
@@ -24,14 +24,14 @@ bool IsSigned(const Signature& signature, std::string_view name) {
 
 }  // namespace
 
-SignatureCheck::SignatureCheck(std::shared_ptr<const AccessKeys> keys) : keys_(std::move(keys)) {}
+SignatureCheck::SignatureCheck(std::shared_ptr<const daemon::AccessKeys> keys) : keys_(std::move(keys)) {}
 
-std::optional<Refusal> SignatureCheck::CheckClaim(const HttpHead& head, const Signature& signature,
-                                                  absl::Time now) const {
+std::optional<AuthError> SignatureCheck::CheckClaim(const HttpHead& head, const Signature& signature,
+                                                    absl::Time now) const {
   if (keys_->Find(signature.key_id) == nullptr) {
-    return Refusal{"UnrecognizedClientException", "The security token included in the request is invalid."};
+    return AuthError{"UnrecognizedClientException", "The security token included in the request is invalid."};
   }
-  // A header named again and again would make much text of a short request.
+  // A header named many times would make a short request produce much text to sign.
   if (std::adjacent_find(signature.header_names.begin(), signature.header_names.end(),
                          std::greater_equal<>()) != signature.header_names.end()) {
     return Invalid("'SignedHeaders' must name each header once, in order.");
@@ -44,7 +44,7 @@ std::optional<Refusal> SignatureCheck::CheckClaim(const HttpHead& head, const Si
     return Invalid(absl::StrFormat("'%s' must be a 'SignedHeader' in the AWS Authorization.",
                                    own_date ? "X-Amz-Date" : "Date"));
   }
-  // Else a signature for one operation would be good for another.
+  // Otherwise an attacker could send the signed body to another operation.
   if (head.Find("X-Amz-Target").has_value() && !IsSigned(signature, "x-amz-target")) {
     return Invalid("'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
   }
@@ -66,14 +66,14 @@ std::optional<Refusal> SignatureCheck::CheckClaim(const HttpHead& head, const Si
   return std::nullopt;
 }
 
-std::optional<Refusal> SignatureCheck::Check(const HttpHead& head, const Signature& signature,
-                                             std::string_view body, const HttpOperation& operation,
-                                             Caller* caller) const {
-  const AccessKey& key = *keys_->Find(signature.key_id);
+std::optional<AuthError> SignatureCheck::Check(const HttpHead& head, const Signature& signature,
+                                               std::string_view body, const HttpOperation& operation,
+                                               daemon::Caller* caller) const {
+  const daemon::AccessKey& key = *keys_->Find(signature.key_id);
   Kept* kept = nullptr;
   std::optional<Sha256> kept_key;
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     kept = &kept_[key.id];
     if (kept->scope == signature.scope) kept_key = kept->signing_key;
   }
@@ -84,12 +84,11 @@ std::optional<Refusal> SignatureCheck::Check(const HttpHead& head, const Signatu
   if (!matches) {
     return Invalid(
         "The request signature we calculated does not match the signature you provided. Check your AWS "
-        "Secret "
-        "Access Key and signing method. Consult the service documentation for details.");
+        "Secret Access Key and signing method. Consult the service documentation for details.");
   }
-  // Only of good signatures, so that nobody else can make it useless.
+  // Kept for correct signatures only; otherwise anyone could replace the kept key with a useless one.
   if (!kept_key.has_value()) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     kept->scope = signature.scope;
     kept->signing_key = signing_key;
   }
@@ -97,8 +96,8 @@ std::optional<Refusal> SignatureCheck::Check(const HttpHead& head, const Signatu
   caller->role = key.role;
   if (operation.role <= key.role) return std::nullopt;
   const absl::Status denied =
-      AccessDeniedError(*caller, absl::StrFormat("dynamodb:%s", operation.name), operation.role);
-  return Refusal{"AccessDeniedException", MessageOf(denied)};
+      daemon::AccessDeniedError(*caller, absl::StrFormat("dynamodb:%s", operation.name), operation.role);
+  return AuthError{"AccessDeniedException", storage::MessageOf(denied)};
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::http

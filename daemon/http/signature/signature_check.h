@@ -1,4 +1,4 @@
-// Whether requests over HTTP are signed with a key that is known and allows them.
+// Checks that an HTTP request is signed with a known access key whose role allows the operation.
 #pragma once
 
 #include <map>
@@ -11,33 +11,34 @@
 #include "daemon/http/signature/signature.h"
 #include "storage/base/mutex.h"
 
-namespace itemdb {
+namespace itemdb::http {
 
 // Thread-safe.
 class SignatureCheck {
  public:
-  explicit SignatureCheck(std::shared_ptr<const AccessKeys> keys);
+  explicit SignatureCheck(std::shared_ptr<const daemon::AccessKeys> keys);
 
-  // What can be said before the body is there: whether the key is one of these, the time within five minutes
-  // of `now`, and what must be signed is.
-  std::optional<Refusal> CheckClaim(const HttpHead& head, const Signature& signature, absl::Time now) const;
+  // The checks that need no body: the key is known, the time is within five minutes of `now`, and the headers
+  // that must be signed are signed. nullopt: no error.
+  std::optional<AuthError> CheckClaim(const HttpHead& head, const Signature& signature, absl::Time now) const;
 
-  // Whether the signature is that of the request, and its key may use `operation`; fills `caller` if so.
-  // After CheckClaim.
-  std::optional<Refusal> Check(const HttpHead& head, const Signature& signature, std::string_view body,
-                               const HttpOperation& operation, Caller* caller) const;
+  // Checks that the signature is right, fills `caller`, and checks that the key's role allows `operation`.
+  // CheckClaim() must have succeeded. nullopt: no error.
+  std::optional<AuthError> Check(const HttpHead& head, const Signature& signature, std::string_view body,
+                                 const HttpOperation& operation, daemon::Caller* caller) const;
 
  private:
-  // The signing key of the last good signature and its scope: a client's next request has the same.
+  // The signing key and scope of the last correct signature. The next request of the same client mostly has
+  // the same scope, and then the signing key need not be derived again.
   struct Kept {
     std::string scope;
     Sha256 signing_key = {};
   };
 
-  const std::shared_ptr<const AccessKeys> keys_;
-  mutable Mutex mutex_;
-  // Of each key that was used, by id.
+  const std::shared_ptr<const daemon::AccessKeys> keys_;
+  mutable storage::Mutex mutex_;
+  // By key id, for each key that was used.
   mutable std::map<std::string, Kept, std::less<>> kept_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace itemdb
+}  // namespace itemdb::http

@@ -1,5 +1,5 @@
-// ERR-19, SEM-050: connections that break between request and reply. A counter in the real daemon tells how
-// often each write was applied.
+// Connections that break between request and reply: unknown outcomes (ERR-19) and idempotent retries with a
+// token (SEM-050). A counter in the real daemon shows how often each write was applied.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kInFlight = 32;
 
-// What the callers were told.
+// The outcomes that the callers received.
 struct Tally {
   int acknowledged = 0;
   int unknown = 0;
-  // Told that nothing was applied.
+  // Errors that say that nothing was applied.
   int refused = 0;
   absl::Status first_error;
 };
@@ -47,7 +47,8 @@ class LostRepliesTest : public ::testing::Test {
             .expression_attribute_values = {{":one", 1}}};
   }
 
-  // Through the proxy, kInFlight at a time; `start(client, callback)` starts one increment.
+  // Makes `count` increments through the proxy, kInFlight at a time. `start(client, callback)` starts one
+  // increment.
   template <typename Start>
   Tally Count(const Client& client, int count, Start start) {
     std::mutex mutex;
@@ -77,7 +78,7 @@ class LostRepliesTest : public ::testing::Test {
     return tally;
   }
 
-  // Straight from the daemon.
+  // Read from the daemon without the proxy.
   int64_t Total() {
     const absl::StatusOr<GetItemResult> got =
         client_->GetItem({.table_name = "Counter", .key = {{"id", "n"}}});
@@ -113,7 +114,7 @@ TEST_F(LostRepliesTest, IdempotentIncrementsAreAppliedExactlyOnce) {
   Report(proxy, tally, total);
   EXPECT_EQ(tally.acknowledged, kIncrements) << tally.first_error;
   EXPECT_EQ(total, kIncrements);
-  // The test is worth nothing unless replies were lost.
+  // The test proves nothing unless replies were lost.
   EXPECT_GT(proxy.cuts_after_request() + proxy.cuts_of_replies(), 10);
 }
 

@@ -1,4 +1,4 @@
-// EXT-01, EXT-03: streams of the real daemon through connections that break.
+// Streams of pages (EXT-01) and bulk writes (EXT-03) to the real daemon through connections that break.
 #include <cstdio>
 #include <string>
 
@@ -46,8 +46,8 @@ TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
   CuttingProxy proxy({.daemon_endpoint = daemon_.endpoint(), .seed = 11, .pieces_per_cut = 20});
   const uint64_t before = client_->ReadChanges({})->change_sequence;
   BulkWriter writer(Through(proxy), {.max_chunk_writes = 20});
-  // A put and a delete of the same item: each applied chunk leaves its records, so that one applied twice, or
-  // out of its order, shows in their number.
+  // A put and a delete of the same item always write change records. So a chunk applied twice or out of order
+  // changes the number of records.
   for (int i = 0; i < kRounds; ++i) {
     for (const absl::Status& status : {writer.Put("Things", Thing(i)), writer.Put("Things", Thing(-1)),
                                        writer.Delete("Things", {{"pk", "c"}, {"sk", -1}})}) {
@@ -61,7 +61,7 @@ TEST_F(BrokenStreamsTest, EveryChunkIsAppliedExactlyOnce) {
   EXPECT_EQ(result->applied, 3u * kRounds);
   EXPECT_TRUE(result->rejected.empty());
   EXPECT_EQ(client_->ReadChanges({})->change_sequence - before, 3u * kRounds);
-  // The test is worth nothing unless acknowledgements were lost.
+  // The test proves nothing unless acknowledgements were lost.
   EXPECT_GT(proxy.cuts_after_request() + proxy.cuts_of_replies(), 3);
 
   const absl::StatusOr<std::vector<Item>> items =
@@ -75,7 +75,7 @@ TEST_F(BrokenStreamsTest, StreamsGoOnWithTheDaemonThatComesBack) {
   BulkWriter writer(*Client::Open({.endpoint = daemon_.endpoint(), .retry = {.max_attempts = 100}}),
                     {.max_chunk_writes = 10});
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
-  // Killed with chunks under way, and started again where clients look for it.
+  // The daemon is killed with unacknowledged chunks and started again at the same address.
   daemon_.set_listen({daemon_.endpoint()});
   daemon_.Kill();
   const absl::Status started = daemon_.Start();

@@ -1,4 +1,5 @@
-// The fake answers as the daemon does, because it is the daemon's storage; and it fails when it is told to.
+// The fake database answers as the daemon does, because it uses the daemon's storage. It fails calls when a
+// test asks for it.
 #include "itemdb/testing/fake_database.h"
 
 #include <filesystem>
@@ -123,7 +124,7 @@ TEST_F(FakeDatabaseTest, BuiltExpressionsMeanWhatTheySay) {
                      (Attr("log.book")[0] == "took 3" || Attr("total").NotExists())),
               Select({Attr("id"), Attr("log.book")[0]})));
   ASSERT_TRUE(page.ok()) << page.status();
-  EXPECT_EQ(page->scanned_count, 6);  // p2 p3 p4 p5 p6 p7 in the index, p5 with 2 left.
+  EXPECT_EQ(page->scanned_count, 6);  // p2 p3 p4 p5 p6 p7 in the index; p5 has a stock of 2.
   EXPECT_EQ(page->count, 5);
   EXPECT_FALSE(page->items[0].contains("stock"));
 }
@@ -146,7 +147,7 @@ TEST_F(FakeDatabaseTest, LostRepliesAreUnknownOutcomesAndReallyApplied) {
   EXPECT_TRUE(Get("not applied").empty());
 }
 
-// SEM-050: the daemon's own memory of tokens is at work here.
+// A repeated request with the same token has no new effect (SEM-050): the storage remembers the tokens.
 TEST_F(FakeDatabaseTest, TokensMakeLostRepliesHarmless) {
   ASSERT_TRUE(Put("hammer", 0).ok());
   const UpdateItemRequest increment = Compose(
@@ -167,7 +168,7 @@ TEST_F(FakeDatabaseTest, BatchesOfAnySizeArrive) {
   ASSERT_TRUE(client_.BatchWriteItem({.writes = writes}).ok());
   EXPECT_EQ(database_->calls("BatchWriteItem"), 5);
   EXPECT_EQ(client_.Scan({.table_name = "Product"})->count, 120);
-  // The third batch is refused: 50 are there, and the error says which.
+  // The third batch is refused: 50 writes were applied, and the error says which.
   for (BatchWrite& write : writes) std::get<BatchPut>(write).table_name = "Product";
   std::get<BatchPut>(writes[60]).table_name = "Missing";
   const std::vector<BatchWriteOutcome> outcomes =
@@ -201,7 +202,7 @@ TEST_F(FakeDatabaseTest, ClientsMayOutliveIt) {
   for (int i = 0; i < 50; ++i) {
     results.push_back(client.PutItemAsync({.table_name = "Product", .item = {{"id", std::to_string(i)}}}));
   }
-  // The last handles to it end while its calls run.
+  // The last clients of the database are destroyed while calls run.
   const std::unique_ptr<FakeDatabase> other = *FakeDatabase::Open();
   client = other->NewClient();
   client_ = client;

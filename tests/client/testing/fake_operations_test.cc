@@ -1,5 +1,4 @@
-// Every operation beyond single items, through a client to the real storage of the fake: what a test against
-// the fake finds is what the daemon does.
+// Every operation beyond those on single items, through a client to the real storage of the fake database.
 #include <memory>
 #include <set>
 #include <string>
@@ -45,7 +44,7 @@ class FakeOperationsTest : public ::testing::Test {
     request.return_consumed_capacity = ReturnConsumedCapacity::kTotal;
     const absl::StatusOr<BatchWriteItemResult> written = client_.BatchWriteItem(request);
     ASSERT_TRUE(written.ok()) << written.status();
-    // 98 KiB each, in the table and in the index (SEM-063).
+    // An item needs 98 write units of 1 KiB, for the table and for the index (SEM-063).
     ASSERT_THAT(written->consumed_capacity, SizeIs(1));
     EXPECT_EQ(written->consumed_capacity[0].capacity_units, 2 * 98 * kItems);
   }
@@ -54,7 +53,8 @@ class FakeOperationsTest : public ::testing::Test {
   Client client_ = database_->NewClient();
 };
 
-// SEM-043: 13 MB in replies of 3 MiB, and 10 of 140 keys are missing.
+// The client requests unprocessed keys again (SEM-043): 13 MB arrive in replies of 3 MiB. 10 of 140 keys have
+// no item.
 TEST_F(FakeOperationsTest, BatchesOfGetsBringEverythingAndSayWhatIsMissing) {
   KeysAndAttributes table{.table_name = "Product"};
   for (int i = kItems + 9; i >= 0; --i) table.keys.push_back(KeyOf(i));
@@ -70,7 +70,7 @@ TEST_F(FakeOperationsTest, BatchesOfGetsBringEverythingAndSayWhatIsMissing) {
       EXPECT_EQ(*item->find_or_null("id"), *table.keys[i].find_or_null("id"));
     }
   }
-  // 25 units of 4 KiB, halved, for each item, and half a unit for each that is missing (SEM-062).
+  // Half of 25 units of 4 KiB for each item, and half a unit for each missing item (SEM-062).
   EXPECT_EQ(got->consumed_capacity[0].capacity_units, 12.5 * kItems + 0.5 * 10);
 
   table.projection_expression = "#k.x, kind";
@@ -86,7 +86,7 @@ TEST_F(FakeOperationsTest, BatchesOfGetsBringEverythingAndSayWhatIsMissing) {
   EXPECT_EQ(*got->tables[0].items[10], (Item{{"kind", "odd"}})) << "the key is read, and not shown";
 }
 
-// SEM-056.
+// TransactGetItems answers in request order (SEM-056).
 TEST_F(FakeOperationsTest, TransactGetAnswersInOrderOfTheRequest) {
   const absl::StatusOr<TransactGetItemsResult> got = client_.TransactGetItems(
       {.gets = {{.table_name = "Product", .key = KeyOf(3), .projection_expression = "kind"},
@@ -95,11 +95,12 @@ TEST_F(FakeOperationsTest, TransactGetAnswersInOrderOfTheRequest) {
        .return_consumed_capacity = ReturnConsumedCapacity::kTotal});
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(got->items, ElementsAre(Item{{"kind", "odd"}}, std::nullopt, Item{{"id", "2"}}));
-  // 25 units of 4 KiB twice for an item, two for none (SEM-062).
+  // Twice 25 units of 4 KiB for an item, two units for a missing item (SEM-062).
   EXPECT_EQ(got->consumed_capacity[0].capacity_units, 2 * 25 * 2 + 2);
 }
 
-// SEM-036, SEM-061: one call counts 13 MB, which are 13 pages.
+// One call counts 13 MB, which are 13 pages (Select COUNT, SEM-036), and returns the consumed capacity
+// (SEM-061).
 TEST_F(FakeOperationsTest, OneCallCountsAWholeRange) {
   const absl::StatusOr<ItemPage> page = client_.Scan({.table_name = "Product"});
   ASSERT_TRUE(page.ok()) << page.status();
@@ -128,7 +129,7 @@ TEST_F(FakeOperationsTest, OneCallCountsAWholeRange) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// SEM-033.
+// The segments of a parallel scan (SEM-033).
 TEST_F(FakeOperationsTest, SegmentsAreDisjointAndTogetherComplete) {
   std::multiset<std::string> seen;
   for (int segment = 0; segment < 3; ++segment) {
@@ -141,7 +142,7 @@ TEST_F(FakeOperationsTest, SegmentsAreDisjointAndTogetherComplete) {
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), static_cast<size_t>(kItems));
 }
 
-// SEM-095, OP-05, OP-06, OP-08, OP-09.
+// UpdateTable (SEM-095, OP-05), DescribeLimits (OP-06), tags (OP-08, OP-09).
 TEST_F(FakeOperationsTest, TablesAreUpdatedTaggedAndProtected) {
   absl::StatusOr<TableResult> table = client_.UpdateTable({.table_name = "Product",
                                                            .deletion_protection_enabled = true,
@@ -170,7 +171,7 @@ TEST_F(FakeOperationsTest, TablesAreUpdatedTaggedAndProtected) {
   EXPECT_EQ(limits->table_max_write_capacity_units, 40'000);
 }
 
-// SEM-108, SEM-102, OP-11, OP-12.
+// Time to live (SEM-108, OP-11, OP-12) and the change record of an expired item (SEM-102).
 TEST_F(FakeOperationsTest, ItemsExpire) {
   ASSERT_TRUE(
       client_.UpdateTimeToLive({.table_name = "Product", .enabled = true, .attribute_name = "expires"}).ok());
@@ -195,7 +196,7 @@ TEST_F(FakeOperationsTest, ItemsExpire) {
   EXPECT_TRUE(changes->records[0].expired);
 }
 
-// SEM-095..097: an index is created of a table with items, checked, and deleted.
+// An index of a table with items is created, checked and deleted (SEM-095..097).
 TEST_F(FakeOperationsTest, IndexesComeAndGoOnALiveTable) {
   ASSERT_TRUE(client_.PutItem({.table_name = "Product", .item = {{"id", "a"}, {"colour", "red"}}}).ok());
   ASSERT_TRUE(client_.PutItem({.table_name = "Product", .item = {{"id", "b"}, {"colour", 5}}}).ok());

@@ -1,5 +1,5 @@
-// Local secondary indexes from a client to the real storage of the fake: definition, reads that fetch items,
-// what they cost, how they were read, and the sizes of item collections (SEM-066, SEM-091).
+// Local secondary indexes (SEM-091) from a client to the real storage of the fake database: definition, reads
+// that fetch items from the table, their capacity and read plan, and the sizes of item collections (SEM-066).
 #include <memory>
 #include <string>
 

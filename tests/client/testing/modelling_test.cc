@@ -1,4 +1,4 @@
-// Shards, keys, reservations and resumable reads, on a database that answers.
+// Shards, keys, reservations and resumable reads, on the fake database.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -25,7 +25,8 @@ using itemdb::testing::FakeDatabase;
 // ---- how many shards -----------------------------------------------------------------------------
 
 TEST(PlanShards, DerivesTheWorkedExampleStepByStep) {
-  // SEED-037, SEED-038, INC-16: 250 bytes, a fifth of three million items at once.
+  // The formula (SEED-037) with its worked example (SEED-038): items of 250 bytes, a fifth of three million
+  // at once. Numbers are rounded to whole items and shards (INC-16).
   const auto plan = PlanShards({.max_items = 3'000'000, .fraction = 0.2, .item_bytes = 250});
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->items_per_read_unit, 16);
@@ -37,7 +38,7 @@ TEST(PlanShards, DerivesTheWorkedExampleStepByStep) {
 }
 
 TEST(PlanShards, TakesTheLargerOfReadsAndWrites) {
-  // INC-31.
+  // The larger of the two numbers of shards counts (INC-31).
   const auto plan =
       PlanShards({.max_items = 3'000'000, .fraction = 0.2, .item_bytes = 250, .writes_per_second = 20'000});
   ASSERT_TRUE(plan.ok());
@@ -72,7 +73,7 @@ TEST(PlanShards, NamesTheFigureThatIsOutOfItsBounds) {
 
 TEST(ShardOf, StaysTheSameForEverAndReachesEveryShard) {
   EXPECT_EQ(ShardOf("ord_001", 5), ShardOf("ord_001", 5));
-  // Of 64-bit FNV-1a: changing these would lose what programs have stored.
+  // Values of 64-bit FNV-1a. They must never change: programs find stored items by them.
   EXPECT_EQ(ShardOf("", 1'000), 37);
   EXPECT_EQ(ShardOf("a", 1'000), 996);
   std::set<int> hashed, random;
@@ -80,7 +81,7 @@ TEST(ShardOf, StaysTheSameForEverAndReachesEveryShard) {
     hashed.insert(ShardOf(std::to_string(i), 15));
     random.insert(RandomShard(15));
   }
-  // INC-14: 15 shards are 0 to 14.
+  // 15 shards have the numbers 0 to 14 (INC-14).
   EXPECT_EQ(hashed.size(), 15u);
   EXPECT_EQ(*hashed.rbegin(), 14);
   EXPECT_EQ(random.size(), 15u);
@@ -90,7 +91,7 @@ TEST(ShardOf, StaysTheSameForEverAndReachesEveryShard) {
 // ---- keys ----------------------------------------------------------------------------------------
 
 TEST(CompositeKey, IsClosedSoThatNoNeighbourWithALongerNameMatches) {
-  // INC-26.
+  // Every part of a key ends with "#" (INC-26).
   EXPECT_EQ(*CompositeKey({"NE", "OMAHA"}), "NE#OMAHA#");
   EXPECT_FALSE(CompositeKey({"NE", "OMAHA HEIGHTS"})->starts_with(*CompositeKey({"NE", "OMAHA"})));
   EXPECT_EQ(*CompositeKey({}), "");
@@ -107,7 +108,7 @@ TEST(CompositeKey, RefusesPartsThatCouldNotBeToldApart) {
 }
 
 TEST(TimeOrderedId, AscendsAlsoWithinAMillisecondAndTellsItsTime) {
-  // INC-27.
+  // Ids of fixed width that begin with the time (INC-27).
   const absl::Time time = absl::FromUnixMillis(1'700'000'000'123);
   std::string before = FirstIdOf(time);
   EXPECT_EQ(before.size(), 26u);
@@ -230,7 +231,7 @@ TEST_F(ModellingTest, PagesOverShardsGoOnPastFilteredItems) {
   ShardedQuery query = ByAge(true);
   query.request.filter_expression = "begins_with(PK, :p)";
   query.request.expression_attribute_values[":p"] = "item1";
-  // A key attribute of the table is none of the index: filtering by it is allowed there.
+  // A key attribute of the table is not a key attribute of the index, so a filter on it is allowed.
   std::vector<Item> items;
   std::string position;
   int pages = 0;
@@ -269,7 +270,7 @@ TEST_F(ModellingTest, AReadGoesOnInAnotherRunWhereItWasLeft) {
   const ScanRequest scan = {.table_name = "App", .limit = 7};
   std::vector<std::string> seen;
   std::string saved;
-  // Every run gives out two pages, and only what was saved survives it.
+  // Every run returns two pages; only the saved position is kept for the next run.
   for (int run = 0; run < 20; ++run) {
     auto read = ResumableRead::Open(client_, scan, saved);
     ASSERT_TRUE(read.ok()) << read.status();
@@ -325,7 +326,7 @@ class ReservationsTest : public ModellingTest {
 };
 
 TEST_F(ReservationsTest, AValueHasOneOwnerAndTheLoserWritesNothing) {
-  // SEED-074.
+  // A reserved value is an item of its own, put in the same transaction (SEED-074).
   ASSERT_TRUE(WriteWithReservations(client_, Put(User("1", "a@x")), {Email("a@x", "1")}).ok());
   const absl::Status taken =
       WriteWithReservations(client_, Put(User("2", "a@x")), {Email("b@x", "2"), Email("a@x", "2")}).status();

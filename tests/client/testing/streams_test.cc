@@ -1,5 +1,5 @@
-// Streams of pages and bulk writes through the client, over the fake: what is resumed, and what is told when
-// nothing helps.
+// Streams of pages and bulk writes through the client, on the fake database: what the client resumes, and the
+// errors it returns when it gives up.
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +47,7 @@ class StreamsTest : public ::testing::Test {
   Client client_ = database_->NewClient({.retry = {.initial_backoff = absl::Milliseconds(1)}});
 };
 
-TEST_F(StreamsTest, GiveTheItemsOfAllPagesOverOneStream) {  // EXT-01
+TEST_F(StreamsTest, GiveTheItemsOfAllPagesOverOneStream) {  // A stream of pages (EXT-01).
   Fill(25);
   absl::StatusOr<std::vector<Item>> queried = client_.QueryStream(Query(10)).ToVector();
   ASSERT_TRUE(queried.ok()) << queried.status();
@@ -60,7 +60,8 @@ TEST_F(StreamsTest, GiveTheItemsOfAllPagesOverOneStream) {  // EXT-01
   EXPECT_EQ(*scanned, *queried);
 }
 
-TEST_F(StreamsTest, GoOnAtTheLastPagesKeyWhenTheConnectionBreaks) {  // EXT-01
+// A stream of pages is resumed at the last page's key (EXT-01).
+TEST_F(StreamsTest, GoOnAtTheLastPagesKeyWhenTheConnectionBreaks) {
   Fill(25);
   for (const Fault fault : {Fault::kUnavailable, Fault::kQueueFull, Fault::kLostRequest, Fault::kLostReply}) {
     database_->FailNext({.calls = 2, .fault = fault, .operation = "QueryStream"});
@@ -68,19 +69,19 @@ TEST_F(StreamsTest, GoOnAtTheLastPagesKeyWhenTheConnectionBreaks) {  // EXT-01
     ASSERT_TRUE(items.ok()) << items.status();
     EXPECT_THAT(*items, SizeIs(25));
   }
-  // They give up like any call.
+  // A stream gives up after as many attempts as any call.
   database_->FailNext({.calls = 100, .fault = Fault::kUnavailable, .operation = "QueryStream"});
   ItemRange range = client_.QueryStream(Query(10));
   EXPECT_EQ(range.Next().status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(StreamsTest, EndWithTheDaemonsVerdict) {  // EXT-01
+TEST_F(StreamsTest, EndWithTheDaemonsVerdict) {  // A stream of pages (EXT-01).
   ItemRange range = client_.ScanStream({.table_name = "Nothing"});
   EXPECT_EQ(range.Next().status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(database_->calls("ScanStream"), 1);
 }
 
-TEST_F(StreamsTest, AreCancelled) {  // EXT-01
+TEST_F(StreamsTest, AreCancelled) {  // A stream of pages (EXT-01).
   Fill(25);
   CancelToken token;
   ItemRange range = client_.QueryStream(Query(10), {}, {.cancel = token});
@@ -89,7 +90,8 @@ TEST_F(StreamsTest, AreCancelled) {  // EXT-01
   EXPECT_EQ(range.ToVector().status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST_F(StreamsTest, BulkWriterAppliesEverythingOnceWhateverHappensToItsStreams) {  // EXT-03, SEM-050
+// With its token (SEM-050) a chunk of a BulkWrite is applied once (EXT-03).
+TEST_F(StreamsTest, BulkWriterAppliesEverythingOnceWhateverHappensToItsStreams) {
   const int64_t before = Changes();
   BulkWriter writer(client_, {.max_chunk_writes = 10, .chunks_under_way = 3});
   const Fault faults[] = {Fault::kLostReply, Fault::kLostRequest, Fault::kQueueFull, Fault::kLostReply};
@@ -103,7 +105,7 @@ TEST_F(StreamsTest, BulkWriterAppliesEverythingOnceWhateverHappensToItsStreams) 
   EXPECT_THAT(result->rejected, SizeIs(0));
   EXPECT_EQ(Changes() - before, 1'000);
   EXPECT_EQ(database_->calls("BulkWrite"), 2);
-  // Increments would show a second application; so does a put that brings a deleted item back.
+  // A chunk applied twice would put a deleted item again.
   for (const Fault fault : faults) {
     ASSERT_TRUE(client_.DeleteItem({.table_name = "Things", .key = Thing(0)}).ok());
     const int64_t puts_before = Changes();
@@ -119,7 +121,8 @@ TEST_F(StreamsTest, BulkWriterAppliesEverythingOnceWhateverHappensToItsStreams) 
   }
 }
 
-TEST_F(StreamsTest, BulkWriterNamesTheWritesThatWereRejected) {  // EXT-03
+// Rejected writes of a chunk are named by position (EXT-03).
+TEST_F(StreamsTest, BulkWriterNamesTheWritesThatWereRejected) {
   BulkWriter writer(client_, {.max_chunk_writes = 3});
   ASSERT_TRUE(writer.Put("Things", Thing(0)).ok());
   ASSERT_TRUE(writer.Put("Things", {{"pk", 1}, {"sk", 1}}).ok());
@@ -139,7 +142,8 @@ TEST_F(StreamsTest, BulkWriterNamesTheWritesThatWereRejected) {  // EXT-03
   EXPECT_EQ(writer.Put("Things", Thing(5)).code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(StreamsTest, BulkWriterSaysWhatIsNotKnownWhenItGivesUp) {  // EXT-03, ERR-19
+// The outcome of an unacknowledged chunk (EXT-03) is unknown (ERR-19).
+TEST_F(StreamsTest, BulkWriterSaysWhatIsNotKnownWhenItGivesUp) {
   BulkWriter writer(client_, {.max_chunk_writes = 10, .chunks_under_way = 2});
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
   database_->FailNext({.calls = 100, .fault = Fault::kLostReply, .operation = "BulkWrite"});
@@ -155,7 +159,7 @@ TEST_F(StreamsTest, BulkWriterSaysWhatIsNotKnownWhenItGivesUp) {  // EXT-03, ERR
   EXPECT_EQ(writer.Finish().status(), status);
 }
 
-TEST_F(StreamsTest, BulkWriterRefusesOptionsThatAreOfNoUse) {  // EXT-03
+TEST_F(StreamsTest, BulkWriterRefusesOptionsThatAreOfNoUse) {  // A chunk has 1 to 1,000 writes (EXT-03).
   EXPECT_EQ(BulkWriter(client_, {.max_chunk_writes = 0}).Put("Things", Thing(0)).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(BulkWriter(client_, {.max_chunk_writes = 1'001}).Finish().status().code(),

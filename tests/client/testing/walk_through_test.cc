@@ -1,4 +1,4 @@
-// The examples of client/README.md and of the public headers, as they stand there, on the fake database.
+// The examples of client/README.md and of the public headers, unchanged, on the fake database.
 #include <future>
 #include <memory>
 #include <optional>
@@ -36,7 +36,7 @@ absl::Status ReserveStock(const itemdb::Client& client, const std::string& id, i
       .status();
 }
 
-// client/README.md.
+// The example of client/README.md.
 TEST(WalkThrough, ReadmeOfTheClient) {
   std::unique_ptr<itemdb::testing::FakeDatabase> database = *itemdb::testing::FakeDatabase::Open();
   std::optional<itemdb::Client> client = database->NewClient();
@@ -103,7 +103,7 @@ TEST(WalkThrough, ReadmeOfTheClient) {
   EXPECT_GE(streamed, 2);
 }
 
-// itemdb/testing/fake_database.h.
+// The example of itemdb/testing/fake_database.h.
 TEST(Shop, ReservesStockAfterTheDatabaseWasAway) {
   std::unique_ptr<itemdb::testing::FakeDatabase> database = *itemdb::testing::FakeDatabase::Open();
   itemdb::Client client = database->NewClient();
@@ -114,7 +114,7 @@ TEST(Shop, ReservesStockAfterTheDatabaseWasAway) {
   EXPECT_EQ(database->calls("UpdateItem"), 3);
 }
 
-// itemdb/expression.h.
+// The examples of itemdb/expression.h.
 TEST(HeaderExamples, Expressions) {
   const itemdb::Item key{{"id", "x"}};
   using itemdb::Compose;
@@ -132,7 +132,7 @@ TEST(HeaderExamples, Expressions) {
   EXPECT_FALSE(query.projection_expression.empty());
 }
 
-// itemdb/client.h and itemdb/cancel_token.h.
+// The examples of itemdb/client.h and itemdb/cancel_token.h.
 TEST(HeaderExamples, ThreeFormsOfAnOperationAndCancellation) {
   std::unique_ptr<itemdb::testing::FakeDatabase> database = *itemdb::testing::FakeDatabase::Open();
   itemdb::Client client = database->NewClient();

@@ -1,4 +1,4 @@
-// Client::Watch over the fake: every change once, whatever happens to the connection.
+// Client::Watch on the fake database: every change exactly once, whatever happens to the connection.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -35,10 +35,11 @@ class WatchTest : public ::testing::Test {
       {.retry = {.initial_backoff = absl::Milliseconds(1), .max_backoff = absl::Milliseconds(2)}});
 };
 
-TEST_F(WatchTest, GivesEveryChangeOnceHoweverOftenTheConnectionBreaks) {  // SEM-107
+// Each change exactly once, in commit order (SEM-107).
+TEST_F(WatchTest, GivesEveryChangeOnceHoweverOftenTheConnectionBreaks) {
   constexpr uint64_t kWrites = 200;
   ChangeRange changes = client_.Watch({.after_sequence = 0});
-  // Once it has begun it is tried for as long as it takes.
+  // After the first record the client retries for as long as necessary.
   ASSERT_EQ((*changes.Next())->change_sequence, 1u);
   uint64_t expected = 1;
   std::thread writer([this] {
@@ -80,7 +81,7 @@ TEST_F(WatchTest, OfOneTableEndsWithIt) {
   EXPECT_EQ(rest->at(1).kind, ChangeKind::kDeleteTable);
 }
 
-// SEM-107: what another program needs to go on from, also where nothing changes.
+// The position from which another program can continue (SEM-107), also if the table does not change.
 TEST_F(WatchTest, TellsHowFarItHasCome) {
   Create("Quiet");
   std::vector<WatchPosition> told;
@@ -98,7 +99,7 @@ TEST_F(WatchTest, TellsHowFarItHasCome) {
   EXPECT_LT(told.back().change_sequence, (*put)->change_sequence);
   EXPECT_EQ(told.back().table_storage_id, (*put)->table_storage_id);
 
-  // Ten changes of another table: progress, and no record.
+  // Ten changes of another table: positions, but no records.
   for (int i = 10; i < 20; ++i) Put("Things", i);
   const uint64_t last = (*put)->change_sequence + 10;
   uint64_t position = 0;
@@ -113,7 +114,7 @@ TEST_F(WatchTest, TellsHowFarItHasCome) {
   EXPECT_TRUE(absl::IsCancelled(quiet.Next().status()));
   EXPECT_EQ(position, last);
 
-  // A table that was deleted and made anew under its name: the watch that goes on is of the old one.
+  // A table was deleted and created again with the same name: the resumed watch is for the old table.
   const WatchPosition old = told.back();
   ASSERT_TRUE(client_.DeleteTable("Things").ok());
   Create("Things");
@@ -129,7 +130,7 @@ TEST_F(WatchTest, TellsHowFarItHasCome) {
 }
 
 TEST_F(WatchTest, IsTriedForAsLongAsItTakesOnceItHasBegun) {
-  // Not before: a daemon that is not there is an error.
+  // Before the first record, a daemon that is unavailable is an error.
   database_->FailNext({.calls = 5, .fault = Fault::kUnavailable, .operation = "Watch"});
   ChangeRange hopeless = client_.Watch({.after_sequence = 0});
   EXPECT_EQ(hopeless.Next().status().code(), absl::StatusCode::kUnavailable);

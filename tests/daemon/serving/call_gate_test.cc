@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,7 +30,7 @@ TEST(CallGate, WaitsForCallsInside) {
   call.join();
 }
 
-// The daemon destroys the gate right after waiting, while the last call may still be in Leave().
+// The daemon destroys the gate as soon as the wait has ended, while the last call may still be in Leave().
 TEST(CallGate, MayGoAsSoonAsItIsEmpty) {
   for (int round = 0; round < 200; ++round) {
     auto gate = std::make_unique<CallGate>();
@@ -47,12 +47,12 @@ TEST(CallGate, MayGoAsSoonAsItIsEmpty) {
   }
 }
 
-// The second SIGTERM: whoever waits, waits no longer; what is inside still has to leave.
+// The second SIGTERM ends the wait at once; calls inside the gate still have to leave.
 TEST(CallGate, HurryEndsThePatience) {
   CallGate gate;
   ASSERT_TRUE(gate.TryEnter());
   gate.Close();
-  std::thread hurry([&gate] { gate.Hurry(); });
+  std::thread hurry([&gate] { gate.EndGracePeriod(); });
   EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
   hurry.join();
   EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
@@ -62,4 +62,4 @@ TEST(CallGate, HurryEndsThePatience) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

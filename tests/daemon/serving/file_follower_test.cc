@@ -1,4 +1,4 @@
-// Files that take effect while the daemon runs: looked at by a thread of its own.
+// Files whose changes take effect while the daemon runs; a thread of its own polls them.
 #include "daemon/access/file_follower.h"
 
 #include <spdlog/sinks/ostream_sink.h>
@@ -20,14 +20,14 @@ size_t Count(const std::string& text, const std::string& part) {
   return count;
 }
 
-// What is in a file, by whoever reads it, and what of it is in effect.
+// A file: its content, the content that is in effect, and the number of polls.
 struct File {
   std::atomic<int> content = 0;
   std::atomic<int> in_effect = 0;
   std::atomic<int> looks = 0;
 
   std::function<absl::StatusOr<bool>()> Follow() {
-    auto follow = FollowWith(
+    auto follow = daemon::FollowWith(
         0, [this]() -> absl::StatusOr<int> { return content.load(); },
         [this](int found) -> absl::Status {
           if (found < 0) return absl::InvalidArgumentError("it is negative");
@@ -49,9 +49,9 @@ struct File {
 class FileFollowerTest : public ::testing::Test {
  protected:
   void Start() {
-    follower_ = std::make_unique<FileFollower>(
-        std::vector<Followed>{{"certificates", "tls_cert=a.pem", certificates_.Follow()},
-                              {"access keys", "access_keys=k.toml", keys_.Follow()}},
+    follower_ = std::make_unique<daemon::FileFollower>(
+        std::vector<daemon::Followed>{{"certificates", "tls_cert=a.pem", certificates_.Follow()},
+                                      {"access keys", "access_keys=k.toml", keys_.Follow()}},
         absl::Milliseconds(1), std::make_shared<spdlog::logger>("test", sink_));
   }
 
@@ -60,7 +60,7 @@ class FileFollowerTest : public ::testing::Test {
       std::make_shared<spdlog::sinks::ostream_sink_mt>(log_);
   File certificates_;
   File keys_;
-  std::unique_ptr<FileFollower> follower_;
+  std::unique_ptr<daemon::FileFollower> follower_;
 };
 
 TEST_F(FileFollowerTest, PutsIntoEffectWhatHasChanged) {
@@ -92,8 +92,8 @@ TEST_F(FileFollowerTest, KeepsWhatIsInEffectAndComplainsOnce) {
 }
 
 TEST_F(FileFollowerTest, EndsAtOnceHoweverSeldomItLooks) {
-  FileFollower seldom({{"certificates", "", certificates_.Follow()}}, absl::Hours(1),
-                      std::make_shared<spdlog::logger>("test", sink_));
+  daemon::FileFollower seldom({{"certificates", "", certificates_.Follow()}}, absl::Hours(1),
+                              std::make_shared<spdlog::logger>("test", sink_));
 }
 
 }  // namespace

@@ -12,13 +12,12 @@
 
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::HasSubstr;
 
-// A bound unix socket; listening unless told otherwise. Closing it leaves the file behind, as a killed daemon
-// does.
+// A bound unix socket, which listens by default. Closing it leaves the file, as a killed daemon does.
 class BoundSocket {
  public:
   explicit BoundSocket(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM, 0)) {
@@ -57,7 +56,7 @@ TEST(ListenAddress, AcceptsLoopbackAndUnixSockets) {
   }
 }
 
-// Where other machines can reach the daemon, it wants TLS: daemon/config/options.cc decides by this.
+// daemon/config/options.cc requires TLS for an address that other machines can reach.
 TEST(ListenAddress, TellsWhatOtherMachinesCanReach) {
   for (const char* text : {"0.0.0.0:7420", "192.168.1.2:1", "8.8.8.8:0", "[::]:7420", "[2001:db8::1]:1",
                            "[::ffff:10.0.0.1]:1", "[::ffff:127.0.0.1]:1", "128.0.0.1:1"}) {
@@ -76,8 +75,8 @@ TEST(ListenAddress, RefusesNamesAndSaysWhatToWrite) {
     SCOPED_TRACE(text);
     auto address = ParseListenAddress(text);
     ASSERT_FALSE(address.ok());
-    EXPECT_THAT(MessageOf(address.status()), HasSubstr(text));
-    EXPECT_THAT(MessageOf(address.status()), HasSubstr("HOST is an IP address or localhost"));
+    EXPECT_THAT(storage::MessageOf(address.status()), HasSubstr(text));
+    EXPECT_THAT(storage::MessageOf(address.status()), HasSubstr("HOST is an IP address or localhost"));
   }
 }
 
@@ -92,7 +91,7 @@ TEST(ListenAddress, RefusesWhatIsNoAddress) {
     auto address = ParseListenAddress(text);
     ASSERT_FALSE(address.ok());
     EXPECT_EQ(address.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(MessageOf(address.status()), HasSubstr(text));
+    EXPECT_THAT(storage::MessageOf(address.status()), HasSubstr(text));
   }
   EXPECT_TRUE(ParseListenAddress("unix:/" + std::string(106, 'p')).ok());
 }
@@ -124,7 +123,7 @@ TEST(ListenAddress, KeepsTheSocketOfALivingProcess) {
   std::string path = directory.path() + "/s";
   BoundSocket living(path);
   absl::Status status = RemoveStaleSocket(path);
-  EXPECT_THAT(MessageOf(status), HasSubstr("another process listens there"));
+  EXPECT_THAT(storage::MessageOf(status), HasSubstr("another process listens there"));
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
@@ -132,9 +131,9 @@ TEST(ListenAddress, KeepsAFileThatIsNoSocket) {
   testing::TemporaryDirectory directory;
   std::string path = directory.path() + "/notes";
   std::ofstream(path) << "precious";
-  EXPECT_THAT(MessageOf(RemoveStaleSocket(path)), HasSubstr("not a socket"));
+  EXPECT_THAT(storage::MessageOf(RemoveStaleSocket(path)), HasSubstr("not a socket"));
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

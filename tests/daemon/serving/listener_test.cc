@@ -1,4 +1,4 @@
-// Listening sockets without gRPC: the accepted descriptors come to the test.
+// Listening sockets without gRPC: the test receives the accepted descriptors.
 #include "daemon/serving/listener.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@
 #include "storage/base/mutex.h"
 #include "tests/support/temporary_directory.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 using ::testing::HasSubstr;
@@ -28,41 +28,41 @@ std::shared_ptr<spdlog::logger> NoLog() {
   return std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
 }
 
-// What was accepted, in order.
+// The accepted connections, in order.
 class Accepted {
  public:
   Listener::Accept Taker() {
     return [this](int fd, int, bool tcp) {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       connections_.emplace_back(fd);
       last_was_tcp_ = tcp;
       arrived_.NotifyAll();
     };
   }
-  // Waits until there were `count` in all.
+  // Waits until `count` connections in all have been accepted.
   bool Await(size_t count) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     while (connections_.size() < count) {
       if (!arrived_.WaitFor(mutex_, std::chrono::seconds(60))) return false;
     }
     return true;
   }
   size_t count() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return connections_.size();
   }
   void Close(size_t index) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     connections_[index].Reset();
   }
   bool last_was_tcp() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return last_was_tcp_;
   }
 
  private:
-  Mutex mutex_;
-  CondVar arrived_;
+  storage::Mutex mutex_;
+  storage::CondVar arrived_;
   std::vector<Descriptor> connections_ ABSL_GUARDED_BY(mutex_);
   bool last_was_tcp_ ABSL_GUARDED_BY(mutex_) = false;
 };
@@ -75,14 +75,14 @@ Descriptor ConnectTo(const std::string& name) {
   return socket;
 }
 
-// Waits until the other side has closed.
+// Waits until the other side closes the connection.
 bool AwaitClosed(const Descriptor& socket) {
   pollfd event = {.fd = socket.get(), .events = POLLIN, .revents = 0};
   char byte = 0;
   return poll(&event, 1, 60'000) == 1 && read(socket.get(), &byte, 1) <= 0;
 }
 
-// Waits until so many lines were logged; false when they were not within a minute.
+// Waits until at least `lines` lines have been logged; false after a minute.
 bool AwaitLines(spdlog::sinks::ringbuffer_sink_mt& logged, size_t lines) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (logged.last_raw().size() < lines) {
@@ -107,7 +107,7 @@ class ListenerTest : public ::testing::Test {
     for (const std::string& name : names) addresses.push_back(*ParseListenAddress(name));
     auto listener = Listener::Open(addresses, 0660);
     EXPECT_TRUE(absl::IsUnavailable(listener.status()));
-    return MessageOf(listener.status());
+    return storage::MessageOf(listener.status());
   }
 
   testing::TemporaryDirectory directory_;
@@ -135,7 +135,7 @@ TEST_F(ListenerTest, SaysWhyAnAddressFails) {
             "cannot listen on " + first->addresses()[0] + ": another process uses this address");
   EXPECT_THAT(OpenError({"unix:/nowhere/at/all"}), HasSubstr("No such file"));
   EXPECT_THAT(OpenError({"192.0.2.1:0"}), HasSubstr("cannot listen on 192.0.2.1:0: "));
-  // All or none: the file of the first is gone again.
+  // All addresses or none: the file of the first one was removed again.
   EXPECT_THAT(OpenError({"unix:" + socket_, first->addresses()[0]}), HasSubstr("another process"));
   EXPECT_FALSE(std::filesystem::exists(socket_));
 }
@@ -147,7 +147,7 @@ TEST_F(ListenerTest, SocketFilesHaveTheirPermissionsAndGoAtTheEnd) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   listener->Stop();
   EXPECT_FALSE(std::filesystem::exists(socket_));
-  // A file that somebody else has put there since is not ours.
+  // A file that another process has created at this path since is not removed.
   listener = Open({"unix:" + socket_});
   std::filesystem::remove(socket_);
   std::ofstream(socket_) << "precious";
@@ -155,7 +155,7 @@ TEST_F(ListenerTest, SocketFilesHaveTheirPermissionsAndGoAtTheEnd) {
   EXPECT_TRUE(std::filesystem::exists(socket_));
 }
 
-// What gRPC closes is free again, without telling us.
+// gRPC closes connections without notifying the listener; their places must become free again.
 TEST_F(ListenerTest, ClosesConnectionsBeyondTheLimitUntilOthersEnd) {
   auto listener = Open({"127.0.0.1:0"});
   listener->Start(3, accepted_.Taker(), NoLog());
@@ -164,7 +164,7 @@ TEST_F(ListenerTest, ClosesConnectionsBeyondTheLimitUntilOthersEnd) {
   ASSERT_TRUE(accepted_.Await(3));
   EXPECT_TRUE(AwaitClosed(ConnectTo(listener->addresses()[0])));
   accepted_.Close(1);
-  // The limit is looked at anew every few milliseconds only: some may still be refused.
+  // The listener counts open connections only every few milliseconds, so some may still be refused.
   Descriptor again;
   while (accepted_.count() < 4) {
     again = ConnectTo(listener->addresses()[0]);
@@ -175,7 +175,7 @@ TEST_F(ListenerTest, ClosesConnectionsBeyondTheLimitUntilOthersEnd) {
   EXPECT_TRUE(AwaitClosed(ConnectTo(listener->addresses()[0])));
 }
 
-// gRPC's own acceptor stops for ever here.
+// In this case gRPC's own acceptor stops forever.
 TEST_F(ListenerTest, GoesOnOnceThereAreFileDescriptorsAgain) {
   auto logged = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
   auto listener = Open({"127.0.0.1:0"});
@@ -184,14 +184,14 @@ TEST_F(ListenerTest, GoesOnOnceThereAreFileDescriptorsAgain) {
   const SocketAddress target = ToSocketAddress(*ParseListenAddress(listener->addresses()[0]));
   rlimit before = {};
   getrlimit(RLIMIT_NOFILE, &before);
-  // No number below the next one is free: none can be given out.
+  // No number below the next free descriptor is unused, so with this limit no descriptor can be opened.
   Descriptor next(dup(0));
   rlimit none = {.rlim_cur = static_cast<rlim_t>(next.get()), .rlim_max = before.rlim_max};
   next.Reset();
   setrlimit(RLIMIT_NOFILE, &none);
   EXPECT_EQ(connect(waiting.get(), target.get(), target.bytes), 0);
-  // Its backlog takes the connection; accepting it fails, once and again: of several failures within a second
-  // one is logged.
+  // The connection waits in the backlog and accepting it fails repeatedly. Of several failures within a
+  // second one is logged.
   const bool failed_twice = AwaitLines(*logged, 2);
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_TRUE(failed_twice);
@@ -211,4 +211,4 @@ TEST(OpenFileLimit, IsRaisedToTheHardOne) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::daemon

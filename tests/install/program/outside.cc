@@ -1,5 +1,5 @@
-// A program that knows itemdb only as it is installed. With an endpoint it uses that daemon, without one the
-// fake.
+// A program that uses only the installed itemdb. With an endpoint it uses that daemon, without one the fake
+// database.
 #include <itemdb/client.h>
 #include <itemdb/testing/fake_database.h>
 

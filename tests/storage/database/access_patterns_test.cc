@@ -1,5 +1,5 @@
-// What the database remembers of how its tables are read and written (SEED-049): the same pattern has one
-// shape however it was said, no call is lost, and what is remembered is bounded.
+// The access patterns that the database records (SEED-049): a pattern has one shape, however the request is
+// written; every call is counted; the number of patterns is bounded.
 
 #include <thread>
 
@@ -29,7 +29,7 @@ v1::GetAccessPatternsReply PatternsOf(Database& database, const std::string& tab
   return reply.ok() ? *std::move(reply) : v1::GetAccessPatternsReply();
 }
 
-// "Query ByDate descending [pk = ?] {tag = ?} 2 calls, 1 error, 5 -> 3".
+// For example "Query ByDate descending [pk = ?] {tag = ?} 2 calls, 1 error, 5 -> 3".
 std::string ShowPattern(const v1::AccessPattern& pattern) {
   std::string text = pattern.operation();
   if (!pattern.index_name().empty()) text += " " + pattern.index_name();
@@ -56,7 +56,7 @@ class AccessPatterns : public ::testing::Test {
     database_.CreateTable(things);
   }
 
-  // Three items of the collection p, without counting them.
+  // Three calls of the pattern "PutItem".
   void PutThree() {
     for (const char* sk : {"a", "b", "c"}) {
       ASSERT_TRUE(database_
@@ -76,7 +76,7 @@ class AccessPatterns : public ::testing::Test {
     for (const auto& [name, value] : values) SetValue(&request, name, value);
     return request;
   }
-  // The shape of that filter, as a table shows it of which nothing else is known.
+  // The shape of that filter, from a new table on which it is the only request.
   std::string FilterShape(wire::PageRequest request) {
     request.set_table_name("Table" + std::to_string(++tables_));
     database_.CreateTable(TableRequest(request.table_name()));
@@ -366,7 +366,7 @@ TEST_F(AccessPatterns, AreExactWhenManyThreadsCount) {  // SEED-049
     threads.emplace_back([&, t] {
       for (int i = 0; i < kCalls; ++i) {
         EXPECT_NE(database_.Get("Things", {{"pk", S("p")}, {"sk", S("a")}}), "");
-        // Every thread sees each of these as one of the first.
+        // Several threads are the first to use a pattern.
         auto request = Filtered("attribute_exists(#n)");
         SetName(&request, "#n", "n" + std::to_string(i % 50));
         EXPECT_TRUE(database_.Scan(request).ok()) << t;
@@ -391,7 +391,7 @@ TEST_F(AccessPatterns, BeyondTheBoundAreCountedTogether) {  // SEED-049
   auto reply = PatternsOf(*database_);
   EXPECT_EQ(reply.patterns_size(), kMaxTableAccessPatterns);
   EXPECT_EQ(reply.other_calls(), 7 + 3);
-  // Another table has room all the same.
+  // Another table still has room for patterns.
   database_.CreateTable(TableRequest("Others"));
   ASSERT_TRUE(database_.Put("Others", {{"pk", S("p")}, {"sk", S("a")}}).ok());
   EXPECT_THAT(testing::Shown(PatternsOf(*database_, "Others")), ElementsAre("PutItem 1, 1 -> 0"));
@@ -407,7 +407,7 @@ TEST_F(AccessPatterns, GoWithTheirTable) {  // SEED-049
       ASSERT_TRUE(database_.Scan(request).ok());
     }
   };
-  // Many more than there is room for, but one after the other.
+  // Far more patterns than fit at once, but in one table after another.
   for (int round = 0; round < kMaxAccessPatterns / kMaxTableAccessPatterns + 2; ++round) {
     database_.CreateTable(TableRequest("Brief"));
     fill("Brief");
@@ -416,7 +416,7 @@ TEST_F(AccessPatterns, GoWithTheirTable) {  // SEED-049
     ASSERT_TRUE(DeleteTable(database_, "Brief").ok());
     EXPECT_EQ(PatternsOf(*database_).patterns_size(), 0);
   }
-  // All at once, the last one finds no room.
+  // With all tables at once, the last one has no room.
   const int tables = kMaxAccessPatterns / kMaxTableAccessPatterns;
   for (int i = 0; i <= tables; ++i) {
     database_.CreateTable(TableRequest("Table" + std::to_string(i)));

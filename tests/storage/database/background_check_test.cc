@@ -1,4 +1,4 @@
-// The check that goes on for ever finds what the check finds, entry by entry, without a state of its own.
+// The background check finds what CheckDatabase finds, entry by entry, and stores no state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// The figures after `rounds` whole rounds that begin from now on.
+// The status of the background check after `rounds` whole rounds that start from now on.
 v1::BackgroundCheck After(TestDatabase& database, int rounds) {
-  // The one under way began before.
+  // The round under way started earlier.
   const int64_t last = database->GetStatus().background_check().rounds() + 1 + rounds;
   for (int i = 0; i < 6'000; ++i) {
     v1::BackgroundCheck check = database->GetStatus().background_check();
@@ -38,7 +38,7 @@ class BackgroundCheckTest : public Damage {
     options.background_check_rate = 100'000;
     return options;
   }
-  // The same database with the check running.
+  // Opens the same database again, with the background check.
   void Do(const std::function<void(Families&)>& damage) {
     database_.Close();
     {
@@ -79,7 +79,7 @@ TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRound
       << "an item is not derived from anything";
 }
 
-// A round that could not read everything does not look like a clean one, and goes on behind it.
+// A round that could not read everything must not look like a round without findings, and must read the rest.
 TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
   v1::CreateTableRequest later = TableRequest("Zebras");
   AddIndex(&later, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
@@ -90,7 +90,7 @@ TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
   auto described = database_->DescribeTable(request);
   ASSERT_TRUE(described.ok()) << described.status();
   const uint64_t zebras = described->table().global_secondary_indexes(0).storage_id();
-  // So that the damaged block, the first one, is all of one index.
+  // So many entries that the first block, which is damaged, holds entries of one index only.
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(database_
                     .Put("Things", {{"pk", S(std::to_string(i * 7'919 % 1'000'003))},
@@ -109,7 +109,7 @@ TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
   }
 }
 
-// A disk that does not answer: nothing is known of what is there, so nothing is missing.
+// The disk fails: without knowing what is stored, the check must not report anything as missing.
 TEST_F(BackgroundCheckTest, TakesNothingThatCannotBeReadForMissing) {
   database_.Close();
   const std::string& directory = database_.options().data_directory;
@@ -139,7 +139,7 @@ TEST_F(BackgroundCheckTest, TakesNothingThatCannotBeReadForMissing) {
   checked_->CheckIsClean();
 }
 
-// More records than one chunk, and tables that come and go between two chunks.
+// More records than one chunk, and tables that are created and deleted between two chunks.
 TEST_F(BackgroundCheckTest, FindsNothingWhileEverythingChanges) {
   TestDatabase database(Options(database_.options().data_directory + "/other"));
   auto definition = [](const std::string& name) {

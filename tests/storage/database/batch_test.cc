@@ -1,4 +1,4 @@
-// BatchWriteItem: checked as a whole, written item by item.
+// BatchWriteItem is checked as a whole, and each item is written separately.
 
 #include "tests/storage/database/requests.h"
 
@@ -53,7 +53,7 @@ TEST_F(Batch, PutsAndDeletesInSeveralTables) {  // SEM-045, SEM-046, OP-20
   EXPECT_EQ(reply->change_sequence(), 6u);
   EXPECT_THAT(Things(), ElementsAre("pk=a rate=2 sk=s"));
   EXPECT_EQ(database_.Get("Numbers", {{"pk", N("1")}}), "pk=1");
-  // Each item is a commit of its own.
+  // Each item is its own commit.
   auto changes = Changes(database_);
   ASSERT_THAT(changes, SizeIs(6));
   for (size_t i = 3; i < 6; ++i) {

@@ -1,4 +1,4 @@
-// BulkWrite: chunks of puts and deletes, in order, each write on its own.
+// BulkWrite: chunks of puts and deletes, applied in order, each write independent of the others (EXT-03).
 #include <future>
 
 #include "tests/storage/database/requests.h"
@@ -70,7 +70,7 @@ TEST_F(BulkWriteTest, RejectsWhatCanNeverBeAppliedAndAppliesTheRest) {  // EXT-0
   auto chunk = Chunk(1);
   AddPut(&chunk, {{"pk", S("a")}});
   AddPut(&chunk, {{"pk", N("1")}});
-  AddPut(&chunk, {{"pk", S("b")}, {"kind", N("1")}});  // The index wants a string: known only at its turn.
+  AddPut(&chunk, {{"pk", S("b")}, {"kind", N("1")}});  // Wrong type for the index: found when applied.
   AddPut(&chunk, {{"pk", S("c")}}, "Nothing");
   AddPut(&chunk, {{"pk", S("d")}, {"a", S(std::string(409'600, 'x'))}});
   AddDelete(&chunk, {{"pk", S("a")}, {"more", S("x")}});
@@ -100,7 +100,7 @@ TEST_F(BulkWriteTest, AppliesSeveralWritesOnOneItemInTheirOrder) {  // EXT-03
   AddDelete(&chunk, {{"pk", S("b")}});
   ASSERT_TRUE(Write(chunk).ok());
   EXPECT_THAT(Things(), ElementsAre("kind=z pk=a"));
-  EXPECT_EQ(Changes(database_).size(), 7u);  // And the table's.
+  EXPECT_EQ(Changes(database_).size(), 7u);  // One is of the table's creation.
   database_.CheckIsClean();
 }
 
@@ -109,7 +109,7 @@ TEST_F(BulkWriteTest, AppliesChunksInTheirOrderHoweverManyAreUnderWay) {  // EXT
   for (int i = 1; i <= 50; ++i) {
     auto chunk = Chunk(i);
     AddPut(&chunk, {{"pk", S("same")}, {"n", N(std::to_string(i))}});
-    // Every other chunk is read on an I/O thread, and so is ready later.
+    // Every other chunk is read on an I/O thread, and so is prepared later.
     for (int j = 0; i % 2 == 1 && j < 300; ++j) AddPut(&chunk, {{"pk", S(std::to_string(j))}});
     replies.push_back(Start(chunk));
   }
@@ -147,7 +147,7 @@ TEST_F(BulkWriteTest, EndsWithAChunkOutOfOrder) {  // EXT-03
   AddPut(&chunk, {{"pk", S("a")}});
   auto refused = Write(chunk);
   EXPECT_THAT(refused.status(), IsInvalid("chunk 2 came where chunk 1 belongs"));
-  // Nothing follows it.
+  // A chunk out of order ends the stream.
   chunk.set_chunk_number(1);
   EXPECT_FALSE(Write(chunk).ok());
   EXPECT_THAT(Things(), SizeIs(0));
@@ -179,7 +179,7 @@ TEST_F(BulkWriteTest, AppliesAChunkOnceUnderItsTokenAndAnswersAsThen) {  // EXT-
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_EQ(first->rejected_size(), 2);
   ASSERT_TRUE(database_.Delete("Things", {{"pk", S("a")}}).ok());
-  // From another stream, under another number, after the table came to be.
+  // Sent on another stream, with another number, after the missing table was created.
   database_.CreateTable(TableRequest("Nothing", /*sorted=*/false));
   writes_ = database_->BeginBulkWrite();
   auto other = Chunk(1);
@@ -192,14 +192,14 @@ TEST_F(BulkWriteTest, AppliesAChunkOnceUnderItsTokenAndAnswersAsThen) {  // EXT-
   ASSERT_EQ(again->rejected_size(), 2);
   EXPECT_EQ(again->rejected(1).SerializeAsString(), first->rejected(1).SerializeAsString());
   EXPECT_THAT(Things(), ElementsAre("pk=z"));
-  // Another chunk under the same token is a mistake.
+  // Another chunk with the same token is an error.
   chunk.set_chunk_number(3);
   AddPut(&chunk, {{"pk", S("d")}});
   auto mismatch = Write(chunk);
   EXPECT_EQ(ReasonOf(mismatch.status()), kReasonIdempotentParameterMismatch) << mismatch.status();
 }
 
-// Long messages would fill the place for tokens.
+// The place for tokens is limited, so long messages are not kept.
 TEST_F(BulkWriteTest, KeepsOfManyRejectionsOnlyWhichAndWhy) {  // EXT-03, SEM-050
   auto chunk = Chunk(1, "token");
   for (int i = 0; i < 200; ++i) AddPut(&chunk, {{"pk", N("1")}});
@@ -215,7 +215,7 @@ TEST_F(BulkWriteTest, KeepsOfManyRejectionsOnlyWhichAndWhy) {  // EXT-03, SEM-05
   database_.CheckIsClean();
 }
 
-// Also one that fails only at its turn: what follows it may be in the same commit group.
+// Also if the chunk fails only when it is applied: a later chunk may be in the same commit group.
 TEST_F(BulkWriteTest, AppliesNothingAfterAChunkThatFails) {  // EXT-03
   auto first = Chunk(1, "token");
   AddPut(&first, {{"pk", S("a")}});

@@ -1,4 +1,4 @@
-// Operations whose caller no longer waits: work stops, and a write that did not begin is not applied.
+// Operations whose caller no longer waits: the work stops, and a write that has not begun is not applied.
 
 #include "storage/base/cancellation.h"
 
@@ -36,7 +36,7 @@ class CancellationTest : public ::testing::Test {
     return Await<wire::WriteItemReply>(
         [&](auto done) { database_->PutItem(request, std::move(done), std::move(cancellation)); });
   }
-  // Puts `count` items of 100 bytes, 25 a batch.
+  // Puts `count` items of 100 bytes, in batches of 25.
   void Fill(int count) {
     for (int i = 0; i < count;) {
       wire::BatchWriteItemRequest batch;
@@ -93,7 +93,7 @@ TEST_F(CancellationTest, APageNobodyWaitsForIsNotRead) {
               IsTooLate());
 }
 
-// A check of 20,000 items takes tens of milliseconds; one that looked only at its beginning would finish.
+// A check of 20,000 items takes tens of milliseconds; one that tested the deadline only once would finish.
 TEST_F(CancellationTest, LongWorkStopsInTheMiddle) {
   Fill(20'000);
   EXPECT_THAT(Await<v1::CheckDatabaseReply>([&](auto done) {

@@ -1,4 +1,4 @@
-// Reading the changes of one table among those of others.
+// Reading the changes of one table from a log with changes of other tables.
 #include <map>
 
 #include "storage/engine/durability_watermark.h"
@@ -17,7 +17,7 @@ class ChangesOfOneTable : public ::testing::Test {
     for (const char* table : {"Things", "Others"}) database_.CreateTable(TableRequest(table, false));
   }
 
-  // The next change is `sequence`, as after a recovery that lost everything before.
+  // Makes `sequence` the next change, as after a recovery that lost everything before.
   void GoOnWith(uint64_t sequence) {
     const std::string directory = database_.options().data_directory;
     database_.Close();
@@ -48,7 +48,7 @@ class ChangesOfOneTable : public ::testing::Test {
   TestDatabase database_;
 };
 
-// Where others' changes are between them, at the bounds of epochs, from memory, log and table files.
+// With changes of other tables in between, across the borders of epochs; from memory, log and files.
 TEST_F(ChangesOfOneTable, AreAllThereAcrossEpochs) {
   constexpr uint64_t kEpoch = 1 << 20;
   constexpr uint64_t kFirst = kEpoch - 50;
@@ -64,7 +64,7 @@ TEST_F(ChangesOfOneTable, AreAllThereAcrossEpochs) {
   for (int opening = 0; opening < 2; ++opening) {
     for (const auto& [table, keys] : expected) {
       EXPECT_EQ(KeysAfter(kFirst - 1, table), keys) << table;
-      // From each change on.
+      // Starting after each change.
       for (size_t i = 0; i < keys.size(); ++i) {
         const std::vector<std::string> rest(keys.begin() + static_cast<int64_t>(i) + 1, keys.end());
         EXPECT_EQ(KeysAfter(sequences[table][i], table), rest) << table << " after " << sequences[table][i];
@@ -75,7 +75,7 @@ TEST_F(ChangesOfOneTable, AreAllThereAcrossEpochs) {
   }
 }
 
-// The changes of a transaction are several runs in one record of each table.
+// The changes of one transaction are several runs in the record of each table.
 TEST_F(ChangesOfOneTable, AreFoundInTheMiddleOfACommit) {
   wire::TransactWriteItemsRequest request;
   for (int i = 0; i < 60; ++i) {
@@ -93,7 +93,7 @@ TEST_F(ChangesOfOneTable, AreFoundInTheMiddleOfACommit) {
   EXPECT_THAT(KeysAfter(before, "Others"), SizeIs(40));
 }
 
-// What the records of runs say is in the log too.
+// The records of runs can be damaged, because the log has the same information.
 TEST_F(ChangesOfOneTable, AreAllThereWhenTheirRunsAreDamaged) {
   for (int i = 0; i < 30; ++i) Put(i % 3 == 0 ? "Things" : "Others", i);
   const std::vector<std::string> expected = KeysAfter(2, "Things");
@@ -114,7 +114,7 @@ TEST_F(ChangesOfOneTable, AreAllThereWhenTheirRunsAreDamaged) {
   }
 }
 
-// However many changes of others there are, one page passes them.
+// One page skips any number of changes of other tables.
 TEST_F(ChangesOfOneTable, AreOnePageWhateverIsBetweenThem) {
   Put("Things", 1);
   const uint64_t first = database_->GetStatus().change_sequence();

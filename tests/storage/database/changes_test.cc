@@ -8,7 +8,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// "kind key old -> new".
+// For example "kind key old -> new".
 std::string ShowRecord(const v1::ChangeRecord& record) {
   std::string text = v1::ChangeKind_Name(record.kind()).substr(std::string("CHANGE_KIND_").size());
   if (record.has_table()) return text + " " + record.table().table_name();
@@ -60,7 +60,7 @@ TEST_F(ChangeLog, CarriesTheImagesThatTheTableAsksFor) {  // SEM-101, SEM-102
     ASSERT_TRUE(database_.Put(name, {{"pk", S("p")}, {"b", S("x")}}).ok());
     ASSERT_TRUE(database_.Put(name, {{"pk", S("p")}, {"b", S("x")}}).ok());  // Changes nothing.
     ASSERT_TRUE(database_.Delete(name, {{"pk", S("p")}}).ok());
-    ASSERT_TRUE(database_.Delete(name, {{"pk", S("p")}}).ok());  // Neither.
+    ASSERT_TRUE(database_.Delete(name, {{"pk", S("p")}}).ok());  // Changes nothing either.
     auto reply = database_.ReadChanges(before + 1);
     ASSERT_TRUE(reply.ok()) << reply.status();
     std::vector<std::string> records;
@@ -107,7 +107,7 @@ TEST_F(ChangeLog, PagesNeverSplitACommit) {
     *transaction.add_transact_items()->mutable_put() = WriteRequest("Things", {{"pk", S(std::to_string(i))}});
   ASSERT_TRUE(database_.Transact(transaction)->has_committed());
   ASSERT_TRUE(database_.Put("Things", {{"pk", S("last")}}).ok());
-  // Changes: 1 the table, 2 a put, 3..6 the transaction, 7 a put.
+  // The changes: 1 creates the table, 2 is a put, 3 to 6 the transaction, 7 a put.
   struct Row {
     uint64_t after;
     int limit, records;
@@ -137,7 +137,7 @@ TEST_F(ChangeLog, APageEndsAtAMebibyte) {  // SEM-105
             .ok());
   auto reply = database_.ReadChanges(1);
   ASSERT_TRUE(reply.ok());
-  EXPECT_EQ(reply->records_size(), 3);  // 0.3, 0.9, 1.5 MB.
+  EXPECT_EQ(reply->records_size(), 3);  // Together 0.3, 0.9, 1.5 MB.
   EXPECT_THAT(Changes(database_), SizeIs(7));
 }
 
@@ -160,7 +160,7 @@ TEST_F(ChangeLog, OfAnEmptyDatabaseIsEmpty) {
   database_.CheckIsClean();
 }
 
-// In relaxed mode a change is shown once it is on disk: its sequence can then not be given to another change.
+// In relaxed mode a change is visible in the log once it is on disk, so that its sequence cannot be reused.
 TEST(RelaxedChangeLog, ShowsWhatIsDurable) {
   TemporaryDirectory directory;
   auto options = TestDatabase::DefaultOptions(directory.path() + "/data");

@@ -1,5 +1,5 @@
-// CheckDatabase finds whatever is derived from the items and differs from them, says it in bounded length,
-// and is bounded itself; what it finds a rebuild puts right.
+// CheckDatabase finds derived data that differs from the items. Its report and its resources are bounded. A
+// repair corrects what it finds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "storage/engine/recovery.h"
 #include "storage/indexes/check.h"
 #include "storage/store/catalog_records.h"
-#include "storage/store/counters.h"
+#include "storage/store/size_statistics.h"
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
 
@@ -92,8 +92,7 @@ TEST_F(CheckTest, FindsEntriesThatDoNotDecode) {
   EXPECT_THAT(Findings(), Contains(AllOf(HasSubstr("index ByStatus"), HasSubstr("does not decode"))));
 }
 
-// SEM-050: a token that never expires would fill the disk; one that is lost would let a write be applied
-// twice.
+// A token that never expires would fill the disk; after a loss a write could be applied twice (SEM-050).
 TEST_F(CheckTest, FindsWhatIsWrongWithRequestTokens) {
   PutWithToken("1", "first");
   PutWithToken("2", "second");
@@ -129,7 +128,7 @@ TEST_F(CheckTest, FindsThatTheRunsOfATablesChangesAreMissing) {
                                                      HasSubstr("of the table with the storage id "))));
 }
 
-// SEM-092: one that is wrong, one that does not decode, one of a collection that has no items.
+// A wrong size, a record that does not decode, and the size of a collection without items (SEM-092).
 TEST_F(CheckTest, FindsSizesOfItemCollectionsThatAreWrong) {
   v1::CreateTableRequest local = TableRequest("Local");
   AddLocalIndex(&local, "ByRank", "rate:N", v1::PROJECTION_TYPE_KEYS_ONLY);
@@ -143,20 +142,20 @@ TEST_F(CheckTest, FindsSizesOfItemCollectionsThatAreWrong) {
       if (record.first.starts_with(kCollectionKeyPrefix)) records.push_back(record);
     ASSERT_THAT(records, SizeIs(3));
     const uint64_t storage_id = *ParseSequenceKey(records[0].first.substr(1, 8));
-    families.Put("stats", records[0].first, EncodeCounters(storage_id, records[0].first, {9, 9}));
+    families.Put("stats", records[0].first, EncodeStatistics(storage_id, records[0].first, {9, 9}));
     std::string damaged = records[1].second;
     damaged.back() ^= 1;
     families.Put("stats", records[1].first, damaged);
     std::string nobody = records[2].first;
     nobody.replace(nobody.find('c', 9), 1, "z");
-    families.Put("stats", nobody, EncodeCounters(storage_id, nobody, {1, 1}));
+    families.Put("stats", nobody, EncodeStatistics(storage_id, nobody, {1, 1}));
   });
   EXPECT_THAT(Findings(),
               AllOf(SizeIs(3), Each(AllOf(HasSubstr("table Local: the record of an item collection"),
                                           HasSubstr("is wrong: counted ")))));
 }
 
-// More than one commit of a rebuild takes.
+// More entries than one commit of a repair holds.
 TEST_F(CheckTest, ARebuildPutsThousandsOfEntriesRight) {
   for (int i = 0; i < 1'050; ++i)
     ASSERT_TRUE(
@@ -196,14 +195,14 @@ class RepairTest : public CheckTest {
 
 TEST_F(RepairTest, PutsMissingStaleStrayAndDamagedEntriesRight) {
   Do([&](Families& families) { families.Put(index_, PlantWrongEntries(families), "damaged"); });
-  // Missing, stale, damaged and therefore missing, stray, damaged; and their number.
+  // One entry missing, one stale, one damaged and therefore also missing, one stray, one damaged; statistics.
   ExpectRepaired(7);
 }
 
 TEST_F(RepairTest, PutsCountersRight) {
   Do([&](Families& families) {
     for (uint64_t id : {table_, index_})
-      families.Put("stats", CountersKey(id), EncodeCounters(id, CountersKey(id), {99, 7}));
+      families.Put("stats", StatisticsKey(id), EncodeStatistics(id, StatisticsKey(id), {99, 7}));
   });
   ExpectRepaired(2);
 }
@@ -220,12 +219,12 @@ TEST_F(RepairTest, PutsSizesOfItemCollectionsRight) {  // SEM-092
       if (record.first.starts_with(kCollectionKeyPrefix)) records.push_back(record);
     ASSERT_THAT(records, SizeIs(4));
     const uint64_t storage_id = *ParseSequenceKey(records[0].first.substr(1, 8));
-    families.Put("stats", records[0].first, EncodeCounters(storage_id, records[0].first, {9, 9}));
+    families.Put("stats", records[0].first, EncodeStatistics(storage_id, records[0].first, {9, 9}));
     families.Put("stats", records[1].first, "damaged");
     families.Delete("stats", records[2].first);
     std::string nobody = records[3].first;
     nobody.replace(nobody.find('d', 9), 1, "z");
-    families.Put("stats", nobody, EncodeCounters(storage_id, nobody, {1, 1}));
+    families.Put("stats", nobody, EncodeStatistics(storage_id, nobody, {1, 1}));
   });
   ExpectRepaired(4);
 }
@@ -256,8 +255,7 @@ TEST_F(RepairTest, OfOneIndexLeavesTheRest) {
   EXPECT_EQ(Repair("Others", "Nothing").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// What is derived from nothing is told of and left.
-// An item collection counts the entries of all local indexes, of which only one is looked at.
+// An item collection counts the entries of all local indexes; a check of one index reads only that one.
 TEST_F(RepairTest, OfOneIndexLeavesItemCollections) {  // SEM-092
   v1::CreateTableRequest table = TableRequest("Collections");
   AddIndex(&table, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
@@ -274,6 +272,7 @@ TEST_F(RepairTest, OfOneIndexLeavesItemCollections) {  // SEM-092
   database_.CheckIsClean();
 }
 
+// Items cannot be computed from other data, so a repair reports a damaged item and leaves it.
 TEST_F(RepairTest, LeavesDamagedItemsAndTheirEntries) {
   Do([&](Families& families) { families.Put(table_, families.All(table_).begin()->first, "damaged"); });
   auto repaired = Repair();
@@ -283,7 +282,7 @@ TEST_F(RepairTest, LeavesDamagedItemsAndTheirEntries) {
   Do([&](Families& families) { EXPECT_THAT(families.All(index_), SizeIs(3)); });
 }
 
-// A write between what a repair reads and what it mends is not undone.
+// A repair does not undo a write that comes between its reading and its correction.
 TEST_F(RepairTest, GoesOnBesideWrites) {
   for (int i = 0; i < 300; ++i)
     ASSERT_TRUE(
@@ -339,7 +338,7 @@ TEST_F(CheckOfAnEngine, RunsAloneOnly) {
   EXPECT_TRUE(Check().ok());
 }
 
-// Nothing but records of tables and indexes counts, and those that are read again count in both figures.
+// Only records of tables and indexes count, and a record that is read twice counts twice.
 TEST_F(CheckOfAnEngine, IsNeverFurtherThanItsTotal) {
   const std::string directory = directory_.path();
   engine_.reset();
@@ -365,16 +364,16 @@ TEST_F(CheckOfAnEngine, IsNeverFurtherThanItsTotal) {
   const auto checked = Check();
   ASSERT_TRUE(checked.ok()) << checked.status();
   EXPECT_EQ(checked->finding_count(), 2) << "an entry and their number";
-  // The items and the entries of one index twice, those of the other once.
-  EXPECT_EQ(engine_->check_figures().total, 5 * 200);
-  EXPECT_LE(engine_->check_figures().done, 5 * 200);
-  EXPECT_GT(engine_->check_figures().done, 4 * 200);
+  // The items and the entries of one index are read twice, the entries of the other index once.
+  EXPECT_EQ(engine_->check_progress().total, 5 * 200);
+  EXPECT_LE(engine_->check_progress().done, 5 * 200);
+  EXPECT_GT(engine_->check_progress().done, 4 * 200);
 }
 
 TEST_F(CheckOfAnEngine, IsRefusedWhileTooManyReadsWait) {
   std::promise<void> gate;
   std::shared_future<void> opened = gate.get_future().share();
-  // The pool's thread has taken its task before the queue is filled: later that would make room.
+  // The pool's thread takes its task before the queue is filled; taking it later would make room.
   std::promise<void> started;
   IoPool::Task first = [opened, &started] {
     started.set_value();
@@ -390,7 +389,7 @@ TEST_F(CheckOfAnEngine, IsRefusedWhileTooManyReadsWait) {
   ASSERT_FALSE(taken);
   EXPECT_EQ(ReasonOf(Check().status()), kReasonQueueFull);
   gate.set_value();
-  // It left nothing behind that would keep the next one from running.
+  // The refused check does not prevent the next one.
   absl::StatusOr<v1::CheckDatabaseReply> reply = Check();
   while (!reply.ok() && ReasonOf(reply.status()) == kReasonQueueFull) reply = Check();
   EXPECT_TRUE(reply.ok()) << reply.status();

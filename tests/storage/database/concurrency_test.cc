@@ -1,8 +1,7 @@
-// Many callers at once: what each was answered and what all of them left behind must fit one order of
-// commits.
+// Many callers at once: the replies of all callers and the final state must fit one order of commits.
 //
-// Threads, not timing: nothing here sleeps, and every loop ends after a number of operations or when another
-// thread says so. To be run under ThreadSanitizer as well (preset tsan).
+// No test here sleeps; every loop ends after a number of operations or when another thread ends it. Run these
+// tests under ThreadSanitizer too (preset tsan).
 
 #include <atomic>
 #include <map>
@@ -21,7 +20,7 @@ using ::testing::AnyOf;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Runs `work(i)` on `count` threads and waits for all.
+// Runs `work(i)` on `count` threads and waits for all of them.
 template <typename Work>
 void OnThreads(int count, Work work) {
   std::vector<std::thread> threads;
@@ -59,7 +58,7 @@ class Concurrency : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Durability, Concurrency, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Durable" : "Relaxed"; });
 
-// Callers of one commit group must see one another's writes, or nearly all increments are lost.
+// Callers of one commit group must see one another's writes; otherwise nearly all increments are lost.
 TEST_P(Concurrency, EveryIncrementOfAHotItemCounts) {
   constexpr int kCallers = 64;
   constexpr int kIncrements = 10'000;
@@ -83,7 +82,7 @@ TEST_P(Concurrency, EveryIncrementOfAHotItemCounts) {
     seen.insert(answers.begin(), answers.end());
   });
   EXPECT_EQ(database_.Get("Counters", {{"pk", S("hot")}}), "grp=g n=10000 pk=hot");
-  EXPECT_THAT(seen, SizeIs(kIncrements));  // Each value was answered once.
+  EXPECT_THAT(seen, SizeIs(kIncrements));  // Each value was returned once.
   auto query = QueryRequest("Counters", "grp = :g", {{":g", S("g")}});
   query.set_index_name("Values");
   EXPECT_THAT(QueryAll(database_, query), ::testing::ElementsAre("grp=g n=10000 pk=hot"));
@@ -91,7 +90,7 @@ TEST_P(Concurrency, EveryIncrementOfAHotItemCounts) {
   database_.CheckIsClean();
 }
 
-// Every page is one committed state, in the table and in the index: no transfer is ever half done in it.
+// Every page of the table or the index is read from one committed state, so it never shows half a transfer.
 TEST_P(Concurrency, TransfersKeepTheSumInEveryPage) {
   constexpr int kAccounts = 12;
   constexpr int kTransfersPerThread = 150;
@@ -186,7 +185,7 @@ TEST_P(Concurrency, ExactlyOneConditionalCreateWins) {
   EXPECT_EQ(database_->GetStatus().change_sequence(), 1u + kKeys);
 }
 
-// Within one commit group too: a create sees the delete before it, a delete the create.
+// Also within one commit group: a create sees the delete before it, and a delete sees the create.
 TEST_P(Concurrency, CreatesAndDeletesOfOneItemTakeTurns) {
   constexpr int kThreads = 16;
   constexpr int kTries = 100;
@@ -206,7 +205,7 @@ TEST_P(Concurrency, CreatesAndDeletesOfOneItemTakeTurns) {
   bool exists = !database_.Get("Things", {{"pk", S("p")}}).empty();
   EXPECT_EQ(created - deleted, exists ? 1 : 0);
   EXPECT_EQ(Describe(database_, "Things").item_count(), exists ? 1 : 0);
-  database_.Reopen();  // Relaxed: all records become durable.
+  database_.Reopen();  // In relaxed mode this makes all records durable.
   auto changes = Changes(database_);
   EXPECT_THAT(changes, SizeIs(1 + created + deleted));
   for (size_t i = 1; i < changes.size(); ++i) {
@@ -214,8 +213,8 @@ TEST_P(Concurrency, CreatesAndDeletesOfOneItemTakeTurns) {
   }
 }
 
-// Follows the change log while others write: no gap, no commit in parts, and each record starts from what the
-// ones before it left. At the end the log is the table.
+// Follows the change log during writes: no gap, no partial commit, and each record continues from the state
+// after the records before it. At the end the log equals the table.
 TEST_P(Concurrency, TheChangeLogIsTheOrderOfCommits) {
   constexpr int kWriters = 6;
   constexpr int kWritesPerThread = 200;
@@ -301,7 +300,7 @@ TEST_P(Concurrency, TheChangeLogIsTheOrderOfCommits) {
         }
       }
       ASSERT_TRUE(status.ok()) << status;
-      // What was answered is in every later read.
+      // A later read must see a write that was answered.
       wire::GetItemRequest get;
       get.set_table_name("Things");
       get.set_key(Encode({{"pk", S("p")}, {"sk", S(sk)}}));
@@ -312,7 +311,7 @@ TEST_P(Concurrency, TheChangeLogIsTheOrderOfCommits) {
   });
   stop = true;
   follower.join();
-  database_.Reopen();  // Relaxed: the rest becomes durable.
+  database_.Reopen();  // In relaxed mode this makes the rest durable.
   follow();
   EXPECT_EQ(sequence, database_->GetStatus().change_sequence());
   std::map<std::string, std::string> items;
@@ -328,8 +327,8 @@ TEST_P(Concurrency, TheChangeLogIsTheOrderOfCommits) {
   database_.CheckIsClean();
 }
 
-// One caller writes to one item after the other; readers must never see the second ahead, nor anything go
-// back.
+// One caller alternately writes to two items. A reader must never see the second write without the first, and
+// no value may go back.
 TEST_P(Concurrency, NoReaderSeesAChangeBeforeTheOneBefore) {
   constexpr int kRounds = 300;
   database_.CreateTable(TableRequest("Things"));
@@ -352,7 +351,7 @@ TEST_P(Concurrency, NoReaderSeesAChangeBeforeTheOneBefore) {
         EXPECT_GE(first, last_first);
         EXPECT_GE(second, last_second);
         EXPECT_GE(page->reply.change_sequence(), last_sequence);
-        // Both numbers follow from the sequence: 3 changes before, then first and second in turn.
+        // Both numbers follow from the sequence: 3 changes come first, then first and second alternate.
         EXPECT_EQ(page->reply.change_sequence(), 3u + static_cast<unsigned>(first + second));
         last_first = first;
         last_second = second;
@@ -387,7 +386,7 @@ TEST_P(Concurrency, ATableMayBeDeletedUnderItsUsers) {
           EXPECT_TRUE(allowed(reply.status())) << reply.status();
           if (reply.ok()) ++written;
         } else if (which < 4) {
-          // Other tables must be written with it or not at all.
+          // The transaction must write to both tables or to none.
           wire::TransactWriteItemsRequest transaction;
           *transaction.add_transact_items()->mutable_put() =
               WriteRequest("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"rate", value}});

@@ -1,4 +1,4 @@
-// Damage done to a closed database, through RocksDB itself, and what the check says of it.
+// Damage to a closed database, made through RocksDB itself, and what the check finds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class Families {
     for (const auto& [name, handle] : families_) Check(db_->DestroyColumnFamilyHandle(handle));
   }
 
-  // The records of a table or index, in key order, and those of a whole family.
+  // The records of a table or index, or of a whole family, in key order.
   std::map<std::string, std::string> All(uint64_t storage_id) {
     return All(FamilyOf(storage_id), Prefix(storage_id));
   }
@@ -55,7 +55,7 @@ class Families {
       all[at->key().ToString().substr(prefix.size())] = at->value().ToString();
     return all;
   }
-  // The paths of the table files that may hold records of it.
+  // The paths of the table files that may hold records with this storage id.
   std::vector<std::string> Files(uint64_t storage_id) {
     rocksdb::ColumnFamilyMetaData files;
     db_->GetColumnFamilyMetaData(families_.at(FamilyOf(storage_id)), &files);
@@ -69,7 +69,7 @@ class Families {
     }
     return paths;
   }
-  // Flips a byte of its first record in each of its table files.
+  // Flips a byte of the first record in each table file that may hold records with this storage id.
   void DamageFiles(uint64_t storage_id) {
     const std::vector<std::string> paths = Files(storage_id);
     ASSERT_FALSE(paths.empty());
@@ -81,7 +81,7 @@ class Families {
       bytes.put(static_cast<char>(byte ^ 0x55));
     }
   }
-  // What its table files have in all.
+  // The total size of the family's table files.
   uint64_t FileBytes(const std::string& family) {
     rocksdb::ColumnFamilyMetaData files;
     db_->GetColumnFamilyMetaData(families_.at(family), &files);
@@ -112,7 +112,7 @@ class Families {
     AppendStorageId(storage_id, &prefix);
     return prefix;
   }
-  // The family that has records of it.
+  // The family that holds records with this storage id.
   std::string FamilyOf(uint64_t storage_id) {
     for (const char* family : {"items", "global_entries", "local_entries"}) {
       if (!All(family, Prefix(storage_id)).empty()) return family;
@@ -125,7 +125,7 @@ class Families {
   std::map<std::string, rocksdb::ColumnFamilyHandle*> families_;
 };
 
-// These files cannot be read, but for RocksDB's own threads: a compaction that fails closes the store.
+// Reads of these files fail, except on RocksDB's own threads: a failed compaction would close the store.
 inline InjectedFault Unreadable(std::vector<std::string> paths) {
   return {.operation = InjectedFault::Operation::kRead,
           .matches =
@@ -166,8 +166,8 @@ class Damage : public ::testing::Test {
     database_.Reopen();
   }
 
-  // Of the index's three entries one is missing then and one is stale. A stray one of no item is added, as is
-  // a record that is none. The third entry's key.
+  // Deletes one of the index's three entries, makes one stale, adds an entry that belongs to no item, and
+  // adds a record that is not an index entry. Returns the key of the third entry.
   std::string PlantWrongEntries(Families& families) {
     auto entries = families.All(index_);
     auto entry = entries.begin();

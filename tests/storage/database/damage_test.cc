@@ -1,5 +1,5 @@
-// What happens when stored bytes are not what was written: reads say so and name the place, the check finds
-// every difference. The damage is done to the files of a closed database, through RocksDB itself.
+// Damaged stored bytes: reads return an error that names the place, and the check finds every difference. The
+// tests damage the files of a closed database through RocksDB itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "storage/engine/recovery.h"
 #include "storage/store/catalog_records.h"
-#include "storage/store/counters.h"
+#include "storage/store/size_statistics.h"
 #include "storage/values/item_size.h"
 #include "storage/values/stored_record.h"
 #include "tests/storage/database/damage.h"
@@ -55,7 +55,8 @@ TEST_F(Damage, OfAnItemIsReportedByEveryReadThatMeetsItAndByNoOther) {  // ERR-2
   SetValue(&query, ":b", S("b"));
   EXPECT_THAT(MessageOf(database_.Query(query).status()), is_named);
 
-  // A write that would have to read it is refused and changes nothing; its index entry could not be found.
+  // A write that must read the damaged item is refused and changes nothing, as the old index entry is
+  // unknown.
   auto put = database_.Put("Things", {{"pk", S("p")}, {"sk", S("b")}});
   EXPECT_EQ(put.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(MessageOf(put.status()), is_named);
@@ -129,7 +130,7 @@ TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
                   AllOf(HasSubstr("index ByStatus"), HasSubstr("recorded are 3"))));
 }
 
-// Those of other tables stay, and the end may come at any time.
+// The collections of other tables stay, and the database may be closed at any time.
 TEST_F(Damage, LeavesNoSizesOfCollectionsOfDeletedTables) {  // SEM-092
   auto collections = [&] {
     int count = 0;
@@ -156,7 +157,7 @@ TEST_F(Damage, LeavesNoSizesOfCollectionsOfDeletedTables) {  // SEM-092
   auto deleted =
       Await<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(deletion, std::move(done)); });
   ASSERT_TRUE(deleted.ok()) << deleted.status();
-  // Interrupted, perhaps several times, and gone on with.
+  // The deletion is interrupted, perhaps several times, and continues.
   EXPECT_EQ(database_->GetStatus().table_count(), 3);
   for (int i = 0; i < 3; ++i) database_.Reopen();
   ASSERT_TRUE(Await([&] {
@@ -167,7 +168,7 @@ TEST_F(Damage, LeavesNoSizesOfCollectionsOfDeletedTables) {  // SEM-092
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
-// A newer program's index, say, that this one would neither keep up nor keep.
+// For example with an index of a newer program, which this program would neither maintain nor preserve.
 TEST_F(Damage, IsNotDoneToTablesWhoseDefinitionSaysMoreThanThisProgramKnows) {
   const std::string key = kTableKeyPrefix + std::string("Things");
   std::string known;

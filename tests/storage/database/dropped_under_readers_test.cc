@@ -1,5 +1,5 @@
-// A table is deleted between two pages of whoever reads it: each reader gets every item or an error that says
-// so, never fewer.
+// A table is deleted while a reader is between two pages: the reader gets every item or an error that says
+// so, never fewer items.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr int kItems = 400;
-// Time for the reclaimer to do what it must not: it looks every 10 ms.
+// Long enough for a wrong reclaimer to delete data: it polls every 10 ms.
 constexpr auto kReclaimTime = std::chrono::milliseconds(100);
 
 v1::CreateTableRequest Things() {
@@ -52,7 +52,7 @@ void Fill(TestDatabase& database) {
   }
 }
 
-// A way of reading all items, page by page.
+// One way of reading all items, page by page.
 struct Way {
   std::string name;
   bool query = false;
@@ -74,13 +74,13 @@ std::vector<Way> Ways() {
   ways[5].request.set_index_name("ByStatus");
   ways[6].request = QueryRequest("Things", "pk = :p", {{":p", S("p")}});
   ways[6].request.set_index_name("ByRank");
-  // What the index does not hold is looked up in the table.
+  // Attributes that the index does not project are read from the table.
   ways[6].request.set_select(v1::SELECT_ALL_ATTRIBUTES);
   for (Way& way : ways) way.request.set_limit(kItems / 4);
   return ways;
 }
 
-// What a reader has come to. Pages are added until there are no more, or an error.
+// The state of a reader. Pages are added until there are no more, or an error.
 struct Reading {
   explicit Reading(wire::PageRequest first) : request(std::move(first)) {}
 
@@ -104,10 +104,10 @@ class DroppedUnderReaders : public ::testing::Test {
     database_.CreateTable(Things());
     ASSERT_NO_FATAL_FAILURE(Fill(database_));
   }
-  absl::StatusOr<Page> Read(const HeldState& state, const Way& way, const wire::PageRequest& request) {
+  absl::StatusOr<Page> Read(const PinnedSnapshot& state, const Way& way, const wire::PageRequest& request) {
     return Await<Page>([&](auto done) {
-      way.query ? database_->QueryState(state, request, std::move(done))
-                : database_->ScanState(state, request, std::move(done));
+      way.query ? database_->QuerySnapshot(state, request, std::move(done))
+                : database_->ScanSnapshot(state, request, std::move(done));
     });
   }
   bool AwaitReclaimed() {
@@ -121,7 +121,7 @@ TEST_F(DroppedUnderReaders, PagesOfAHeldStateHaveEveryItem) {
   const std::vector<Way> ways = Ways();
   std::vector<Reading> readings;
   {
-    auto state = database_->HoldState();
+    auto state = database_->PinSnapshot();
     ASSERT_TRUE(state.ok()) << state.status();
     for (const Way& way : ways) {
       readings.emplace_back(way.request);
@@ -139,7 +139,7 @@ TEST_F(DroppedUnderReaders, PagesOfAHeldStateHaveEveryItem) {
     }
     EXPECT_EQ(database_->GetStatus().disk().dropped_count(), 3);
   }
-  database_.CreateTable(TableRequest("Next"));  // So that no view is of before the deletion.
+  database_.CreateTable(TableRequest("Next"));  // So that no view is from before the deletion.
   EXPECT_TRUE(AwaitReclaimed());
 }
 
@@ -164,10 +164,10 @@ TEST_F(DroppedUnderReaders, PagesOfTheirMomentEndWithAnError) {
     EXPECT_THAT(read(ways[i], readings[i].request).status(), IsTableNotFound()) << ways[i].name;
 }
 
-// Where it is split is forgotten with the table, though a state of it is held.
+// The borders of segments are deleted with the table, even if a pinned snapshot still has the table.
 TEST_F(DroppedUnderReaders, SegmentsOfAHeldStateHaveEveryItemOrSayThatTheyAreNoLongerKnown) {
   constexpr int kSegments = 3;
-  auto state = database_->HoldState();
+  auto state = database_->PinSnapshot();
   ASSERT_TRUE(state.ok()) << state.status();
   Way way{"Scan", false, ScanRequest("Things")};
   way.request.set_total_segments(kSegments);
@@ -181,7 +181,7 @@ TEST_F(DroppedUnderReaders, SegmentsOfAHeldStateHaveEveryItemOrSayThatTheyAreNoL
   }
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
   std::this_thread::sleep_for(kReclaimTime);
-  // A page of each, then the same after what is known of tables that are gone was forgotten.
+  // Reads a page of each segment, then the same again after the borders of deleted tables were removed.
   for (Reading& reading : readings) reading.Add(Read(**state, way, reading.request));
   database_.CreateTable(TableRequest("Others"));
   auto other = ScanRequest("Others");
@@ -204,7 +204,7 @@ TEST_F(DroppedUnderReaders, SegmentsOfAHeldStateHaveEveryItemOrSayThatTheyAreNoL
   EXPECT_GE(items, 2 * kSegments * 50u);
 }
 
-// Its view is from before the deletion, its reading from after.
+// The check has a view from before the deletion, and reads after it.
 TEST(CheckOfADroppedTable, SeesEveryRecord) {
   TemporaryDirectory directory;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory.path());
@@ -239,7 +239,7 @@ TEST(CheckOfADroppedTable, SeesEveryRecord) {
   EXPECT_EQ(reply->index_entries_checked(), 2 * kItems);
 }
 
-// The entries of an index that was being filled go with the table, those that came after the deletion too.
+// The entries of an unfinished index are removed with the table, also those written after the deletion.
 TEST(BuildOfADroppedTable, LeavesNothingBehind) {
   TemporaryDirectory directory;
   auto gate = std::make_shared<GateFileSystem>(rocksdb::FileSystem::Default(), [](const std::string& path) {
@@ -258,7 +258,7 @@ TEST(BuildOfADroppedTable, LeavesNothingBehind) {
     std::this_thread::sleep_for(kReclaimTime);
     EXPECT_EQ(database->GetStatus().disk().dropped_count(), 2);
     gate->Open();
-    database.CreateTable(TableRequest("Next"));  // So that no view is of before the deletion.
+    database.CreateTable(TableRequest("Next"));  // So that no view is from before the deletion.
     EXPECT_TRUE(Await([&] { return database->GetStatus().disk().dropped_count() == 0; }));
     EXPECT_TRUE(AwaitNoBuildFiles(directory.path() + "/data"));
     database.CheckIsClean();

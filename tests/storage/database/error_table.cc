@@ -5,7 +5,7 @@
 namespace itemdb::testing::errors {
 namespace {
 
-// Gives the request the placeholders that occur in `text`, as far as there is a meaning for them here.
+// Adds the placeholders that occur in `text` and have a value below.
 template <typename Request>
 void GivePlaceholders(Request* request, const std::string& text) {
   static const auto* kValues = new std::map<std::string, v1::AttributeValue>{{":p", S("p")},

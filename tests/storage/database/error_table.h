@@ -1,6 +1,6 @@
-// The table of every error text of the data model. A row says what provokes an error, which rule the error
-// names, its exact words, code and reason; the test of this file proves each, and that nothing was changed.
-// The rows stand in error_table_*_test.cc, by what they are about:
+// The table of every error text of the data model. A row has a request that causes an error, the rule that
+// the error names, and its exact text, code and reason. The test here sends each request, checks the error,
+// and checks that nothing was changed. The rows are in error_table_*_test.cc, grouped by subject:
 //
 //   INSTANTIATE_TEST_SUITE_P(Items, ErrorTable, ::testing::ValuesIn(ItemErrors()), RuleAndPlace);
 #pragma once
@@ -26,10 +26,10 @@ struct ErrorRow {
   std::string_view reason = kReasonValidation;
 };
 
-// All rows of an instance are asked of one database, which none of them changes:
-//   Things  sorted; the indexes ByA (a) and ByMany (a, b; c, d); the item p/s, see SetUpTestSuite
+// All rows of one INSTANTIATE_TEST_SUITE_P use one database, which no row changes:
+//   Things  with a sort key; the indexes ByA (a) and ByMany (a, b; c, d); the item p/s, see SetUpTestSuite
 //   Single  without a sort key, protected against deletion
-// The client request token "used" was used.
+// The client request token "used" has been used.
 class ErrorTable : public ::testing::TestWithParam<ErrorRow> {
  protected:
   static void SetUpTestSuite();
@@ -40,7 +40,7 @@ class ErrorTable : public ::testing::TestWithParam<ErrorRow> {
   static std::unique_ptr<TestDatabase> database_;
 };
 
-// The name of a row's test: SEM001_0.
+// The name of a row's test, for example SEM001_0.
 std::string RuleAndPlace(const ::testing::TestParamInfo<ErrorRow>& info);
 
 // ---- values
@@ -51,15 +51,15 @@ v1::AttributeValue Strings(std::initializer_list<std::string> texts);
 v1::AttributeValue Numbers(std::initializer_list<std::string> texts);
 v1::AttributeValue Binaries(std::initializer_list<std::string> texts);
 v1::AttributeValue Map(const std::string& name, const v1::AttributeValue& element);
-// `value` in so many lists.
+// `value` inside `times` nested lists.
 v1::AttributeValue Wrapped(int times, v1::AttributeValue value = S("x"));
 std::string Times(int times, const std::string& text, const std::string& separator = "");
 std::string Long(size_t bytes);
 
-// ---- requests, of the item p/s of Things where nothing else is said
+// ---- requests, by default on the item p/s of Things
 
 Provoke Put(v1::Item item, const std::string& table = "Things");
-// A put of the item p/s with one more attribute.
+// A put of the item p/s with one additional attribute.
 Provoke PutValue(const std::string& name, const v1::AttributeValue& value);
 Provoke Write(void (Database::*write)(const wire::WriteItemRequest&, Done<wire::WriteItemReply>,
                                       CancellationPtr),
@@ -67,7 +67,7 @@ Provoke Write(void (Database::*write)(const wire::WriteItemRequest&, Done<wire::
 Provoke Deleting(std::function<void(wire::WriteItemRequest*)> change);
 Provoke Updating(std::function<void(wire::WriteItemRequest*)> change);
 Provoke Getting(std::function<void(wire::GetItemRequest*)> change);
-// All items of p.
+// Queries all items with the partition key p.
 Provoke Querying(std::function<void(wire::PageRequest*)> change);
 Provoke Scanning(std::function<void(wire::PageRequest*)> change);
 // A batch with the key p/s.
@@ -76,15 +76,15 @@ Provoke BatchGetting(std::function<void(wire::BatchGetItemRequest*)> change);
 Provoke BatchWriting(std::function<void(wire::BatchWriteItemRequest*)> change);
 // A transaction that puts transaction/s.
 Provoke Transacting(std::function<void(wire::TransactWriteItemsRequest*)> change);
-// Of the table New, which does not exist.
+// Creates the table New, which does not exist.
 Provoke Creating(std::function<void(v1::CreateTableRequest*)> change);
 
-// ---- requests with an expression; the placeholders that it names have the values of error_table.cc
+// ---- requests with an expression; placeholders in it have the values of error_table.cc
 
-// The condition of a delete.
+// A delete with this condition.
 Provoke Condition(const std::string& text);
 Provoke Update(const std::string& text);
-// Of a get; it may have no placeholders.
+// A get with this projection, which may contain no placeholders.
 Provoke Project(const std::string& text);
 Provoke KeyCondition(const std::string& text, const std::string& index = "",
                      const std::string& table = "Things");

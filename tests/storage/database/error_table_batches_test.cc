@@ -5,7 +5,7 @@
 namespace itemdb::testing::errors {
 namespace {
 
-// Makes the request so many bytes long, with a table's name of more than half of that.
+// Pads the request to `bytes` bytes, more than half of them in a table's name.
 void PadTo(size_t bytes, wire::TransactWriteItemsRequest* request) {
   std::string* name = request->mutable_transact_items(0)->mutable_put()->mutable_table_name();
   *name = Long(bytes - request->ByteSizeLong());
@@ -102,29 +102,26 @@ std::vector<ErrorRow> BatchErrors() {
        "Transaction request cannot include multiple operations on one item"},
       {"SEM-050", Transacting([](auto* r) { r->set_client_request_token(Long(37)); }),
        "ClientRequestToken must be 1 to 36 characters long; it has 37"},
-      // SEM-053
+      // The next four are errors of the request, not reasons of a cancellation (SEM-053).
       {"EXP-01", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_condition_expression("a b");
        }),
        condition + "Syntax error; token: \"b\", near: \"a b\""},
-      // SEM-053
       {"SEM-024", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_condition_expression("a = :v");
        }),
        condition + "An expression attribute value used in expression is not defined; attribute value: :v"},
-      // SEM-053
       {"SEM-001", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_key_or_item(
              Encode({{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}}));
        }),
        "Item size has exceeded the maximum allowed size of 409600 bytes"},
-      // SEM-053
       {"SEM-060", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_return_values_on_condition_check_failure(
              static_cast<v1::ReturnValuesOnConditionCheckFailure>(9));
        }),
        "ReturnValuesOnConditionCheckFailure 9 is unknown"},
-      // SEM-005
+      // An empty key is an error of the request too (SEM-005).
       {"SEM-007", Transacting([](auto* r) {
          r->mutable_transact_items(0)->mutable_put()->set_key_or_item(
              Encode({{"pk", S("")}, {"sk", S("s")}}));
@@ -145,7 +142,7 @@ std::vector<ErrorRow> BatchErrors() {
 
 INSTANTIATE_TEST_SUITE_P(Batches, ErrorTable, ::testing::ValuesIn(BatchErrors()), RuleAndPlace);
 
-// SEM-005: alone an error of the request, in a transaction the reason of its action.
+// A key that is too long: an error of a single request, but a cancellation reason in a transaction (SEM-005).
 TEST(Errors, AKeyThatIsTooLongCancelsItsTransaction) {
   TestDatabase database;
   database.CreateTable(TableRequest("Things"));
@@ -173,7 +170,7 @@ TEST(Errors, AKeyThatIsTooLongCancelsItsTransaction) {
   EXPECT_EQ(database.Get("Things", {{"pk", S("p")}, {"sk", S("s")}}), "");
 }
 
-// SEM-013: our decision for BatchGetItem, where the service compares texts.
+// BatchGetItem compares number keys by value here; the service compares their texts (SEM-013).
 TEST(Errors, EqualNumbersAreOneKeyInABatchOfGets) {
   TestDatabase database;
   auto table = TableRequest("Numbers", /*sorted=*/false);

@@ -1,4 +1,4 @@
-// The other side of the bounds that the error table (error_table.h) provokes: the last value that is allowed.
+// The largest values that are allowed, next to the bounds that the error table (error_table.h) exceeds.
 
 #include "storage/base/limits.h"
 #include "tests/storage/database/error_table.h"
@@ -34,7 +34,7 @@ TEST(Bounds, WhatIsExactlyAtABoundIsAccepted) {
        })},
       {"SEM-022", Deleting([](auto* r) {
          r->set_condition_expression("a <> :v");
-         // The token, and the tag and length of the value's encoding, count too.
+         // The token counts too, and so do the tag and the length of the encoded value.
          SetValue(r, ":v", S(Long((2 << 20) - 2 - 5)));
        })},
       {"SEM-025", Condition("((a = :s) AND b = :s) OR attribute_exists(pk)")},

@@ -158,7 +158,7 @@ std::vector<ErrorRow> ExpressionErrors() {
       {"EXP-24", Project("a.b, a"),
        "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one "
        "of these paths; path one: [a, b], path two: [a]"},
-      // EXP-34
+      // Overlap is an error in projections too (EXP-34).
       {"EXP-24", Project("a[0], a[0]"),
        "Invalid ProjectionExpression: Two document paths overlap with each other; must remove or rewrite one "
        "of these paths; path one: [a, [0]], path two: [a, [0]]"},

@@ -141,9 +141,9 @@ std::vector<ErrorRow> ItemErrors() {
       {"SEM-071", Update("REMOVE c[0]"),
        "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
        "IndexKey: c"},
-      // SEM-115
+      // An attribute name is checked before the table is looked up (SEM-115).
       {"SEM-009", Put(Item({{"", S("p")}}), "Missing"), values + "Empty attribute name"},
-      // SEM-115
+      // The table is looked up before the key is checked against its key schema (SEM-115).
       {"SEM-039", Put(Item({{"pk", N("1")}}), "Missing"),
        "Requested resource not found: Table: Missing not found", absl::StatusCode::kNotFound,
        kReasonResourceNotFound},
@@ -156,8 +156,8 @@ std::vector<ErrorRow> ItemErrors() {
 
 INSTANTIATE_TEST_SUITE_P(Items, ErrorTable, ::testing::ValuesIn(ItemErrors()), RuleAndPlace);
 
-// SEM-092. QUEUE_FULL and DISK_FULL, which need a disk that fails, have their words in
-// tests/storage/engine/failed_sync_test.cc.
+// The size limit of item collections (SEM-092). The texts of QUEUE_FULL and DISK_FULL are tested in
+// tests/storage/engine/failed_sync_test.cc, because they need a failing disk.
 TEST(Errors, AnItemCollectionThatIsTooLargeIsRefusedInItsWords) {
   TemporaryDirectory directory;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
@@ -166,7 +166,7 @@ TEST(Errors, AnItemCollectionThatIsTooLargeIsRefusedInItsWords) {
   auto table = TableRequest("Things");
   AddLocalIndex(&table, "ByA", "a:S", v1::PROJECTION_TYPE_KEYS_ONLY);
   database.CreateTable(table);
-  // 2 + 1 + 2 + 1 + 1 + 93 bytes, and no entry in the index.
+  // The item has 2 + 1 + 2 + 1 + 1 + 93 bytes, and no entry in the index.
   EXPECT_EQ(PutItem(database, WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"b", S(Long(93))}}))
                 .status(),
             absl::OkStatus());

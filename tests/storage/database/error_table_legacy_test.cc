@@ -1,5 +1,5 @@
-// Rows of the error table (error_table.h): the parameters that are older than expressions, like Expected and
-// AttributeUpdates (SEM-112).
+// Rows of the error table (error_table.h): the legacy parameters that are older than expressions, such as
+// Expected and AttributeUpdates (SEM-112).
 
 #include "tests/storage/database/error_table.h"
 
@@ -73,7 +73,7 @@ std::vector<ErrorRow> LegacyErrors() {
       {"SEM-112", Comparing(v1::COMPARISON_OPERATOR_UNSPECIFIED, {N("1")}),
        values + "the condition on attribute a needs a ComparisonOperator: one of EQ, NE, IN, LE, LT, GE, GT, "
                 "BETWEEN, NOT_NULL, NULL, CONTAINS, NOT_CONTAINS, BEGINS_WITH"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"SEM-016", Comparing(v1::COMPARISON_OPERATOR_EQ, {Strings({})}),
        values + "A string set may not be empty (attribute \"a\")"},
       {"SEM-112", Expecting([](auto* e) {
@@ -112,12 +112,12 @@ std::vector<ErrorRow> LegacyErrors() {
        values + "DELETE action with value is not supported for the type N"},
       {"SEM-112", Acting(static_cast<v1::AttributeAction>(9), N("1")),
        values + "the action 9 for attribute a is unknown; it must be PUT, ADD or DELETE"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-28", Acting(v1::ATTRIBUTE_ACTION_ADD, N("1"), "txt"), "Type mismatch for attribute to update"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-10", Acting(v1::ATTRIBUTE_ACTION_ADD, Wrapped(1), "txt"),
        "Type mismatch for attribute to update"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-32", Acting(v1::ATTRIBUTE_ACTION_PUT, S("x"), "pk"),
        values + "Cannot update attribute pk. This attribute is part of the key"},
       {"SEM-112", Acting(v1::ATTRIBUTE_ACTION_PUT, S("x"), ""),
@@ -129,13 +129,13 @@ std::vector<ErrorRow> LegacyErrors() {
        values + "Duplicate value in attribute name: a"},
       {"SEM-112", KeyComparing(v1::COMPARISON_OPERATOR_NE, {S("p")}),
        "Attempted conditional constraint is not an indexable operation"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-21", KeyComparing(v1::COMPARISON_OPERATOR_GT, {S("p")}),
        "Query key condition not supported: partition key attribute pk allows only ="},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"EXP-21", KeyComparing(v1::COMPARISON_OPERATOR_EQ, {S("p")}, "sk"),
        "Query condition missed key schema element: pk"},
-      // SEM-112
+      // The rule also holds for the legacy parameters (SEM-112).
       {"SEM-040", Querying([](auto* r) {
          r->clear_key_condition_expression();
          r->clear_expression_attribute_values();

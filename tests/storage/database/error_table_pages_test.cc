@@ -183,11 +183,11 @@ std::vector<ErrorRow> PageErrors() {
          r->clear_expression_attribute_values();
        }),
        "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request"},
-      // EXP-22
+      // Clauses are checked in the order of the text, and before the table is looked up (EXP-22).
       {"EXP-16", KeyCondition("pk = :p AND begins_with(sk, :n)", "", "Missing"),
        keys + "Incorrect operand type for operator or function; operator or function: begins_with, operand "
               "type: N"},
-      // EXP-22
+      // Clauses are checked in the order of the text, and before the table is looked up (EXP-22).
       {"EXP-08", KeyCondition("pk <> :p AND begins_with(sk, :n)"),
        "Invalid operator used in KeyConditionExpression: <>"},
   };

@@ -163,7 +163,7 @@ std::vector<ErrorRow> TableErrors() {
 
 INSTANTIATE_TEST_SUITE_P(Tables, ErrorTable, ::testing::ValuesIn(TableErrors()), RuleAndPlace);
 
-// SEM-008: wherever a request names a table it may give the table's ARN.
+// A request may name a table by the table's ARN instead of its name (SEM-008).
 TEST(Errors, ATableMayBeNamedByItsArn) {
   TestDatabase database;
   database.CreateTable(TableRequest("Things"));
@@ -178,7 +178,7 @@ TEST(Errors, ATableMayBeNamedByItsArn) {
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_TRUE(reply->has_committed());
   EXPECT_EQ(database.Get(arn, {{"pk", S("p")}, {"sk", S("s")}}), "");
-  // One table under two names is one table.
+  // A table's name and its ARN are the same table.
   *transaction.add_transact_items()->mutable_put() = WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}});
   EXPECT_EQ(RuleOf(database.Transact(transaction).status()), "SEM-048");
 }

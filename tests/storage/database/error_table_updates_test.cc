@@ -55,7 +55,7 @@ std::vector<ErrorRow> UpdateErrors() {
        "The document path provided in the update expression is invalid for update: [gone, k]"},
       {"EXP-26", Update("SET txt[0] = :s"),
        "The document path provided in the update expression is invalid for update: [txt, [0]]"},
-      // EXP-27
+      // A missing parent is an error (EXP-27).
       {"EXP-26", Update("REMOVE gone.k"),
        "The document path provided in the update expression is invalid for update: [gone, k]"},
       {"EXP-28", Update("ADD a :s"),
@@ -73,19 +73,19 @@ std::vector<ErrorRow> UpdateErrors() {
        "An operand in the update expression has an incorrect data type"},
       {"EXP-30", Update("SET a = n - :s"),
        update + "Incorrect operand type for operator or function; operator or function: -, operand type: S"},
-      // EXP-30
+      // Overflow of arithmetic is an error (EXP-30).
       {"SEM-011", Update("ADD huge :big"), "Attempting to store more than 38 significant digits in a Number"},
-      // EXP-30
+      // Overflow of arithmetic is an error (EXP-30).
       {"SEM-011", Update("SET a = huge + :one"),
        "Attempting to store more than 38 significant digits in a Number"},
-      // EXP-31
+      // The operand of if_not_exists may not be a sum (EXP-31).
       {"EXP-01", Update("SET a = if_not_exists(a, b + :n)"),
        update + "Syntax error; token: \"+\", near: \"b + :n\""},
       {"EXP-32", Update("SET pk = :s"),
        values + "Cannot update attribute pk. This attribute is part of the key"},
       {"EXP-32", Update("REMOVE sk.x"),
        values + "Cannot update attribute sk. This attribute is part of the key"},
-      // SEM-115
+      // Mixed parameters are found before errors in expressions (SEM-115).
       {"SEM-026", Updating([](auto* r) {
          r->set_table_name("Missing");
          r->set_update_expression("SET");
@@ -93,14 +93,14 @@ std::vector<ErrorRow> UpdateErrors() {
        }),
        "Can not use both expression and non-expression parameters in the same request: Non-expression "
        "parameters: {AttributeUpdates} Expression parameters: {UpdateExpression}"},
-      // SEM-115
+      // Errors in expressions are found before the key is decoded (SEM-115).
       {"EXP-01", Updating([](auto* r) {
          r->set_table_name("Missing");
          r->set_update_expression("SET");
          r->set_key_or_item("no item");
        }),
        update + "Syntax error; token: \"<EOF>\", near: \"SET\""},
-      // SEM-115
+      // The key schema is checked before the attributes that the update changes (SEM-115).
       {"SEM-007", Updating([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}}));
          r->set_update_expression("SET pk = :v");

@@ -42,7 +42,7 @@ TEST_F(Explain, SaysTheKeyRangeInWordsAndInBytes) {
     const char* index;
     const char* condition;
     const char* key_range;
-    // Of the encoding drawn in storage/keys/key_codec.h.
+    // Bytes of the key encoding in storage/keys/key_codec.h.
     const char* lower;
     const char* upper;
   };
@@ -96,7 +96,7 @@ TEST_F(Explain, CountsWhatThePageReadAndFetched) {  // SEM-027, SEM-028
   plan = Plan(query);
   EXPECT_EQ(plan.bytes_read(), 2 * entry);
   EXPECT_EQ(plan.base_items_read(), 2);
-  // The range is the query's, wherever a page of it starts.
+  // The range is that of the query, whichever page is read.
   query.set_exclusive_start_key(Encode({{"pk", S("p")}, {"rate", N("-1.5")}, {"sk", S("b")}}));
   v1::ReadPlan next = Plan(query);
   EXPECT_EQ(next.upper_bound(), plan.upper_bound());

@@ -1,7 +1,7 @@
-// An index that is created while random writes go on is the one that a quiet table would have got.
+// An index that is created during random writes equals the index of a table without writes.
 //
-//   ITEMDB_TEST_SEED=n          that seed only
-//   ITEMDB_INDEX_BUILD_SEEDS=n  so many of them (default 20)
+//   ITEMDB_TEST_SEED=n          runs only that seed
+//   ITEMDB_INDEX_BUILD_SEEDS=n  the number of seeds (default 20)
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWriters = 3;
 constexpr uint64_t kKeys = 120;
-// Each writer goes on for so many writes at least, and until the indexes are there.
+// Each writer makes at least this many writes, and stops when the indexes are ACTIVE.
 constexpr int kMinWrites = 60;
 
 class RandomWriter {
@@ -82,7 +82,7 @@ void RunSeed(uint64_t seed) {
   options.durable = random() % 2 == 0;
   options.index_build_bytes = 1'000 << random() % 7;
   if (random() % 2 == 0) options.memtable_bytes = 1 << 20;
-  // A build keeps the changes that it needs, whatever the retention is.
+  // A build pins the changes that it needs, whatever the retention.
   if (random() % 2 == 0) {
     options.change_retention = std::chrono::milliseconds(1);
     options.change_trim_interval = std::chrono::milliseconds(1);
@@ -114,7 +114,7 @@ void RunSeed(uint64_t seed) {
     threads.clear();
   };
   start_writers();
-  // Some are deleted before they are there.
+  // Some indexes are deleted before they are ACTIVE.
   const uint64_t given_up = random() % 3;
   const auto create = CreateIndexRequest("Things", "After", {"grp:S", "n:N"}, 1);
   for (uint64_t i = 0; i <= given_up; ++i) {
@@ -125,7 +125,7 @@ void RunSeed(uint64_t seed) {
     auto deleted = UpdateTable(*database, DeleteIndexRequest("Things", "After"));
     EXPECT_TRUE(deleted.ok()) << deleted.status();
   }
-  // Some go on after a restart, or several.
+  // Some builds continue after one or several restarts.
   for (uint64_t restarts = random() % 3; restarts > 0; --restarts) {
     stop_writers();
     database.Reopen();
@@ -136,7 +136,7 @@ void RunSeed(uint64_t seed) {
   stop_writers();
   EXPECT_EQ(ScanIndex(database, "After"), ScanIndex(database, "Before"));
   database.CheckIsClean();
-  // Writes keep it so, and so does a restart.
+  // The index stays equal after further writes and a restart.
   for (int i = 0; i < 20; ++i) first.Write();
   database.Reopen();
   EXPECT_EQ(ScanIndex(database, "After"), ScanIndex(database, "Before"));

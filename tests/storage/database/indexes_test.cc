@@ -1,4 +1,4 @@
-// Secondary indexes: what has an entry, what refuses a write, and queries by keys of several attributes.
+// Secondary indexes: which items have entries, which writes are refused, queries by several attributes.
 
 #include "tests/storage/database/requests.h"
 
@@ -25,7 +25,7 @@ TEST(Indexes, CarryWhatTheirProjectionSays) {  // SEM-068
   AddIndex(&table, "Keys", {"kind:S"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
   AddIndex(&table, "Some", {"kind:S", "rate:N"}, 1, v1::PROJECTION_TYPE_INCLUDE, {"note", "pk", "absent"});
   AddIndex(&table, "Everything", {"rate:N"}, 1, v1::PROJECTION_TYPE_ALL);
-  AddIndex(&table, "Twin", {"rate:N"}, 1, v1::PROJECTION_TYPE_ALL);  // SEM-067: the same definition twice.
+  AddIndex(&table, "Twin", {"rate:N"}, 1, v1::PROJECTION_TYPE_ALL);  // Same definition (SEM-067).
   database.CreateTable(table);
   ASSERT_TRUE(database
                   .Put("Things", {{"pk", S("p")},
@@ -93,7 +93,7 @@ TEST_F(WideIndex, HasNoEntryWhenAnyKeyAttributeIsMissing) {  // SEM-069, SEM-083
   database_.CheckIsClean();
 }
 
-// A write is refused even when another key attribute is missing, so that no entry would be made.
+// A write is refused even if another key attribute is missing and the item would have no entry.
 TEST_F(WideIndex, RefusesWritesWithAKeyOfTheWrongTypeOrEmpty) {  // SEM-070, SEM-083
   v1::AttributeValue null;
   null.set_null(true);
@@ -121,7 +121,7 @@ TEST_F(WideIndex, RefusesWritesWithAKeyOfTheWrongTypeOrEmpty) {  // SEM-070, SEM
   EXPECT_THAT(ScanAll(database_, ScanRequest("Things")), IsEmpty());
 }
 
-TEST_F(WideIndex, LimitsTheSumOfItsKeySizes) {  // SEM-084; numbers count by SEM-003
+TEST_F(WideIndex, LimitsTheSumOfItsKeySizes) {  // SEM-084, SEM-003 (size of numbers)
   struct Row {
     const char* name;
     v1::AttributeValue h1, h2, r1, r2, r3;
@@ -264,7 +264,7 @@ TEST_F(WideIndex, RefusesItsKeyAttributesInAFilter) {  // SEM-040, SEM-086
         IsInvalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: " +
                   std::string(name)));
   }
-  // The table's key is no key here.
+  // The table's key attributes are not key attributes of the index.
   Put("a", S("h"), N("1"), B("b"), N("2"), S("r"));
   Put("b", S("h"), N("1"), B("b"), N("2"), S("r"));
   auto query = Query("h1 = :a AND h2 = :b", {{":a", S("h")}, {":b", N("1")}, {":p", S("b")}});
@@ -296,11 +296,11 @@ TEST_F(WideIndex, FollowsItsItems) {  // SEM-074, SEM-075, INC-29
         database_.Update(UpdateRequest("Things", {{"pk", S("a")}, {"sk", S("s")}}, expression, values));
     ASSERT_TRUE(reply.ok()) << reply.status();
   };
-  update("SET r2 = :v", {{":v", N("3")}});  // Another key: the old entry goes.
+  update("SET r2 = :v", {{":v", N("3")}});  // A new index key: the old entry is deleted.
   EXPECT_THAT(entries(), ElementsAre("h1=h h2=1 pk=a r1=b: \"b\" r2=3 r3=r sk=s"));
-  update("SET note = :v", {{":v", S("n")}});  // Another payload under the same key.
+  update("SET note = :v", {{":v", S("n")}});  // A new payload with the same index key.
   EXPECT_THAT(entries(), ElementsAre("h1=h h2=1 note=n pk=a r1=b: \"b\" r2=3 r3=r sk=s"));
-  update("SET extra = :v", {{":v", S("n")}});  // Nothing that the index holds.
+  update("SET extra = :v", {{":v", S("n")}});  // The index does not project it.
   EXPECT_THAT(entries(), ElementsAre("h1=h h2=1 note=n pk=a r1=b: \"b\" r2=3 r3=r sk=s"));
   Put("a", S("g"), N("1"), B("b"), N("2"), S("r"));
   Put("b", S("f"), N("1"), B("b"), N("2"), S("r"));

@@ -1,4 +1,4 @@
-// The sizes of item collections of tables with local indexes: what replies say of them (SEM-066), and their
+// The sizes of item collections in tables with local indexes: the metrics in replies (SEM-066), and the size
 // limit (SEM-092, ERR-12).
 
 #include <array>
@@ -14,8 +14,8 @@ using ::testing::IsEmpty;
 
 constexpr double kGb = 1 << 30;
 
-// An item of pk, sk and rate "1" has 2 + 1 + 2 + 1 + 4 + 2 bytes with a collection and sort key of one
-// character, and so has its entry in ByRank; padding counts only for the item.
+// An item of pk, sk and rate "1" has 2 + 1 + 2 + 1 + 4 + 2 bytes, if pk and sk have one character. Its entry
+// in ByRank has as many. Padding counts for the item only.
 constexpr int64_t kItem = 12;
 
 DatabaseOptions Small(const std::string& directory) {
@@ -34,7 +34,7 @@ class ItemCollections : public ::testing::Test {
     database_.CreateTable(TableRequest("Plain"));
   }
 
-  // Of "zzz...", which has the name's one byte too.
+  // Adds an attribute z of `padding` bytes, if not 0; its name has one more byte.
   static wire::WriteItemRequest PutRequest(const std::string& pk, const std::string& sk, size_t padding = 0) {
     auto request = WriteRequest(
         "Things", {{"pk", S(pk)}, {"sk", S(sk)}, {"rate", N("1")}, {"z", S(std::string(padding, 'z'))}});
@@ -44,7 +44,7 @@ class ItemCollections : public ::testing::Test {
     request.set_return_item_collection_metrics(v1::RETURN_ITEM_COLLECTION_METRICS_SIZE);
     return request;
   }
-  // "pk=p 24 24" of a reply.
+  // The metrics of a reply as "pk=p 24 24".
   static std::string Shown(const wire::ItemCollectionMetrics& metrics) {
     std::string shown = Show(metrics.item_collection_key());
     for (double gb : metrics.size_estimate_range_gb())
@@ -149,7 +149,7 @@ TEST_F(ItemCollections, MayNotGrowBeyondTheLimit) {  // SEM-092, ERR-12
   EXPECT_TRUE(
       database_.Put("Plain", {{"pk", S("p")}, {"sk", S("1")}, {"z", S(std::string(5'000, 'z'))}}).ok());
 
-  // A batch counts as a whole, and is refused as a whole.
+  // A batch is checked as a whole, and refused as a whole.
   wire::BatchWriteItemRequest batch;
   auto* table = batch.add_request_items();
   table->set_table_name("Things");
@@ -158,7 +158,7 @@ TEST_F(ItemCollections, MayNotGrowBeyondTheLimit) {  // SEM-092, ERR-12
   EXPECT_EQ(ReasonOf(BatchWrite(database_, batch).status()), kReasonItemCollectionSizeLimitExceeded);
   EXPECT_EQ(database_.Get("Things", {{"pk", S("r")}, {"sk", S("1")}}), "");
 
-  // What makes room in the same transaction counts.
+  // A delete in the same transaction makes room.
   wire::TransactWriteItemsRequest transaction;
   *transaction.add_transact_items()->mutable_put() = PutRequest("p", "2", 100);
   auto cancelled = database_.Transact(transaction);
@@ -175,7 +175,7 @@ TEST_F(ItemCollections, MayNotGrowBeyondTheLimit) {  // SEM-092, ERR-12
   database_.CheckIsClean();
 }
 
-// A database opened with a smaller limit: what is too large may shrink, but not grow.
+// The database is opened with a smaller limit: a collection above the limit may shrink, but not grow.
 TEST_F(ItemCollections, ThatAreTooLargeMayShrink) {  // SEM-092
   ASSERT_TRUE(PutItem(database_, PutRequest("p", "1", 900)).ok());
   ASSERT_TRUE(PutItem(database_, PutRequest("p", "2")).ok());
@@ -186,7 +186,7 @@ TEST_F(ItemCollections, ThatAreTooLargeMayShrink) {  // SEM-092
   EXPECT_EQ(Shown(PutItem(smaller, PutRequest("p", "1", 800))), "pk=p 849 849");
   EXPECT_EQ(ReasonOf(PutItem(smaller, PutRequest("p", "1", 801)).status()),
             kReasonItemCollectionSizeLimitExceeded);
-  // A transaction is judged as a whole.
+  // A transaction is checked as a whole.
   wire::TransactWriteItemsRequest transaction;
   *transaction.add_transact_items()->mutable_put() = PutRequest("p", "1", 700);
   *transaction.add_transact_items()->mutable_put() = PutRequest("p", "2", 90);
@@ -195,7 +195,7 @@ TEST_F(ItemCollections, ThatAreTooLargeMayShrink) {  // SEM-092
   EXPECT_TRUE(committed->has_committed()) << committed->ShortDebugString();
 }
 
-// The records of collections stand among other counters; those must all be found again.
+// The records of collections are next to other size statistics, which must all be found after a restart.
 TEST_F(ItemCollections, LeaveTheCountOfRequestTokensAlone) {
   for (const char* token : {"first", "second"}) {
     auto put = PutRequest("p", token);
@@ -206,7 +206,7 @@ TEST_F(ItemCollections, LeaveTheCountOfRequestTokensAlone) {
   }
 }
 
-// A table made again under its name starts from nothing; neighbours keep their collections.
+// A new table with the same name starts with no collections; other tables keep theirs.
 TEST_F(ItemCollections, GoWithTheirTable) {
   auto other = TableRequest("Other");
   AddLocalIndex(&other, "ByRank", "rate:N", v1::PROJECTION_TYPE_KEYS_ONLY);

@@ -1,4 +1,4 @@
-// Items through the database's face: what single writes and reads promise.
+// Items through Database: single writes and reads.
 
 #include "gmock/gmock.h"
 #include "tests/support/test_database.h"
@@ -73,8 +73,8 @@ TEST(Items, AnIndexHoldsOnlyItemsThatHaveAllItsKeys) {  // SEM-069, SEED-010
   database.CheckIsClean();
 }
 
-// After a start RocksDB holds only the first few files open and answers "may exist", not "ask the disk", for
-// the others when it may not open them: that once read as a damaged record.
+// After a start RocksDB has only some table files open. For the others, a read that may not open files
+// returns "may exist" instead of "ask the disk". That was once reported as a damaged record.
 TEST(Items, AreReadFromFilesThatWereNotOpenYet) {
   TestDatabase database;
   auto name = [](int i) { return "table" + std::to_string(i); };

@@ -1,5 +1,5 @@
-// The parameters from before there were expressions (SEM-112) say what the expressions say that they stand
-// for; the two do not mix (SEM-026).
+// The legacy parameters mean the same as the expressions that replaced them (SEM-112). A request with both is
+// refused (SEM-026).
 
 #include "tests/storage/database/requests.h"
 
@@ -96,8 +96,8 @@ struct ComparisonRow {
   Values values;
 };
 
-// Every operator with arguments of every type it takes, as filter and as expected, against the expression
-// that says the same, on items with every type of value and without one.
+// Every operator with arguments of every type that it accepts, as a filter and as Expected, compared with the
+// expression of the same meaning, on items with every type of value and without the attribute.
 TEST_F(Legacy, EveryOperatorMeansWhatItsExpressionMeans) {
   v1::AttributeValue truth, map, numbers, bytes;
   truth.set_bool_(true);
@@ -163,7 +163,7 @@ TEST_F(Legacy, EveryOperatorMeansWhatItsExpressionMeans) {
     AddFilter(&query, "a", row.comparison, row.values);
     EXPECT_EQ(QueryAll(database_, query), wanted);
 
-    // The same as a condition of deletes that put back what they find.
+    // The same as a condition of deletes; a deleted item is put back.
     std::vector<std::string> expected;
     for (const std::string& item : ScanAll(database_, ScanRequest("Things"))) {
       auto request = Key(item.substr(item.find("sk=") + 3));
@@ -210,7 +210,7 @@ TEST_F(Legacy, ConditionsAreJoinedByTheConditionalOperator) {
   EXPECT_TRUE(reply->has_result());
 }
 
-// Value and Exists, the forms of Expected that are older than its operators.
+// Value and Exists: the forms of Expected that are older than its operators.
 TEST_F(Legacy, ExpectedWithValueOrExistsIsAConditionToo) {
   auto put = WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"a", N("1")}});
   Expect(&put, "pk")->set_exists(false);
@@ -277,7 +277,7 @@ TEST_F(Legacy, UpdatesPutAddAndDelete) {
   EXPECT_EQ(Show(reply->result().attributes()).find(" set="), std::string::npos);
 }
 
-// EXP-33 holds for them as for expressions.
+// The rule for updates of missing items is the same as for expressions (EXP-33).
 TEST_F(Legacy, AnUpdateOfAMissingItemCreatesItUnlessItOnlyDeletes) {
   auto update = Key();
   const v1::AttributeValue set = StringsOf({"a"}), number = N("1");
@@ -372,7 +372,7 @@ TEST_F(Legacy, AttributesToGetAreTheOnlyOnesReturned) {
   EXPECT_THAT(QueryAll(database_, query), ElementsAre("a.b=1"));
 }
 
-// SEM-050: attributes in any order and numbers in any writing are the same request.
+// Attributes in another order and numbers in another notation are the same request for a token (SEM-050).
 TEST_F(Legacy, ATokenKnowsItsRequestAgainInAnyOrder) {
   const v1::AttributeValue one = N("1"), same_one = N("1.0"), two = N("2");
   auto update = Key();
@@ -403,7 +403,7 @@ TEST_F(Legacy, ATokenKnowsItsRequestAgainInAnyOrder) {
   EXPECT_EQ(ReasonOf(database_.Update(different).status()), kReasonIdempotentParameterMismatch);
 }
 
-// Updates and names: as many as an expression has room for; one more is refused.
+// Updates and attribute names: as many as an expression can hold; one more is refused.
 TEST_F(Legacy, EntriesAreBounded) {
   for (int entries : {1'000, 1'001}) {
     SCOPED_TRACE(entries);
@@ -425,8 +425,8 @@ TEST_F(Legacy, EntriesAreBounded) {
   }
 }
 
-// Each is evaluated for every item that is read: no more conditions than an expression may have operators,
-// and no more values than fit its text.
+// Every condition is evaluated for every item read. So there may be as many conditions as an expression may
+// have operators, and as many values as fit into its text.
 TEST_F(Legacy, ConditionsAndTheirValuesAreBounded) {
   for (int entries : {300, 301}) {
     SCOPED_TRACE(entries);

@@ -1,4 +1,4 @@
-// Global indexes that are created on and deleted from a live table (SEM-088, SEM-095..097, OP-05).
+// Global indexes that are created on and deleted from a live table (SEM-088, SEM-095 to SEM-097, OP-05).
 #include <filesystem>
 #include <thread>
 
@@ -36,7 +36,7 @@ class LiveIndexes : public ::testing::Test {
   absl::StatusOr<v1::UpdateTableReply> Update(const v1::UpdateTableRequest& request) {
     return UpdateTable(*database_, request);
   }
-  // ByGroup, sorted by rank, of everything.
+  // Creates ByGroup, sorted by rank, with all attributes.
   absl::Status CreateByGroup() {
     return Update(CreateIndexRequest("Things", "ByGroup", {"grp:S", "rank:N"}, 1)).status();
   }
@@ -49,11 +49,11 @@ class LiveIndexes : public ::testing::Test {
     request.set_index_name(index);
     return ScanAll(database_, request);
   }
-  // The tests end with an open gate: closing waits for the file that is being written.
+  // Opens the gate, because closing the database waits for the file that is being written.
   void TearDown() override { gate_->Open(); }
 
   TemporaryDirectory directory_;
-  // Shut, it holds up a build when the entries are sorted and before they are in the index.
+  // While it is shut, a build stops when its entries are sorted and not yet in the index.
   std::shared_ptr<GateFileSystem> gate_ = std::make_shared<GateFileSystem>(
       rocksdb::FileSystem::Default(),
       [](const std::string& path) { return path.find("/builds/") != std::string::npos; });
@@ -99,7 +99,7 @@ TEST_F(LiveIndexes, LeaveOutItemsThatCannotBeInThemAndCountThem) {  // SEM-097
   EXPECT_THAT(ScanIndex("ByGroup"), ElementsAre("grp=g pk=p rank=1 sk=good"));
   EXPECT_EQ(Describe(database_, "Things").global_secondary_indexes(0).skipped_items(), 3);
   database_.CheckIsClean();
-  // They can be read, mended and deleted.
+  // Such items can be read, corrected and deleted.
   EXPECT_TRUE(Put("number", S("g"), "2").ok());
   EXPECT_TRUE(database_.Delete("Things", {{"pk", S("p")}, {"sk", S("empty")}}).ok());
   EXPECT_THAT(ScanIndex("ByGroup"), SizeIs(2));
@@ -179,7 +179,7 @@ TEST_F(LiveIndexes, CanBeDeletedWhileTheyAreFilled) {  // SEM-097
   ASSERT_TRUE(deleted.ok()) << deleted.status();
   EXPECT_TRUE(Put("2", N("2")).ok());
   gate_->Open();
-  // The next one is begun when that one was given up.
+  // The next build starts when the first is given up.
   ASSERT_TRUE(Update(CreateIndexRequest("Things", "ByGroup", {"grp:N"}, 1)).ok());
   AwaitIndexes(*database_, "Things");
   EXPECT_THAT(ScanIndex("ByGroup"), ElementsAre("grp=2 pk=p rank=1 sk=2"));
@@ -201,7 +201,7 @@ TEST_F(LiveIndexes, GoWithTheirTableWhileTheyAreFilled) {
   database_.CheckIsClean();
 }
 
-// As after kill -9: the directory as it is while an index is being filled.
+// As after kill -9: a copy of the directory during a backfill.
 TEST_F(LiveIndexes, AreBegunAnewAfterACrash) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(Put(std::to_string(i), S("g"), std::to_string(i)).ok());
   gate_->Shut();
@@ -295,7 +295,7 @@ TEST_F(LiveIndexes, AreCheckedBeforeTheyAreCreated) {  // SEM-093, SEM-095, SEM-
   request = good;
   request.add_global_secondary_index_deletions("Missing");
   EXPECT_THAT(Update(request).status(), IsLimitExceeded("Only 1 online index"));
-  // An attribute of a key has one type (SEM-073).
+  // An attribute has one type in all keys (SEM-073).
   request = CreateIndexRequest("Things", "ByKey", {"sk:N"}, 1);
   EXPECT_THAT(Update(request).status(), IsInvalid("attribute sk is a key attribute already"));
   const absl::Status missing = Update(DeleteIndexRequest("Things", "Missing")).status();
@@ -303,7 +303,7 @@ TEST_F(LiveIndexes, AreCheckedBeforeTheyAreCreated) {  // SEM-093, SEM-095, SEM-
   EXPECT_THAT(MessageOf(missing), HasSubstr("has no global secondary index Missing"));
   EXPECT_EQ(Describe(database_, "Things").global_secondary_indexes_size(), 0);
 
-  request = good;  // Attributes of no key are ignored (SEM-093).
+  request = good;  // Definitions of attributes outside keys are ignored (SEM-093).
   auto* spurious = request.add_attribute_definitions();
   spurious->set_attribute_name("spurious");
   spurious->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);

@@ -1,5 +1,4 @@
-// Local secondary indexes (SEM-091): how they are defined, what they hold, and reads that ask for more than
-// that.
+// Local secondary indexes: their definitions, their entries, and reads of other attributes (SEM-091).
 
 #include <algorithm>
 #include <functional>
@@ -82,7 +81,7 @@ TEST(LocalIndexes, RefusedDefinitionsSayWhatIsWrong) {
   }
 }
 
-// SEM-067, SEM-091: five beside twenty global ones, described as they were asked for.
+// Five local and twenty global indexes are allowed, and described as they were defined (SEM-067, SEM-091).
 TEST(LocalIndexes, AsManyAsAllowedAreKeptAcrossARestart) {
   TestDatabase database;
   auto table = TableRequest("Things");
@@ -105,7 +104,7 @@ TEST(LocalIndexes, AsManyAsAllowedAreKeptAcrossARestart) {
       EXPECT_EQ(index.key_schema(1).attribute_name(), j == 0 ? "sk" : "rate");
       EXPECT_EQ(index.projection().SerializeAsString(),
                 table.local_secondary_indexes(j).projection().SerializeAsString());
-      EXPECT_EQ(index.item_count(), j == 0 ? 2 : 1);  // SEM-069
+      EXPECT_EQ(index.item_count(), j == 0 ? 2 : 1);  // Items without the key are left out.
       EXPECT_EQ(index.index_size_bytes(), j == 0 ? 12 : 6 + (4 + 2) + (j == 1 ? 2 : 0));
     }
     database.CheckIsClean();
@@ -113,7 +112,7 @@ TEST(LocalIndexes, AsManyAsAllowedAreKeptAcrossARestart) {
   }
 }
 
-// Items of one collection whose ranks run against their sort keys; only `x` is in the entries besides keys.
+// Items of one collection whose ranks descend as their sort keys ascend; ByRank projects the keys and x.
 class LocalIndex : public ::testing::Test {
  protected:
   LocalIndex() {
@@ -143,7 +142,7 @@ class LocalIndex : public ::testing::Test {
   static wire::PageRequest Query(const std::string& index, const std::string& more = "") {
     auto query = QueryRequest("Things", "pk = :p" + more, {{":p", S("p")}});
     query.set_index_name(index);
-    query.set_consistent_read(true);  // SEM-041
+    query.set_consistent_read(true);  // Allowed on local indexes (SEM-041).
     return query;
   }
 
@@ -159,7 +158,7 @@ TEST_F(LocalIndex, SortsACollectionByItsOwnKeyAndLeavesOutItemsWithoutIt) {  // 
   SetValue(&ranged, ":high", N("-2"));
   ranged.set_scan_index_forward(false);
   EXPECT_THAT(QueryAll(database_, ranged), ElementsAre("pk=p rate=-2 sk=s2 x=2", "pk=p rate=-3 sk=s3 x=3"));
-  EXPECT_THAT(Put(9, S("no number")).status(),  // SEM-070
+  EXPECT_THAT(Put(9, S("no number")).status(),  // The type must fit (SEM-070).
               IsInvalid("Type mismatch for Index Key rate Expected: N Actual: S IndexName: Global"));
   database_.CheckIsClean();
 }
@@ -194,7 +193,7 @@ TEST_F(LocalIndex, GivesWhatItDoesNotHoldFromTheTable) {  // SEM-036, SEM-091
        {"pk=p rate=-4 sk=s4 x=4"}},
       {"filter, all attributes",
        [](auto* q) {
-         q->set_filter_expression("sk = :s");  // The table's sort key is no key of the index (SEM-040).
+         q->set_filter_expression("sk = :s");  // The table's sort key is not in the index's key (SEM-040).
          q->set_select(v1::SELECT_ALL_ATTRIBUTES);
          SetValue(q, ":s", S("s2"));
        },
@@ -252,7 +251,7 @@ TEST_F(LocalIndex, RefusesWhatAGlobalIndexOrAnyIndexRefuses) {
   global = Query("Global");
   global.set_projection_expression("y");
   EXPECT_THAT(database_.Query(global).status(),
-              IsInvalid("does not project one or more projected"));  // SEM-037
+              IsInvalid("does not project one or more projected"));  // A global index (SEM-037).
   auto local = Query("ByRank");
   local.set_filter_expression("rate > :p");
   EXPECT_THAT(database_.Query(local).status(), IsInvalid("Primary key attribute: rate"));  // SEM-040
@@ -262,8 +261,8 @@ TEST_F(LocalIndex, RefusesWhatAGlobalIndexOrAnyIndexRefuses) {
               IsInvalid("exactly these attributes: pk, rate, sk"));  // SEM-032
 }
 
-// SEM-028: the entries are what a page is measured by; items of 300 KB end it sooner, and what they hold is
-// accounted for to the table, each by itself.
+// A page ends at 1 MiB of index entries, or sooner at 1 MiB of fetched items (SEM-028). The table is charged
+// for fetched items, each by itself.
 TEST_F(LocalIndex, FetchedItemsBoundAPageAndAreAccountedForToTheTable) {  // SEM-062, SEM-065
   for (int i = 1; i <= 6; ++i) ASSERT_TRUE(Put(i, N(std::to_string(i)), 300'000).ok());
   auto query = Query("Keys");
@@ -308,8 +307,7 @@ TEST_F(LocalIndex, WritesAreAccountedForUnderTheirOwnHeading) {  // SEM-064
   EXPECT_EQ(moved->consumed_capacity().local_secondary_indexes().at("ByRank").capacity_units(), 2.0);
 }
 
-// The entries are in memory but of their items only some, then nothing is: reading goes on where it had to
-// wait.
+// First the cache holds the entries and some of the items, then nothing: a read continues where it waited.
 TEST(LocalIndexes, FetchItemsFromDisk) {
   TestDatabase database;
   auto table = TableRequest("Things");

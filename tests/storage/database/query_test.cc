@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A number with leading zeros, so that text sorts as numbers do.
+// A number with leading zeros, so that its text sorts as the number does.
 std::string Padded(int number) {
   std::string text = std::to_string(number);
   return std::string(5 - text.size(), '0') + text;
@@ -48,8 +48,8 @@ class Query : public ::testing::Test {
   TestDatabase database_;
 };
 
-// SEM-027: 1 MiB of item size as counted, and the item that crosses it, whatever the filter and projection
-// leave.
+// A page has 1 MiB of items, counted by item size, and the item that crosses this bound, whatever the filter
+// and projection leave out (SEM-027).
 TEST_F(Query, APageIsAMebibyteAndTheItemThatCrosses) {
   constexpr int kItems = 12;
   constexpr size_t kItemBytes = 200'000;
@@ -75,7 +75,7 @@ TEST_F(Query, APageIsAMebibyteAndTheItemThatCrosses) {
 }
 
 TEST_F(Query, APageStopsExactlyAtAMebibyte) {  // SEM-027
-  // Four items of a quarter each, one byte less in the last the second time.
+  // Four items of a quarter of the bound each; the second time the last one is a byte shorter.
   for (int i = 0; i < 5; ++i) Put("p", Padded(i), {{"fat", S(std::string((1 << 18) - 13, 'x'))}});
   auto page = database_.Query(Collection("p"));
   ASSERT_TRUE(page.ok());
@@ -119,7 +119,7 @@ TEST_F(Query, LimitCountsItemsBeforeTheFilter) {  // SEM-029, SEM-030
     std::vector<std::string> items;
     bool more;
   };
-  // Empty pages may have more behind them; the page that ends with the last item does not know that it is the
+  // A page may be empty and not the last. A page that ends with the last item does not know that it is the
   // last.
   const Row rows[] = {{{}, true}, {{"n=2 pk=p sk=00002"}, true}, {{"n=2 pk=p sk=00005"}, true}, {{}, false}};
   for (const Row& row : rows) {
@@ -137,7 +137,7 @@ TEST_F(Query, LimitCountsItemsBeforeTheFilter) {  // SEM-029, SEM-030
   }
 }
 
-// Longer pages are continued on another thread: nothing may be lost or repeated there.
+// Long pages continue on another thread, where no item may be lost or repeated.
 TEST_F(Query, PagesOfThousandsOfItemsAreWhole) {  // SEM-035, OP-17
   constexpr int kItems = 1200;
   std::vector<std::string> forward;
@@ -177,7 +177,7 @@ TEST_F(Query, AStartKeyNeedNotBeThatOfAnItem) {  // SEM-032
   EXPECT_THAT(QueryAll(database_, query), IsEmpty());
   auto ranks = Ranks("g");
   ranks.set_projection_expression("sk");
-  // Behind all entries of rate 'b' whose table key is less than this one.
+  // After all entries of rate 'b' whose table key is less than this one.
   ranks.set_exclusive_start_key(Encode({{"pk", S("a")}, {"sk", S("z")}, {"grp", S("g")}, {"rate", N("98")}}));
   EXPECT_THAT(QueryAll(database_, ranks), ElementsAre("sk=b", "sk=d", "sk=f"));
   ranks.set_exclusive_start_key(
@@ -320,7 +320,7 @@ TEST_F(Query, MalformedRequestsAreRefused) {
   }
 }
 
-// A queue leaves deletions behind: going past them must not hold the thread that carries the request.
+// A deleted queue leaves deletions in RocksDB; skipping them must not block the network thread.
 TEST_F(Query, PastManyDeletedItemsIsAnsweredByAnIoThread) {
   Put("short", "one");
   for (int i = 0; i < 1'500; ++i) {

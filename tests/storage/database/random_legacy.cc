@@ -22,7 +22,7 @@ bool BeginsWith(Found found, const v1::AttributeValue& prefix) {
   return HasTypeOf(found, prefix) && TextOf(*found).starts_with(TextOf(prefix));
 }
 
-// A part of a text, an element of a set of strings or of a list.
+// Whether `part` is part of a text, or an element of a set of strings or of a list.
 bool Contains(const v1::AttributeValue& whole, const v1::AttributeValue& part) {
   if (whole.has_ss()) {
     return part.has_s() && std::count(whole.ss().values().begin(), whole.ss().values().end(), part.s()) > 0;
@@ -35,7 +35,7 @@ bool Contains(const v1::AttributeValue& whole, const v1::AttributeValue& part) {
          TextOf(whole).find(TextOf(part)) != std::string::npos;
 }
 
-// What `comparison` with `values` says of an attribute.
+// The result of `comparison` with `values` for an attribute.
 bool Holds(v1::ComparisonOperator comparison, const std::vector<v1::AttributeValue>& values, Found found) {
   switch (comparison) {
     case v1::COMPARISON_OPERATOR_NOT_NULL:
@@ -92,7 +92,7 @@ RandomComparison AnyComparison(RandomRequests& random, const TableModel& table, 
       break;
     case v1::COMPARISON_OPERATOR_CONTAINS:
     case v1::COMPARISON_OPERATOR_NOT_CONTAINS:
-      // LegacyElements of the sets of strings, too.
+      // These are also elements of the sets of strings.
       any.values.push_back(random.Chance(0.4) ? S(std::string(1, static_cast<char>('p' + random.Pick(0, 3))))
                                               : random.KeyValue(type));
       break;
@@ -115,7 +115,7 @@ std::set<std::string> LegacyElements(const v1::AttributeValue& value) {
   return {value.ss().values().begin(), value.ss().values().end()};
 }
 
-// Sees the item before the update and changes one attribute of the item after it; false when it does not fit.
+// Reads the item before the update, and changes one attribute of the item after it; false if impossible.
 using Effect = std::function<bool(const ModelItem& before, ModelItem* after)>;
 
 Effect Put(const std::string& name, const v1::AttributeValue& value) {
@@ -238,7 +238,7 @@ RandomLegacyUpdate LegacyUpdate(RandomRequests& random, const TableModel& table)
       entry.mutable_value()->set_action(action);
       entry.mutable_value()->set_value(value.SerializeAsString());
     };
-    // Mostly what fits the attribute.
+    // Mostly an action that fits the attribute.
     const bool numeric = name == "count" || table.KeyType(name) == 'N';
     const int kind = random.Chance(0.05) ? random.Pick(0, 5)
                      : numeric           ? random.OneOf<int>({0, 1, 2})

@@ -1,5 +1,4 @@
-// Random requests with the parameters from before there were expressions (SEM-112), together with what they
-// mean.
+// Random requests with the parameters that are older than expressions (SEM-112), together with their meaning.
 #pragma once
 
 #include <set>
@@ -10,7 +9,7 @@
 
 namespace itemdb::testing {
 
-// Several comparisons, of one attribute each.
+// Several comparisons, each on another attribute.
 struct RandomComparisons {
   std::vector<RandomComparison> entries;
   v1::ConditionalOperator joined_by = v1::CONDITIONAL_OPERATOR_UNSPECIFIED;
@@ -18,22 +17,22 @@ struct RandomComparisons {
   std::set<std::string> Names() const;
   bool Hold(const ModelItem& item) const;
   void SetOn(google::protobuf::RepeatedPtrField<wire::NamedCondition>* conditions) const;
-  // As Expected, where the same may be said in more than one way.
+  // As the parameter Expected, which has more than one form for some comparisons.
   void SetExpected(RandomRequests& random, wire::WriteItemRequest* request) const;
 };
 
 struct RandomLegacyUpdate {
-  // Its text is empty.
+  // The expression text in `meaning` is empty.
   RandomUpdate meaning;
   std::vector<wire::NamedUpdate> entries;
 
   void SetOn(wire::WriteItemRequest* request) const;
 };
 
-// One to three, on some of `attributes`.
+// One to three conditions on some of `attributes`.
 RandomComparisons LegacyConditions(RandomRequests& random, const TableModel& table,
                                    const std::vector<std::string>& attributes);
-// At least one action, on attributes that are not of the primary key.
+// At least one action, on attributes outside the primary key.
 RandomLegacyUpdate LegacyUpdate(RandomRequests& random, const TableModel& table);
 
 }  // namespace itemdb::testing

@@ -1,8 +1,8 @@
-// The property test of the whole database: random operations against the database and against plain maps,
-// with the same answers, outcomes, pages, change records and counts, also after closing and opening again.
+// The property test of the whole database: random operations on the database and on the model must have the
+// same replies, outcomes, pages, change records and counts, also after closing and opening the database.
 //
-//   ITEMDB_TEST_SEED=n     repeats what a failure printed; its round comes first
-//   ITEMDB_TEST_ROUNDS=n   more rounds than the default
+//   ITEMDB_TEST_SEED=n     repeats a failure with the seed that it printed; that round runs first
+//   ITEMDB_TEST_ROUNDS=n   the number of rounds
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +24,7 @@ int Rounds() {
 DatabaseOptions RandomOptions(const std::string& directory, RandomRequests& random) {
   DatabaseOptions options = TestDatabase::DefaultOptions(directory);
   options.durable = random.Chance(0.2);
-  // Sometimes nearly everything has to come from disk, on an I/O thread.
+  // Sometimes the cache is so small that nearly all data comes from disk, on an I/O thread.
   if (random.Chance(0.5)) options.block_cache_bytes = 4096;
   return options;
 }
@@ -79,7 +79,7 @@ void ExpectChanges(SideBySide& both) {
     ASSERT_TRUE(reply.ok()) << reply.status();
     ASSERT_FALSE(reply->records().empty());
     EXPECT_EQ(reply->change_sequence(), both.log.size());
-    // No more than asked for, but for the rest of the last commit.
+    // No more records than requested, except for the rest of the last commit.
     uint64_t last_asked =
         reply->records(std::min(reply->records_size(), request.limit()) - 1).commit_last_sequence();
     EXPECT_LE(reply->records(reply->records_size() - 1).change_sequence(), last_asked);
@@ -97,7 +97,7 @@ void ExpectChanges(SideBySide& both) {
   }
 }
 
-// Compares everything there is.
+// Compares the whole content.
 void ExpectSame(SideBySide& both) {
   both.database.Reopen();
   both.database.CheckIsClean();

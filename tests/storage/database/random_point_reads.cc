@@ -7,12 +7,12 @@
 namespace itemdb::testing {
 namespace {
 
-// A key to be read, and what must be found.
+// A key to read, and the expected item.
 struct Get {
   const TableModel* table;
   ModelItem key;
   std::string encoded_key;
-  std::set<std::string> projection;  // Empty: everything.
+  std::set<std::string> projection;  // Empty: all attributes.
 
   std::optional<std::string> Expected() const {
     const ModelItem* item = table->Find(key);
@@ -47,7 +47,7 @@ void SetProjection(const std::set<std::string>& projection, auto* request) {
   names.SetNamesOn(request);
 }
 
-// Whether every key is one and no two are the same.
+// Whether every key is valid and no two are equal.
 bool AllValidAndDistinct(const std::vector<Get>& gets) {
   std::set<std::string> keys;
   return std::all_of(gets.begin(), gets.end(), [&keys](const Get& get) {
@@ -55,7 +55,7 @@ bool AllValidAndDistinct(const std::vector<Get>& gets) {
   });
 }
 
-// Adds gets, mostly valid ones, so that most requests are more than an error.
+// Adds a get, mostly a valid one, so that few requests only return an error.
 void AddRandomGet(SideBySide& both, const TableModel& table, std::vector<Get>* gets) {
   gets->push_back(RandomGet(both, table));
   if (!AllValidAndDistinct(*gets) && !both.random.Chance(0.02)) gets->pop_back();
@@ -89,7 +89,7 @@ void RandomBatchGet(SideBySide& both) {
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->change_sequence(), both.log.size());
 
-  // SEM-043: the reply ends with the item that crosses the bound; the keys after it come back.
+  // The reply ends with the item that crosses 16 MiB; the keys after it come back as unprocessed (SEM-043).
   wire::BatchGetItemReply expected;
   size_t bytes = 0;
   auto get = gets.begin();

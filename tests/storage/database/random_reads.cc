@@ -35,7 +35,7 @@ class ReadChecker {
     EXPECT_EQ(reply->change_sequence(), both_.log.size());
   }
 
-  // A Query or Scan with everything random, followed to its end.
+  // A random Query or Scan, read to its end.
   void QueryOrScan(bool query) {
     const TableModel& table = both_.AnyTable();
     int which = both_.random.Pick(-1, static_cast<int>(table.indexes().size()) - 1);
@@ -44,7 +44,7 @@ class ReadChecker {
     ModelPageRequest expected;
     RequestNames names;
     bool valid = true;
-    // With the parameters from before there were expressions (SEM-112).
+    // With the legacy parameters instead of expressions (SEM-112).
     const bool legacy = both_.random.Chance(0.2);
     Predicate selects = [](const ModelItem&) { return true; };
     if (query) {
@@ -58,13 +58,13 @@ class ReadChecker {
       valid = condition.valid;
       if (both_.random.Chance(0.7)) request.set_scan_index_forward(both_.random.Chance(0.4));
     }
-    // SEM-037, SEM-091: a global index cannot give what it does not hold; for a local one the item is
-    // fetched.
+    // A global index cannot return an attribute that it does not project (SEM-037); for a local index the
+    // item is fetched (SEM-091).
     auto use = [&](const std::string& name) {
       if (index == nullptr || index->Projects(name)) return;
       (index->local ? expected.fetch_items : valid) = index->local;
     };
-    // Mostly what may be named, sometimes anything.
+    // Mostly attributes that may be named, sometimes any attribute.
     std::vector<std::string> attributes = both_.random.Attributes(table);
     std::erase_if(attributes, [&](const std::string& name) {
       return index != nullptr && !index->local && !index->Projects(name);
@@ -92,8 +92,9 @@ class ReadChecker {
       }
       for (const std::string& name : filtered) {
         use(name);
+        // The filter of a Query may not name key attributes (SEM-040).
         for (const auto* part : {&table.Partition(index), &table.Sort(index)}) {
-          if (query && std::find(part->begin(), part->end(), name) != part->end()) valid = false;  // SEM-040
+          if (query && std::find(part->begin(), part->end(), name) != part->end()) valid = false;
         }
       }
     }
@@ -140,14 +141,14 @@ class ReadChecker {
     Walk(query, table, index, request, selected, expected);
   }
 
-  // All segments of a parallel scan (SEM-033): together everything once, each in key order.
+  // All segments of a parallel scan: together every item once, each segment in key order (SEM-033).
   void ScanSegments() {
     const TableModel& table = both_.AnyTable();
     int which = both_.random.Pick(-1, static_cast<int>(table.indexes().size()) - 1);
     const ModelIndex* index = which < 0 ? nullptr : &table.indexes()[static_cast<size_t>(which)];
     wire::PageRequest request = PageRequestFor(table, index);
     request.set_total_segments(both_.random.Pick(1, 7));
-    std::map<std::string, size_t> places;  // Of each item in key order.
+    std::map<std::string, size_t> places;  // The position of each item in key order.
     for (const ModelEntry& entry : table.Entries(index))
       places.emplace(EncodeItem(entry.item), places.size());
     std::set<size_t> found;
@@ -197,13 +198,13 @@ class ReadChecker {
     return query ? both_.database.Query(request) : both_.database.Scan(request);
   }
 
-  // Follows LastEvaluatedKey to the end; every page must be the model's.
+  // Follows LastEvaluatedKey to the end; every page must equal the model's page.
   void Walk(bool query, const TableModel& table, const ModelIndex* index, wire::PageRequest request,
             const std::vector<ModelEntry>& selected, const ModelPageRequest& expected) {
     size_t position = 0;
     for (bool more = true; more;) {
       ModelPage page = ReadModelPage(selected, position, expected);
-      // One item a collection: there is nothing to continue with.
+      // The item collection is one item, so there is no page to continue with.
       if (query && index == nullptr && table.key_names().size() == 1) page.last_evaluated.reset();
       std::optional<ModelItem> last_key;
       if (page.last_evaluated.has_value()) {
@@ -236,7 +237,7 @@ class ReadChecker {
     EXPECT_EQ(actual->reply.change_sequence(), both_.log.size());
   }
 
-  // One page from a start key that need not be that of an item (SEM-032).
+  // One page from a start key that need not belong to an item (SEM-032).
   void StartAnywhere(bool query, const TableModel& table, const ModelIndex* index, wire::PageRequest request,
                      const Predicate& selects, bool forward, const std::vector<ModelEntry>& selected,
                      const ModelPageRequest& expected) {

@@ -24,7 +24,7 @@ const std::vector<std::string>& OtherAttributes() {
   return names;
 }
 
-// The attributes that index keys are made of, with their types.
+// The attributes in index keys, with their types.
 const std::vector<std::pair<std::string, char>>& IndexAttributes() {
   static const std::vector<std::pair<std::string, char>> attributes = {
       {"status", 'S'}, {"shard", 'N'}, {"hash", 'B'}, {"city", 'S'}, {"total", 'N'}, {"blob", 'B'}};
@@ -77,7 +77,7 @@ std::string Mirrored(const std::string& op) {
   return op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
 }
 
-// Adds an attribute definition unless it is there already.
+// Adds an attribute definition if there is none.
 void Define(const std::string& attribute, char type, v1::CreateTableRequest* request) {
   for (const auto& definition : request->attribute_definitions()) {
     if (definition.attribute_name() == attribute) return;
@@ -191,7 +191,7 @@ v1::AttributeValue RandomRequests::AnyValue() {
 v1::AttributeValue RandomRequests::ValueFor(const TableModel& table, const std::string& attribute) {
   if (Chance(0.01)) return AnyValue();
   char type = table.KeyType(attribute);
-  // Few values in indexes, so that they have item collections.
+  // Few different values, so that indexes have item collections of several entries.
   if (type != 0 && !table.IsKey(attribute) && Chance(0.6)) return Pool(type)[static_cast<size_t>(Pick(0, 1))];
   if (type != 0) return KeyValue(type);
   if (attribute == "count") return KeyValue('N');
@@ -298,7 +298,7 @@ RandomCondition RandomRequests::Condition(const TableModel& table, const std::ve
 }
 
 RandomUpdate RandomRequests::Update(const TableModel& table, RequestNames* names) {
-  // Each action sees the item before the update and changes one attribute of the item after it (EXP-23).
+  // Each action reads the item before the update, and changes one attribute of the item after it (EXP-23).
   using Action = std::function<bool(const ModelItem& before, ModelItem* after)>;
   std::map<std::string, std::vector<std::string>> clauses;
   std::vector<Action> actions;
@@ -314,7 +314,7 @@ RandomUpdate RandomRequests::Update(const TableModel& table, RequestNames* names
   for (const std::string& name : targets) {
     update.names.insert(name);
     std::string path = names->Name(name);
-    // Mostly what fits the attribute: additions to numbers, set operations on sets.
+    // Mostly actions that fit the attribute: additions to numbers, set operations on sets.
     bool numeric = name == "count" || table.KeyType(name) == 'N';
     int kind = Chance(0.05)     ? Pick(0, 7)
                : numeric        ? OneOf<int>({0, 1, 2, 3, 4})
@@ -380,7 +380,7 @@ RandomUpdate RandomRequests::Update(const TableModel& table, RequestNames* names
         break;
       }
       default: {
-        // An attribute that is there, if possible of the right type.
+        // An existing attribute, mostly of the right type.
         std::string source = table.IsKey("sk") && Chance(0.5) ? "sk"
                              : Chance(0.7)                    ? "pk"
                                                               : OneOf(Attributes(table));
@@ -411,7 +411,7 @@ RandomUpdate RandomRequests::Update(const TableModel& table, RequestNames* names
 
 RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const ModelIndex* index,
                                                 RequestNames* names) {
-  // Values to aim at: those of an entry, if there is one.
+  // The values of an existing entry, if there is one, so that the condition often selects something.
   ModelItem target;
   std::vector<ModelEntry> entries = table.Entries(index);
   if (!entries.empty() && !Chance(0.1)) target = OneOf(entries).item;
@@ -433,7 +433,7 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
   const auto& sort = table.Sort(index);
   int conditions = Pick(0, static_cast<int>(sort.size()));
   int last = static_cast<int>(partition.size()) + conditions - 1;
-  // Any but the last may not be left out (SEM-080, SEM-081).
+  // A condition may leave out only the last attribute (SEM-080, SEM-081).
   int left_out = Chance(0.04) ? Pick(0, last) : -1;
   condition.valid = left_out < 0 || (left_out == last && conditions > 0);
   for (int i = 0; i <= last; ++i) {
@@ -464,7 +464,7 @@ RandomKeyCondition RandomRequests::KeyCondition(const TableModel& table, const M
       v1::AttributeValue prefix = value;
       if (Chance(0.5)) {
         if (prefix.has_b()) prefix.set_b(prefix.b().substr(0, 1));
-        // Not in the middle of a character.
+        // Only an ASCII character, so that no character is cut.
         if (prefix.has_s() && static_cast<unsigned char>(prefix.s()[0]) < 0x80)
           prefix.set_s(prefix.s().substr(0, 1));
       }

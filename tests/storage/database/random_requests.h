@@ -1,8 +1,8 @@
-// Random tables, items and expressions, each expression together with what it means.
+// Random tables, items and expressions, each expression together with its meaning.
 //
-// Values come from small pools, so that keys collide, conditions are often true and index entries tie; the
-// pools hold what is awkward for encoded keys: zero bytes, FF bytes, prefixes of one another, negative
-// numbers. A few of the requests are wrong on purpose.
+// Values come from small pools, so that keys are often equal, conditions often true, and index entries often
+// tie. The pools hold values that are difficult for encoded keys: zero bytes, FF bytes, values that are
+// prefixes of others, negative numbers. Some requests are wrong on purpose.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,26 @@
 
 namespace itemdb::testing {
 
-// What a condition says of an item; a missing item has no attributes.
+// The result of a condition for an item; a missing item has no attributes.
 using Predicate = std::function<bool(const ModelItem&)>;
 
 struct RandomCondition {
   std::string text;
   Predicate holds;
-  // Top-level attributes it names.
+  // The top-level attributes in the condition.
   std::set<std::string> names;
 };
 
 struct RandomUpdate {
   std::string text;  // Empty: no update expression.
-  // The new attributes, nothing when the update does not fit the item.
+  // The new item; nothing if the update cannot be applied to the item.
   std::function<std::optional<ModelItem>(const ModelItem& old_item)> apply;
   std::set<std::string> names;
-  // False when it has clauses and all of them are REMOVE or DELETE (EXP-33).
+  // Whether an update of a missing item creates it: false if all clauses are REMOVE or DELETE (EXP-33).
   bool creates_item = true;
 };
 
-// One entry of Expected, QueryFilter, ScanFilter or KeyConditions (SEM-112).
+// One entry of the legacy parameters Expected, QueryFilter, ScanFilter or KeyConditions (SEM-112).
 struct RandomComparison {
   std::string name;
   v1::ComparisonOperator comparison = v1::COMPARISON_OPERATOR_UNSPECIFIED;
@@ -47,10 +47,10 @@ struct RandomComparison {
 
 struct RandomKeyCondition {
   std::string text;
-  // The same as KeyConditions.
+  // The same condition as KeyConditions.
   std::vector<RandomComparison> comparisons;
   Predicate selects;
-  // False: it does not fit the key schema and must be refused.
+  // False: the condition does not fit the key schema, and the database must refuse it.
   bool valid = true;
 };
 
@@ -85,25 +85,25 @@ class RandomRequests {
     return choices[static_cast<size_t>(Pick(0, static_cast<int>(choices.size()) - 1))];
   }
 
-  // A table with 1 to 4 global indexes of every shape, the first of which has 2 partition and 2 sort
-  // attributes, and if it can have them up to 3 local ones.
+  // A table with 1 to 4 global indexes of random shapes; the first has 2 partition and 2 sort attributes. A
+  // table with a sort key has up to 3 local indexes.
   v1::CreateTableRequest Table(const std::string& name);
-  // A value of `type` for a key: small pools, the first values more often than the last.
+  // A key value of `type` from a small pool; the first values of the pool come more often than the last.
   v1::AttributeValue KeyValue(char type);
-  // The primary key of one of the table's items, or of none; rarely no valid key.
+  // The primary key of an item of the table, or of no item; rarely an invalid key.
   ModelItem Key(const TableModel& table);
-  // An item to put; rarely with a key attribute of the wrong type, or empty.
+  // An item to put; rarely with a key attribute that is empty or has the wrong type.
   ModelItem NewItem(const TableModel& table);
-  // On some of `attributes`.
+  // A condition on some of `attributes`.
   RandomCondition Condition(const TableModel& table, const std::vector<std::string>& attributes,
                             RequestNames* names);
   RandomUpdate Update(const TableModel& table, RequestNames* names);
   RandomKeyCondition KeyCondition(const TableModel& table, const ModelIndex* index, RequestNames* names);
-  // Attributes that items may have, key attributes included.
+  // All attributes that items may have, key attributes included.
   std::vector<std::string> Attributes(const TableModel& table) const;
-  // A value that the attribute may have, mostly one that fits it.
+  // A value for the attribute, mostly of a type that the attribute may have.
   v1::AttributeValue ValueFor(const TableModel& table, const std::string& attribute);
-  // `item` encoded in one of the ways a client might.
+  // `item` encoded in one of the ways that clients use.
   std::string EncodeForRequest(const ModelItem& item);
 
  private:

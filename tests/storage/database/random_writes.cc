@@ -10,7 +10,7 @@ namespace {
 
 enum class ActionType { kPut, kUpdate, kDelete, kConditionCheck };
 
-// One action on one item as it is asked for.
+// One requested action on one item.
 struct Action {
   ActionType type;
   TableModel* table;
@@ -20,7 +20,7 @@ struct Action {
   RandomUpdate update;
 };
 
-// What an action comes to.
+// The expected result of an action.
 struct Expected {
   enum class Outcome { kApply, kConditionFailed, kInvalid } outcome = Outcome::kApply;
   std::optional<ModelItem> old_item;
@@ -82,19 +82,19 @@ class WriteChecker {
   void RepeatRequest() {
     if (both_.applied.empty()) return;
     const AppliedRequest& request = both_.random.OneOf(both_.applied);
-    // A table of the same name that was made since need not take the request.
+    // A new table with the same name may not accept the request.
     for (const auto& [name, storage_id] : request.tables) {
       if (both_.tables[name].definition().storage_id() != storage_id) return;
     }
     request.repeat();
   }
 
-  // Sometimes a token that was never used, else none.
+  // Sometimes a new token, otherwise none.
   std::string RandomToken() {
     return both_.random.Chance(0.2) ? "token-" + std::to_string(both_.next_token++) : "";
   }
 
-  // Remembers `request`, which was applied and answered with `attributes`, if it has a token.
+  // Stores `request`, which was applied and answered with `attributes`, if it has a token.
   template <typename Request>
   void Remember(const Request& request, const std::vector<Action>& actions, std::function<void()> repeat) {
     if (request.client_request_token().empty()) return;
@@ -153,7 +153,7 @@ class WriteChecker {
                                            : action.table->IsExactKey(action.key_or_item);
   }
 
-  // Against the state as it is; the key must be valid.
+  // The result for the current state; the key must be valid.
   static Expected Decide(const Action& action) {
     Expected expected;
     if (const ModelItem* found = action.table->Find(action.key_or_item)) expected.old_item = *found;
@@ -178,7 +178,7 @@ class WriteChecker {
     return expected;
   }
 
-  // Makes the change of a decided action, its record part of the commit `first` to `last`.
+  // Applies an action with its expected result; its change record belongs to the commit `first` to `last`.
   void Apply(const Action& action, const Expected& expected, uint64_t first, uint64_t last) {
     if (!expected.changed) return;
     TableModel& table = *action.table;
@@ -206,7 +206,7 @@ class WriteChecker {
     }
   }
 
-  // What ReturnValues asks for (SEM-058, SEM-059).
+  // The attributes that ReturnValues asks for (SEM-058, SEM-059).
   static std::optional<ModelItem> Returned(const Action& action, const Expected& expected) {
     auto touched = [&action](const std::optional<ModelItem>& item) -> std::optional<ModelItem> {
       ModelItem part;
@@ -230,8 +230,7 @@ class WriteChecker {
     }
   }
 
-  // An action with the parameters from before there were expressions; some are mixed with expressions, which
-  // is refused (SEM-026).
+  // An action with legacy parameters; some also have expressions, and such a mix is refused (SEM-026).
   Action RandomLegacyAction(ActionType type, bool* mixed) {
     Action action{type, &both_.AnyTable(), {}, {}, nullptr, {}};
     RequestNames names;
@@ -291,7 +290,7 @@ class WriteChecker {
         EXPECT_EQ(again->result().has_attributes(), returned.has_value());
         EXPECT_EQ(again->result().attributes(), returned.value_or(""));
         EXPECT_EQ(again->change_sequence(), both.log.size());
-        // Another request is not it.
+        // Another request with the same token is refused.
         wire::WriteItemRequest other = request;
         other.set_return_values(request.return_values() == v1::RETURN_VALUES_ALL_OLD
                                     ? v1::RETURN_VALUES_NONE
@@ -307,7 +306,7 @@ class WriteChecker {
            v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD;
   }
 
-  // Whether two actions have one key, or one has none that is valid.
+  // False if two actions have the same key, or an action has no valid key.
   static bool AllValidAndDistinct(const std::vector<Action>& actions) {
     std::set<std::string> keys;
     for (const Action& action : actions) {
@@ -322,7 +321,7 @@ class WriteChecker {
     std::vector<Action> actions;
     while (static_cast<int>(actions.size()) < count) {
       actions.push_back(RandomAction(both_.random.OneOf(types), 0.1));
-      // Mostly valid, so that most requests are more than an error.
+      // Mostly valid actions, so that few requests only return an error.
       if (!AllValidAndDistinct(actions) && !both_.random.Chance(0.05)) actions.pop_back();
     }
     return actions;
@@ -421,7 +420,7 @@ class WriteChecker {
     EXPECT_EQ(reply->change_sequence(), both_.log.size());
   }
 
-  // SEM-051, SEM-054.
+  // One reason per action, in order, with the item if requested (SEM-051, SEM-054).
   static void ExpectReasons(const wire::TransactionCancelled& cancelled, const std::vector<Action>& actions,
                             const std::vector<Expected>& expected) {
     ASSERT_EQ(static_cast<size_t>(cancelled.reasons_size()), actions.size());

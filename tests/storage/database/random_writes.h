@@ -1,4 +1,4 @@
-// Random writes and table changes, each compared with what the maps say must come of it.
+// Random writes and table changes, each compared with the result that the model computes.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ enum class RandomWriteKind {
   kDeleteItem,
   kBatchWriteItem,
   kTransactWriteItems,
-  // A request that was applied under its token, again.
+  // Repeats a request that was applied under a client request token.
   kRepeatRequest,
   kUpdateTable,
   kReplaceTable
 };
 
-// Ask the database, apply to the maps what must have happened, and fail the test where the answer is another.
+// Sends the request, applies it to the model, and fails the test if the results differ.
 void CreateRandomTable(SideBySide& both, const std::string& name);
 void RandomWrite(SideBySide& both, RandomWriteKind kind);
 

@@ -1,4 +1,4 @@
-// The space of deleted tables and indexes comes back, and whoever still reads one gets all of it.
+// The space of deleted tables and indexes is reclaimed, and a reader of a deleted table still gets all of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 #include "spdlog/spdlog.h"
 #include "storage/engine/recovery.h"
 #include "storage/store/catalog_records.h"
-#include "storage/store/counters.h"
 #include "storage/store/dropped_keyspace.h"
+#include "storage/store/size_statistics.h"
 #include "tests/storage/database/damage.h"
 #include "tests/storage/database/requests.h"
 #include "tests/support/await.h"
@@ -51,7 +51,7 @@ class Reclaim : public ::testing::Test {
   bool AwaitReclaimed() {
     return Await([&] { return database_->GetStatus().disk().dropped_count() == 0; });
   }
-  // How many records there are that bear each storage id.
+  // The number of stored records for each storage id.
   std::map<uint64_t, int> Stored() {
     database_.Close();
     std::map<uint64_t, int> stored;
@@ -67,11 +67,11 @@ class Reclaim : public ::testing::Test {
     database_.Reopen();
     return stored;
   }
-  // A page of a held state; appends the keys, and moves the request behind them.
-  static void ReadPage(TestDatabase& database, const HeldState& state, wire::PageRequest* request,
+  // Reads a page from a pinned snapshot, appends the keys, and moves the request to the next page.
+  static void ReadPage(TestDatabase& database, const PinnedSnapshot& state, wire::PageRequest* request,
                        std::multiset<std::string>* keys) {
     auto page =
-        Await<Page>([&](auto done) { database->ScanState(state, *request, std::move(done), nullptr); });
+        Await<Page>([&](auto done) { database->ScanSnapshot(state, *request, std::move(done), nullptr); });
     ASSERT_TRUE(page.ok()) << page.status();
     for (const std::string& item : ShowItems(*page)) keys->insert(item);
     request->set_exclusive_start_key(page->reply.last_evaluated_key());
@@ -96,8 +96,8 @@ TEST_F(Reclaim, RemovesEveryRecordOfADeletedTableAndNoOther) {
   database_.CheckIsClean();
 }
 
-// What is left of a table after its files were deleted is rewritten at the rate that is asked for; the end
-// does not wait for it.
+// The rest of a table, in files that hold other tables too, is rewritten at the configured rate; closing the
+// database does not wait for it.
 TEST_F(Reclaim, RewritesWhatOthersHaveInTheSameFilesAtItsRate) {
   DatabaseOptions options = database_.options();
   options.reclaim_bytes_per_second = 1;
@@ -155,7 +155,7 @@ TEST_F(Reclaim, SpaceComesBackAndStatusTellsWhatIsLeft) {
   request.set_table_name("Large");
   ASSERT_TRUE(
       Await<v1::DeleteTableReply>([&](auto done) { waiting->DeleteTable(request, std::move(done)); }).ok());
-  // Too little to be worth it before the hour is over.
+  // Too little space to be reclaimed before the hour is over.
   ASSERT_TRUE(Await([&] { return waiting->GetStatus().disk().dropped_count() == 1; }));
   v1::DiskUsage disk = waiting->GetStatus().disk();
   EXPECT_GE(disk.dropped_bytes(), bytes);
@@ -170,7 +170,7 @@ TEST_F(Reclaim, SpaceComesBackAndStatusTellsWhatIsLeft) {
   EXPECT_LT(Families(options.data_directory).FileBytes("items"), 10'000u);
 }
 
-// Nothing is left to be read, but the deletions take space too.
+// No records are left to read, but the deletions take space too.
 TEST_F(Reclaim, OfATableThatWasEmptiedBefore) {
   database_.CreateTable(TableRequest("Emptied"));
   std::mt19937_64 random(1);
@@ -180,7 +180,7 @@ TEST_F(Reclaim, OfATableThatWasEmptiedBefore) {
     ASSERT_TRUE(
         database_.Put("Emptied", {{"pk", S("p")}, {"sk", S(std::to_string(i))}, {"noise", B(noise)}}).ok());
   }
-  database_.Reopen();  // In files.
+  database_.Reopen();  // Moves the items to files.
   for (int i = 0; i < 20; ++i)
     ASSERT_TRUE(database_.Delete("Emptied", {{"pk", S("p")}, {"sk", S(std::to_string(i))}}).ok());
   ASSERT_TRUE(Delete("Emptied").ok());
@@ -189,11 +189,11 @@ TEST_F(Reclaim, OfATableThatWasEmptiedBefore) {
   EXPECT_LT(Families(database_.options().data_directory).FileBytes("items"), 10'000u);
 }
 
-// RocksDB's deletion of files and its compaction filters take no notice of snapshots.
+// RocksDB's deletion of files and its compaction filters ignore snapshots.
 TEST_F(Reclaim, WaitsForWhoeverStillReadsTheTable) {
   database_.CreateTable(Described("Things"));
   Fill("Things", 300);
-  database_.Reopen();  // In files.
+  database_.Reopen();  // Moves the items to files.
   Fill("Things", 100);
   std::multiset<std::string> keys;
   wire::PageRequest request;
@@ -201,11 +201,11 @@ TEST_F(Reclaim, WaitsForWhoeverStillReadsTheTable) {
   request.set_limit(100);
   request.set_projection_expression("pk");
   {
-    auto state = database_->HoldState();
+    auto state = database_->PinSnapshot();
     ASSERT_TRUE(state.ok()) << state.status();
     ReadPage(database_, **state, &request, &keys);
     ASSERT_TRUE(Delete("Things").ok());
-    // Others' writes and deletions go on.
+    // Writes to other tables and their deletions continue.
     database_.CreateTable(Described("Others"));
     Fill("Others", 20);
     ASSERT_TRUE(Delete("Others").ok());
@@ -215,13 +215,12 @@ TEST_F(Reclaim, WaitsForWhoeverStillReadsTheTable) {
     EXPECT_EQ(keys.size(), 300u);
     EXPECT_EQ(database_->GetStatus().disk().dropped_count(), 6);
   }
-  database_.CreateTable(
-      TableRequest("Next"));  // The next view: that of the deletion is the last to hold a snapshot.
+  database_.CreateTable(TableRequest("Next"));  // Makes a view without a snapshot of the deleted table.
   EXPECT_TRUE(AwaitReclaimed());
   EXPECT_TRUE(Stored().empty());
 }
 
-// A log that is lost after the space came back must not bring back a table without its items.
+// If the log is lost after the space was reclaimed, that must not bring back a table without its items.
 TEST_F(Reclaim, MakesTheDeletionDurableFirst) {
   database_.CreateTable(Described("Things"));
   Fill("Things", 50);
@@ -243,8 +242,8 @@ TEST_F(Reclaim, MakesTheDeletionDurableFirst) {
   EXPECT_EQ(status.tables(0).table_name(), "Others");
 }
 
-// A disk that cannot write the files: it is told once, reads and writes of other tables go on, and in the end
-// the space comes back.
+// The disk cannot write the files: that is logged once, reads and writes of other tables continue, and in the
+// end the space is reclaimed.
 TEST_F(Reclaim, TellsThatItCannotAndTriesAgain) {
   auto disk = std::make_shared<PowerLossFileSystem>(database_.options().data_directory);
   DatabaseOptions options = database_.options();
@@ -258,7 +257,7 @@ TEST_F(Reclaim, TellsThatItCannotAndTriesAgain) {
     failing.CreateTable(TableRequest(table));
     ASSERT_TRUE(failing.Put(table, {{"pk", S("p")}, {"sk", S("s")}}).ok());
   }
-  failing.Reopen();  // In files.
+  failing.Reopen();  // Moves the items to files.
   disk->Inject({.operation = InjectedFault::Operation::kRead,
                 .matches = [](const std::string& path) { return path.ends_with(".sst"); },
                 .times = 1'000'000});
@@ -269,7 +268,7 @@ TEST_F(Reclaim, TellsThatItCannotAndTriesAgain) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(failing->GetStatus().disk().dropped_count(), 1);
   disk->ClearFaults();
-  // Without anybody writing: the store is opened again by itself. While it is, there is no table.
+  // The store is opened again without any write; until then there is no table.
   v1::DescribeTableRequest others;
   others.set_table_name("Others");
   EXPECT_TRUE(Await([&] {
@@ -284,8 +283,8 @@ TEST_F(Reclaim, TellsThatItCannotAndTriesAgain) {
   EXPECT_EQ(log.str().find(told, first + 1), std::string::npos) << log.str();
 }
 
-// What a damaged log leaves of the catalog may be of different times: neither the ids of tables that it
-// forgot nor those of tables that it knows to be deleted are given out again.
+// After a damaged log the records of the catalog may be from different times. The ids of tables that it has
+// lost, and of tables that it knows to be deleted, must not be reused.
 TEST_F(Reclaim, GivesNoIdOutAgainAfterARecoveryWithLosses) {
   DatabaseOptions options = database_.options();
   database_.CreateTable(TableRequest("Things"));
@@ -295,7 +294,7 @@ TEST_F(Reclaim, GivesNoIdOutAgainAfterARecoveryWithLosses) {
     families.Put("catalog", kNextStorageIdKey, EncodeCatalogNumber(kNextStorageIdKey, 2));
     families.Put("catalog", DroppedKey(40), EncodeDropped({40, KeyspaceKind::kItems, 1, 1}));
     const std::string collection = CollectionKey(50, "Sp");
-    families.Put("stats", collection, EncodeCounters(50, collection, {1, 1}));
+    families.Put("stats", collection, EncodeStatistics(50, collection, {1, 1}));
     std::string item;
     AppendStorageId(300, &item);
     families.Put("global_entries", item + "key", "record");
@@ -312,11 +311,11 @@ TEST_F(Reclaim, GivesNoIdOutAgainAfterARecoveryWithLosses) {
     recovered.Close();
     options.recover_last_good = false;
   }
-  // What no table is known to own is kept.
+  // Records that belong to no known table are kept.
   EXPECT_EQ(Families(options.data_directory).All(300).size(), 1u);
 }
 
-// An id beyond what the catalog gave out would be given out again.
+// A storage id above the catalog's next id would be given out again.
 TEST_F(Reclaim, RefusesACatalogThatGivesIdsOutAgain) {
   database_.CreateTable(Described("Things"));
   database_.Close();
@@ -353,7 +352,7 @@ TEST_F(Reclaim, OfManyTablesIsDoneAtOnce) {
   for (int i = 0; i < 60; ++i) ASSERT_TRUE(Delete("Table" + std::to_string(i)).ok());
   ASSERT_TRUE(AwaitReclaimed());
   EXPECT_TRUE(Stored().empty());
-  // Ids are not given out again.
+  // Ids are not reused.
   database_.CreateTable(TableRequest("Later"));
   v1::DescribeTableRequest request;
   request.set_table_name("Later");

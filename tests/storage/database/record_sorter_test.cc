@@ -1,4 +1,4 @@
-// RecordSorter gives back what it was given, in order, however little memory it has.
+// RecordSorter returns the records that were added, in order, with any amount of memory.
 #include "storage/indexes/record_sorter.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST_P(RecordSorterTest, SortsAndForgets) {
   const auto [count, memory_bytes] = GetParam();
   Records records = RandomRecords(count, 300);
   {
-    RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", memory_bytes);
+    storage::RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", memory_bytes);
     for (const auto& [key, value] : records) ASSERT_TRUE(sorter.Add(key, value).ok());
     EXPECT_EQ(sorter.size(), count);
     Records sorted;
@@ -58,14 +58,14 @@ TEST_P(RecordSorterTest, SortsAndForgets) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path())) << "files are left";
 }
 
-// In memory; in a few files; in more files than are read at once, twice over.
+// Number of records and bytes of memory: all in memory; a few files; more files than are read at once, twice.
 INSTANTIATE_TEST_SUITE_P(Memory, RecordSorterTest,
                          ::testing::Values(std::pair(0, size_t{1'000}), std::pair(1, size_t{1}),
                                            std::pair(500, size_t{1} << 20), std::pair(2'000, size_t{100'000}),
                                            std::pair(2'000, size_t{3'000}), std::pair(300, size_t{1})));
 
 TEST_F(RecordSorterFiles, EndsWithTheFirstErrorOfAVisit) {
-  RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 200);
+  storage::RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 200);
   for (const auto& [key, value] : RandomRecords(50, 30)) ASSERT_TRUE(sorter.Add(key, value).ok());
   int visits = 0;
   const absl::Status visited = sorter.ForEach([&visits](std::string_view, std::string_view) {
@@ -76,7 +76,7 @@ TEST_F(RecordSorterFiles, EndsWithTheFirstErrorOfAVisit) {
 }
 
 TEST_F(RecordSorterFiles, NoticesAFileThatWasCut) {
-  RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 2'000);
+  storage::RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 2'000);
   for (const auto& [key, value] : RandomRecords(50, 300)) ASSERT_TRUE(sorter.Add(key, value).ok());
   std::filesystem::resize_file(directory_.path() + "/run-0",
                                std::filesystem::file_size(directory_.path() + "/run-0") - 1);
@@ -86,8 +86,8 @@ TEST_F(RecordSorterFiles, NoticesAFileThatWasCut) {
 }
 
 TEST_F(RecordSorterFiles, AreGoneOnWithByAnotherSorter) {
-  SortedRuns noted;
-  const auto note = [&noted](const SortedRuns& runs) {
+  storage::SortedRuns noted;
+  const auto note = [&noted](const storage::SortedRuns& runs) {
     noted = runs;
     return absl::OkStatus();
   };
@@ -95,13 +95,13 @@ TEST_F(RecordSorterFiles, AreGoneOnWithByAnotherSorter) {
   Records records = RandomRecords(200, 30);
   size_t added = 0;
   {
-    RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, {}, note);
-    // What is not noted at the end is lost, as in a crash.
+    storage::RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, {}, note);
+    // Records after the last note are lost, as in a crash.
     for (; noted.runs.size() < 3; ++added)
       ASSERT_TRUE(sorter.Add(records[added].first, records[added].second).ok());
     sorter.KeepFiles();
   }
-  RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, noted, note);
+  storage::RecordSorter sorter(rocksdb::Env::Default(), prefix, 2'000, noted, note);
   for (size_t i = static_cast<size_t>(noted.records); i < records.size(); ++i)
     ASSERT_TRUE(sorter.Add(records[i].first, records[i].second).ok());
   EXPECT_EQ(sorter.size(), 200);
@@ -116,18 +116,18 @@ TEST_F(RecordSorterFiles, AreGoneOnWithByAnotherSorter) {
   EXPECT_TRUE(sorted == records);
 }
 
-// Also when files are merged because there are too many.
+// Also when files are merged because there are too many of them.
 TEST_F(RecordSorterFiles, HoldWhatWasAddedWhenTheyAreToldOf) {
   int64_t added = 0;
   int told = 0;
   bool merged = false;
-  const auto note = [&](const SortedRuns& runs) {
+  const auto note = [&](const storage::SortedRuns& runs) {
     EXPECT_EQ(runs.records, added);
     merged = merged || (runs.runs.size() == 1 && added > 1);
     ++told;
     return absl::OkStatus();
   };
-  RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 1, {}, note);
+  storage::RecordSorter sorter(rocksdb::Env::Default(), directory_.path() + "/run-", 1, {}, note);
   for (const auto& [key, value] : RandomRecords(200, 30)) {
     ASSERT_TRUE(sorter.Add(key, value).ok());
     ++added;
@@ -137,19 +137,19 @@ TEST_F(RecordSorterFiles, HoldWhatWasAddedWhenTheyAreToldOf) {
 }
 
 TEST_F(RecordSorterFiles, NoticeEveryByteThatIsNotAsItWasWritten) {
-  SortedRuns noted;
-  const auto note = [&noted](const SortedRuns& runs) {
+  storage::SortedRuns noted;
+  const auto note = [&noted](const storage::SortedRuns& runs) {
     noted = runs;
     return absl::OkStatus();
   };
   const std::string prefix = directory_.path() + "/run-";
   {
-    RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, {}, note);
+    storage::RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, {}, note);
     for (const auto& [key, value] : RandomRecords(30, 20)) ASSERT_TRUE(sorter.Add(key, value).ok());
     sorter.KeepFiles();
   }
   ASSERT_FALSE(noted.runs.empty());
-  const SortedRuns::Run& run = noted.runs.front();
+  const storage::SortedRuns::Run& run = noted.runs.front();
   const auto flip = [&run](uint64_t at) {
     std::fstream file(run.path, std::ios::in | std::ios::out | std::ios::binary);
     file.seekg(static_cast<std::streamoff>(at));
@@ -159,7 +159,7 @@ TEST_F(RecordSorterFiles, NoticeEveryByteThatIsNotAsItWasWritten) {
   };
   for (uint64_t at = 0; at < run.bytes; ++at) {
     flip(at);
-    RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, noted, note);
+    storage::RecordSorter sorter(rocksdb::Env::Default(), prefix, 500, noted, note);
     sorter.KeepFiles();
     const absl::Status visited =
         sorter.ForEach([](std::string_view, std::string_view) { return absl::OkStatus(); });

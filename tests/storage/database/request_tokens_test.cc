@@ -1,5 +1,4 @@
-// Client request tokens (SEM-050, ERR-08): a request that comes again under its token is answered as before
-// and not applied again.
+// Client request tokens (SEM-050, ERR-08): a repeated request gets the same reply and is not applied again.
 
 #include <thread>
 
@@ -83,7 +82,7 @@ TEST_F(RequestTokens, OfAnotherRequestAreRefused) {
   EXPECT_EQ(Counter(), "n=5 pk=p sk=counter");
 }
 
-// Clients keep attributes and placeholders in maps of any order.
+// Clients keep attributes and placeholders in maps without a fixed order.
 TEST_F(RequestTokens, DoNotDependOnTheOrderOfAttributes) {
   auto put = WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}, {"a", N("1.0")}});
   put.set_client_request_token("token");
@@ -130,7 +129,7 @@ TEST_F(RequestTokens, AreNotLeftByRequestsThatWereNotApplied) {
   EXPECT_TRUE(committed->has_committed());
 }
 
-// A write that changes nothing counts as applied: the item may be another when it comes again.
+// A write that changes nothing is recorded too: when it is repeated, the item may be another.
 TEST_F(RequestTokens, AreLeftByWritesThatChangeNothing) {
   auto remove = WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}});
   remove.set_client_request_token("token");
@@ -171,7 +170,7 @@ TEST_F(RequestTokens, AreAtMost36CharactersLong) {
   EXPECT_THAT(Add("1", std::string(37, 't')).status(), IsInvalid("ClientRequestToken must be 1 to 36"));
 }
 
-// The steps of the engine one by one, with a clock of the test's own.
+// Tests commit groups one by one, with a clock that the test sets.
 class TokensInTime : public ::testing::Test {
  protected:
   TokensInTime() : database_(), state_(1) {
@@ -182,7 +181,7 @@ class TokensInTime : public ::testing::Test {
     state_.store = (*engine_->View())->store();
     state_.catalog = (*engine_->View())->shared_catalog();
   }
-  // A group committed at `minute` that remembers `tokens`; how many of them were known before.
+  // Commits a group at `minute` that records `tokens`; returns how many of them were recorded before.
   int Commit(int64_t minute, const std::vector<std::string>& tokens) {
     constexpr int64_t kStartUs = int64_t{1'700'000'000} * 1'000'000;
     state_.clock_us = [minute] { return kStartUs + minute * 60'000'000; };
@@ -194,25 +193,25 @@ class TokensInTime : public ::testing::Test {
       if (found->has_value()) {
         ++known;
       } else {
-        group.tokens().Remember(token, std::string(16, 'f'), std::nullopt);
+        group.tokens().Save(token, std::string(16, 'f'), std::nullopt);
       }
     }
     EXPECT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
     group.Commit();
     return known;
   }
-  // Keys in the family, and what the counters say of it.
+  // Number of keys in the column family, and the number of tokens in the size statistics.
   std::pair<int, int64_t> Stored() {
     int keys = 0;
     std::unique_ptr<rocksdb::Iterator> it(
         state_.store->db()->NewIterator(rocksdb::ReadOptions(), state_.store->requests()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) ++keys;
-    return {keys, state_.counters.Of(kRequestsStorageId).items};
+    return {keys, state_.size_statistics.Of(kRequestsStorageId).items};
   }
 
   TestDatabase database_;
   std::unique_ptr<Engine> engine_;
-  OrderingState state_;
+  ApplyState state_;
 };
 
 TEST_F(TokensInTime, AreForgottenAfterTenMinutes) {
@@ -225,7 +224,7 @@ TEST_F(TokensInTime, AreForgottenAfterTenMinutes) {
 TEST_F(TokensInTime, LeaveNothingBehind) {
   for (int i = 0; i < 100; ++i) Commit(0, {"old" + std::to_string(i)});
   EXPECT_EQ(Stored(), std::make_pair(200, int64_t{100}));
-  // "old1" is used anew in the group that could forget it, and must stay.
+  // "old1" is used again in the group that may expire its old record, and must stay.
   EXPECT_EQ(Commit(11, {"old1"}), 0);
   EXPECT_EQ(Commit(11, {"old1"}), 1);
   for (int i = 0; i < 60; ++i) Commit(11, {"new" + std::to_string(i)});
@@ -233,8 +232,8 @@ TEST_F(TokensInTime, LeaveNothingBehind) {
   EXPECT_EQ(Commit(12, {"old1", "new0", "new59"}), 3);
 }
 
-// A clock that was a year ahead for one write must not keep tokens for a year, nor may one that goes back
-// revive those that were forgotten.
+// One write with a clock that is a year ahead must not keep tokens for a year; a clock that goes back must
+// not revive expired tokens.
 TEST_F(TokensInTime, ExpireWhateverTheClockDoes) {
   constexpr int64_t kYear = 365 * 24 * 60;
   EXPECT_EQ(Commit(0, {"a"}), 0);
@@ -245,31 +244,31 @@ TEST_F(TokensInTime, ExpireWhateverTheClockDoes) {
   EXPECT_EQ(Stored(), std::make_pair(2 * 3, int64_t{3}));
 }
 
-// Without new tokens, as the engine does once a second.
+// Tokens expire without new ones, by a task that the engine runs once a second.
 TEST_F(TokensInTime, AreForgottenByThemselves) {
   for (int i = 0; i < 100; ++i) Commit(0, {"old" + std::to_string(i)});
   state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
   CommitGroup group(&state_);
-  group.tokens().ForgetExpired(1'000);
+  group.tokens().DeleteExpired(1'000);
   ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
   group.Commit();
   EXPECT_EQ(Stored(), std::make_pair(0, int64_t{0}));
-  EXPECT_EQ(state_.counters.Of(kRequestsStorageId).bytes, 0);
+  EXPECT_EQ(state_.size_statistics.Of(kRequestsStorageId).bytes, 0);
 }
 
 TEST_F(TokensInTime, AreBoundedInBytes) {
-  state_.counters.Commit(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
+  state_.size_statistics.Commit(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
-  group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);
+  group.tokens().Save("a", std::string(16, 'f'), std::nullopt);
   EXPECT_TRUE(absl::IsResourceExhausted(group.tokens().CheckRoom()));
 }
 
 TEST_F(TokensInTime, AreBoundedInNumber) {
-  state_.counters.Commit(0, {{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
+  state_.size_statistics.Commit(0, {{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
-  group.tokens().Remember("a", std::string(16, 'f'), std::nullopt);
+  group.tokens().Save("a", std::string(16, 'f'), std::nullopt);
   EXPECT_TRUE(absl::IsResourceExhausted(group.tokens().CheckRoom()));
 }
 

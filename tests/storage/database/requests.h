@@ -1,4 +1,4 @@
-// Requests in a line each, for the tests of this folder.
+// Functions that make or send a request in one line, for the tests of this folder.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace itemdb::testing {
 
-// A refusal of the request itself whose message contains `text`.
+// A VALIDATION error whose message contains `text`.
 MATCHER_P(IsInvalid, text, "is INVALID_ARGUMENT with a message containing '" + std::string(text) + "'") {
   const absl::Status& status = arg;
   *result_listener << status.ToString();
@@ -23,11 +23,11 @@ MATCHER(IsTableNotFound, "") {
   return absl::IsNotFound(status) && ReasonOf(status) == kReasonResourceNotFound;
 }
 
-// A put (of an item) or a delete or condition check (of a key).
+// The request of a put (with an item), or of a delete or condition check (with a key).
 wire::WriteItemRequest WriteRequest(const std::string& table, Attributes key_or_item);
 wire::WriteItemRequest UpdateRequest(const std::string& table, Attributes key, const std::string& expression,
                                      Attributes values = {});
-// `request` with a condition, and the item wanted when it is false.
+// `request` with a condition, and with the request to return the item if the condition is false.
 wire::WriteItemRequest If(wire::WriteItemRequest request, const std::string& condition,
                           Attributes values = {});
 wire::PageRequest QueryRequest(const std::string& table, const std::string& condition, Attributes values);
@@ -45,7 +45,7 @@ absl::StatusOr<v1::DeleteTableReply> DeleteTable(TestDatabase& database, const s
 v1::TableDescription Describe(TestDatabase& database, const std::string& table);
 // The whole change log.
 std::vector<v1::ChangeRecord> Changes(TestDatabase& database);
-// The items of every page, shown; `pages` counts them.
+// The items of all pages, each as Show() writes it; `pages` counts the pages.
 std::vector<std::string> QueryAll(TestDatabase& database, wire::PageRequest request, int* pages = nullptr);
 std::vector<std::string> ScanAll(TestDatabase& database, wire::PageRequest request, int* pages = nullptr);
 

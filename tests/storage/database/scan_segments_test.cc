@@ -1,4 +1,4 @@
-// Parallel scans (SEM-033): segments are disjoint, complete, and stay what they were while a scan is in use.
+// Parallel scans: segments are disjoint and complete, and do not change during a scan (SEM-033).
 
 #include "storage/query/scan_segments.h"
 
@@ -47,7 +47,7 @@ class ScanSegmentsTest : public ::testing::Test {
   absl::StatusOr<Page> Scan(const wire::PageRequest& request) {
     return Await<Page>([&](auto done) { database_->Scan(request, std::move(done)); });
   }
-  // How many items each segment has; fails unless all of them together are every item once.
+  // The number of items in each segment; fails unless all segments together contain every item once.
   std::vector<size_t> Sizes(int total, size_t items, const std::string& index = "") {
     std::vector<size_t> sizes;
     std::multiset<std::string> all;
@@ -91,13 +91,12 @@ TEST_F(ScanSegmentsTest, BeyondTheRangesOfATableAreEmpty) {
   EXPECT_EQ(items, 50u);
 }
 
-// Items that come while a scan is in use fall into its segments, whose borders do not move; not by a restart
-// either.
+// New items during a scan belong to the existing segments; neither they nor a restart move the borders.
 TEST_F(ScanSegmentsTest, StayWhatTheyAreWhileItemsComeAndTheDatabaseRestarts) {
   Fill(0, 1'000);
   std::set<std::string> first_half;
   for (const std::string& item : ScanAll(database_, Segment(0, 2))) first_half.insert(item);
-  // Everything new comes before the old items, so measured anew the border would move.
+  // The new keys are before the old ones, so a new calculation would move the border.
   for (int i = 0; i < 1'000; ++i) {
     ASSERT_TRUE(database_.Put("Things", {{"pk", S("a" + std::to_string(i))}, {"sk", S("s")}}).ok());
   }
@@ -138,7 +137,7 @@ TEST_F(ScanSegmentsTest, AreChecked) {
               IsInvalid("use Scan"));
 }
 
-// In the catalog, too, where they would pile up.
+// Otherwise the borders of old numbers of segments would pile up in the catalog.
 TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
   Fill(0, 100);
   for (int total = 1; total <= 40; ++total) ASSERT_TRUE(Scan(Segment(0, total)).ok());
@@ -160,8 +159,8 @@ TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
   EXPECT_TRUE(stored().empty());
 }
 
-// Beyond 50,000 records sizes are estimated. Keys here share long prefixes, and a tenth of the items has half
-// of the bytes.
+// The sizes of more than 50,000 records are estimated. The keys here have long common prefixes, and a tenth
+// of the items has half of the bytes.
 TEST_F(ScanSegmentsTest, OfLargeTablesAreSplitBySize) {
   Fill(0, 9'000, 20);
   Fill(9'000, 10'000, 400);

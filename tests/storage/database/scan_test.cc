@@ -1,4 +1,4 @@
-// Scan: everything once, in a stable order.
+// Scan returns every item once, in a stable order.
 
 #include <algorithm>
 #include <random>
@@ -70,7 +70,7 @@ TEST_F(Scan, OfATableLargerThanAQuarterOfTheBlockCacheIsNotKeptInIt) {
     return database_->GetStatus().memory().block_cache() - before;
   };
   const auto put = [&](int items) {
-    // Random, so that it is as long on disk.
+    // Random text, so that the size on disk is the same.
     std::mt19937_64 random(items);
     for (int i = 0; i < items; ++i) {
       std::string text(256 << 10, ' ');

@@ -1,4 +1,4 @@
-// What a page contains (SEM-036), counts without pages, and consumed capacity (SEM-061..065).
+// The content of a page (SEM-036), counts without pages, and consumed capacity (SEM-061 to SEM-065).
 
 #include "tests/storage/database/requests.h"
 
@@ -84,7 +84,8 @@ TEST_F(Pages, CountAllCountsTheWholeRangeInOneCall) {
   EXPECT_THAT(Scan(request).status(), IsInvalid("count_all"));
 }
 
-// SEM-062, SEM-065: half a unit a started 4 KiB of all items together; an index's reads are its own.
+// Half a unit for each started 4 KiB of all items together; the index is charged for reads of its entries
+// (SEM-062, SEM-065).
 TEST_F(Pages, ReadsAreAccountedForByTheirBytes) {
   ASSERT_TRUE(Put("1", 3'000).ok());
   ASSERT_TRUE(Put("2", 3'000).ok());
@@ -119,7 +120,8 @@ TEST_F(Pages, ReadsAreAccountedForByTheirBytes) {
   EXPECT_THAT(GetItem(database_, get).status(), IsInvalid("ReturnConsumedCapacity 7 is unknown"));
 }
 
-// SEM-063, SEM-064.
+// One unit for each started KiB of the larger item, old or new (SEM-063), and the units of changed index
+// entries (SEM-064).
 TEST_F(Pages, WritesAreAccountedForByTheLargerItemAndTheEntriesTheyTouch) {
   auto units = [](const absl::StatusOr<wire::WriteItemReply>& reply) {
     EXPECT_TRUE(reply.ok()) << reply.status();

@@ -60,7 +60,7 @@ TEST_F(SeveralReads, BatchReturnsWhatIsThereByTable) {  // OP-19
   EXPECT_EQ(reply->unprocessed_keys_size(), 0);
 }
 
-// Every key comes back, as an item or as one to ask for again, and asking again ends.
+// Every key comes back as an item or as unprocessed, and requesting those again comes to an end.
 TEST_F(SeveralReads, BatchReturnsWhatDoesNotFitAsUnprocessedKeys) {
   for (int i = 0; i < 10; ++i) Put("Things", std::to_string(i), 1'000);
   Put("Others", "1", 1'000);
@@ -149,9 +149,9 @@ TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {  // OP-22
   EXPECT_EQ(reply->change_sequence(), 4u);
 }
 
-// SEM-056, exact on both sides, and beyond the service's bound with `large`.
+// The limit of 4 MiB is exact, and `large` lifts it (SEM-056).
 TEST_F(SeveralReads, TransactionReadsFourMebibytesAndNotAByteMore) {
-  // As counted: the names pk, sk and a, and the values p and the sort key of one byte.
+  // The size without the padding: the names pk, sk and a, the value p, and a sort key of one byte.
   constexpr size_t kOverhead = 2 + 1 + 2 + 1 + 1;
   constexpr size_t kWhole = 409'600 - kOverhead;
   wire::TransactGetItemsRequest request;
@@ -175,7 +175,7 @@ TEST_F(SeveralReads, TransactionReadsFourMebibytesAndNotAByteMore) {
   EXPECT_TRUE(TransactGet(request).ok());
 }
 
-// Numbers count for little (SEM-003) and are written out in full; the reply must fit a message all the same.
+// Numbers have a small item size (SEM-003) and a long text; the reply must still fit into a message.
 TEST_F(SeveralReads, TransactionIsBoundedAsEncoded) {
   v1::AttributeValue numbers;
   for (int i = 0; i < 2'000; ++i) *numbers.mutable_l()->add_values() = N("1e125");

@@ -1,4 +1,4 @@
-// A database and plain maps that must agree, and what the checks of both have in common.
+// A database and its model, which must always agree, and helpers for checking that.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@
 
 namespace itemdb::testing {
 
-// A write that was applied under a client request token (SEM-050).
+// A write that was applied under a client request token, so that a repetition changes nothing (SEM-050).
 struct AppliedRequest {
-  // What it wrote to, by name, with the storage ids that they had.
+  // The tables that it wrote to, with the storage ids that they had.
   std::map<std::string, uint64_t> tables;
-  // Sends it again and expects the first answer, and no change.
+  // Sends the request again and expects the first reply, and no change.
   std::function<void()> repeat;
 };
 
@@ -38,7 +38,7 @@ struct SideBySide {
   TemporaryDirectory directory;
   TestDatabase database;
   std::map<std::string, TableModel> tables;
-  // What the change log must be, without times; the last change has its size as sequence.
+  // The expected change log, without times; the sequence of the last change is its size.
   std::vector<v1::ChangeRecord> log;
   std::vector<AppliedRequest> applied;
   int next_token = 0;
@@ -49,7 +49,7 @@ inline std::optional<std::string> Encoded(const std::optional<ModelItem>& item) 
   return EncodeItem(*item);
 }
 
-// That a reply's optional item is `item`.
+// Expects that the optional item of a reply equals `item`.
 template <typename Message>
 void ExpectItem(const Message& message, const std::optional<std::string>& item) {
   EXPECT_EQ(message.has_item(), item.has_value());

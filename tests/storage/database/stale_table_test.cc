@@ -1,5 +1,5 @@
-// Writes that were prepared for a table which is not there any more when their turn comes. From outside that
-// is a race; here the steps are taken one by one.
+// Writes that were prepared for a table which is deleted before they are applied. For clients that is a race;
+// here the test makes the steps one after another.
 
 #include <future>
 
@@ -21,18 +21,18 @@ class StaleTable : public ::testing::Test {
 
   void Create() {
     auto reply = Await<v1::CreateTableReply>(
-        [&](auto done) { itemdb::CreateTable(*engine_, TableRequest("Things"), std::move(done)); });
+        [&](auto done) { storage::CreateTable(*engine_, TableRequest("Things"), std::move(done)); });
     EXPECT_TRUE(reply.ok()) << reply.status();
   }
   void Delete() {
     v1::DeleteTableRequest request;
     request.set_table_name("Things");
     auto reply = Await<v1::DeleteTableReply>(
-        [&](auto done) { itemdb::DeleteTable(*engine_, request, std::move(done)); });
+        [&](auto done) { storage::DeleteTable(*engine_, request, std::move(done)); });
     EXPECT_TRUE(reply.ok()) << reply.status();
   }
   std::shared_ptr<const ReadView> View() { return *engine_->View(); }
-  // Submits a put that was prepared for the tables of `view`, and returns its outcome.
+  // Submits a put that was prepared with the catalog of `view`, and returns its outcome.
   absl::Status Put(WriteUnit::Mode mode, const std::shared_ptr<const ReadView>& view) {
     auto action = PrepareAction(ActionKind::kPut, WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}}),
                                 view->catalog());
@@ -60,8 +60,8 @@ TEST_F(StaleTable, IsNotFoundOnceItWasDeleted) {
   }
 }
 
-// The write must not reach the table's column families, which are gone, nor the new table, whose definition
-// it does not fit.
+// The write must not use the deleted table's storage id, nor go to the new table, which has another
+// definition.
 TEST_F(StaleTable, IsNotFoundWhenAnotherHasItsName) {
   for (auto mode : {WriteUnit::Mode::kIndependent, WriteUnit::Mode::kTransaction}) {
     Create();
@@ -71,9 +71,9 @@ TEST_F(StaleTable, IsNotFoundWhenAnotherHasItsName) {
     EXPECT_THAT(Put(mode, view), IsTableNotFound());
     auto table = View()->catalog().Find("Things");
     ASSERT_TRUE(table.ok());
-    EXPECT_EQ(ReadCounters(*View(), (*table)->storage_id)->items, 0);
+    EXPECT_EQ(ReadStatistics(*View(), (*table)->storage_id)->items, 0);
     EXPECT_TRUE(Put(mode, View()).ok());
-    EXPECT_EQ(ReadCounters(*View(), (*table)->storage_id)->items, 1);
+    EXPECT_EQ(ReadStatistics(*View(), (*table)->storage_id)->items, 1);
     Delete();
   }
 }

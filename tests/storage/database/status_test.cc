@@ -1,4 +1,4 @@
-// GetStatus: the database in figures.
+// GetStatus: the statistics of the database.
 
 #include <atomic>
 #include <thread>
@@ -108,7 +108,7 @@ TEST(Status, CountsAreThoseOfItsChangeSequence) {
   writer.join();
 }
 
-// Starting again takes as long as reading the log does.
+// The time of a start depends on the length of the log.
 TEST(Status, TheWriteAheadLogIsBoundedHoweverMuchMemoryThereIs) {
   TemporaryDirectory directory;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory.path());

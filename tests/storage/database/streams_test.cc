@@ -1,4 +1,4 @@
-// The Streams API: the change log by table, stream, shard and iterator.
+// The Streams API: the change log through tables, streams, shards and iterators.
 
 #include <array>
 #include <set>
@@ -32,7 +32,7 @@ std::string ArnOf(const v1::Stream& stream) {
          stream.stream_label();
 }
 
-// "INSERT pk=p: old -> new".
+// For example "INSERT pk=p: old -> new".
 std::string ShowEvent(const StreamEvent& event) {
   std::string text = v1::ChangeKind_Name(event.kind).substr(std::string("CHANGE_KIND_").size());
   text += " " + Show(event.key);
@@ -84,7 +84,7 @@ class Streams : public ::testing::Test {
       database_->GetRecords({.shard_iterator = iterator, .limit = limit}, std::move(done));
     });
   }
-  // Everything from the oldest on until there is nothing more, shown.
+  // Reads from the oldest event to the newest and returns the events as text.
   std::vector<std::string> ReadAll(const v1::Stream& stream) {
     std::vector<std::string> events;
     auto iterator = Iterator(stream, ShardIteratorType::kTrimHorizon);
@@ -132,7 +132,7 @@ TEST_F(Streams, ShowTheImagesOfTheirViewType) {  // SEM-101, SEM-102
   }
 }
 
-// Equal values are no change, however they are written.
+// A write of equal values is not a change, whatever their notation.
 TEST_F(Streams, HaveNoEventForAWriteThatChangesNothing) {  // SEM-102
   CreateWithStream("Things");
   auto map = [](bool turned) {
@@ -201,14 +201,14 @@ TEST_F(Streams, OutliveTheirTable) {  // SEM-103
   ASSERT_TRUE(open.ok());
   Put("Things", "b");
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
-  // The reader that was under way reads on to the end of the shard.
+  // A reader that started earlier can read to the end of the shard.
   auto rest = Get(open->next_shard_iterator);
   ASSERT_TRUE(rest.ok()) << rest.status();
   ASSERT_THAT(rest->events, SizeIs(1));
   EXPECT_EQ(ShowEvent(rest->events[0]), "INSERT pk=b: -> a=v pk=b");
   EXPECT_THAT(rest->next_shard_iterator, IsEmpty());
 
-  CreateWithStream("Things");  // Another table, another stream.
+  CreateWithStream("Things");  // A new table and a new stream.
   Put("Things", "c");
   EXPECT_THAT(List("Things"), SizeIs(2));
   EXPECT_THAT(ReadAll(stream), SizeIs(2));
@@ -241,7 +241,7 @@ TEST_F(Streams, IteratorsBeginWhereTheirTypeSays) {  // SEM-104
     iterators.push_back(*iterator);
   }
   Put("Things", "d");
-  database_.Reopen();  // They hold all there is to know.
+  database_.Reopen();  // An iterator needs no state in the database.
   for (size_t i = 0; i < iterators.size(); ++i) {
     SCOPED_TRACE(i);
     auto reply = Get(iterators[i]);
@@ -340,7 +340,7 @@ TEST_F(Streams, NamesHaveTheLengthsOfTheService) {  // SEM-106
   }
   EXPECT_LT(SequenceNumberOf(9), SequenceNumberOf(10));
 
-  // There is no second shard, neither behind the first nor born of it.
+  // A stream has one shard, which has no successor and no child.
   const std::string shard = described->shards[0].shard_id;
   for (const DescribeStreamRequest& request :
        {DescribeStreamRequest{.stream_arn = ArnOf(stream), .exclusive_start_shard_id = shard},
@@ -384,7 +384,7 @@ TEST(ShardIterators, ExpireAndAreBoundToTheirDatabase) {  // SEM-104
   }
 }
 
-// What is gone from the log is gone from the streams, and a stream that has nothing left is gone itself.
+// Records that are trimmed from the log are trimmed from streams, and a stream without records disappears.
 TEST(TrimmedStreams, SayWhatIsGone) {  // SEM-103
   TemporaryDirectory directory;
   auto options = TestDatabase::DefaultOptions(directory.path() + "/data");
@@ -431,7 +431,7 @@ TEST(TrimmedStreams, SayWhatIsGone) {  // SEM-103
   absl::Status gone = iterator(ShardIteratorType::kAfterSequenceNumber, SequenceNumberOf(2)).status();
   EXPECT_EQ(ReasonOf(gone), kReasonChangesTrimmed) << gone;
   EXPECT_EQ(ReasonOf(get(*at_b).status()), kReasonChangesTrimmed);
-  // The oldest there is, whatever that is by now.
+  // The oldest record that is kept by now.
   auto left = get(*oldest);
   ASSERT_TRUE(left.ok()) << left.status();
   ASSERT_THAT(left->events, SizeIs(1));

@@ -51,7 +51,7 @@ char ScalarType(const v1::AttributeValue& value) {
 
 int CompareScalars(const v1::AttributeValue& a, const v1::AttributeValue& b) {
   if (a.has_n()) return NumberOf(a) < NumberOf(b) ? -1 : NumberOf(a) > NumberOf(b);
-  // std::string compares its bytes as unsigned.
+  // std::string compares bytes as unsigned.
   return a.has_s() ? a.s().compare(b.s()) : a.b().compare(b.b());
 }
 

@@ -1,7 +1,7 @@
-// Tables as plain maps: what the database must answer, computed in the most obvious way.
+// Tables as plain maps: computes in the simplest way what the database must answer.
 //
-// Keys are compared value by value and index entries recomputed from the items each time, so nothing here
-// shares an idea, let alone code, with the encoded keys and maintained entries under test.
+// Keys are compared value by value, and index entries are computed from the items each time. So the model
+// shares neither code nor ideas with the encoded keys and maintained index entries that are tested.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ using ModelItem = std::map<std::string, v1::AttributeValue>;
 v1::Item ToMessage(const ModelItem& item);
 // The canonical bytes of an item.
 std::string EncodeItem(const ModelItem& item);
-// By SEM-002 and SEM-003.
+// The size of an item by the size rules (SEM-002, SEM-003).
 int64_t SizeOf(const ModelItem& item);
 
 bool SameValue(const v1::AttributeValue& a, const v1::AttributeValue& b);
-// Numbers of the model.
+// Conversion between numbers of the model and attribute values.
 double NumberOf(const v1::AttributeValue& value);
 std::string NumberText(double number);
 // 'S', 'N' or 'B'; 0 for every other type.
 char ScalarType(const v1::AttributeValue& value);
-// Less than, equal to or greater than zero. Both of one scalar type, by SEM-014.
+// Less than, equal to or greater than zero, in the order of keys (SEM-014). Both have the same scalar type.
 int CompareScalars(const v1::AttributeValue& a, const v1::AttributeValue& b);
 
 using ModelKey = std::vector<v1::AttributeValue>;
@@ -55,7 +55,7 @@ struct ModelIndex {
 struct ModelEntry {
   ModelKey key;
   ModelItem item;
-  // The item that an entry was made from.
+  // The item that the index entry belongs to.
   ModelItem whole;
 };
 
@@ -65,38 +65,39 @@ class TableModel {
   explicit TableModel(const v1::TableDescription& definition);
 
   const v1::TableDescription& definition() const { return definition_; }
-  // Keys and indexes must be the same.
+  // The new definition must have the same keys and indexes.
   void set_definition(const v1::TableDescription& definition) { definition_ = definition; }
   const std::string& name() const { return definition_.table_name(); }
   const std::vector<std::string>& key_names() const { return key_names_; }
   bool IsKey(const std::string& attribute) const;
   const std::vector<ModelIndex>& indexes() const { return indexes_; }
-  // The type of an attribute that some key uses; 0 for others.
+  // The type of an attribute that is in a key; 0 for other attributes.
   char KeyType(const std::string& attribute) const;
-  // The key attributes of what `index` names, the table when it is null: partition, sort, and all of a
-  // position.
+  // The key attributes of `index`, or of the table if `index` is null: partition key, sort key, and all
+  // attributes of a LastEvaluatedKey.
   const std::vector<std::string>& Partition(const ModelIndex* index) const {
     return index ? index->partition : partition_;
   }
   const std::vector<std::string>& Sort(const ModelIndex* index) const { return index ? index->sort : sort_; }
   std::vector<std::string> PositionNames(const ModelIndex* index) const;
 
-  // Whether `item` has the primary key's attributes, with their types and not empty.
+  // Whether `item` has all attributes of the primary key, with the right types and not empty.
   bool HasKey(const ModelItem& item) const;
-  // The same, and nothing else.
+  // Whether `item` has exactly these attributes.
   bool IsExactKey(const ModelItem& item) const { return HasKey(item) && item.size() == key_names_.size(); }
-  // Whether every index key attribute that is present has its type and is not empty (SEM-070).
+  // Whether each index key attribute in `item` has the right type and is not empty; otherwise the write is
+  // refused (SEM-070).
   bool FitsIndexes(const ModelItem& item) const;
   ModelItem KeyOf(const ModelItem& item) const;
 
-  // The item with the primary key of `key`; null when there is none.
+  // The item with the primary key in `key`; null if there is none.
   const ModelItem* Find(const ModelItem& key) const;
   void Put(const ModelItem& item) { items_[KeyValues(key_names_, item)] = item; }
   void Erase(const ModelItem& key) { items_.erase(KeyValues(key_names_, key)); }
 
-  // Everything in the table, or in `index`, in key order.
+  // All items of the table or entries of `index`, in key order.
   std::vector<ModelEntry> Entries(const ModelIndex* index) const;
-  // What an entry with the key attributes of `item` is sorted by.
+  // The key that orders an entry whose key attributes are in `item`.
   ModelKey PositionKey(const ModelIndex* index, const ModelItem& item) const;
 
  private:
@@ -112,25 +113,26 @@ class TableModel {
   std::map<ModelKey, ModelItem, ModelKeyLess> items_;
 };
 
-// What one page must contain, given everything that the request selects, in order (SEM-027..030).
+// What one page must contain when the request selects `selected`, in order: a page ends at Limit items or
+// with the item that crosses 1 MiB (SEM-027 to SEM-030).
 struct ModelPage {
-  // After filter and projection; they count, though a page may be asked not to show them.
+  // The items after filter and projection. With count_only they are only counted.
   std::vector<ModelItem> items;
   bool count_only = false;
   int scanned = 0;
-  // Nothing when the page is the last.
+  // Empty if the page is the last.
   std::optional<size_t> last_evaluated;
 };
 
 struct ModelPageRequest {
   std::optional<int> limit;
-  std::function<bool(const ModelItem&)> filter;  // Null: everything.
-  std::set<std::string> projection;              // Empty: everything.
-  // Filter and projection look at the item that an entry was made from; and, without a projection, the page
-  // shows that (SEM-036).
+  std::function<bool(const ModelItem&)> filter;  // Null: all items.
+  std::set<std::string> projection;              // Empty: all attributes.
+  // fetch_items: filter and projection use the item that the entry belongs to. whole_items: without a
+  // projection the page contains these items (SEM-036).
   bool fetch_items = false;
   bool whole_items = false;
-  // Select COUNT: nothing is shown; count_all: and everything is one page.
+  // count_only: Select COUNT, the page has no items. count_all: also, everything is one page.
   bool count_only = false;
   bool count_all = false;
 };

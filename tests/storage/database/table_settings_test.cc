@@ -1,4 +1,5 @@
-// Table class, encryption, on-demand and warm throughput: checked, kept and shown, without effect (SEM-099).
+// Table class, encryption, on-demand and warm throughput are checked, stored and shown; no other effect
+// (SEM-099).
 
 #include <functional>
 
@@ -12,7 +13,7 @@ absl::StatusOr<v1::UpdateTableReply> ChangeTable(TestDatabase& database,
   return Await<v1::UpdateTableReply>([&](auto done) { database->UpdateTable(request, std::move(done)); });
 }
 
-// Just the settings of a description.
+// Only the settings of a description.
 std::string Settings(const v1::TableDescription& table) {
   v1::TableDescription settings;
   settings.set_table_class(table.table_class());
@@ -42,7 +43,7 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
             "on_demand_throughput { max_read_request_units: 10 } "
             "warm_throughput { read_units_per_second: 12000 }");
 
-  // What is left out stays as it is.
+  // A setting that the request does not name stays as it is.
   v1::UpdateTableRequest update;
   update.set_table_name("Things");
   update.mutable_warm_throughput()->set_write_units_per_second(4'000);

@@ -133,7 +133,7 @@ TEST_F(TableUpdates, ProtectATableFromDeletion) {
   EXPECT_THAT(DeleteTable(database_, "Other").status(), IsInvalid("protected against deletion"));
 }
 
-// A write that was prepared before the change and has its turn after it is decided by the new definition.
+// A write that was prepared before the change and is applied after it uses the new definition.
 TEST_F(TableUpdates, GoOnBesideWritesNoneOfWhichFails) {
   std::vector<std::thread> writers;
   std::atomic<bool> stop = false;
@@ -167,7 +167,8 @@ TEST_F(TableUpdates, TagsAreAddedReplacedRemovedAndKept) {
   EXPECT_EQ(Tags(), "team=sales ");
 }
 
-// SEM-008. Written under the ARN, the definition would be that of a second table with the same storage id.
+// A table may be named by its ARN (SEM-008). Stored under the ARN, the definition would be that of a second
+// table with the same storage id.
 TEST_F(TableUpdates, OfATableNamedByItsArnChangeThatTable) {
   const std::string arn = "arn:aws:dynamodb:local:000000000000:table/Things";
   tags_.set_table_name(arn);

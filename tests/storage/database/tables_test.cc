@@ -9,7 +9,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A table called Things with one index to bend.
+// A table Things with one index, for tests that make it invalid.
 v1::CreateTableRequest Things() {
   auto table = TableRequest("Things");
   AddIndex(&table, "Ranks", {"grp:S", "rate:N"}, 1, v1::PROJECTION_TYPE_KEYS_ONLY);
@@ -277,7 +277,7 @@ TEST(Tables, AreListedInNameOrderPageByPage) {  // OP-04
     } while (!start.empty());
     EXPECT_THAT(names, ElementsAre("Zzz", "aaa", "aab", "bbb", "ccc")) << limit;
   }
-  EXPECT_THAT(list("aaaa", 2).table_names(), ElementsAre("aab", "bbb"));  // Need not exist.
+  EXPECT_THAT(list("aaaa", 2).table_names(), ElementsAre("aab", "bbb"));  // The start name need not exist.
   EXPECT_THAT(list("ccc", 2).table_names(), IsEmpty());
   for (int limit : {-1, 101}) {
     v1::ListTablesRequest request;
@@ -319,7 +319,7 @@ TEST(Tables, MadeAgainUnderTheirNameAreEmptyAndOthers) {  // SEM-074, SEM-100, O
   database.CheckIsClean();
 }
 
-// Storage ids of deleted tables must not come back, not even after a restart without any table
+// Storage ids of deleted tables must not be reused, not even after a restart without any table
 // (IdsNeverReused).
 TEST(Tables, NeverReuseStorageIds) {
   TestDatabase database;

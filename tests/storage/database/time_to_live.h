@@ -1,4 +1,4 @@
-// A database whose clock tests set, and what they do with times to live.
+// A database whose clock a test sets, and functions for its time to live.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace itemdb::testing {
 
-// Seconds since the Unix epoch. Copies share it; starts at kStart.
+// A clock in seconds since the Unix epoch, starting at kStart. Copies share the time.
 class TestClock {
  public:
   static constexpr int64_t kStart = 1'900'000'000;
@@ -30,7 +30,7 @@ class TestClock {
       std::make_shared<std::atomic<int64_t>>(kStart * int64_t{1'000'000});
 };
 
-// The number of seconds since the Unix epoch that is so many after the start of the clock.
+// The time `seconds` after the clock's start, as an attribute value.
 inline v1::AttributeValue At(int64_t seconds) { return N(std::to_string(TestClock::kStart + seconds)); }
 
 inline absl::Status SetTimeToLive(Database& database, const std::string& table, bool enabled,
@@ -58,8 +58,7 @@ inline bool AwaitEnabled(Database& database, const std::string& table) {
   });
 }
 
-// Waits until so many items of `table` have expired, which is counted after they are gone; false when it were
-// more.
+// Waits until `items` items of `table` have expired (counted after their deletion); false if more have.
 inline bool AwaitExpired(Database& database, const std::string& table, int64_t items) {
   (void)Await([&] { return DescribeTimeToLive(database, table).items_expired() >= items; });
   return DescribeTimeToLive(database, table).items_expired() == items;

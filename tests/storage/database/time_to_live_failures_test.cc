@@ -1,4 +1,4 @@
-// Times to live when something goes wrong: restarts, disks that fail or are full, power cuts, damage.
+// Time to live after failures: restarts, failing and full disks, power cuts, damage.
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -19,7 +19,7 @@ constexpr int64_t kStart = TestClock::kStart;
 
 class TimeToLiveFailures : public ::testing::Test {
  protected:
-  // A disk that fails when it is told to, and a log that can be read.
+  // A disk that can be made to fail, and a log that the test can read.
   DatabaseOptions Options() {
     std::filesystem::create_directory(root_);
     disk_ = std::make_shared<PowerLossFileSystem>(root_);
@@ -48,7 +48,7 @@ class TimeToLiveFailures : public ::testing::Test {
     ASSERT_TRUE(enabled.ok()) << enabled;
     ASSERT_TRUE(AwaitEnabled(*database, "Things"));
   }
-  // How many lines of the log have `text`.
+  // The number of log lines that contain `text`.
   int Logged(const DatabaseOptions& options, const std::string& text) {
     options.log->flush();
     std::ifstream log(directory_.path() + "/log");
@@ -75,7 +75,7 @@ TEST_F(TimeToLiveFailures, RestartsWhileItemsAreDeletedLoseNone) {
     database.CheckIsClean();
   }
   EXPECT_TRUE(AwaitItems(database, 500));
-  // What has come while it was closed.
+  // Items that expired while the database was closed.
   database.Close();
   clock_.Set(kStart + 100);
   database.Reopen();
@@ -93,14 +93,14 @@ TEST_F(TimeToLiveFailures, AFailedSyncOfDeletionsIsMadeUpFor) {
   clock_.Set(kStart + 1);
   EXPECT_TRUE(AwaitItems(database, 100));
   EXPECT_EQ(disk_->faults_left(), 0);
-  // Writes that come after are swept too.
+  // Later writes expire too.
   ASSERT_TRUE(Await([&] { return Put(database, 5'000, At(2)).ok(); }));
   clock_.Set(kStart + 2);
   EXPECT_TRUE(AwaitItems(database, 100));
   database.CheckIsClean();
 }
 
-// A write that was answered with "unknown" may be there after all, and expires then.
+// A write of unknown outcome may have been applied, and must then expire.
 TEST_F(TimeToLiveFailures, WritesThatReappearExpire) {
   TestDatabase database(Options());
   database.CreateTable(TableRequest("Things"));
@@ -137,7 +137,7 @@ TEST_F(TimeToLiveFailures, AFullDiskPausesItWithOneLine) {
   database.CheckIsClean();
 }
 
-// Its items wait until they can be read; those of the other tables go meanwhile.
+// The items of an unreadable table wait until they can be read; the items of other tables still expire.
 TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
   DatabaseOptions options = Options();
   options.block_cache_bytes = 0;  // Every block is read from the disk, every time.
@@ -148,7 +148,7 @@ TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
       ASSERT_TRUE(database.Put(table, {{"pk", S("p")}, {"sk", S(sk)}, {"ttl", At(1)}}).ok());
     ASSERT_TRUE(SetTimeToLive(*database, table, true).ok());
     ASSERT_TRUE(AwaitEnabled(*database, table));
-    database.Reopen();  // Its records, in a table file of their own.
+    database.Reopen();  // Puts the table's records into a separate table file.
   }
   v1::DescribeTableRequest request;
   request.set_table_name("Things");
@@ -168,10 +168,10 @@ TEST_F(TimeToLiveFailures, ATableThatCannotBeReadKeepsNoOtherFromExpiring) {
   database.CheckIsClean();
 }
 
-// Whatever was answered is there when the power comes back, and what was begun is finished.
+// After a power cut everything that was answered exists, and an operation that had begun is finished.
 TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
   constexpr int kItems = 60;
-  // 3 is turned off again, 4 relaxed.
+  // Seed 3 turns time to live off again; seed 4 runs in relaxed mode.
   std::vector<uint64_t> seeds = {3, 4, 11};
   if (kSanitizerShare == 1) seeds = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   for (const uint64_t seed : seeds) {
@@ -192,7 +192,7 @@ TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
       TestDatabase database(options);
       database.CreateTable(TableRequest("Things"));
       for (int i = 0; i < kItems; ++i) ASSERT_TRUE(Put(database, i, At(i % 2 == 0 ? 0 : 100)).ok());
-      // In relaxed mode a second of writes may be lost: not the items.
+      // In relaxed mode the last second of writes may be lost, but the items must not be lost.
       if (!options.durable) database.Reopen();
       disk->CutPowerAfter(seed * 3 % 50);
       enabled = SetTimeToLive(*database, "Things", true).ok();
@@ -200,7 +200,7 @@ TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
         asked_to_disable = true;
         disabled = SetTimeToLive(*database, "Things", false).ok();
       } else if (enabled) {
-        // Until the power fails, or it is done.
+        // Until the power fails, or the work is done.
         (void)Await([&] { return disk->power_is_cut() || Items(database) == kItems / 2; });
       }
       const bool durable = options.durable;
@@ -284,14 +284,14 @@ TEST_F(DamagedTimeToLive, IsFoundAndRepaired) {
     families.Delete(times_, entry->first);  // Missing.
     ++entry;
     std::string stray = entry->first;
-    stray[3] = static_cast<char>(stray[3] - 1);  // Of another time.
+    stray[3] = static_cast<char>(stray[3] - 1);  // With another time.
     families.Put(times_, stray, EncodeRecord(times_, stray, 0, ""));
     ++entry;
     families.Put(times_, entry->first, "damaged");
     families.Put(times_, "no key at all", "no record at all");
   });
   const v1::CheckDatabaseReply found = Check(/*repair=*/false);
-  // Missing, stray, damaged and therefore missing, damaged; and their number.
+  // One entry missing, one stray, one damaged and therefore also missing, one damaged; and the statistics.
   EXPECT_EQ(found.finding_count(), 6) << found.DebugString();
   EXPECT_EQ(found.skipped_items(), 0);
   for (const std::string& finding : found.findings())
@@ -304,8 +304,8 @@ TEST_F(DamagedTimeToLive, IsFoundAndRepaired) {
   database_.CheckIsClean();
 }
 
-// The item cannot be deleted while the size of its collection is not known; the entry of its time is as it
-// should be.
+// An item cannot be deleted while the size of its collection cannot be read. Its entry in the index of expiry
+// times is correct.
 TEST_F(DamagedTimeToLive, ItemsThatHadToBeLeftGoOnceTheirTableIsRepaired) {  // SEM-092, SEM-108
   v1::CreateTableRequest local = TableRequest("Local");
   AddLocalIndex(&local, "ByRank", "rank:N", v1::PROJECTION_TYPE_KEYS_ONLY);
@@ -338,8 +338,7 @@ TEST_F(DamagedTimeToLive, ItemsThatHadToBeLeftGoOnceTheirTableIsRepaired) {  // 
   database_.CheckIsClean();
 }
 
-// What is damaged stays where it is and keeps nothing else from expiring; an entry without an item deletes
-// nothing.
+// A damaged record stays and prevents no other item from expiring; an entry without an item deletes nothing.
 TEST_F(DamagedTimeToLive, KeepsNothingElseFromExpiring) {
   database_.CreateTable(TableRequest("Others"));
   ASSERT_TRUE(SetTimeToLive(*database_, "Others", true).ok());
@@ -351,7 +350,7 @@ TEST_F(DamagedTimeToLive, KeepsNothingElseFromExpiring) {
     ASSERT_THAT(items, SizeIs(5));
     families.Put(table_, items.begin()->first, "damaged");  // Of "a".
     auto entries = families.All(times_);
-    std::string stray = entries.rbegin()->first;  // Of "later", as if it expired before.
+    std::string stray = entries.rbegin()->first;  // The entry of "later" with an earlier time.
     ASSERT_NE(stray.find("later"), std::string::npos);
     stray.replace(0, stray.find("S"), entries.begin()->first.substr(0, entries.begin()->first.find("S")));
     families.Put(times_, stray, EncodeRecord(times_, stray, 0, ""));
@@ -363,7 +362,7 @@ TEST_F(DamagedTimeToLive, KeepsNothingElseFromExpiring) {
   EXPECT_TRUE(AwaitGone("b"));
   EXPECT_TRUE(AwaitGone("c"));
   EXPECT_TRUE(Await([&] { return database_.Get("Others", {{"pk", S("p")}, {"sk", S("s")}}) == ""; }));
-  // And they go on being swept.
+  // Expiry continues afterwards.
   Put("more", At(11));
   clock_.Set(TestClock::kStart + 11);
   EXPECT_TRUE(AwaitGone("more"));

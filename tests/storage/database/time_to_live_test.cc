@@ -1,4 +1,4 @@
-// Items whose time has come are deleted (SEM-108..111, OP-11, OP-12).
+// Time to live: expired items are deleted (SEM-108 to SEM-111, OP-11, OP-12).
 #include <set>
 #include <thread>
 
@@ -20,7 +20,7 @@ constexpr int64_t kYear = int64_t{365} * 24 * 60 * 60;
 class TimeToLive : public ::testing::Test {
  protected:
   TimeToLive() { database_.CreateTable(TableRequest("Things")); }
-  // The tests end with an open gate: closing waits for the file that is being written.
+  // Opens the gate, because closing the database waits for the file that is being written.
   void TearDown() override { gate_->Open(); }
 
   static DatabaseOptions Gated(const std::string& directory, std::shared_ptr<rocksdb::FileSystem> gate) {
@@ -52,7 +52,7 @@ class TimeToLive : public ::testing::Test {
   bool AwaitGone(const std::string& sk, const std::string& table = "Things") {
     return Await([&] { return !Has(sk, table); });
   }
-  // Returns when everything has gone that has to, which are the items that expire no later than now.
+  // Returns when all items are deleted that expire now or earlier.
   void AwaitSweep(const std::string& table = "Things") {
     Put("the last to expire", N(std::to_string(clock_.seconds())), table);
     ASSERT_TRUE(AwaitGone("the last to expire", table));
@@ -67,7 +67,7 @@ class TimeToLive : public ::testing::Test {
 
   TestClock clock_;
   TemporaryDirectory directory_;
-  // Shut, it holds up a build when the entries are sorted and before they are in the index.
+  // While it is shut, a build stops when its entries are sorted and not yet in the index.
   std::shared_ptr<GateFileSystem> gate_ = std::make_shared<GateFileSystem>(
       rocksdb::FileSystem::Default(),
       [](const std::string& path) { return path.find("/builds/") != std::string::npos; });
@@ -106,7 +106,7 @@ TEST_F(TimeToLive, IsANumberOfSecondsThatHasComeNotFiveYearsAgo) {  // SEM-108
   database_.CheckIsClean();
 }
 
-// SEM-110
+// Items from before time to live was turned on expire too (SEM-110).
 TEST_F(TimeToLive, TakesItemsThatWereThereBeforeWithTheirIndexEntries) {
   v1::CreateTableRequest table = TableRequest("Indexed");
   AddIndex(&table, "ByGroup", {"grp:S"}, 1, v1::PROJECTION_TYPE_ALL);
@@ -184,7 +184,7 @@ TEST_F(TimeToLive, MayBeAKeyAttribute) {  // SEM-110
   EXPECT_THAT(ScanAll(database_, ScanRequest("Timed")),
               ElementsAre("at=1900000001 pk=p", "at=1900000002 pk=p"));
   database_.CheckIsClean();
-  // A string is no time: nothing expires.
+  // A string is not a time, so no item expires.
   EnableAndAwait("pk", "Things");
   Put("s", At(-1));
   EXPECT_EQ(State().items_with_time(), 0);
@@ -224,7 +224,7 @@ TEST_F(TimeToLive, LeavesExpiredItemsReadableAndWritableUntilTheyGo) {  // SEM-1
   database_.CheckIsClean();
 }
 
-// Writers give items more time just as they expire: each item is extended and stays, or is gone and was not.
+// Writers extend items just when they expire: no extended item may be deleted.
 TEST_F(TimeToLive, DeletesNoItemThatWasGivenMoreTime) {
   constexpr int kItems = 600;
   constexpr int kWriters = 3;
@@ -264,21 +264,21 @@ TEST_F(TimeToLive, GoesByTheClockWhicheverWayItIsSet) {
   Put("six years ago", At(-6 * kYear));
   clock_.Set(kClockStart + 10);
   ASSERT_TRUE(AwaitGone("soon"));
-  // Back: what had not expired has still less.
+  // The clock goes back: items that had not expired expire even later.
   clock_.Set(kClockStart - 100);
   Put("soon", At(-50));
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "six years ago", "soon"));
-  // Far back: what had expired too long ago has not any more.
+  // Far back: an item whose time was more than five years ago is now only expired.
   clock_.Set(kClockStart - 2 * kYear);
   ASSERT_TRUE(AwaitGone("six years ago"));
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "soon"));
-  // Far ahead: by now it was too long ago.
+  // Far ahead: the time of the remaining items is now more than five years ago.
   clock_.Set(kClockStart + 6 * kYear);
   AwaitSweep();
   EXPECT_THAT(Left(), ElementsAre("later", "soon"));
-  // And as it was: commit times did not go back, times to live do.
+  // Back again: commit times do not go back, but times to live are compared with the clock.
   clock_.Set(kClockStart - 50);
   ASSERT_TRUE(AwaitGone("soon"));
   AwaitSweep();
@@ -288,7 +288,7 @@ TEST_F(TimeToLive, GoesByTheClockWhicheverWayItIsSet) {
   database_.CheckIsClean();
 }
 
-// What counts is the clock at a deletion's turn, not when it was asked for.
+// The clock counts when a deletion is applied, not when it is submitted.
 TEST_F(TimeToLive, GoesByTheClockThatIsSetBackBeforeADeletionsTurn) {
   constexpr int64_t kPadding = 10'000;
   auto log_gate = std::make_shared<GateFileSystem>(
@@ -316,7 +316,7 @@ TEST_F(TimeToLive, GoesByTheClockThatIsSetBackBeforeADeletionsTurn) {
   log_gate->Open();
   writer.join();
   EXPECT_TRUE(queued) << "the deletion waits for its turn";
-  put("later", 200);  // Behind the deletion in the order of writes.
+  put("later", 200);  // Submitted after the deletion.
   EXPECT_TRUE(has("item"));
   clock_.Set(kClockStart + 10);
   EXPECT_TRUE(Await([&] { return !has("item"); }));
@@ -400,7 +400,7 @@ TEST_F(TimeToLive, CanBeTurnedOffWhileItIsBeingTurnedOn) {
   database_.CheckIsClean();
 }
 
-// The table's other indexes come and go meanwhile, and are filled one after another.
+// Other indexes of the table are created and deleted at the same time, one after another.
 TEST_F(TimeToLive, IsTurnedOnBesideIndexesThatAreCreated) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(database_
@@ -452,7 +452,7 @@ TEST_F(TimeToLive, GoesWithItsTable) {
   database_.CheckIsClean();
 }
 
-// What makes it work is nothing that users see.
+// The index behind time to live is invisible to users.
 TEST_F(TimeToLive, IsNoIndexToUsers) {
   v1::CreateTableRequest table = TableRequest("Full");
   for (int i = 0; i < kMaxGlobalSecondaryIndexes; ++i)
@@ -481,7 +481,7 @@ TEST_F(TimeToLive, IsNoIndexToUsers) {
   ASSERT_TRUE(updated.ok()) << updated.status();
   EXPECT_FALSE(updated->table().has_time_to_live());
   EXPECT_TRUE(AwaitEnabled(*database_, "Full"));
-  // What is inside the attribute may be updated, unlike inside an index's key (SEM-071).
+  // Elements inside the attribute may be updated, unlike those inside an index key attribute (SEM-071).
   EnableAndAwait();
   v1::AttributeValue map;
   auto* attribute = map.mutable_m()->add_attributes();

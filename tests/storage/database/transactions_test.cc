@@ -1,4 +1,4 @@
-// TransactWriteItems: all or nothing, and why not.
+// TransactWriteItems applies all actions or none, and reports the reasons.
 
 #include "tests/storage/database/requests.h"
 
@@ -38,7 +38,7 @@ class Transactions : public ::testing::Test {
     *request_.add_transact_items()->mutable_condition_check() = std::move(request);
   }
   absl::StatusOr<wire::TransactWriteItemsReply> Run() { return database_.Transact(request_); }
-  // The reasons' codes, with the item behind a colon when there is one.
+  // The codes of the reasons, with the item after a colon if there is one.
   static std::vector<std::string> Reasons(const absl::StatusOr<wire::TransactWriteItemsReply>& reply) {
     std::vector<std::string> reasons;
     EXPECT_TRUE(reply.ok()) << reply.status();
@@ -73,7 +73,7 @@ TEST_F(Transactions, ApplyAllTheirActionsAsOneCommit) {  // SEM-047, SEM-107, OP
   EXPECT_EQ(reply->change_sequence(), 8u);
   EXPECT_THAT(Things(), ElementsAre("a=1 pk=checked sk=s", "a=1 pk=checked2 sk=s", "a=1 pk=new sk=s"));
   EXPECT_EQ(database_.Get("Others", {{"pk", S("o")}}), "b=x pk=o");
-  // Four actions changed something: their records follow one another and name the commit's first and last.
+  // Four actions changed something: their records are consecutive, and name the first and last of the commit.
   auto changes = Changes(database_);
   ASSERT_THAT(changes, SizeIs(8));
   for (size_t i = 4; i < 8; ++i) {
@@ -108,7 +108,7 @@ TEST_F(Transactions, ApplyNothingWhenOneActionCannotBe) {  // SEM-047, SEM-051, 
   EXPECT_THAT(Things(), ElementsAre("a=1 pk=a sk=s", "a=text pk=b sk=s"));
   EXPECT_THAT(Changes(database_), SizeIs(4));
   EXPECT_EQ(Describe(database_, "Things").item_count(), 2);
-  // The item is shown only when asked for.
+  // The item is returned only if the action asks for it.
   request_.mutable_transact_items(1)->mutable_put()->clear_return_values_on_condition_check_failure();
   EXPECT_THAT(Reasons(Run())[1], "CONDITIONAL_CHECK_FAILED");
   database_.CheckIsClean();
@@ -265,7 +265,7 @@ TEST_F(Transactions, TakeTenThousandActionsWhenLarge) {  // SEM-057
 
   // Its change records are one commit, and are read together.
   auto changes = Changes(database_);
-  ASSERT_EQ(changes.size(), 10'002u);  // And two tables.
+  ASSERT_EQ(changes.size(), 10'002u);  // Two are of table creations.
   EXPECT_EQ(changes[2].commit_last_sequence(), changes.back().change_sequence());
 
   AddPut(Thing("one too many", N("1")));
@@ -286,23 +286,23 @@ TEST_F(Transactions, OfAnySizeFitTheChangeLogTheyLeave) {  // SEM-057, SEM-107
     }
     return Run();
   };
-  // 11.4 MiB of new items: records with their images still fit one reply. Replacing them makes it twice that.
+  // 11.4 MiB of new items: the records with images fit into one reply. Replacing the items needs twice that.
   ASSERT_TRUE(put_thirty('x')->has_committed());
   auto refused = put_thirty('y');
   EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
   EXPECT_THAT(MessageOf(refused.status()), HasSubstr("change records carry images"));
-  // Keys alone can be too long as well.
+  // Keys alone can be too long too.
   request_.Clear();
   request_.set_large(true);
   for (int i = 0; i < 2'000; ++i) AddPut(Thing(std::to_string(i) + std::string(1'700, 'k'), N("1")));
   refused = Run();
   EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
   EXPECT_THAT(MessageOf(refused.status()), HasSubstr("keys in the change records"));
-  EXPECT_EQ(Changes(database_).size(), 33u);  // And three tables.
+  EXPECT_EQ(Changes(database_).size(), 33u);  // Three are of table creations.
 }
 
 TEST_F(Transactions, WhenLargeHoldABoundedPartOfTheTableInMemory) {  // SEM-057
-  // 76 MiB, in records without images.
+  // 76 MiB, in change records without images.
   for (int i = 0; i < 200; ++i)
     ASSERT_TRUE(PutItem(database_, Thing(std::to_string(i), S(std::string(400'000, 'x')))).ok());
   request_.set_large(true);

@@ -1,4 +1,4 @@
-// Trimming the change log: by age, by bytes, never inside a commit, never under a reader's feet.
+// Trimming the change log: by age, by bytes, never inside a commit, never without an error for a reader.
 
 #include <filesystem>
 #include <random>
@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 class Trim : public ::testing::Test {
  protected:
-  // Everything that is older than a moment goes, at once.
+  // Removes every change that is older than a moment, at once.
   static DatabaseOptions KeepNothing(const std::string& directory) {
     auto options = TestDatabase::DefaultOptions(directory);
     options.change_retention = std::chrono::milliseconds(1);
@@ -41,7 +41,7 @@ class Trim : public ::testing::Test {
       ASSERT_TRUE(put.ok()) << put.status();
     }
   }
-  // Text that does not compress.
+  // Random text, which does not compress.
   static std::string Noise(uint32_t seed, size_t bytes) {
     std::mt19937 random(seed);
     std::string noise(bytes, ' ');
@@ -78,7 +78,7 @@ TEST_F(Trim, TakesWhatIsOlderThanTheRetention) {  // SEM-103
     watcher.request().set_after_sequence(after);
     EXPECT_EQ(watcher.Next().status(), gone);
   }
-  // The last commit stays.
+  // The last commit is kept.
   auto left = database.ReadChanges(9);
   ASSERT_TRUE(left.ok()) << left.status();
   EXPECT_THAT(left->records(), SizeIs(1));
@@ -150,8 +150,8 @@ TEST_F(Trim, GivesTheDiskBack) {  // SEM-103
   TestDatabase database(options);
   AwaitOldest(database, kItems + 1);
   uint64_t bytes = 0;
-  // What is freed is freed after readers are told, and whole files at a time: that of the last commit stays
-  // until there is a later one.
+  // Space is freed after readers get the new start, and in whole files: the file of the last commit stays
+  // until there is a later commit.
   for (int i = 0; i < 200; ++i) {
     Fill(database, i, 1);
     AwaitOldest(database, kItems + 2 + i);
@@ -179,7 +179,7 @@ TEST_F(Trim, KeepsTheFilesWithinTheirBound) {  // SEM-103
     oldest = Oldest(database);
   }
   EXPECT_GE(oldest, 100u);
-  // What is left is whole, and more than nothing.
+  // What is left begins with a whole commit, and is not empty.
   auto left = database.ReadChanges(oldest - 1);
   if (left.ok()) {
     EXPECT_EQ(left->records(0).change_sequence(), oldest);
@@ -188,8 +188,8 @@ TEST_F(Trim, KeepsTheFilesWithinTheirBound) {  // SEM-103
   database.CheckIsClean();
 }
 
-// A reader finds every change after the one before it, or is told that they are gone and goes on with the
-// oldest there is; never a hole without a word.
+// A reader finds every change in order, or gets an error that says which changes are missing and continues
+// with the oldest kept one. No change is missing without an error.
 TEST_F(Trim, ReadersAreToldOfWhatTheyMissed) {  // SEM-103, SEM-107
   auto options = KeepNothing(data_);
   options.change_retention = std::chrono::milliseconds(20);
@@ -220,8 +220,8 @@ TEST_F(Trim, ReadersAreToldOfWhatTheyMissed) {  // SEM-103, SEM-107
   database.CheckIsClean();
 }
 
-// The start may be behind what readers were told, never before what is on disk: a database that was cut off
-// while it trimmed opens and is whole.
+// After a power cut during trimming the database opens and is undamaged. The start of its log may be later
+// than the one that readers were told, but never earlier.
 TEST_F(Trim, SurvivesPowerCuts) {  // SEM-103
   for (uint64_t seed = 1; seed <= Repetitions<uint64_t>(12); ++seed) {
     SCOPED_TRACE(seed);
@@ -265,7 +265,7 @@ TEST_F(Trim, SurvivesPowerCuts) {  // SEM-103
   }
 }
 
-// Moving the start is no change, and is on disk before files go all the same.
+// Moving the start is not a change, but is still on disk before files are deleted.
 TEST_F(Trim, AnIdleRelaxedDatabaseSurvivesAPowerCut) {  // SEM-103
   TemporaryDirectory directory;
   const std::string root = directory.path() + "/root";
@@ -301,7 +301,7 @@ TEST_F(Trim, AnIdleRelaxedDatabaseSurvivesAPowerCut) {  // SEM-103
       if (reply.ok()) oldest = reply->oldest_sequence();
     }
     ASSERT_GE(oldest, 81u);
-    // Files go after the start has moved.
+    // Files are deleted after the start has moved.
     std::this_thread::sleep_for(std::chrono::seconds(1));
     disk->CutPowerAfter(0);
     database.reset();

@@ -1,4 +1,4 @@
-// Watching the change log: every change once, in order, as it is committed.
+// Watching the change log: every change once and in order, when it is committed.
 
 #include <thread>
 
@@ -77,7 +77,7 @@ TEST_F(Watch, SaysWhenThereIsNothing) {
   }
 }
 
-// A reader that asks for one table must not come back to the changes of all others when it goes on.
+// When the watch of one table continues, it must not read the changes of all other tables again.
 TEST_F(Watch, OfOneTablePassesByTheOthers) {
   database_.CreateTable(TableRequest("Others", false));
   for (int i = 0; i < 10; ++i) Put("Others", std::to_string(i));
@@ -101,7 +101,7 @@ TEST_F(Watch, OfADeletedTableEndsBehindItsLastChange) {
   EXPECT_FALSE(watcher.ended());
   Put("Things", "b");
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
-  database_.CreateTable(TableRequest("Things", false));  // Another table.
+  database_.CreateTable(TableRequest("Things", false));  // A new table with the same name.
   Put("Things", "of the other");
   std::vector<v1::ChangeRecord> records = watcher.ReadThrough(UINT64_MAX);
   EXPECT_TRUE(watcher.ended());
@@ -125,7 +125,7 @@ TEST_F(Watch, NeverSplitsATransaction) {  // SEM-107
   watcher.request().set_after_sequence(1);
   auto reply = watcher.Next();
   ASSERT_TRUE(reply.ok()) << reply.status();
-  EXPECT_EQ(reply->records_size(), 11 * kActions);  // The first to reach 1,000.
+  EXPECT_EQ(reply->records_size(), 11 * kActions);  // The fewest whole commits with 1,000 records.
   EXPECT_EQ(reply->records().rbegin()->commit_last_sequence(), reply->change_sequence());
   EXPECT_THAT(watcher.ReadThrough(1 + kTransactions * kActions), SizeIs(kActions));
 }
@@ -152,8 +152,7 @@ TEST_F(Watch, RefusesWhatItCannotDo) {
   }
 }
 
-// A change that a power cut could still take back must not be delivered: its sequence would be given to
-// another change then.
+// A change that a power cut could undo must not be delivered, as its sequence would be used again.
 TEST(RelaxedWatch, ShowsOnlyWhatIsDurable) {
   TemporaryDirectory directory;
   auto options = TestDatabase::DefaultOptions(directory.path() + "/data");

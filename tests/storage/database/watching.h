@@ -8,7 +8,7 @@
 
 namespace itemdb::testing {
 
-// Goes on where it was from one Next() to the next, over Reopen() too.
+// Each Next() continues where the one before ended, also after Reopen().
 class Watcher {
  public:
   explicit Watcher(TestDatabase& database, const std::string& table = "") : database_(database) {
@@ -17,7 +17,7 @@ class Watcher {
   }
 
   v1::WatchRequest& request() { return request_; }
-  // Whether the last reply said that nothing follows.
+  // Whether the last reply was the last of the stream.
   bool ended() const { return ended_; }
 
   absl::StatusOr<v1::WatchReply> Next(CancellationPtr cancellation = nullptr) {
@@ -32,7 +32,7 @@ class Watcher {
     return reply;
   }
 
-  // The records up to `sequence`, or until an error, which fails the test.
+  // Reads all records up to `sequence`; an error fails the test.
   std::vector<v1::ChangeRecord> ReadThrough(uint64_t sequence) {
     std::vector<v1::ChangeRecord> records;
     while (request_.after_sequence() < sequence && !ended_) {

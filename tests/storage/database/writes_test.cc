@@ -9,7 +9,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr size_t kMaxItem = 409'600;
-// What pk, sk and the names of the helper's attributes count for: "pk" "p" "sk" "s" "fat".
+// The item size of pk, sk and the name of the helper's attribute: "pk" "p" "sk" "s" "fat".
 constexpr size_t kPadOverhead = 2 + 1 + 2 + 1 + 3;
 
 class Writes : public ::testing::Test {
@@ -342,7 +342,7 @@ TEST_F(Writes, GetItemAnswersWithoutAnItemWhenThereIsNone) {  // SEM-042, EXP-34
   ASSERT_TRUE(reply.ok());
   EXPECT_FALSE(reply->has_item());
   EXPECT_EQ(reply->change_sequence(), 2u);
-  // There is one, but nothing of it was asked for.
+  // The item exists, but has none of the requested attributes.
   get.set_key(Encode({{"pk", S("p")}, {"sk", S("s")}}));
   get.set_projection_expression("b.c");
   reply = GetItem(database_, get);
@@ -393,7 +393,7 @@ TEST_F(Writes, KeyAttributesCannotBeUpdated) {  // EXP-32
   }
 }
 
-// SEM-102: equal by value, whatever the order and the writing.
+// Values are equal whatever the order of elements and the notation of numbers (SEM-102).
 TEST_F(Writes, AWriteThatChangesNothingLeavesNoChangeRecord) {  // OP-16
   v1::AttributeValue set, same_set, map, same_map;
   for (const char* text : {"1", "2.5"}) set.mutable_ns()->add_values(text);

@@ -1,4 +1,4 @@
-// A thread that waits ends soon when it is asked to, and misses no call to wake up.
+// A waiting thread ends soon after Stop, and misses no wake-up.
 #include "storage/base/background_thread.h"
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace {
 
 TEST(BackgroundThread, EndsInTheMidstOfAWait) {
   std::atomic<int> rounds = 0;
-  BackgroundThread thread;
+  storage::BackgroundThread thread;
   thread.Start([&] {
     while (thread.WaitFor(std::chrono::hours(1))) ++rounds;
   });
@@ -19,16 +19,16 @@ TEST(BackgroundThread, EndsInTheMidstOfAWait) {
 }
 
 TEST(BackgroundThread, IsWokenByACallThatCameBeforeTheWait) {
-  BackgroundThread thread;
+  storage::BackgroundThread thread;
   std::atomic<bool> woken = false;
   thread.Wake();
-  thread.Start([&] { woken = thread.WaitUntil(BackgroundThread::Clock::time_point::max()); });
+  thread.Start([&] { woken = thread.WaitUntil(storage::BackgroundThread::Clock::time_point::max()); });
   while (!woken) std::this_thread::yield();
   thread.Stop();
 }
 
 TEST(BackgroundThread, SeesThatItStopsBeforeItIsJoined) {
-  BackgroundThread thread;
+  storage::BackgroundThread thread;
   std::atomic<bool> seen = false;
   thread.Start([&] {
     while (!thread.stopping()) std::this_thread::yield();

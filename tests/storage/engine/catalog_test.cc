@@ -1,5 +1,5 @@
-// The catalog against a plain map: many random changes, and that a catalog stays what it was when another one
-// is made of it.
+// The catalog compared with a plain map after many random changes; and a catalog does not change when another
+// one is made from it.
 #include "storage/catalog/catalog.h"
 
 #include <map>
@@ -16,14 +16,14 @@ namespace {
 
 using Names = std::map<std::string, uint64_t>;
 
-std::shared_ptr<const Table> NewTable(const std::string& name, uint64_t storage_id) {
-  auto table = std::make_shared<Table>();
+std::shared_ptr<const storage::Table> NewTable(const std::string& name, uint64_t storage_id) {
+  auto table = std::make_shared<storage::Table>();
   table->name = name;
   table->storage_id = storage_id;
   return table;
 }
 
-Names NamesOf(const Catalog& catalog) {
+Names NamesOf(const storage::Catalog& catalog) {
   Names names;
   std::string last;
   for (const auto& table : catalog) {
@@ -35,14 +35,14 @@ Names NamesOf(const Catalog& catalog) {
   return names;
 }
 
-void ExpectFinds(const Catalog& catalog, const Names& expected, const std::string& name) {
+void ExpectFinds(const storage::Catalog& catalog, const Names& expected, const std::string& name) {
   const auto found = expected.find(name);
   const auto table = catalog.FindByName(name);
   ASSERT_EQ(table != nullptr, found != expected.end()) << name;
   if (table != nullptr) {
     EXPECT_EQ(table->storage_id, found->second);
   }
-  const auto expect_at = [&](Catalog::Iterator it, Names::const_iterator at) {
+  const auto expect_at = [&](storage::Catalog::Iterator it, Names::const_iterator at) {
     ASSERT_EQ(it == catalog.end(), at == expected.end()) << name;
     if (at != expected.end()) {
       EXPECT_EQ((*it)->name, at->first);
@@ -53,11 +53,11 @@ void ExpectFinds(const Catalog& catalog, const Names& expected, const std::strin
 }
 
 TEST(CatalogTest, IsAMapThatKeepsItsFormerStates) {
-  std::mt19937_64 random(TestSeed());
-  auto catalog = std::make_shared<const Catalog>();
+  std::mt19937_64 random(storage::TestSeed());
+  auto catalog = std::make_shared<const storage::Catalog>();
   Names expected;
-  std::vector<std::pair<std::shared_ptr<const Catalog>, Names>> former;
-  // Grows to some hundred tables, shrinks to none, and again.
+  std::vector<std::pair<std::shared_ptr<const storage::Catalog>, Names>> former;
+  // Grows to some hundred tables, shrinks to none, and so on.
   for (int step = 0; step < 20'000; ++step) {
     const bool growing = step / 2'500 % 2 == 0;
     const std::string name = "t" + std::to_string(random() % 1'000);
@@ -79,9 +79,9 @@ TEST(CatalogTest, IsAMapThatKeepsItsFormerStates) {
 }
 
 TEST(CatalogTest, OfTablesThatAreThere) {
-  std::vector<std::shared_ptr<const Table>> tables;
+  std::vector<std::shared_ptr<const storage::Table>> tables;
   for (int i = 1'000; i < 1'300; ++i) tables.push_back(NewTable(std::to_string(i), i));
-  const Catalog catalog(tables);
+  const storage::Catalog catalog(tables);
   EXPECT_EQ(catalog.size(), 300u);
   const Names names = NamesOf(catalog);
   for (const char* name : {"", "1000", "1063", "1064", "1299", "13", "2"}) ExpectFinds(catalog, names, name);

@@ -1,4 +1,4 @@
-// Who is woken by which change.
+// Which changes wake which waiters.
 #include "storage/commit/change_waiters.h"
 
 #include <semaphore>
@@ -11,38 +11,39 @@
 namespace itemdb::testing {
 namespace {
 
-using Clock = ChangeWaiters::Clock;
+using Clock = storage::ChangeWaiters::Clock;
 
-// What the pipeline does with the changes of a group.
+// Does what the pipeline does with the changes of a group.
 class ChangeWaitersTest : public ::testing::Test {
  protected:
   ChangeWaitersTest() { waiters_.Opened(0); }
 
   void Commit(std::initializer_list<uint64_t> tables) {
-    TableRunsOfGroup group;
+    storage::TableRunsOfGroup group;
     for (uint64_t table : tables) group.Add(table, ++next_);
-    waiters_.Ordered(group);
+    waiters_.RecordApplied(group);
     {
-      MutexLock lock(mutex_);
+      storage::MutexLock lock(mutex_);
       durable_ = next_;
     }
     waiters_.Notify(group);
   }
   uint64_t Durable() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return durable_;
   }
-  // Counts itself in `woken`.
+  // Waits for a change and then increments `woken`.
   void Await(uint64_t table, uint64_t sequence, std::atomic<int>* woken,
-             Clock::duration at_most = std::chrono::hours(1), CancellationPtr cancellation = nullptr) {
+             Clock::duration at_most = std::chrono::hours(1),
+             storage::CancellationPtr cancellation = nullptr) {
     waiters_.Await(table, sequence, Clock::now() + at_most, std::move(cancellation),
                    [woken](uint64_t) { ++*woken; });
   }
 
-  Mutex mutex_;
+  storage::Mutex mutex_;
   uint64_t durable_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_ = 0;
-  ChangeWaiters waiters_{[this] { return Durable(); }};
+  storage::ChangeWaiters waiters_{[this] { return Durable(); }};
 };
 
 TEST_F(ChangeWaitersTest, WakeWhoWaitsForATableByItsChangesOnly) {
@@ -54,7 +55,7 @@ TEST_F(ChangeWaitersTest, WakeWhoWaitsForATableByItsChangesOnly) {
   Await(0, 0, &of_any);
   Commit({6, 7});
   ASSERT_TRUE(testing::Await([&] { return of_six == 1 && of_any == 1; }));
-  // Were it woken too, it would be by the same thread, and before those who wait for the next change.
+  // A wrongly woken waiter would be called by the same thread, before the waiters for the next change.
   Await(0, 2, &of_any);
   Commit({6});
   ASSERT_TRUE(testing::Await([&] { return of_any == 2; }));
@@ -83,7 +84,7 @@ TEST_F(ChangeWaitersTest, DoNotKnowWhatWasBeforeTheOpening) {
 
 TEST_F(ChangeWaitersTest, WakeWhoseTimeHasPassedOrWhoIsNotWantedAnyMore) {
   std::atomic<int> woken = 0;
-  auto cancelled = std::make_shared<Cancellation>();
+  auto cancelled = std::make_shared<storage::Cancellation>();
   Await(5, 0, &woken, std::chrono::milliseconds(1));
   ASSERT_TRUE(testing::Await([&] { return woken == 1; }));
   Await(5, 0, &woken, std::chrono::hours(1), cancelled);
@@ -91,7 +92,7 @@ TEST_F(ChangeWaitersTest, WakeWhoseTimeHasPassedOrWhoIsNotWantedAnyMore) {
   EXPECT_TRUE(testing::Await([&] { return woken == 2; }));
 }
 
-// The log may be trimmed while a table is quiet: who waits for it has missed nothing.
+// The log may be trimmed while a table has no changes; a waiter for that table has missed nothing.
 TEST_F(ChangeWaitersTest, TellHowFarThereWasNothing) {
   Commit({5});
   std::atomic<uint64_t> told = 0;
@@ -102,31 +103,31 @@ TEST_F(ChangeWaitersTest, TellHowFarThereWasNothing) {
   EXPECT_EQ(told, 11u);
 }
 
-// Not durable, not to be shown: a change that a power cut may take again.
+// A change that is not durable must not be shown, because a power cut may undo it.
 TEST_F(ChangeWaitersTest, WakeNobodyBeforeAChangeIsDurable) {
   std::atomic<int> woken = 0;
   Await(5, 0, &woken);
-  TableRunsOfGroup group;
+  storage::TableRunsOfGroup group;
   group.Add(5, 1);
-  waiters_.Ordered(group);
+  waiters_.RecordApplied(group);
   waiters_.NotifyAll();
   std::atomic<int> later = 0;
   Await(6, 0, &later, std::chrono::milliseconds(60));
   ASSERT_TRUE(testing::Await([&] { return later == 1; }));
   EXPECT_EQ(woken, 0);
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     durable_ = 1;
   }
   waiters_.NotifyAll();
   EXPECT_TRUE(testing::Await([&] { return woken == 1; }));
 }
 
-// Each waits for the next change of its table, again and again: one missed wake-up would wait for an hour.
+// Each thread waits for the next change of its table, again and again; one missed wake-up would take an hour.
 TEST_F(ChangeWaitersTest, MissNoChangeHoweverTheyMeet) {
   constexpr uint64_t kTables = 4;
   constexpr uint64_t kRounds = 20'000;
-  // Every table has a change in the last group, so that nobody who saw less waits rightly.
+  // Every table has a change in the last group, so that no thread waits for ever.
   constexpr uint64_t kLast = (kRounds + 1) * kTables;
   std::vector<std::thread> followers;
   for (uint64_t table = 0; table <= kTables; ++table) {

@@ -1,5 +1,5 @@
-// A table is deleted, and written to after that, in one commit group: what was counted of the table is gone
-// with the deletion, so a write that still reached it would count what is not there.
+// One commit group deletes a table and then writes to it. The size statistics of the table are removed with
+// the deletion, so a write that still reached the table would count items that do not exist.
 #include <chrono>
 #include <future>
 #include <string>
@@ -16,10 +16,10 @@ namespace {
 
 class DroppedInAGroup : public ::testing::Test {
  protected:
-  // The tests end with an open gate: closing waits for the file that is being written.
+  // Opens the gate, because closing the database waits for the file that is being written.
   void TearDown() override { gate_->Open(); }
 
-  // Runs an asynchronous operation; its status comes later.
+  // Starts an asynchronous operation; the future has its status.
   template <typename Reply, typename Begin>
   static std::future<absl::Status> Later(Begin begin) {
     auto promise = std::make_shared<std::promise<absl::Status>>();
@@ -53,15 +53,15 @@ TEST_F(DroppedInAGroup, TakesNoMoreWrites) {
     database_.CreateTable(table);
     ASSERT_TRUE(database_.Put(name, {{"pk", S("old")}, {"rank", N("1")}, {"sk", S("#")}}).ok());
   }
-  // All that comes while this group is synced is one group.
+  // All writes that come while this group is synced form one group.
   gate_->Shut();
   std::thread first([&] { EXPECT_TRUE(database_.Put("Kept", {{"pk", S("1")}, {"sk", S("#")}}).ok()); });
   gate_->AwaitWaiting();
   v1::DeleteTableRequest drop;
   drop.set_table_name("Gone");
   auto dropped = Later<v1::DeleteTableReply>([&](auto done) { database_->DeleteTable(drop, done); });
-  // The DDL thread is given time to hand the deletion to the pipeline. Nothing tells when it has: a write
-  // that comes before the deletion all the same is answered with OK.
+  // Time for the DDL thread to submit the deletion to the pipeline. The test cannot see when it has; a write
+  // that comes before the deletion is answered with OK.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::vector<std::future<absl::Status>> writes;
   for (const char* pk : {"old", "new"}) {

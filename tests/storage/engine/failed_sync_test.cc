@@ -1,5 +1,5 @@
-// Disks that fail, fill up or are slow while the database runs. It must say exactly what it does not know,
-// come back by itself, and never number two changes alike.
+// Disks that fail, are full or are slow while the database runs. The database must report exactly which
+// outcomes are unknown, recover by itself, and never give two changes the same number.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -25,8 +25,8 @@ using ::testing::HasSubstr;
 
 bool IsLog(const std::string& path) { return path.ends_with(".log"); }
 
-// Tries until `attempt` answers true; fails the test when it does not within 30 seconds. What is waited for
-// happens on the database's own threads, some of it once a second, and nothing announces it.
+// Polls until `attempt` returns true; fails the test after 30 seconds. The awaited events happen on the
+// database's own threads, some of them once a second, without a notification.
 template <typename Attempt>
 void Poll(const char* what, Attempt attempt) {
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -36,7 +36,7 @@ void Poll(const char* what, Attempt attempt) {
   }
 }
 
-// A database on a disk that can fail.
+// A database on a disk that can be made to fail.
 class FailingDiskTest : public ::testing::Test {
  protected:
   FailingDiskTest() {
@@ -56,7 +56,7 @@ class FailingDiskTest : public ::testing::Test {
     return options;
   }
 
-  // Opens the database; on failure null, and the test fails.
+  // Opens the database; an error returns null and fails the test.
   std::unique_ptr<Database> Open(const DatabaseOptions& options) {
     auto opened = Database::Open(options);
     EXPECT_TRUE(opened.ok()) << opened.status();
@@ -96,10 +96,10 @@ class FailingDiskTest : public ::testing::Test {
 struct FailureCase {
   std::string name;
   Operation operation;
-  std::string file;  // The end of the file's name, or a part of it.
+  std::string file;  // The end or a part of the file's name.
   int times = 1;
   bool no_space = false;
-  // Whether writers must have seen a write of unknown outcome.
+  // Whether a writer must have got an unknown outcome.
   bool expect_unknown = true;
 
   friend std::ostream& operator<<(std::ostream& out, const FailureCase& failure) {
@@ -109,7 +109,7 @@ struct FailureCase {
 
 class FailedOperationTest : public FailingDiskTest, public ::testing::WithParamInterface<FailureCase> {
  protected:
-  // Every writer steps until one of its writes is not acknowledged, or `steps` times.
+  // Every writer makes up to `steps` steps and stops when a write is not acknowledged.
   static void Write(Database& database, std::vector<OrderWriter>& writers, int steps) {
     std::vector<std::thread> threads;
     for (OrderWriter& writer : writers) {
@@ -125,7 +125,7 @@ class FailedOperationTest : public FailingDiskTest, public ::testing::WithParamI
 TEST_P(FailedOperationTest, IsSurvivedInProcess) {
   const FailureCase& failure = GetParam();
   DatabaseOptions options = Options();
-  options.memtable_bytes = 1 << 20;  // Flushes, and new logs, are part of what is to fail.
+  options.memtable_bytes = 1 << 20;  // So that flushes and new logs fail too.
   std::unique_ptr<Database> database = Open(options);
   ASSERT_NE(database, nullptr);
   ASSERT_TRUE(CreateTable(*database, OrderTableRequest()).ok());
@@ -145,8 +145,8 @@ TEST_P(FailedOperationTest, IsSurvivedInProcess) {
   disk_->Inject(fault);
   Poll("the fault to be met", [&] {
     Write(*database, writers, 20);
-    // Nothing is taken on between a failure and the reopening, so what is acknowledged now comes after it.
-    // What became of the writes of unknown outcome must be learnt before their items are written again.
+    // No write is accepted between a failure and the reopening, so a write that is acknowledged now comes
+    // after it. The writers must learn the unknown outcomes before they write to these items again.
     Poll("the database to serve again", [&] { return Put(*database, "ping").ok(); });
     ExpectExplained(writers, ReadOrders(*database));
     return HasFailure() || disk_->faults_left() == 0;
@@ -157,7 +157,7 @@ TEST_P(FailedOperationTest, IsSurvivedInProcess) {
     EXPECT_GT(unknown, 0);
   }
 
-  // Life goes on, and what was seen after the failure survives a power cut.
+  // The database continues, and what was read after the failure survives a power cut.
   Write(*database, writers, 10);
   Poll("the database to serve", [&] { return Put(*database, "ping").ok(); });
   ExpectExplained(writers, ReadOrders(*database));
@@ -186,8 +186,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 using FailedSyncTest = FailingDiskTest;
 
-// The write is in the log and not durable: visible to nobody now, and there after reopening (RocksDB replays
-// what it can read). Its number must be neither lost nor used twice.
+// The write is in the log and not durable: no reader sees it now, and it is there after reopening, because
+// RocksDB replays what it can read. Its number must neither be lost nor used twice.
 TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {
   std::unique_ptr<Database> database = Open(Options());
   ASSERT_NE(database, nullptr);
@@ -211,10 +211,10 @@ TEST_F(FailedSyncTest, AnswersThatTheOutcomeIsUnknownAndNumbersOn) {
   });
   bool reappeared = Has(*database, "failed");
   EXPECT_EQ(after->change_sequence(), before->change_sequence() + (reappeared ? 2 : 1));
-  ReadOrders(*database);  // The log is dense; the check finds nothing.
+  ReadOrders(*database);  // The log has no gaps; the check finds nothing.
 }
 
-// SEED-049.
+// Reopening the store keeps the recorded access patterns (SEED-049).
 TEST_F(FailedSyncTest, ForgetsNoAccessPatternByReopening) {
   std::unique_ptr<Database> database = Open(Options());
   ASSERT_NE(database, nullptr);
@@ -231,21 +231,21 @@ TEST_F(FailedSyncTest, ForgetsNoAccessPatternByReopening) {
   EXPECT_GE(puts.errors(), 1);
 }
 
-// EXT-02: a state that is held, for whatever time, does not keep the store from being opened again, and does
-// not live on in the new one.
+// A pinned snapshot, however long it may live, does not prevent the reopening of the store, and does not
+// exist in the new store (EXT-02).
 TEST_F(FailedSyncTest, GivesUpHeldStatesToReopen) {
   DatabaseOptions options = Options();
-  options.max_held_state_age = std::chrono::hours(1);
+  options.max_pinned_snapshot_age = std::chrono::hours(1);
   std::unique_ptr<Database> database = Open(options);
   ASSERT_NE(database, nullptr);
   ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
   ASSERT_TRUE(Put(*database, "before").ok());
   wire::PageRequest request;
   request.set_table_name("Plain");
-  auto scan = [&](const HeldState& state) {
-    return Await<Page>([&](auto done) { database->ScanState(state, request, std::move(done)); });
+  auto scan = [&](const PinnedSnapshot& state) {
+    return Await<Page>([&](auto done) { database->ScanSnapshot(state, request, std::move(done)); });
   };
-  auto held = database->HoldState();
+  auto held = database->PinSnapshot();
   ASSERT_TRUE(held.ok()) << held.status();
   EXPECT_TRUE(scan(**held).ok());
 
@@ -256,7 +256,7 @@ TEST_F(FailedSyncTest, GivesUpHeldStatesToReopen) {
   EXPECT_EQ(given_up.code(), absl::StatusCode::kAborted) << given_up;
   EXPECT_EQ(ReasonOf(given_up), kReasonStateTooOld);
 
-  auto again = database->HoldState();
+  auto again = database->PinSnapshot();
   ASSERT_TRUE(again.ok()) << again.status();
   ASSERT_TRUE(Put(*database, "later").ok());
   auto page = scan(**again);
@@ -266,8 +266,8 @@ TEST_F(FailedSyncTest, GivesUpHeldStatesToReopen) {
   EXPECT_EQ(std::count(items.begin(), items.end(), "pk=later sk=#"), 0);
 }
 
-// While the space of a deleted table is reclaimed, the store must be given up: the reopening waits for
-// everything that holds it.
+// The store must be released while the space of a deleted table is reclaimed: reopening waits for everything
+// that uses the store.
 TEST_F(FailedSyncTest, ReopensAlthoughSpaceIsBeingReclaimed) {
   auto gate =
       std::make_shared<GateFileSystem>(disk_, [](const std::string& path) { return path.ends_with(".sst"); });
@@ -286,7 +286,7 @@ TEST_F(FailedSyncTest, ReopensAlthoughSpaceIsBeingReclaimed) {
   request.set_table_name("Gone");
   ASSERT_TRUE(
       Await<v1::DeleteTableReply>([&](auto done) { database->DeleteTable(request, std::move(done)); }).ok());
-  gate->AwaitWaiting();  // What it holds is being written.
+  gate->AwaitWaiting();  // A file with its items is being written.
   disk_->Inject({.operation = Operation::kSync, .matches = IsLog});
   EXPECT_EQ(ReasonOf(Put(*database, "failing").status()), kReasonWriteOutcomeUnknown);
   gate->Open();
@@ -295,7 +295,7 @@ TEST_F(FailedSyncTest, ReopensAlthoughSpaceIsBeingReclaimed) {
   ReadOrders(*database);
 }
 
-// A request that is the last to let go of a store that failed does not wait for RocksDB to finish its files.
+// A request that is the last user of a failed store does not wait until RocksDB has finished its files.
 TEST_F(FailedSyncTest, ClosesTheStoreOnAThreadOfItsOwn) {
   auto gate =
       std::make_shared<GateFileSystem>(disk_, [](const std::string& path) { return path.ends_with(".sst"); });
@@ -361,7 +361,7 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   EXPECT_EQ(ReasonOf(Put(*database, "refused").status()), kReasonDiskFull);
   EXPECT_EQ(disk_->operations(), operations);
   EXPECT_EQ(ReasonOf(CreateTable(*database, TableRequest("Refused")).status()), kReasonDiskFull);
-  EXPECT_FALSE(Has(*database, "refused"));  // Reads go on.
+  EXPECT_FALSE(Has(*database, "refused"));  // Reads still work.
   EXPECT_TRUE(Has(*database, "first"));
   EXPECT_EQ(database->GetStatus().change_sequence(), sequence);
 
@@ -379,8 +379,7 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
 
 using SlowDiskTest = FailingDiskTest;
 
-// One put is held up in its sync and the pipeline with it; what comes meanwhile queues until the queue is
-// full.
+// One put waits in its sync, and the pipeline waits with it; later writes are queued until the queue is full.
 TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
   auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
   DatabaseOptions options = Options();
@@ -405,7 +404,7 @@ TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
         PutRequest("queued-" + std::to_string(i)),
         [answer](absl::StatusOr<wire::WriteItemReply> reply) { answer->set_value(std::move(reply)); });
     if (future.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-      refusal = future.get().status();  // Refused while the disk stands still, so at once.
+      refusal = future.get().status();  // The disk is blocked, so the refusal came at once.
     } else {
       queued.push_back(std::move(future));
     }

@@ -1,4 +1,4 @@
-// A file system whose syncs can be held up: for tests of what happens while the disk is slow.
+// A file system whose syncs can be held up, for tests of a slow disk.
 #pragma once
 
 #include <functional>
@@ -10,36 +10,36 @@
 
 namespace itemdb::testing {
 
-// Passes everything through to `base`. While the gate is shut, syncs of files that match wait. Thread-safe.
+// Passes everything through to `base`. While the gate is shut, syncs of matching files wait. Thread-safe.
 class GateFileSystem : public rocksdb::FileSystemWrapper {
  public:
-  // `matches` chooses the files by path.
+  // `matches` selects files by path.
   GateFileSystem(std::shared_ptr<rocksdb::FileSystem> base,
                  std::function<bool(const std::string& path)> matches)
       : FileSystemWrapper(std::move(base)), matches_(std::move(matches)) {}
 
-  // Of the files made from now on.
+  // Applies to files that are created from now on.
   void SetMatches(std::function<bool(const std::string& path)> matches) {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     matches_ = std::move(matches);
   }
   void Shut() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     shut_ = true;
   }
   void Open() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     shut_ = false;
     changed_.NotifyAll();
   }
-  // Waits until a sync waits at the gate.
+  // Waits until at least one sync waits at the gate.
   void AwaitWaiting() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     while (waiting_ == 0) changed_.Wait(mutex_);
   }
-  // Matching syncs so far, those waiting included.
+  // Matching syncs so far, including those that wait.
   int syncs() const {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return syncs_;
   }
 
@@ -72,12 +72,12 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
   };
 
   bool Matches(const std::string& path) const {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     return matches_(path);
   }
 
   void Pass() {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     ++syncs_;
     ++waiting_;
     changed_.NotifyAll();
@@ -86,8 +86,8 @@ class GateFileSystem : public rocksdb::FileSystemWrapper {
   }
 
   std::function<bool(const std::string& path)> matches_ ABSL_GUARDED_BY(mutex_);
-  mutable Mutex mutex_;
-  CondVar changed_;
+  mutable storage::Mutex mutex_;
+  storage::CondVar changed_;
   bool shut_ ABSL_GUARDED_BY(mutex_) = false;
   int waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   int syncs_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -19,7 +19,7 @@ std::string DescribeKeys(const google::protobuf::RepeatedPtrField<v1::KeySchemaE
   return text;
 }
 
-// The items of a table or, when `index` is not empty, of an index.
+// The items of a table, or the entries of an index if `index` is not empty.
 std::string DescribeItems(Database& database, const std::string& table, const std::string& index) {
   std::string text;
   wire::PageRequest request;

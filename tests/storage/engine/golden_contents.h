@@ -1,5 +1,4 @@
-// What a database holds, as text: for comparing it with what it held when another version of the program
-// wrote it.
+// The content of a database as text, for comparing what different versions of the program read.
 #pragma once
 
 #include <string>
@@ -11,11 +10,11 @@ namespace itemdb::testing {
 
 // An attribute value with its type: S"text", N:1.5, B:00ff, SS{...}, L[...], M{...}, true, null.
 std::string Describe(const v1::AttributeValue& value);
-// An item's attributes in the order stored.
+// An item's attributes, in the stored order.
 std::string Describe(const v1::Item& item);
 
-// Every table with its definition, counters, items and index entries, in stored order, then the whole change
-// log; one line each. An error stands in the text where it came up.
-std::string DescribeContents(Database& database);
+// Every table with its definition, size statistics, items and index entries, in stored order; then the whole
+// change log. One line each. An error appears in the text at the place where it occurred.
+std::string DescribeContents(storage::Database& database);
 
 }  // namespace itemdb::testing

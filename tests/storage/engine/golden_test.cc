@@ -1,6 +1,6 @@
-// Data directories as the programs that wrote their format left them. That of format 2
-// (tests/storage/golden_v2) must stay openable and readable for as long as the version is known; that of
-// format 1 (tests/storage/golden_v1) is refused and not touched (invariant FormatKnown).
+// Data directories that older programs wrote. The directory of format 2 (tests/storage/golden_v2) must stay
+// openable and readable as long as the version is known; that of format 1 (tests/storage/golden_v1) is
+// refused and not changed (invariant FormatKnown).
 #include <filesystem>
 #include <map>
 #include <string>
@@ -22,7 +22,7 @@ class GoldenDirectoryTest : public ::testing::Test {
  protected:
   GoldenDirectoryTest() {
     fs::copy(fs::path(ITEMDB_GOLDEN_V2) / "data", directory_.path() + "/data", fs::copy_options::recursive);
-    // The copy may be of a read-only checkout.
+    // The source may be a read-only checkout.
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path())) {
       fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add);
     }
@@ -45,7 +45,7 @@ TEST_F(GoldenDirectoryTest, OfVersion2HoldsWhatItHeld) {
   ASSERT_GT(expected.size(), 5'000u);
   EXPECT_EQ(DescribeContents(*database), expected);
   database.CheckIsClean();
-  // And again from table files alone.
+  // The same again, from table files alone.
   database.Reopen();
   ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(DescribeContents(*database), expected);
@@ -90,7 +90,7 @@ TEST_F(GoldenDirectoryTest, OfVersion2IsWrittenOn) {
   EXPECT_EQ(ShowItems(*page).back(), "date=2026-01-01 pk=order-new shard=1 sk=# status=OPEN total=3");
 }
 
-// Everything in a data directory but its lock, by path: a file's bytes.
+// All files of a data directory except the lock, by path, with their bytes.
 std::map<std::string, std::string> Everything(const std::string& directory) {
   std::map<std::string, std::string> all;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -108,7 +108,7 @@ TEST(GoldenDirectory, OfVersion1IsRefusedAndNotTouched) {
     if (!has_watermark) fs::remove(data + "/WATERMARK");
     const std::map<std::string, std::string> before = Everything(data);
     for (const bool recover : {false, true}) {
-      if (!has_watermark && !recover) continue;  // Refused for that.
+      if (!has_watermark && !recover) continue;  // Refused for another reason.
       DatabaseOptions options = TestDatabase::DefaultOptions(data);
       options.recover_last_good = recover;
       const auto opened = Database::Open(options);

@@ -1,5 +1,5 @@
-// golden_writer DIRECTORY: makes DIRECTORY/data, a small data directory with everything the format has, and
-// DIRECTORY/contents.txt, what it holds. Used once for each format version; see
+// golden_writer DIRECTORY: makes DIRECTORY/data, a small data directory that uses every part of the format,
+// and DIRECTORY/contents.txt, its content as text. Used once for each format version; see
 // tests/storage/golden_v2/README.md.
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Says what went wrong and ends the program: half a golden directory is of no use.
+// Prints the error and ends the program: an incomplete golden directory is useless.
 void Check(const absl::Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "golden_writer: %s\n", status.ToString().c_str());
@@ -69,7 +69,7 @@ v1::AttributeValue Map(Attributes attributes) {
   return value;
 }
 
-// A table with a key of type `type` named "key".
+// A table whose key attribute "key" has the type `type`.
 v1::CreateTableRequest KeyTable(const std::string& name, v1::ScalarAttributeType type,
                                 v1::StreamViewType view) {
   v1::CreateTableRequest table = TableRequest(name, /*sorted=*/false);
@@ -80,7 +80,7 @@ v1::CreateTableRequest KeyTable(const std::string& name, v1::ScalarAttributeType
   return table;
 }
 
-// Keys of each type in their order, and values of all ten types.
+// Keys of each type in order, and values of all ten types.
 void WriteTypes(Database& database) {
   Create(database, KeyTable("Numbers", v1::SCALAR_ATTRIBUTE_TYPE_N, v1::STREAM_VIEW_TYPE_NEW_IMAGE));
   for (const char* number :
@@ -118,7 +118,7 @@ void WriteTypes(Database& database) {
   Put(database, "Types", {{"key", S("a\0b \xE2\x82\xAC"s)}, {"changed", N("2")}});
 }
 
-// Order entry: every kind of projection, an index with a key of several attributes, a sparse one.
+// Order entry: every kind of projection, an index with a key of several attributes, a sparse index.
 void CreateOrders(Database& database) {
   v1::CreateTableRequest table = TableRequest("Order");
   table.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
@@ -157,7 +157,7 @@ void CloseOrder(Database& database, const std::string& id) {
         }).status());
 }
 
-// A local index, with the sizes of item collections, and a time to live.
+// A local index, so that there are sizes of item collections, and a time to live.
 void WriteThreads(Database& database) {
   v1::CreateTableRequest table = TableRequest("Thread");
   AddLocalIndex(&table, "ByViews", "views:N", v1::PROJECTION_TYPE_INCLUDE, {"title"});
@@ -183,7 +183,7 @@ void WriteThreads(Database& database) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Remembered for ten minutes; what is written is there again whatever the time.
+// The token is kept for ten minutes; the written item is there at any time.
 void PutOnce(Database& database) {
   wire::WriteItemRequest request = Write("Thread", {{"pk", S("forum-2")}, {"sk", S("once")}});
   request.set_client_request_token("a token");
@@ -216,7 +216,7 @@ void Run(const std::string& directory) {
   const std::string data = temporary.path() + "/data";
   DatabaseOptions options = TestDatabase::DefaultOptions(data);
   options.file_system = disk;
-  options.reclaim_interval = std::chrono::hours(1);  // The deleted table is in the directory.
+  options.reclaim_interval = std::chrono::hours(1);  // Keeps the deleted table in the directory.
   {
     std::unique_ptr<Database> database = Open(options);
     WriteTypes(*database);
@@ -232,7 +232,7 @@ void Run(const std::string& directory) {
             database->DeleteTable(gone, std::move(done));
           }).status());
   }
-  // Opening has put all this into table files; what follows stays in the log.
+  // Opening has written everything into table files; the following writes stay in the log.
   std::unique_ptr<Database> database = Open(options);
   PutOrders(*database, 6, 8);
   CloseOrder(*database, "order-3");
@@ -245,7 +245,7 @@ void Run(const std::string& directory) {
   fs::copy(data, directory + "/data", fs::copy_options::recursive);
   fs::remove(directory + "/data/LOCK");
   for (const auto& entry : fs::directory_iterator(directory + "/data/rocksdb")) {
-    // Not needed for opening; OPTIONS names the directory it was made in.
+    // Not needed for opening; OPTIONS contains the path of the directory where it was made.
     std::string name = entry.path().filename();
     if (name == "LOCK" || name.starts_with("OPTIONS-")) fs::remove(entry.path());
   }

@@ -1,5 +1,5 @@
-// Failures and crashes while an index is filled: it is filled all the same, by itself, and nothing of the
-// attempts is left.
+// Failures and crashes during a backfill: the backfill still succeeds without help, and failed attempts
+// leave nothing behind.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -26,14 +26,14 @@ bool IsBuild(const std::string& path) { return path.find("/builds/") != std::str
 
 class IndexBuildFailures : public ::testing::Test {
  protected:
-  // Log lines, as they come.
+  // Collects log lines.
   class Log {
    public:
     std::shared_ptr<spdlog::logger> logger() {
       return std::make_shared<spdlog::logger>("test",
                                               std::make_shared<spdlog::sinks::ostream_sink_mt>(lines_, true));
     }
-    // When nothing is logged any more.
+    // Call when nothing more is logged.
     std::string text() const { return lines_.str(); }
 
    private:
@@ -71,7 +71,7 @@ class IndexBuildFailures : public ::testing::Test {
     EXPECT_TRUE(page.ok()) << page.status();
     return page.ok() ? ShowItems(*page) : std::vector<std::string>();
   }
-  // The data directory as it is when all entries are sorted and none is in the index; items may have changed
+  // Copies the data directory when all entries are sorted and none is in the index; items may have changed
   // since they were read.
   std::string CopyOfAnInterruptedBuild(bool with_changes = true) {
     gate_->SetMatches([](const std::string& path) { return IsBuild(path) && path.ends_with(".sst"); });
@@ -124,7 +124,7 @@ TEST_F(IndexBuildFailures, OfItsOwnFiles) {
   }
 }
 
-// When everything has been read: in files, or in memory, where the next attempt does not find it.
+// Fails after all items were read: the entries are in files, or in memory, which the next attempt lacks.
 TEST_F(IndexBuildFailures, OfTheFilesThatEntriesAreWrittenInto) {
   for (size_t build_bytes : {4'000, 1'000'000}) {
     SCOPED_TRACE(build_bytes);
@@ -150,18 +150,18 @@ TEST_F(IndexBuildFailures, OfTheLogWhileEntriesAreWritten) {
                  .matches = [](const std::string& path) { return path.ends_with(".log"); }});
   auto failed = database_->Put("Things", {{"pk", S("q")}, {"sk", S("1")}, {"grp", S("g")}});
   EXPECT_FALSE(failed.ok());
-  // The store cannot be closed before the build has let go of it.
+  // The store cannot be closed before the build has released it.
   gate_->Open();
   ExpectFilled();
 }
 
-// As after kill -9. Nothing is read again, and the changes since then are in the index.
+// As after kill -9: sorted entries are not read again, and later changes are in the index.
 TEST_F(IndexBuildFailures, GoOnFromWhatWasSorted) {
   const std::string directory = CopyOfAnInterruptedBuild();
   Log log;
   DatabaseOptions options = TestDatabase::DefaultOptions(directory);
   options.log = log.logger();
-  // Readers of the log need nothing of it.
+  // Readers of the log do not need it, so only the build pins it.
   options.change_retention = std::chrono::milliseconds(1);
   options.change_trim_interval = std::chrono::milliseconds(1);
   TestDatabase copy(options);
@@ -172,8 +172,7 @@ TEST_F(IndexBuildFailures, GoOnFromWhatWasSorted) {
   copy.Reopen();
   copy.CheckIsClean();
   copy.Close();
-  EXPECT_THAT(log.text(),
-              HasSubstr("going on with filling an index table=Things index=ByGroup items_read=100"));
+  EXPECT_THAT(log.text(), HasSubstr("index backfill resumed table=Things index=ByGroup items_read=100"));
 }
 
 TEST_F(IndexBuildFailures, BeginAnewWhenWhatWasSortedIsDamaged) {
@@ -193,13 +192,13 @@ TEST_F(IndexBuildFailures, BeginAnewWhenWhatWasSortedIsDamaged) {
   EXPECT_TRUE(AwaitNoBuildFiles(directory));
   copy.Close();
   EXPECT_THAT(log.text(), HasSubstr("entries-0 are not as they were written"));
-  EXPECT_THAT(log.text(), HasSubstr("filling an index table=Things index=ByGroup\n"));
+  EXPECT_THAT(log.text(), HasSubstr("index backfill started table=Things index=ByGroup\n"));
 }
 
-// A recovery with losses may have lost items that the entries are of.
+// A recovery with losses may have lost items whose entries are sorted.
 TEST_F(IndexBuildFailures, BeginAnewAfterARecoveryWithLosses) {
   const std::string directory = CopyOfAnInterruptedBuild(/*with_changes=*/false);
-  // Such a recovery was begun, and the process died.
+  // The process died during such a recovery.
   auto watermark = ReadWatermark(rocksdb::Env::Default(), directory);
   ASSERT_TRUE(watermark.ok() && watermark->has_value()) << watermark.status();
   (*watermark)->recovering = true;
@@ -213,10 +212,10 @@ TEST_F(IndexBuildFailures, BeginAnewAfterARecoveryWithLosses) {
   EXPECT_EQ(ScanByGroup(copy).size(), 100u);
   copy.CheckIsClean();
   copy.Close();
-  EXPECT_THAT(log.text(), Not(HasSubstr("going on with filling")));
+  EXPECT_THAT(log.text(), Not(HasSubstr("index backfill resumed")));
 }
 
-// What they have sorted may be what fills the disk.
+// The sorted files themselves may fill the disk.
 TEST_F(IndexBuildFailures, ForWantOfSpaceGiveBackWhatTheyTook) {
   gate_->Shut();
   CreateByGroup();
@@ -232,7 +231,7 @@ TEST_F(IndexBuildFailures, ForWantOfSpaceGiveBackWhatTheyTook) {
   ExpectFilled();
 }
 
-// That of a table that cannot be read does not hold up those of others.
+// The build for an unreadable table does not delay the builds for other tables.
 TEST(IndexBuild, OfADamagedTableLetsOthersGoFirst) {
   TemporaryDirectory directory;
   const DatabaseOptions options = TestDatabase::DefaultOptions(directory.path() + "/data");
@@ -262,12 +261,12 @@ TEST(IndexBuild, OfADamagedTableLetsOthersGoFirst) {
   const v1::GlobalSecondaryIndexDescription index = describe("Broken").global_secondary_indexes(0);
   EXPECT_EQ(index.index_status(), v1::TABLE_STATUS_CREATING);
   EXPECT_THAT(index.build().last_error(), HasSubstr("cannot read table Broken"));
-  // It is given up like any other.
+  // Such a build can be given up like any other.
   EXPECT_TRUE(UpdateTable(*database, DeleteIndexRequest("Broken", "ByGroup")).ok());
   EXPECT_TRUE(AwaitNoBuildFiles(options.data_directory));
 }
 
-// FilledInOneOpening.
+// An index becomes ACTIVE only in the store that its entries were put into (BackfilledInOneOpening).
 TEST(IndexBuild, IsNotOverWhenTheStoreIsAnotherOne) {
   TemporaryDirectory directory;
   auto engine = Engine::Open(TestDatabase::DefaultOptions(directory.path() + "/data"));
@@ -278,7 +277,7 @@ TEST(IndexBuild, IsNotOverWhenTheStoreIsAnotherOne) {
   EXPECT_TRUE(absl::IsAborted(status)) << status;
 }
 
-// The index is there after all once the store has been reopened, and who looked for it before saw nothing.
+// The index exists once the store is reopened; the build thread polled before that and found no index.
 TEST_F(IndexBuildFailures, OfTheCommitOfTheirDefinition) {
   database_.reset();
   auto watermark = std::make_shared<GateFileSystem>(
@@ -294,7 +293,7 @@ TEST_F(IndexBuildFailures, OfTheCommitOfTheirDefinition) {
                  .matches = [](const std::string& path) { return path.ends_with(".log"); }});
   auto created = UpdateTable(**database_, CreateIndexRequest("Things", "ByGroup", {"grp:S"}, 1));
   EXPECT_EQ(ReasonOf(created.status()), kReasonWriteOutcomeUnknown) << created.status();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // Time to look in vain.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // Time for a poll that finds no index.
   watermark->Open();
   v1::DescribeTableRequest request;
   request.set_table_name("Things");

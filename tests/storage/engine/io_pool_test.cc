@@ -8,12 +8,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using ::testing::ElementsAre;
 
-// A pool of one thread, which is busy until Go.
+// A pool of one thread that is busy until Go.
 class IoPoolTest : public ::testing::Test {
  protected:
   IoPoolTest() {
@@ -33,7 +33,7 @@ class IoPoolTest : public ::testing::Test {
   }
 
   std::promise<void> go_;
-  // Touched by the thread, and after Stop.
+  // Used by the pool's thread, and after Stop by the test.
   std::vector<std::string> ran_;
   IoPool pool_{1, 10};
 };
@@ -63,7 +63,7 @@ TEST_F(IoPoolTest, RefusesWhatIsTooManyOfOnePriority) {
   Go();
 }
 
-// A page that goes on in another task, as they do, while the database closes.
+// While the database closes, a page continues in another task, as pages do.
 TEST_F(IoPoolTest, RunsWhatItsTasksSubmitWhileItStops) {
   IoPool::Task task = [this] {
     IoPool::Task next = [this] { EXPECT_TRUE(Submit("the rest", IoPriority::kLong)); };
@@ -78,4 +78,4 @@ TEST_F(IoPoolTest, RunsWhatItsTasksSubmitWhileItStops) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

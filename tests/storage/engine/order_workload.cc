@@ -57,7 +57,7 @@ wire::WriteItemRequest Request(const Row& key_or_item) {
 
 Row KeyRow(const RowKey& key) { return {{"pk", key.first}, {"sk", key.second}}; }
 
-// SEED-029: closing an order removes it from the sparse index of open ones.
+// Closing an order removes it from the sparse index of open orders (SEED-029).
 wire::WriteItemRequest CloseRequest(const RowKey& key, const std::string& write) {
   wire::WriteItemRequest request = Request(KeyRow(key));
   request.set_update_expression("SET #s = :closed, #w = :w REMOVE #shard");
@@ -77,7 +77,7 @@ wire::WriteItemRequest CountRequest() {
   return request;
 }
 
-// An answer on its way: the status, and the change sequence of a write that was acknowledged.
+// A pending reply: the status, and the change sequence if the write was acknowledged.
 using Answer = std::future<absl::StatusOr<uint64_t>>;
 
 template <typename Reply>
@@ -109,7 +109,7 @@ Rows ScanOrders(Database& database) {
   }
 }
 
-// Applies a change record to what the records before it left.
+// Applies a change record to the state after the records before it.
 void Replay(const v1::ChangeRecord& record, bool check_old_images, Rows* rows) {
   std::optional<Row> old_row, stored;
   if (record.has_old_image()) old_row = DecodeRow(record.old_image());
@@ -143,7 +143,7 @@ v1::CreateTableRequest OrderTableRequest() {
   AddIndex(&table, "OrderByAccountRep", {"rep:S", "date:S"}, 1, v1::PROJECTION_TYPE_ALL);
   AddIndex(&table, "ProductInOrders", {"product:S", "pk:S"}, 1, v1::PROJECTION_TYPE_INCLUDE,
            {"customer", "total"});
-  // And so the sizes of item collections (SEM-092).
+  // With a local index there are also sizes of item collections (SEM-092).
   AddLocalIndex(&table, "LinesByTotal", "total:N", v1::PROJECTION_TYPE_KEYS_ONLY);
   return table;
 }
@@ -284,7 +284,7 @@ bool OrderWriter::Step(Database& database) {
       ++unknown_writes_;
       unknown_.push_back(std::move(writes[i]));
     } else {
-      // These say that nothing was written.
+      // These errors mean that nothing was written.
       EXPECT_TRUE(absl::IsUnavailable(answer.status()) || absl::IsResourceExhausted(answer.status()))
           << answer.status();
     }

@@ -1,8 +1,7 @@
-// Power cuts at random moments, under several writers: invariants AckMeansDurable, OneBatch and ChangeOrder.
+// Power cuts at random moments, with several writers: invariants AckMeansDurable, OneBatch and ChangeOrder.
 //
-// A seed decides what is written, when the power fails and what the disk has kept of what was not synced; how
-// the threads interleave it does not decide, so a failing seed may need a few runs. ITEMDB_TEST_SEED=N runs
-// one seed only.
+// A seed decides the writes, the moment of the cut, and which unsynced data survives. It does not decide how
+// the threads interleave, so a failing seed may need several runs. ITEMDB_TEST_SEED=N runs only that seed.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -30,7 +29,7 @@ constexpr int kStepsPerWriter = 60;
 
 bool OneSeedOnly() { return std::getenv("ITEMDB_TEST_SEED") != nullptr; }
 
-// The seeds from `first` on, or the one that the environment asks for.
+// `count` seeds from `first` on, or only the one in the environment.
 std::vector<uint64_t> Seeds(uint64_t first, uint64_t count) {
   const char* chosen = std::getenv("ITEMDB_TEST_SEED");
   if (chosen != nullptr) return {std::strtoull(chosen, nullptr, 10)};
@@ -39,12 +38,12 @@ std::vector<uint64_t> Seeds(uint64_t first, uint64_t count) {
   return seeds;
 }
 
-// One machine whose power fails once or twice.
+// One machine, whose power fails once or twice.
 class Machine {
  public:
   struct Outcome {
     bool opened = false;
-    // The greatest sequence that a write was acknowledged with, and the last one that was found afterwards.
+    // The greatest acknowledged sequence, and the last sequence that was found afterwards.
     uint64_t acknowledged_sequence = 0;
     uint64_t found_sequence = 0;
     int64_t acknowledged_writes = 0;
@@ -61,7 +60,7 @@ class Machine {
     RunUntilPowerFails();
     disk_->LoseUnsynced(seed_);
     if (random_() % 3 == 0) {
-      // The power fails again while the database recovers.
+      // The power fails again during recovery.
       PowerOn();
       disk_->CutPowerAfter(random_() % 60);
       (void)Database::Open(Options());
@@ -74,10 +73,9 @@ class Machine {
 
  private:
   void PowerOn() {
-    disk_.reset();  // Both would use the same sibling directory.
+    disk_.reset();  // Two objects would use the same sibling directory.
     disk_ = std::make_shared<PowerLossFileSystem>(root_);
-    disk_->SetFreeSpace(
-        128 << 20);  // Too little for a ballast, which would be 32 MiB to write for every seed.
+    disk_->SetFreeSpace(128 << 20);  // Too little for a ballast, which would write 32 MiB for every seed.
   }
 
   DatabaseOptions Options() const {
@@ -85,13 +83,13 @@ class Machine {
     options.durable = durable_;
     options.memtable_bytes = memtable_bytes_;
     options.file_system = disk_;
-    // Reclaiming syncs what is written, which leaves less to lose.
+    // Reclaiming syncs data, and then a cut loses less.
     if (!durable_ && seed_ % 2 == 0) options.reclaim_interval = std::chrono::hours(1);
     return options;
   }
 
-  // Of eight cuts one comes while the database is made, one while the tables are, the others under the
-  // writers.
+  // Of eight cuts one comes while the database is created, one while the tables are created, the others
+  // during the writes.
   void RunUntilPowerFails() {
     uint64_t phase = random_() % 8;
     if (phase == 0) disk_->CutPowerAfter(random_() % 60);
@@ -129,7 +127,7 @@ class Machine {
     database.reset();
   }
 
-  // Makes small tables and deletes some again, while the writers write.
+  // Creates small tables and deletes some, during the writes.
   void ChangeTables(Database& database) {
     for (int i = 0; i < 6; ++i) {
       v1::CreateTableRequest request = TableRequest("Side-" + std::to_string(i));
@@ -150,14 +148,14 @@ class Machine {
     }
   }
 
-  // Creates and deletes an index of the table that the writers write to.
+  // Creates and deletes an index of the written table.
   void ChangeIndexes(Database& database) {
     for (int i = 0; i < 4; ++i) {
       auto created =
           UpdateTable(database, CreateIndexRequest(kOrderTable, "Live", {"status:S", "total:N"}, 1));
       if (!created.ok()) return;
       outcome_.acknowledged_sequence = std::max(outcome_.acknowledged_sequence, created->change_sequence());
-      // One is deleted while it is filled.
+      // One index is deleted during its backfill.
       if (i != 1 && !AwaitLiveIndex(database)) return;
       auto deleted = UpdateTable(database, DeleteIndexRequest(kOrderTable, "Live"));
       if (!deleted.ok()) return;
@@ -165,7 +163,7 @@ class Machine {
     }
   }
 
-  // False when the power failed first.
+  // False if the power failed first.
   bool AwaitLiveIndex(Database& database) {
     v1::DescribeTableRequest request;
     request.set_table_name(kOrderTable);
@@ -187,8 +185,7 @@ class Machine {
     ASSERT_TRUE(opened.ok()) << opened.status();
     std::unique_ptr<Database> database = *std::move(opened);
     outcome_.opened = true;
-    // An index that was being filled is filled now, or will never be there. The change that it made is shown
-    // once it is durable.
+    // An unfinished index is now backfilled, or will never exist. Its change is visible once it is durable.
     AwaitIndexes(*database, kOrderTable);
     if (!durable_) {
       database.reset();
@@ -206,7 +203,7 @@ class Machine {
     }
     if (durable_) ExpectNothingLost(*database, stored);
 
-    // Life goes on, with the next number.
+    // The database continues with the next number.
     auto created = CreateTable(*database, TableRequest("Afterwards"));
     ASSERT_TRUE(created.ok()) << created.status();
     EXPECT_EQ(created->change_sequence(), stored.last_sequence + 1);
@@ -243,12 +240,12 @@ class Machine {
 struct Sums {
   std::atomic<int64_t> acknowledged_writes = 0;
   std::atomic<int64_t> unknown_writes = 0;
-  // Seeds after which an acknowledged change was gone.
+  // Seeds that lost an acknowledged change.
   std::atomic<int64_t> lossy_seeds = 0;
 };
 
-// Runs machines side by side, for they mostly wait: RocksDB sleeps a second after a background job failed.
-// Stops at the first failure.
+// Runs several machines at once, because they mostly wait: RocksDB sleeps for a second after a failed
+// background job. Stops at the first failure.
 void RunSeeds(uint64_t first, uint64_t count, bool durable, Sums* sums) {
   const std::vector<uint64_t> seeds = Seeds(first, count);
   std::atomic<size_t> next = 0;
@@ -271,13 +268,13 @@ TEST(PowerLossTest, AcknowledgedWritesSurviveEveryCut) {
   Sums sums;
   RunSeeds(0, kSeeds, /*durable=*/true, &sums);
   if (OneSeedOnly()) return;
-  // The cuts came while much was going on.
+  // The cuts came during many writes.
   EXPECT_GT(sums.acknowledged_writes, 20 * static_cast<int64_t>(kSeeds));
   EXPECT_GT(sums.unknown_writes, static_cast<int64_t>(kSeeds) / 2);
 }
 
-// Without syncs acknowledged writes do go, or the test above could not see a missing sync. What is left is
-// still a prefix of the commits: it opens, and ReadOrders and CheckDatabase find it consistent.
+// Without syncs acknowledged writes are lost; otherwise the test above could not find a missing sync. What is
+// left is a prefix of the commits: it opens, and ReadOrders and CheckDatabase find it consistent.
 TEST(PowerLossTest, WithoutSyncsCutsTakeAcknowledgedWritesAndLeaveAConsistentPrefix) {
   Sums sums;
   RunSeeds(1'000, kRelaxedSeeds, /*durable=*/false, &sums);

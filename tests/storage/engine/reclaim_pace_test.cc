@@ -1,4 +1,4 @@
-// The pace that space is given back at: it waits, but never for long when somebody waits for it.
+// The rate of reclaiming space: Spend waits, but not for long while another thread waits for the reclaimer.
 #include "storage/store/reclaim_pace.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using PaceClock = std::chrono::steady_clock;
@@ -20,7 +20,7 @@ TEST(ReclaimPace, IsItsRate) {
   const auto begin = PaceClock::now();
   for (int64_t i = 0; i < kPieces; ++i) pace.Spend(kPiece, kNoHurry);
   const std::chrono::duration<double> taken = PaceClock::now() - begin;
-  // Half a second, of which it makes up for a tenth.
+  // The work takes half a second; ReclaimPace may catch up a tenth of a second.
   EXPECT_GE(taken.count(), 0.35);
 }
 
@@ -54,4 +54,4 @@ TEST(ReclaimPace, WaitsNoLongerOnceItIsInterrupted) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// Damaged and foreign data directories: what is refused, in which words, that refusing changes nothing, and
-// what recover_last_good makes of it. Invariants AckMeansDurable and FormatKnown.
+// Damaged and foreign data directories: what is refused, with which message; that refusing changes nothing;
+// and what recover_last_good recovers. Invariants AckMeansDurable and FormatKnown.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -31,7 +31,7 @@ using ::testing::HasSubstr;
 
 constexpr int kItems = 40;
 
-// The size of a file is cut to, or a byte of it is flipped.
+// Cuts a file to a size, or flips a byte of it.
 void Cut(const fs::path& path, uint64_t size) { fs::resize_file(path, size); }
 void Flip(const fs::path& path, uint64_t offset) {
   std::string content = ReadFile(path);
@@ -39,7 +39,7 @@ void Flip(const fs::path& path, uint64_t offset) {
   WriteFile(path, content);
 }
 
-// Every file below `directory` but LOCK, which exists while somebody looks.
+// All files below `directory` except LOCK, which exists while a database is open.
 std::map<std::string, std::string> Contents(const fs::path& directory) {
   std::map<std::string, std::string> contents;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -50,7 +50,7 @@ std::map<std::string, std::string> Contents(const fs::path& directory) {
   return contents;
 }
 
-// RocksDB's write-ahead logs with something in them, oldest first.
+// RocksDB's non-empty write-ahead logs, oldest first.
 std::vector<fs::path> Logs(const fs::path& data) {
   std::vector<fs::path> logs;
   for (const auto& entry : fs::directory_iterator(data / "rocksdb")) {
@@ -60,8 +60,8 @@ std::vector<fs::path> Logs(const fs::path& data) {
   return logs;
 }
 
-// The real file system without syncs, for nothing here looks at what a power cut leaves, and with too little
-// free space for a ballast, which would be 32 MiB in every copy.
+// The real file system without syncs, because no test here cuts the power. Reports too little free space for
+// a ballast, which would be 32 MiB in every copy.
 class QuickDisk : public rocksdb::FileSystemWrapper {
  public:
   QuickDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
@@ -133,7 +133,7 @@ class RecoveryTest : public ::testing::Test {
     return Await<wire::WriteItemReply>([&](auto done) { database.PutItem(request, std::move(done)); });
   }
 
-  // A closed database in data_: the table is change 1, order-1 change 2, and so on; all of it in one log.
+  // A closed database in data_: the table is change 1, order-1 is change 2, and so on; all in one log.
   void MakeDatabase() {
     auto database = Database::Open(Options());
     ASSERT_TRUE(database.ok()) << database.status();
@@ -158,16 +158,15 @@ class RecoveryTest : public ::testing::Test {
       ASSERT_LT(items_, 2'000) << "no new log was begun";
       ASSERT_TRUE(Put(**database, ++items_, 2'000).ok());
     }
-    // The next sync is what makes the closed log known to the manifest.
+    // The next sync records the closed log in the manifest.
     ASSERT_TRUE(Put(**database, ++items_).ok());
     last_sequence_ = 1 + items_;
     database->reset();
     ASSERT_GE(Logs(data_).size(), 2u);
   }
 
-  // The same with two logs, the older of which is needed for items but no longer for change records: those
-  // carry two images of a large item, so their buffer is the first to be full and is written to a table file
-  // alone.
+  // The same with two logs. The older log is needed for items but not for change records: these hold two
+  // images of a large item, so their memtable is full first and is written to a table file alone.
   void MakeDatabaseWithChangeRecordsInTableFiles() {
     DatabaseOptions options = Options();
     options.memtable_bytes = 4 << 20;
@@ -180,7 +179,7 @@ class RecoveryTest : public ::testing::Test {
       ASSERT_TRUE(Put(**database, 1 + puts % 5, 20'000 + puts).ok());
       ++puts;
     }
-    ASSERT_TRUE(Put(**database, 6).ok());  // Makes the closed log known to the manifest.
+    ASSERT_TRUE(Put(**database, 6).ok());  // Records the closed log in the manifest.
     items_ = 6;
     last_sequence_ = 2 + puts;
     while (!HasTableFile()) std::this_thread::yield();
@@ -199,7 +198,7 @@ class RecoveryTest : public ::testing::Test {
         [&](auto done) { database.CreateTable(OrderTableRequest(), std::move(done)); });
   }
 
-  // Returns when the definitions thread has nothing to do, so that RocksDB's files stand still.
+  // Returns when the DDL thread is idle, so that RocksDB's files no longer change.
   static void AwaitDefinitions(Database& database) {
     EXPECT_EQ(ReasonOf(CreateTable(database).status()), kReasonResourceInUse);
   }
@@ -210,8 +209,7 @@ class RecoveryTest : public ::testing::Test {
     return watermark.ok() && watermark->has_value() ? **watermark : DurabilityWatermark();
   }
 
-  // An ordinary open is refused with `code`, `reason` and a message that fits, and the directory is as
-  // before.
+  // An ordinary opening is refused with `code`, `reason` and a matching message, and changes nothing.
   template <typename Matcher>
   void ExpectRefused(absl::StatusCode code, std::string_view reason, Matcher message,
                      bool recover_last_good = false) {
@@ -230,8 +228,8 @@ class RecoveryTest : public ::testing::Test {
                   AllOf(message, HasSubstr("--recover=last-good")));
   }
 
-  // recover_last_good opens it; numbers go on above all that were used, and from then on all is ordinary.
-  // Returns how many of the items are left.
+  // recover_last_good opens the directory; change numbers continue above all used ones; later openings are
+  // ordinary. Returns how many items are left.
   int ExpectRecovers() {
     int left = -1;
     {
@@ -257,14 +255,14 @@ class RecoveryTest : public ::testing::Test {
     return left;
   }
 
-  // Recovers, and says whether the order table is still known.
+  // Recovers, and returns whether the order table still exists.
   bool TableSurvives() {
     auto opened = Database::Open(Options(/*recover_last_good=*/true));
     EXPECT_TRUE(opened.ok()) << opened.status();
     return opened.ok() && (*opened)->GetStatus().table_count() == 1;
   }
 
-  // Recovers a directory that has lost the order table's definition and makes the table anew.
+  // Recovers a directory that has lost the order table's definition, and creates the table again.
   void ExpectNewTableIsEmpty() {
     auto opened = Database::Open(Options(/*recover_last_good=*/true));
     ASSERT_TRUE(opened.ok()) << opened.status();
@@ -281,13 +279,13 @@ class RecoveryTest : public ::testing::Test {
     }
   }
 
-  // Readers of changes that are gone must learn it.
+  // A reader of changes that are gone must get an error.
   static void ExpectTrimmed(Database& database) {
     auto page = Await<v1::ReadChangesReply>([&](auto done) { database.ReadChanges({}, std::move(done)); });
     EXPECT_EQ(ReasonOf(page.status()), kReasonChangesTrimmed) << page.status();
   }
 
-  // Puts a copy of what the directory was aside and back.
+  // Save a copy of the directory, and restore it.
   void Save() {
     fs::remove_all(saved_);
     fs::copy(data_, saved_, fs::copy_options::recursive);
@@ -320,7 +318,7 @@ TEST_F(RecoveryTest, FlippedByteInTheLogIsRefusedWhereverItIs) {
     if (i % 5 == 2) {
       int left = ExpectRecovers();
       EXPECT_LT(left, items_);
-      EXPECT_GE(left, i == 12 ? items_ / 2 : 0);  // What stands before the damage is kept.
+      EXPECT_GE(left, i == 12 ? items_ / 2 : 0);  // Data before the damage is kept.
     }
     last_sequence_ = 1 + kItems;
     Restore();
@@ -338,7 +336,7 @@ TEST_F(RecoveryTest, CutLogIsRefused) {
     if (HasFailure()) return;
     int left = ExpectRecovers();
     EXPECT_LT(left, items_);
-    EXPECT_GE(left, cut == size - 1 ? items_ - 1 : 0);  // What stands before the cut is kept.
+    EXPECT_GE(left, cut == size - 1 ? items_ - 1 : 0);  // Data before the cut is kept.
     last_sequence_ = 1 + kItems;
     Restore();
   }
@@ -348,7 +346,7 @@ TEST_F(RecoveryTest, DeletedLogIsRefused) {
   MakeDatabase();
   fs::remove(Logs(data_)[0]);
   ExpectDataLoss(AnyOf(HasSubstr("change " + std::to_string(last_sequence_)), HasSubstr("log")));
-  // With the log went the table: nothing is left, but what there is is sound.
+  // The table is lost with the log: nothing is left, and the database is consistent.
   EXPECT_FALSE(TableSurvives());
   ExpectNewTableIsEmpty();
 }
@@ -363,7 +361,7 @@ TEST_F(RecoveryTest, CutOlderLogIsRefused) {
     Cut(Logs(data_)[0], cut);
     ExpectDataLoss(AnyOf(HasSubstr("log"), HasSubstr("WAL")));
     if (HasFailure()) return;
-    // The items may be in a table file by then, with the rest still in this log.
+    // The items may be in a table file by then, and the rest still in this log.
     EXPECT_LE(ExpectRecovers(), items_);
     last_sequence_ = last_sequence;
     Restore();
@@ -372,8 +370,7 @@ TEST_F(RecoveryTest, CutOlderLogIsRefused) {
   ExpectDataLoss(AnyOf(HasSubstr("log"), HasSubstr("WAL")));
 }
 
-// The change records are all there, to the last one, and some of the items are not: nothing but the log's
-// length tells.
+// All change records are there, to the last, and some items are missing: only the log's length shows that.
 TEST_F(RecoveryTest, CutLogIsRefusedEvenWhenNoChangeRecordIsMissing) {
   MakeDatabaseWithChangeRecordsInTableFiles();
   Save();
@@ -394,7 +391,7 @@ TEST_F(RecoveryTest, CutLogIsRefusedEvenWhenNoChangeRecordIsMissing) {
   ExpectDataLoss(HasSubstr("WAL"));
 }
 
-// There are older logs, and the newest is gone.
+// There are older logs, and the newest is missing.
 TEST_F(RecoveryTest, DeletedNewestLogIsRefused) {
   MakeDatabaseWithTwoLogs();
   fs::remove(Logs(data_).back());
@@ -402,7 +399,7 @@ TEST_F(RecoveryTest, DeletedNewestLogIsRefused) {
   EXPECT_LT(ExpectRecovers(), items_);
 }
 
-// The process dies while it appends to the log: nobody was told that the write is there.
+// The process dies while it appends to the log: no client was told that the write is there.
 TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
   auto database = Database::Open(Options());
   ASSERT_TRUE(database.ok()) << database.status();
@@ -412,7 +409,7 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
   ASSERT_TRUE(Put(**database, kItems + 1, 3'000).ok());
   std::string log = ReadFile(Logs(data_)[0]);
   std::string log_name = Logs(data_)[0].filename();
-  // An image of the directory as it was in the middle of the last append: RocksDB's files change no more.
+  // A copy of the directory in the middle of the last append: RocksDB's files no longer change.
   AwaitDefinitions(**database);
   DurabilityWatermark watermark = ReadWatermarkFile();
   fs::create_directory(saved_);
@@ -437,7 +434,7 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
   }
 }
 
-// A copy made while the database is open is what kill -9 leaves: everything is in it.
+// A copy that is made while the database is open is what kill -9 leaves: nothing is lost.
 TEST_F(RecoveryTest, KilledProcessLosesNothing) {
   auto database = Database::Open(Options());
   ASSERT_TRUE(database.ok()) << database.status();
@@ -487,7 +484,7 @@ TEST_F(RecoveryTest, MissingTableFileIsRefused) {
   MakeDatabase();
   {
     ASSERT_TRUE(Database::Open(Options()).ok());
-  }  // Writes what it replayed to table files, one for each family.
+  }  // Writes the replayed data to table files, one per family.
   Save();
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb")) {
@@ -509,20 +506,20 @@ TEST_F(RecoveryTest, MissingTableFileIsRefused) {
       if (ExpectRecovers() == items_) ++all_left;
     } else {
       ++tables_lost;
-      ExpectNewTableIsEmpty();  // Its items are still there: they must not appear in it.
+      ExpectNewTableIsEmpty();  // Its old items exist, and must not appear in it.
     }
   }
   EXPECT_GT(all_left, 0) << "indexes, counters and change records can be done without";
   EXPECT_EQ(tables_lost, 1) << "the catalog cannot";
 }
 
-// A deletion is one commit: when the log loses it, the table is as it was before.
+// A deletion is one commit: if the log loses it, the table is as before.
 TEST_F(RecoveryTest, LostDeletionOfATableBringsItBackWhole) {
   MakeDatabase();
   {
     DatabaseOptions options = Options();
     options.reclaim_interval =
-        std::chrono::hours(1);  // That would make the deletion safe from what happens to the log.
+        std::chrono::hours(1);  // Reclaiming would make the deletion durable without the log.
     auto opened = Database::Open(options);
     ASSERT_TRUE(opened.ok()) << opened.status();
     ASSERT_TRUE(Put(**opened, items_ + 1).ok());
@@ -553,7 +550,7 @@ TEST_F(RecoveryTest, LostDeletionOfATableBringsItBackWhole) {
   EXPECT_EQ(StatusWithTables(**opened).tables(1).item_count(), 1);
 }
 
-// What a token stands for may be among what is lost, so the request must be taken for a new one.
+// The writes of a token may be lost, so a repeated request must count as a new one.
 TEST_F(RecoveryTest, WithLossesForgetsClientRequestTokens) {
   MakeDatabase();
   {
@@ -565,7 +562,7 @@ TEST_F(RecoveryTest, WithLossesForgetsClientRequestTokens) {
     remove.set_key_or_item(Encode({{"pk", S("order-500")}, {"sk", S("#")}}));
     ASSERT_TRUE(
         Await<wire::WriteItemReply>([&](auto done) { (*opened)->DeleteItem(remove, std::move(done)); }).ok());
-    ASSERT_TRUE(Put(**opened, 500, 0, "token").ok());  // Applied before, so not again.
+    ASSERT_TRUE(Put(**opened, 500, 0, "token").ok());  // Applied before, so not applied again.
     EXPECT_EQ((*opened)->GetStatus().change_sequence(), last_sequence_ + 2);
     ASSERT_TRUE(Put(**opened, ++items_).ok());
   }
@@ -625,7 +622,7 @@ TEST_F(RecoveryTest, UnknownFormatIsRefusedWhateverIsAsked) {  // FormatKnown
   MakeDatabase();
   struct Case {
     std::string format;
-    // 2.1 is of development versions, which called the file by another name.
+    // Format 2.1 was used by development versions, in a file with another name.
     std::string file;
     std::string named;
   };
@@ -688,8 +685,8 @@ TEST_F(RecoveryTest, HalfWrittenNextWatermarkDoesNotMatter) {
 
 // ---- a recovery that is interrupted ----
 
-// The power fails at many a moment of a recovery with losses. Afterwards the directory is refused as before
-// or opens as recovered; never does it open with half of it.
+// The power fails at many moments of a recovery with losses. Afterwards the directory is refused as before,
+// or opens fully recovered; it never opens half recovered.
 class InterruptedRecoveryTest : public RecoveryTest {
  protected:
   void InterruptEverywhere() {
@@ -730,7 +727,7 @@ class InterruptedRecoveryTest : public RecoveryTest {
   }
 
  private:
-  // Operations of the disk from one interruption to the next.
+  // Disk operations between one interruption and the next.
   static constexpr uint64_t kStep = 7 * kSanitizerShare;
 };
 
@@ -746,13 +743,13 @@ TEST_F(InterruptedRecoveryTest, OfAStoreThatLacksNoChangeRecordIsRepeatedOrCompl
   InterruptEverywhere();
 }
 
-// It is to be had when the disk is full: a file with holes would give nothing back.
+// The ballast gives space back when the disk is full; a sparse file would not.
 TEST(Ballast, SetsBlocksAside) {
   TestDatabase database;
   const std::string path = database.options().data_directory + "/BALLAST";
   constexpr int64_t kBallast = 32 << 20;
   struct stat file = {};
-  // Made when the database is open already.
+  // Created after the database is open.
   EXPECT_TRUE(Await([&] { return stat(path.c_str(), &file) == 0 && file.st_size == kBallast; }));
   EXPECT_GE(int64_t{file.st_blocks} * 512, kBallast);
 }

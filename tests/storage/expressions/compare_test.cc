@@ -7,18 +7,18 @@
 #include "tests/storage/expressions/notation.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::string RandomNumberText(std::mt19937_64& random) {
   std::string text = Pick(random, 0, 1) ? "-" : "";
-  // Few different digits and exponents, so that numbers often share a long beginning.
+  // Few different digits and exponents, so that numbers often have a long common prefix.
   for (int64_t digits = Pick(random, 1, 6); digits > 0; --digits)
     text += static_cast<char>('0' + Pick(random, 0, 2));
   return Number::Parse(text + "e" + std::to_string(Pick(random, -6, 4)))->ToString();
 }
 
-// Comparing canonical texts must be comparing numbers.
+// Comparing canonical texts must give the order of the numbers.
 TEST(Compare, NumberTextsOrderAsNumbers) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -59,7 +59,7 @@ TEST(Compare, DepthCountsLevels) {
   EXPECT_EQ(depth("{a: 1, b: [[2]], c: {}}"), 4);
 }
 
-// An absent search would take minutes for these two in a search that starts over at every byte.
+// A search that restarts at every byte would take minutes for these texts.
 TEST(Compare, SubstringSearchIsLinear) {
   std::string text = EncodeValue(ValueType::kS, std::string(400'000, 'a'));
   std::string part = EncodeValue(ValueType::kS, std::string(200'000, 'a') + "b");
@@ -83,4 +83,4 @@ TEST(SetAlgebra, MergesInKeyOrder) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

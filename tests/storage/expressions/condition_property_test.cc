@@ -1,4 +1,4 @@
-// Random conditions on random items must say what an evaluation on plain objects says.
+// Random conditions on random items must have the same result as an evaluation on plain objects.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,10 +9,10 @@
 #include "tests/storage/values/test_seed.h"
 #include "tests/support/repetitions.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// An operand's text and what it is for an item; nothing: missing. `no_size`: the size of what has none.
+// An operand's text and its value for an item; no value: missing. `no_size`: the value has no size.
 struct GeneratedOperand {
   struct Result {
     std::optional<Model> value;
@@ -22,7 +22,7 @@ struct GeneratedOperand {
   std::function<Result(const Model&)> evaluate;
 };
 
-// A condition's text and whether it holds. `strength`: how tightly its outermost operator binds (EXP-07).
+// A condition's text and its result. `strength`: the precedence of its outermost operator (EXP-07).
 struct GeneratedCondition {
   enum Strength { kOr, kAnd, kNot, kLeaf, kParentheses };
   std::string text;
@@ -110,7 +110,7 @@ class Generator {
   const PlaceholderTexts& placeholders() const { return placeholders_; }
 
  private:
-  // In parentheses where `outer` binds more tightly, and sometimes where it does not.
+  // In parentheses where precedence requires them, and sometimes where it does not.
   GeneratedCondition Wrap(GeneratedCondition inner, GeneratedCondition::Strength outer) {
     bool needed = inner.strength < outer;
     bool possible = inner.strength != GeneratedCondition::kParentheses;
@@ -257,7 +257,8 @@ TEST(ConditionProperty, AgreesWithTheModel) {
     GeneratedCondition generated = generator.Condition(3);
     Placeholders placeholders = MakePlaceholders(generator.placeholders());
     auto condition = Condition::Compile("ConditionExpression", generated.text, placeholders);
-    // Refused for what literals are or a path compared with itself; the syntax is always right.
+    // Refused because of the types of literals, or because a path is compared with itself; the syntax is
+    // right.
     if (!condition.ok()) {
       ASSERT_EQ(MessageOf(condition.status()).find("yntax"), std::string::npos) << generated.text;
       ASSERT_EQ(MessageOf(condition.status()).find("redundant"), std::string::npos) << generated.text;
@@ -281,4 +282,4 @@ TEST(ConditionProperty, AgreesWithTheModel) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

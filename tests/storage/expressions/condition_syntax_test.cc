@@ -1,4 +1,4 @@
-// What conditions may look like, and what is said about those that may not.
+// Which texts are conditions, and the errors for those that are not.
 #include <gtest/gtest.h>
 
 #include "storage/base/limits.h"
@@ -6,7 +6,7 @@
 #include "storage/expressions/grammar.h"
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const PlaceholderTexts kPlaceholders = {{"#a", "a.b"}, {"#0", "zero"},   {":v", "1"},       {":w", "2"},
@@ -19,7 +19,7 @@ absl::Status Compile(std::string_view text) {
   return Condition::Compile("ConditionExpression", text, placeholders).status();
 }
 
-// EXP-01..07.
+// The grammar of conditions (EXP-01..07).
 TEST(ConditionSyntax, AcceptsTheGrammar) {
   for (std::string_view text : {
            "a = :v",
@@ -69,7 +69,7 @@ TEST(ConditionSyntax, AcceptsTheGrammar) {
            "(a) IN ((:v), (:w))",
            "contains((a), (:v))",
            "a = :v AND b BETWEEN :v AND :w AND c = :w",
-           // A function's name without "(" is an attribute's name.
+           // A function's name without "(" is an attribute name.
            "contains = :v",
            "size_of = :v",
            "attribute_exists = :v",
@@ -82,7 +82,7 @@ TEST(ConditionSyntax, AcceptsTheGrammar) {
 
 struct Refusal {
   std::string_view text;
-  // What follows "Invalid ConditionExpression: ".
+  // The text after "Invalid ConditionExpression: ".
   std::string_view message;
 };
 
@@ -162,7 +162,7 @@ TEST(ConditionSyntax, NamesTheTokenThatCannotStandThere) {
   }
 }
 
-// EXP-04, EXP-05: function names are case-sensitive, and each has its place.
+// Function names are case-sensitive, and each function is allowed only in its place (EXP-04, EXP-05).
 TEST(ConditionSyntax, ChecksFunctions) {
   ExpectRefusals({
       {"foo(a)", "Invalid function name; function: foo"},
@@ -197,7 +197,7 @@ TEST(ConditionSyntax, ChecksFunctions) {
   });
 }
 
-// Literal operands are checked before any item is seen (EXP-13, EXP-15..19).
+// The types of literal operands are checked before any item is read (EXP-13, EXP-15 to EXP-19).
 TEST(ConditionSyntax, ChecksTypesOfLiterals) {
   auto type = [](std::string operation, std::string name) {
     return "Incorrect operand type for operator or function; operator or function: " + operation +
@@ -232,7 +232,7 @@ TEST(ConditionSyntax, ChecksTypesOfLiterals) {
   });
 }
 
-// EXP-17: a path is not compared with itself; `#a` may hide that it is.
+// A path must not be compared with itself, also if one side is a placeholder for it (EXP-17).
 TEST(ConditionSyntax, RefusesAPathComparedWithItself) {
   auto same = [](std::string operation, std::string path) {
     return "The first operand must be distinct from the remaining operands for this operator or function; "
@@ -250,7 +250,7 @@ TEST(ConditionSyntax, RefusesAPathComparedWithItself) {
   });
 }
 
-// SEM-024: also in branches that are never evaluated.
+// An undefined placeholder is an error even in branches that are never evaluated (SEM-024).
 TEST(ConditionSyntax, RefusesUndefinedPlaceholders) {
   ExpectRefusals({
       {"a = :x", "An expression attribute value used in expression is not defined; attribute value: :x"},
@@ -258,12 +258,12 @@ TEST(ConditionSyntax, RefusesUndefinedPlaceholders) {
        "An expression attribute name used in the document path is not defined; attribute name: #x"},
       {"a = :v OR a = :v OR b.#nope = :v",
        "An expression attribute name used in the document path is not defined; attribute name: #nope"},
-      // Tokens are whole words.
+      // A placeholder is a whole token: :vv is not :v.
       {"a = :vv", "An expression attribute value used in expression is not defined; attribute value: :vv"},
   });
 }
 
-// SEM-025.
+// Parentheses directly inside parentheses are refused (SEM-025).
 TEST(ConditionSyntax, RefusesRedundantParentheses) {
   for (std::string_view text :
        {"((a = :v))", "(((a = :v)))", "NOT ((a = :v))", "((a = :v)) AND b = :w", "((a)) = :v", "a = ((:v))",
@@ -272,7 +272,7 @@ TEST(ConditionSyntax, RefusesRedundantParentheses) {
   }
 }
 
-// SEM-019: bytes of raw text; what is between the tokens counts.
+// The limit counts the bytes of the whole text, including spaces (SEM-019).
 TEST(ConditionSyntax, LimitsTheTextTo4096Bytes) {
   std::string text = "a = :v";
   text.resize(kMaxExpressionBytes, ' ');
@@ -291,7 +291,7 @@ std::string Repeat(std::string_view text, int times) {
   return result;
 }
 
-// SEM-020: comparisons, BETWEEN, IN, AND, OR and NOT count; BETWEEN's AND, functions and parentheses do not.
+// Comparisons, BETWEEN, IN, AND, OR and NOT count; BETWEEN's AND, functions and parentheses do not (SEM-020).
 TEST(ConditionSyntax, LimitsOperatorsTo300) {
   auto refused = [](int count) {
     return "Invalid ConditionExpression: The expression contains too many operators; operator count: " +
@@ -312,7 +312,7 @@ TEST(ConditionSyntax, LimitsOperatorsTo300) {
   EXPECT_EQ(MessageOf(Compile(Repeat("NOT ", 900) + "a=:v")), refused(901));
 }
 
-// SEM-021.
+// IN takes at most 100 operands (SEM-021).
 TEST(ConditionSyntax, LimitsInTo100Operands) {
   EXPECT_TRUE(Compile("a IN (:v" + Repeat(",:v", 99) + ")").ok());
   EXPECT_EQ(MessageOf(Compile("a IN (:v" + Repeat(",:v", 100) + ")")),
@@ -320,7 +320,7 @@ TEST(ConditionSyntax, LimitsInTo100Operands) {
             "operands: 101");
 }
 
-// SEM-017.
+// A path has at most 32 elements (SEM-017).
 TEST(ConditionSyntax, LimitsPathsTo32Elements) {
   EXPECT_TRUE(Compile(Concat({"a", Repeat(".b", 31), " = :v"})).ok());
   EXPECT_EQ(MessageOf(Compile(Concat({"a", Repeat("[1]", 32), " = :v"}))),
@@ -332,7 +332,7 @@ TEST(ConditionSyntax, LimitsPathsTo32Elements) {
                    "List index is not within the allowable range; index: [99999999999999999999]"}});
 }
 
-// Whatever the operator limit allows may be nested; more is refused before the stack gets deep.
+// Nesting is possible up to the limit of operators; deeper texts are refused before the stack gets deep.
 TEST(ConditionSyntax, NestsAsDeepAsOperatorsReach) {
   // 300 operators: 299 NOTs, one comparison.
   EXPECT_TRUE(Compile(Repeat("NOT (", 299) + "a=:v" + Repeat(")", 299)).ok());
@@ -351,4 +351,4 @@ TEST(ConditionSyntax, ErrorsNameTheExpression) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

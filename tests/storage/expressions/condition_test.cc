@@ -1,11 +1,11 @@
-// What conditions say about items, one table per rule.
+// The results of conditions on items, one table per rule.
 #include "storage/expressions/condition.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const PlaceholderTexts kConditionPlaceholders = {{"#dot", "d.t"},
@@ -58,7 +58,7 @@ constexpr std::string_view kItem =
     "{n: 5, s: 'ab', bin: b'abc', t: true, z: null, l: [1, 'x', [2, 3], {k: 'v'}], m: {x: 1, y: [true]}, "
     "ss: <'a', 'b'>, ns: <1, 2>, bs: <b'ab', b'c'>, e: '', d.t: 1, deep: {d.t: [{q: 7}]}, d: {t: 2}}";
 
-// EXP-02: a dot behind an alias is part of the name; indexes and names lead down.
+// A dot behind an alias is part of the name; names and indexes select elements (EXP-02).
 TEST(Condition, FollowsPaths) {
   ExpectRows(kItem, {{"l[0] = :1", true},
                      {"l[2][1] > :2", true},
@@ -69,7 +69,7 @@ TEST(Condition, FollowsPaths) {
                      {"d.t = :2", true},
                      {"#dot = :1", true},
                      {"#deep.#dot[0].q > :5", true},
-                     // A step that does not fit the value leads nowhere.
+                     // A step that does not fit the value finds nothing.
                      {"attribute_exists(l.k)", false},
                      {"attribute_exists(m[0])", false},
                      {"attribute_exists(n.x)", false},
@@ -77,7 +77,8 @@ TEST(Condition, FollowsPaths) {
                      {"attribute_exists(ss[0])", false}});
 }
 
-// EXP-03, EXP-13, EXP-14, SEM-013, SEM-014.
+// Values of different types are never equal and have no order; numbers compare by value (EXP-03, EXP-13,
+// EXP-14, SEM-013, SEM-014).
 TEST(Condition, ComparesByTypeAndValue) {
   ExpectRows(kItem, {{"n = :5", true},
                      {"n <> :5", false},
@@ -92,7 +93,7 @@ TEST(Condition, ComparesByTypeAndValue) {
                      {"s > :a", true},
                      {"s >= :ab", true},
                      {"bin > :bin", true},
-                     // Other types: not equal, without order.
+                     // Values of other types are not equal and have no order.
                      {"n = :a", false},
                      {"n <> :a", true},
                      {"n < :a", false},
@@ -105,7 +106,7 @@ TEST(Condition, ComparesByTypeAndValue) {
                      {"t >= z", false}});
 }
 
-// EXP-14: lists in order, sets and maps without, numbers by value.
+// Lists are equal in the same order, sets and maps in any order, numbers by value (EXP-14).
 TEST(Condition, ComparesDeeply) {
   ExpectRows("{l: [1.0, 2], s: <'a', 'b'>, n: <1, 2>, m: {x: 1, y: [true]}}", {{"l = :list", true},
                                                                                {"l = :tsil", false},
@@ -116,7 +117,7 @@ TEST(Condition, ComparesDeeply) {
                                                                                {"m = :list", false}});
 }
 
-// EXP-12: what is missing equals nothing, not even what else is missing.
+// A missing attribute equals nothing, not even another missing attribute (EXP-12).
 TEST(Condition, TreatsMissingAttributes) {
   ExpectRows(kItem, {{"gone = :1", false},
                      {"gone <> :1", true},
@@ -140,7 +141,7 @@ TEST(Condition, TreatsMissingAttributes) {
                      {"NOT gone = :1", true}});
 }
 
-// EXP-20: an item that does not exist lacks every attribute.
+// A missing item has no attributes (EXP-20).
 TEST(Condition, HoldsForNoItemOnlyIfNothingIsNeeded) {
   ExpectRows("{}", {{"attribute_not_exists(pk)", true},
                     {"attribute_exists(pk)", false},
@@ -149,7 +150,7 @@ TEST(Condition, HoldsForNoItemOnlyIfNothingIsNeeded) {
                     {":1 = :1", true}});
 }
 
-// EXP-03, EXP-19.
+// BETWEEN includes both bounds (EXP-03, EXP-19).
 TEST(Condition, BetweenIsInclusive) {
   ExpectRows(kItem, {{"n BETWEEN :5 AND :10", true},
                      {"n BETWEEN :1 AND :5", true},
@@ -157,7 +158,7 @@ TEST(Condition, BetweenIsInclusive) {
                      {"s BETWEEN :a AND :b", true},
                      {"s BETWEEN :b AND :x", false},
                      {":5 BETWEEN l[0] AND n", true},
-                     // Bounds from the item may be in any order, and of any type.
+                     // Bounds from the item may be in any order and of any type.
                      {":2 BETWEEN n AND l[0]", false},
                      {"n BETWEEN s AND :10", false}});
 }
@@ -172,7 +173,7 @@ TEST(Condition, InTestsEquality) {
                      {"NOT n IN (:1)", true}});
 }
 
-// EXP-15.
+// attribute_type takes the name of a type (EXP-15).
 TEST(Condition, AttributeTypeNamesTheType) {
   Placeholders placeholders;
   const std::pair<std::string, std::string> types[] = {
@@ -191,7 +192,7 @@ TEST(Condition, AttributeTypeNamesTheType) {
   }
 }
 
-// EXP-16.
+// begins_with compares the beginning of an S or B (EXP-16).
 TEST(Condition, BeginsWithComparesTheStart) {
   ExpectRows(kItem, {{"begins_with(s, :a)", true},
                      {"begins_with(s, :ab)", true},
@@ -201,13 +202,13 @@ TEST(Condition, BeginsWithComparesTheStart) {
                      {"begins_with(bin, :bin)", true},
                      {"begins_with(:ab, s)", true},
                      {"begins_with(:a, s)", false},
-                     // An attribute of another type is no error.
+                     // An attribute of another type gives false, not an error.
                      {"begins_with(n, :a)", false},
                      {"begins_with(s, :bin)", false},
                      {"begins_with(ss, :a)", false}});
 }
 
-// EXP-17.
+// contains finds a part of a text and an element of a set or list (EXP-17).
 TEST(Condition, ContainsLooksIntoStringsSetsAndLists) {
   ExpectRows(kItem,
              {{"contains(s, :b)", true},      {"contains(s, :empty)", true}, {"contains(s, :x)", false},
@@ -219,7 +220,7 @@ TEST(Condition, ContainsLooksIntoStringsSetsAndLists) {
               {"contains(:set, s)", false},   {"contains(:ab, s)", true}});
 }
 
-// EXP-18: what has no size compares with nothing.
+// A comparison with the size of a value that has no size is false (EXP-18).
 TEST(Condition, SizeCountsByType) {
   ExpectRows(kItem, {{"size(s) = :2", true},
                      {"size(e) = :0", true},
@@ -244,7 +245,7 @@ TEST(Condition, SizeCountsByType) {
   ExpectRows("{s: '\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80x'}", {{"size(s) = :5", true}});
 }
 
-// EXP-07.
+// The order of precedence is NOT, AND, OR (EXP-07).
 TEST(Condition, BindsNotBeforeAndBeforeOr) {
   ExpectRows(kItem, {{"n = :5 OR n = :1 AND n = :2", true},
                      {"(n = :5 OR n = :1) AND n = :2", false},
@@ -267,7 +268,7 @@ TEST(Condition, ListsTopLevelAttributesOnce) {
   EXPECT_EQ(condition->TopLevelAttributes(), (std::vector<std::string>{"b", "m", "z"}));
 }
 
-// The tree is shared between requests; names and values are each request's own.
+// Requests share the parsed tree; each has its own names and values.
 TEST(Condition, BindsEachRequestAnew) {
   std::string item = Item("{a: 1, b: 2}");
   for (int round = 0; round < 3; ++round) {
@@ -281,7 +282,7 @@ TEST(Condition, BindsEachRequestAnew) {
   }
 }
 
-// The condition owns what it needs.
+// A condition owns everything that it needs.
 TEST(Condition, OutlivesItsTextAndPlaceholders) {
   absl::StatusOr<Condition> condition = absl::UnknownError("not compiled");
   {
@@ -299,4 +300,4 @@ TEST(Condition, OutlivesItsTextAndPlaceholders) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,5 +1,5 @@
-// Expressions that nobody should send: every one is refused or accepted, none crashes. Meant to be run under
-// AddressSanitizer and UndefinedBehaviorSanitizer as well.
+// Malformed expressions: each is refused or accepted, none crashes. Run these tests under AddressSanitizer
+// and UndefinedBehaviorSanitizer too.
 #include <gtest/gtest.h>
 
 #include "storage/base/limits.h"
@@ -11,7 +11,7 @@
 #include "tests/storage/expressions/notation.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const PlaceholderTexts kHostilePlaceholders = {{"#a", "a"},   {"#b", "b.c"},  {":a", "'x'"},
@@ -31,11 +31,11 @@ struct Outcomes {
   }
 };
 
-// Takes `text` for every kind of expression and runs what was accepted.
+// Compiles `text` as every kind of expression and evaluates it where it is accepted.
 void Try(std::string_view text, Outcomes* outcomes) {
   static const std::string item = Item(kHostileItem);
   static const std::vector<KeyAttribute> partition = {{"a", ValueType::kS}}, sort = {{"b", ValueType::kN}};
-  // One set for all: a request's expressions share it anyway.
+  // One set of placeholders for all: the expressions of a request share it anyway.
   static Placeholders placeholders = MakePlaceholders(kHostilePlaceholders);
   auto condition = Condition::Compile("ConditionExpression", text, placeholders);
   outcomes->Count(condition.status());
@@ -77,7 +77,7 @@ TEST(HostileText, EveryTruncationIsAnswered) {
     for (size_t length = 0; length <= text.size(); ++length) {
       Try(text.substr(0, length), &outcomes);
       Try(text.substr(text.size() - length), &outcomes);
-      // Without one byte in the middle.
+      // The text without one byte in the middle.
       if (length < text.size()) Try(std::string(text).erase(length, 1), &outcomes);
     }
   }
@@ -156,7 +156,7 @@ TEST(HostileText, AnyBytesAreAnswered) {
   EXPECT_GT(outcomes.refused, 5'000);
 }
 
-// Recursion and memory stay bounded whatever fills the 4,096 bytes.
+// Recursion and memory stay bounded for any text of 4,096 bytes.
 TEST(HostileText, FullLengthRepetitionsAreAnswered) {
   Outcomes outcomes;
   for (std::string_view start : {"", "SET a = ", "REMOVE "}) {
@@ -196,4 +196,4 @@ TEST(HostileText, FullLengthRepetitionsAreAnswered) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -7,7 +7,7 @@
 #include "storage/keys/key_codec.h"
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const std::vector<KeyAttribute> kPk = {{"pk", ValueType::kS}};
@@ -49,10 +49,10 @@ bool InRange(const KeyRange& range, const std::string& key) {
   return key >= range.lower && (range.upper.empty() || key < range.upper);
 }
 
-// A key of a table or, followed by a base key, of an index.
+// A key of a table, or of an index with the base key after it.
 using Key = std::vector<std::string_view>;
 
-// The keys, given in ascending order, that a condition selects; shown as "p a".
+// The keys that a condition selects, from `keys` in ascending order; shown as "p a".
 std::string Selected(std::string_view text, const std::vector<KeyAttribute>& partition,
                      const std::vector<KeyAttribute>& sort, const std::vector<Key>& keys) {
   absl::StatusOr<KeyConditionRange> compiled = Compile(text, partition, sort);
@@ -65,7 +65,7 @@ std::string Selected(std::string_view text, const std::vector<KeyAttribute>& par
     EXPECT_LT(previous, encoded) << "the test's keys are out of order";
     previous = encoded;
     for (bool index : {false, true}) {
-      // Behind the key attributes an index key has those of the base table.
+      // An index key continues with the key attributes of the base table.
       std::string full = index ? encoded + Encode({"'base'", "1"}) : encoded;
       bool in_range = InRange(compiled->range, full);
       if (in_range) {
@@ -102,7 +102,7 @@ TEST(KeyCondition, SelectsByStringSortKey) {
       {"pk = :p AND sk BETWEEN :ab AND :ab", "'p' 'ab' | "},
       {"pk = :p AND begins_with(sk, :ab)", "'p' 'ab' | 'p' 'abc' | "},
       {"pk = :p AND begins_with(sk, :a)", "'p' 'a' | 'p' 'aa' | 'p' 'ab' | 'p' 'abc' | "},
-      // EXP-21: any order, operands either way round, parentheses, aliases.
+      // Conditions and operands in any order, parentheses, aliases (EXP-21).
       {"sk = :b AND #pk = :p", "'p' 'b' | "},
       {":p = pk AND :ab < sk", "'p' 'abc' | 'p' 'b' | 'p' 'ba' | 'p' 'c' | "},
       {":p = pk AND :ab >= sk", "'p' 'A' | 'p' 'a' | 'p' 'aa' | 'p' 'ab' | "},
@@ -137,7 +137,7 @@ TEST(KeyCondition, SelectsByPartitionKeyAlone) {
   EXPECT_EQ(Compile("pk = :p", kPk, kSk)->prefix, Encode({"'p'"}));
 }
 
-// SEM-080, SEM-081.
+// Equality on every partition-key attribute, then sort-key attributes without a gap (SEM-080, SEM-081).
 TEST(KeyCondition, SelectsBySeveralAttributes) {
   const std::vector<Key> keys = {{"'a'", "1", "'a'", "1", "b'x'"}, {"'a'", "2", "'a'", "1", "b'w'"},
                                  {"'a'", "2", "'a'", "1", "b'x'"}, {"'a'", "2", "'a'", "1", "b'y'"},
@@ -268,7 +268,7 @@ TEST(KeyCondition, RefusesOperandsThatDoNotFit) {
         "equal to "
         "lower bound; lower bound operand: AttributeValue: {S:b}, upper bound operand: AttributeValue: "
         "{S:a}"},
-       // EXP-22: what needs no table comes first; then clauses are checked in written order.
+       // Checks that need no table come first; then clauses are checked in the order of the text (EXP-22).
        {"pk = :1 AND sk BETWEEN :a AND :1",
         "Invalid KeyConditionExpression: The BETWEEN operator requires same data type for lower and upper "
         "bounds; lower bound operand: AttributeValue: {S:a}, upper bound operand: AttributeValue: {N:1}"},
@@ -281,7 +281,7 @@ TEST(KeyCondition, RefusesOperandsThatDoNotFit) {
                    "begins_with, operand type: N"}});
 }
 
-// SEM-006, SEM-084.
+// The sizes of key values have limits (SEM-006); for several attributes their sum counts (SEM-084).
 TEST(KeyCondition, ChecksSizesOfKeyValues) {
   constexpr std::string_view kEmpty =
       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an "
@@ -314,7 +314,7 @@ TEST(KeyCondition, ChecksSizesOfKeyValues) {
   EXPECT_EQ(sized("pk = :p AND sk BETWEEN :a AND :s", 1, kMaxSortKeyBytes + 1), kSortTooLong);
   EXPECT_EQ(sized("pk = :p AND begins_with(sk, :s)", 1, kMaxSortKeyBytes + 1), kSortTooLong);
 
-  // Several attributes count together.
+  // The sum of several attributes counts.
   auto summed = [](size_t bytes) {
     std::string text = Show(ValueView(EncodeValue(ValueType::kS, std::string(bytes, 'x'))));
     Placeholders placeholders = MakePlaceholders({{":a", text}, {":b", "1234"}});
@@ -325,4 +325,4 @@ TEST(KeyCondition, ChecksSizesOfKeyValues) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -2,7 +2,7 @@
 
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const char* const kTexts[] = {"", "a", "b", "ab", "ba", "aab"};
@@ -10,7 +10,7 @@ const char* const kNames[] = {"p", "q", "r"};
 
 std::string NumberText(double number) {
   std::string text =
-      std::to_string(static_cast<int>(number * 10));  // Of tenths: the notation takes an exponent.
+      std::to_string(static_cast<int>(number * 10));  // In tenths: the notation accepts an exponent.
   return text + "e-1";
 }
 
@@ -84,7 +84,7 @@ std::string Notation(const Model& model) {
 }
 
 Model RandomValue(std::mt19937_64& random, int depth) {
-  // Scalars more often than sets, no lists and maps at the bottom.
+  // Scalars are more frequent than sets; at depth 0 there are no lists and maps.
   constexpr ValueType kTypes[] = {ValueType::kS,    ValueType::kN,    ValueType::kB,  ValueType::kS,
                                   ValueType::kN,    ValueType::kBool, ValueType::kSS, ValueType::kNS,
                                   ValueType::kNull, ValueType::kBS,   ValueType::kL,  ValueType::kM,
@@ -140,4 +140,4 @@ ModelPath RandomPath(std::mt19937_64& random) {
   return path;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

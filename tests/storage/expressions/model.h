@@ -1,4 +1,4 @@
-// Values as plain objects, for tests that compare the evaluation on bytes with something obvious.
+// Values as plain C++ objects, for tests that compare the evaluation on encoded bytes with a simple one.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 #include "storage/values/value_view.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 // A value. Numbers are multiples of 0.5, which doubles hold exactly.
 struct Model {
@@ -22,7 +22,7 @@ struct Model {
   std::set<double> numbers = {};          // kNS
   std::set<std::string> texts = {};       // kSS, kBS
   std::vector<Model> list = {};           // kL
-  std::map<std::string, Model> map = {};  // kM; an item is one
+  std::map<std::string, Model> map = {};  // kM; an item is a map
 
   bool operator==(const Model&) const = default;
 };
@@ -33,16 +33,16 @@ Model NumberModel(double number);
 using ModelStep = std::variant<std::string, size_t>;
 using ModelPath = std::vector<ModelStep>;
 
-// Null when there is nothing at `path`.
+// Null if nothing is at `path`.
 const Model* Find(const Model& item, const ModelPath& path);
 
 // In the notation of notation.h.
 std::string Notation(const Model& model);
 
-// Small values of few kinds, so that random ones often are equal, contain each other, fit each other's types.
-// `depth` bounds lists and maps inside each other.
+// Small values of few kinds, so that random values are often equal, contain each other, or have matching
+// types. `depth` limits the nesting of lists and maps.
 Model RandomValue(std::mt19937_64& random, int depth);
 Model RandomItem(std::mt19937_64& random);
 ModelPath RandomPath(std::mt19937_64& random);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

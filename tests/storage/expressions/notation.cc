@@ -3,7 +3,7 @@
 #include "storage/base/check.h"
 #include "storage/values/canonical.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 class Reader {
@@ -187,4 +187,4 @@ Placeholders MakePlaceholders(const PlaceholderTexts& texts) {
   return *std::move(placeholders);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

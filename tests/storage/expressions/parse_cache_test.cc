@@ -6,7 +6,7 @@
 
 #include "storage/expressions/grammar.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::shared_ptr<const Tree> Parse(std::string_view text) {
@@ -23,7 +23,7 @@ TEST(ParseCache, KeepsTreesByKindAndText) {
   EXPECT_EQ(cache.Find(ExpressionKind::kCondition, "a = b"), tree);
   EXPECT_EQ(cache.Find(ExpressionKind::kCondition, "a  = b"), nullptr);
   EXPECT_EQ(cache.Find(ExpressionKind::kUpdate, "a = b"), nullptr);
-  // The first one stays.
+  // The first inserted tree stays.
   cache.Insert(ExpressionKind::kCondition, Parse("a = b"));
   EXPECT_EQ(cache.Find(ExpressionKind::kCondition, "a = b"), tree);
   EXPECT_EQ(cache.size(), 1u);
@@ -53,7 +53,7 @@ TEST(ParseCache, DoesNotKeepLongTexts) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
-// For ThreadSanitizer: threads find, insert and evict the same texts.
+// For ThreadSanitizer: several threads find, insert and evict the same texts.
 TEST(ParseCache, ServesThreads) {
   ParseCache cache;
   std::vector<std::thread> threads;
@@ -74,7 +74,7 @@ TEST(ParseCache, ServesThreads) {
   EXPECT_LE(cache.size(), ParseCache::kShards * ParseCache::kTreesPerShard);
 }
 
-// The bound on memory that parse_cache.h states. The densest text: every token makes several nodes.
+// The memory bound that parse_cache.h states, for the densest texts, with several nodes per token.
 TEST(ParseCache, TreesTakeFewBytesPerByteOfText) {
   for (std::string_view unit : {"a=b OR ", "(a=b)OR ", "contains(a,b)OR ", "a.b.c.d.e.f=b OR ",
                                 "a[1][2][3][4]=b OR ", "a IN(b,c,d,e,f,g)OR ", "NOT a=b OR ", "#a=:b OR "}) {
@@ -94,4 +94,4 @@ TEST(ParseCache, TreesTakeFewBytesPerByteOfText) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,7 +5,7 @@
 #include "storage/base/limits.h"
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -25,14 +25,14 @@ TEST(Placeholders, FindsWhatIsDefined) {
   EXPECT_EQ(placeholders.UseName("#c"), nullptr);
   EXPECT_EQ(placeholders.UseName("a"), nullptr);
   EXPECT_EQ(placeholders.UseName(":1"), nullptr);
-  // Values are made canonical.
+  // Values are converted to canonical form.
   EXPECT_EQ(Show(ValueView(*placeholders.UseValue(":1"))), "7");
   EXPECT_EQ(placeholders.UseValue(":2"), nullptr);
   Placeholders moved = std::move(placeholders);
   EXPECT_EQ(*moved.UseName("#b"), "beta");
 }
 
-// SEM-024.
+// An unused placeholder is an error (SEM-024).
 TEST(Placeholders, ReportsWhatWasNotUsed) {
   Placeholders placeholders = MakePlaceholders({{"#b", "b"}, {"#a", "a"}, {":w", "1"}, {":v", "1"}});
   EXPECT_EQ(MessageOf(placeholders.CheckAllUsed(true)),
@@ -54,7 +54,7 @@ TEST(Placeholders, ListsNoMoreThanTenUnused) {
             "{:a, :b, :c, :d, :e, :f, :g, :h, :i, :j, and 2 more}");
 }
 
-// SEM-026.
+// Placeholders without an expression are refused (SEM-026).
 TEST(Placeholders, RefusesPlaceholdersWithoutExpression) {
   EXPECT_EQ(MessageOf(MakePlaceholders({{"#a", "a"}}).CheckAllUsed(false)),
             "ExpressionAttributeNames can only be specified when using expressions");
@@ -91,7 +91,7 @@ TEST(Placeholders, RefusesBadNamesAndValues) {
             "ExpressionAttributeValues contains a duplicate key: :a");
 }
 
-// SEM-022.
+// A token has at most 255 bytes, all names and values together 2 MiB (SEM-022).
 TEST(Placeholders, LimitsTokensAndTotalBytes) {
   EXPECT_TRUE(Placeholders::Make({{"#" + std::string(kMaxPlaceholderBytes - 1, 'a'), "x"}}, {}).ok());
   EXPECT_FALSE(Placeholders::Make({{"#" + std::string(kMaxPlaceholderBytes, 'a'), "x"}}, {}).ok());
@@ -103,4 +103,4 @@ TEST(Placeholders, LimitsTokensAndTotalBytes) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,11 +1,11 @@
-// What projections keep of an item (EXP-11, EXP-34).
+// Which parts of an item a projection keeps (EXP-11, EXP-34).
 #include "storage/expressions/projection.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const PlaceholderTexts kProjectionPlaceholders = {{"#d", "d.t"}, {"#a", "a"}};
@@ -26,11 +26,11 @@ TEST(Projection, KeepsWhatThePathsName) {
       {"#d, d.t", "{d: {t: 5}, d.t: 6}"},
       {"m.k.q", "{m: {k: {q: 2}}}"},
       {"m.n, m.k.p", "{m: {k: {p: 1}, n: 3}}"},
-      // Lists lose what is not named, and keep their order.
+      // A list keeps only the named elements, in their order.
       {"b[3], b[0]", "{b: [10, [7, 8]]}"},
       {"b[2].y, b[3][1]", "{b: [{y: 2}, [8]]}"},
       {"b[9], b[1]", "{b: [11]}"},
-      // Nothing matched: no shell remains.
+      // No match: not even the enclosing lists and maps are kept.
       {"gone", "{}"},
       {"m.gone", "{}"},
       {"m.k.gone, a", "{a: 1}"},
@@ -65,7 +65,7 @@ TEST(Projection, AppendsToItsOutput) {
   EXPECT_EQ(ShowItem(result), "{0: 0, b: 2}");
 }
 
-// Empty values are matches.
+// An empty value is a match.
 TEST(Projection, KeepsEmptyListsAndMaps) {
   std::string item = Item("{l: [], m: {e: {}}, b: [[]]}");
   std::string result;
@@ -112,4 +112,4 @@ TEST(Projection, RefusesOverlapAndBadSyntax) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

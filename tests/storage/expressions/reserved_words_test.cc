@@ -1,10 +1,10 @@
-// Reserved words (SEM-023): refused bare in every segment of every kind of expression, whatever their case.
+// Reserved words in any case are refused in every segment of a path, in every kind of expression (SEM-023).
 #include "storage/expressions/reserved_words.h"
 
 #include "gmock/gmock.h"
 #include "storage/expressions/parser.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(ReservedWords, AreAllowedBehindAnAliasAndInsideLongerNames) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// Random updates and projections of random items must give what plain objects give.
+// Random updates and projections of random items must have the same result as on plain objects.
 #include <gtest/gtest.h>
 
 #include "storage/expressions/projection.h"
@@ -9,7 +9,7 @@
 #include "tests/storage/values/test_seed.h"
 #include "tests/support/repetitions.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::string PathText(const ModelPath& path) {
@@ -25,19 +25,19 @@ std::string PathText(const ModelPath& path) {
   return text;
 }
 
-// What an action does at its path: a new value, or none to remove what is there.
+// The effect of an action at its path: a new value, or none to remove the old one.
 struct Effect {
   ModelPath path;
   std::optional<Model> value;
 };
 
-// Applies effects one by one. Lists keep their positions until all are applied: what is removed leaves a
-// hole, what is set behind the end waits in `appended`.
+// Applies effects one by one. Lists keep their positions until all effects are applied: a removed element
+// leaves a gap, and elements set after the end wait in `appended`.
 class ModelUpdate {
  public:
   explicit ModelUpdate(const Model& item) : result_(item) {}
 
-  // False when the parent does not fit.
+  // False if the parent is not a list or map that the step fits.
   bool Apply(const Effect& effect) {
     Model* parent = &result_;
     for (size_t i = 0; i + 1 < effect.path.size(); ++i) {
@@ -87,7 +87,7 @@ class ModelUpdate {
   std::map<const Model*, std::map<size_t, Model>> appended_;
 };
 
-// An update under construction.
+// Builds a random update.
 class UpdateGenerator {
  public:
   UpdateGenerator(std::mt19937_64& random, const Model& item) : random_(random), item_(item) {}
@@ -128,7 +128,7 @@ class UpdateGenerator {
     return text;
   }
 
-  // The item after the update, or nothing when it must fail.
+  // The item after the update; nothing if the update must fail.
   std::optional<Model> Expected() const {
     if (fails_) return std::nullopt;
     ModelUpdate update(item_);
@@ -169,7 +169,7 @@ class UpdateGenerator {
     }
   }
 
-  // The text of a right-hand side and its value; none when evaluating it must fail.
+  // The text of a right-hand side and its value; no value if its evaluation must fail.
   std::pair<std::string, std::optional<Model>> SetValue() {
     if (Pick(random_, 0, 2) > 0) return Term(2);
     bool plus = Pick(random_, 0, 1) == 1;
@@ -256,7 +256,7 @@ TEST(UpdateProperty, AgreesWithTheModel) {
     Placeholders placeholders = MakePlaceholders(generator.placeholders());
     std::string text = generator.Text();
     auto update = UpdateExpression::Compile(text, placeholders);
-    // Refused for overlapping paths or the type of a literal.
+    // Refused because of overlapping paths or the types of literals.
     if (!update.ok()) {
       ASSERT_EQ(MessageOf(update.status()).find("yntax"), std::string::npos) << text;
       continue;
@@ -278,7 +278,7 @@ TEST(UpdateProperty, AgreesWithTheModel) {
   EXPECT_GT(failed, testing::Repetitions(2'000));
 }
 
-// What of `value` the paths keep, `paths` being the rests of paths that lead to it.
+// The parts of `value` that the paths keep; `paths` are the remaining steps of paths that lead to `value`.
 std::optional<Model> Project(const Model& value, const std::vector<ModelPath>& paths) {
   std::map<ModelStep, std::vector<ModelPath>> by_step;
   for (const ModelPath& path : paths) {
@@ -328,4 +328,4 @@ TEST(ProjectionProperty, AgreesWithTheModel) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// What update expressions make of items, one table per rule.
+// The results of update expressions on items, one table per rule.
 #include "storage/expressions/update.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include "storage/values/canonical.h"
 #include "tests/storage/expressions/notation.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 const PlaceholderTexts kUpdatePlaceholders = {
@@ -35,7 +35,7 @@ void ExpectUpdates(std::initializer_list<UpdateRow> rows) {
     absl::StatusOr<std::string> after = update->Apply(ItemView(before));
     ASSERT_TRUE(after.ok()) << after.status();
     EXPECT_EQ(ShowItem(*after), ShowItem(Item(row.after)));
-    // Equal items must be equal bytes.
+    // Equal items must have equal bytes.
     EXPECT_EQ(*after, Item(row.after));
   }
 }
@@ -65,7 +65,7 @@ constexpr std::string_view kMissing =
     "The provided expression refers to an attribute that does not exist in the item";
 constexpr std::string_view kWrongType = "An operand in the update expression has an incorrect data type";
 
-// EXP-09, EXP-10: names come out sorted wherever the new one belongs.
+// SET adds an attribute at its place in the order of names (EXP-09, EXP-10).
 TEST(Update, SetsAttributes) {
   ExpectUpdates({
       {"SET a = :1", "{}", "{a: 1}"},
@@ -91,8 +91,8 @@ TEST(Update, SetsNestedValues) {
   });
 }
 
-// EXP-25: indexes are positions before the update; what is set behind the end is appended in the order of its
-// index.
+// List indexes are positions before the update; elements set after the end are appended in the order of their
+// indexes (EXP-25).
 TEST(Update, SetPastTheEndAppends) {
   ExpectUpdates({
       {"SET l[2] = :1", "{l: [7, 8]}", "{l: [7, 8, 1]}"},
@@ -104,7 +104,7 @@ TEST(Update, SetPastTheEndAppends) {
   });
 }
 
-// EXP-23.
+// All right-hand sides use the item before the update (EXP-23).
 TEST(Update, ReadsTheItemBeforeTheUpdate) {
   ExpectUpdates({
       {"SET a = b, b = a", "{a: 1, b: 2}", "{a: 2, b: 1}"},
@@ -116,7 +116,7 @@ TEST(Update, ReadsTheItemBeforeTheUpdate) {
   });
 }
 
-// EXP-30.
+// Arithmetic works on numbers of at most 38 digits (EXP-30).
 TEST(Update, AddsAndSubtractsNumbers) {
   ExpectUpdates({
       {"SET a = a + :1", "{a: 1.5}", "{a: 2.5}"},
@@ -142,7 +142,7 @@ TEST(Update, AddsAndSubtractsNumbers) {
   });
 }
 
-// EXP-10, EXP-31.
+// list_append and if_not_exists, also one in the other (EXP-10, EXP-31).
 TEST(Update, AppendsListsAndChoosesDefaults) {
   ExpectUpdates({
       {"SET a = list_append(a, :l)", "{a: [1]}", "{a: [1, 8, 9]}"},
@@ -168,7 +168,7 @@ TEST(Update, AppendsListsAndChoosesDefaults) {
   });
 }
 
-// EXP-25, EXP-27.
+// REMOVE uses list positions before the update; a missing leaf is ignored (EXP-25, EXP-27).
 TEST(Update, RemovesValues) {
   ExpectUpdates({
       {"REMOVE a", "{a: 1, b: 2}", "{b: 2}"},
@@ -191,7 +191,7 @@ TEST(Update, RemovesValues) {
   });
 }
 
-// EXP-26.
+// The parent of a SET path must exist (EXP-26).
 TEST(Update, NeedsTheParentOfWhatItSets) {
   ExpectFailures({
       {"SET m.x = :1", "{}", kInvalidPath},
@@ -206,7 +206,7 @@ TEST(Update, NeedsTheParentOfWhatItSets) {
   });
 }
 
-// EXP-28.
+// ADD adds to a number, which counts as 0 if missing, or to a set (EXP-28).
 TEST(Update, AddsToNumbersAndSets) {
   ExpectUpdates({
       {"ADD a :1", "{}", "{a: 1}"},
@@ -227,7 +227,7 @@ TEST(Update, AddsToNumbersAndSets) {
   });
 }
 
-// EXP-29.
+// DELETE removes elements from a set; an empty set is removed (EXP-29).
 TEST(Update, DeletesFromSets) {
   ExpectUpdates({
       {"DELETE a :ss", "{a: <'a', 'b', 'c'>}", "{a: <'a', 'c'>}"},
@@ -253,7 +253,7 @@ TEST(Update, CombinesSections) {
   });
 }
 
-// SEM-017: 32 levels, counted in the finished item.
+// The finished item may nest 32 levels deep (SEM-017).
 TEST(Update, KeepsTheDepthLimit) {
   auto nested = [](int levels) { return std::string(levels, '[') + std::string(levels, ']'); };
   Placeholders placeholders = MakePlaceholders({{":v", nested(31)}});
@@ -269,7 +269,7 @@ TEST(Update, KeepsTheDepthLimit) {
   EXPECT_EQ(third->Apply(ItemView(item)).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// A short text can multiply a large value; that must end before memory does.
+// A short text can multiply a large value; it must be refused before memory is full.
 TEST(Update, RefusesToMultiplyLargeValues) {
   std::string item =
       Item("{b: '" + std::string(300'000, 'x') + "', l: ['" + std::string(300'000, 'x') + "']}");
@@ -290,7 +290,7 @@ TEST(Update, RefusesToMultiplyLargeValues) {
             "Item size to update has exceeded the maximum allowed size");
 }
 
-// EXP-33, and EXP-27 on a missing item.
+// A missing item is created, unless all clauses are REMOVE or DELETE (EXP-27, EXP-33).
 TEST(Update, KnowsWhetherItCreatesAnItem) {
   EXPECT_TRUE(CompileUpdate("SET a = :1")->CreatesItem());
   EXPECT_TRUE(CompileUpdate("REMOVE b ADD a :1")->CreatesItem());
@@ -303,7 +303,7 @@ TEST(Update, KnowsWhetherItCreatesAnItem) {
   EXPECT_FALSE(CompileUpdate("SET m.y = :1 REMOVE m.x")->Apply(ItemView(key), false).ok());
 }
 
-// SEM-059.
+// UPDATED_OLD and UPDATED_NEW return only the paths that the update touched (SEM-059).
 TEST(Update, ShowsTheTouchedPart) {
   struct {
     std::string_view text, item, part;
@@ -333,7 +333,7 @@ TEST(Update, NamesWhatItWrites) {
   EXPECT_FALSE(update->TouchesNested("a"));
 }
 
-// EXP-09, EXP-10, EXP-24, EXP-31, SEM-020, SEM-024, SEM-025: what is refused before any item is seen.
+// Errors that are found before any item is read (EXP-09, EXP-10, EXP-24, EXP-31, SEM-020, SEM-024, SEM-025).
 TEST(Update, RefusesWhatItCannotMean) {
   auto overlap = [](std::string verb, std::string one, std::string two) {
     return "Two document paths " + verb +
@@ -414,4 +414,4 @@ TEST(Update, RefusesWhatItCannotMean) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

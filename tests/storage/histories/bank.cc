@@ -16,7 +16,7 @@ constexpr char kIndex[] = "ByBalance";
 
 std::string Key(int account) { return Encode({{"pk", S("bank")}, {"sk", S(std::to_string(account))}}); }
 
-// What is wrong with the accounts that a read has found.
+// What is wrong with the accounts that a read returned; empty if nothing is.
 std::string CheckSum(const char* read, uint64_t sequence, const std::vector<v1::Item>& accounts) {
   int64_t sum = 0;
   std::set<std::string> numbers;

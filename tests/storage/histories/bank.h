@@ -1,4 +1,4 @@
-// A bank of 100 accounts whose money only moves: its sum is the same in every committed state.
+// A bank of 100 accounts. Money only moves between accounts, so every committed state has the same sum.
 #pragma once
 
 #include <random>
@@ -11,15 +11,14 @@ namespace itemdb::testing {
 inline constexpr int kAccounts = 100;
 inline constexpr int kMoney = kAccounts * 50;
 
-// Makes the table and all accounts.
-absl::Status OpenBank(Database& database);
+// Creates the table and all accounts.
+absl::Status OpenBank(storage::Database& database);
 
-// Moves an amount between two accounts, or between three, in one transaction. Cancelled when an account does
-// not have that much.
-absl::StatusOr<wire::TransactWriteItemsReply> Transfer(Database& database, std::mt19937_64& random);
+// Moves an amount between two or three accounts in one transaction. Cancelled when an account has less money.
+absl::StatusOr<wire::TransactWriteItemsReply> Transfer(storage::Database& database, std::mt19937_64& random);
 
-// Reads all accounts in each way that shows one state: TransactGetItems, BatchGetItem, one page of Scan, of
-// Query, and of Query of the index by balance. What does not add up, in words; nothing when all does.
-std::string CheckMoney(Database& database);
+// Reads all accounts with each operation that reads one state: TransactGetItems, BatchGetItem, one page of
+// Scan, of Query, and of Query of the index by balance. Returns what is wrong; empty if nothing.
+std::string CheckMoney(storage::Database& database);
 
 }  // namespace itemdb::testing

@@ -1,6 +1,6 @@
-// A process to be killed: moves money in the database of the directory that it is given, and looks at the sum
-// all the time. Writes a line for every answered transfer, "ack SEQUENCE", and ends by itself only when
-// something is wrong: "wrong WHAT".
+// A process that tests kill. It moves money in the database of the given directory and continually checks the
+// sum. It writes a line "ack SEQUENCE" for every answered transfer, and ends by itself only after an error,
+// with the line "wrong WHAT".
 #include <unistd.h>
 
 #include <thread>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kWriters = 6;
 constexpr int kObservers = 2;
 
-// One write: lines of several threads do not mix, and nothing is left in a buffer when the process is killed.
+// One write call: the lines of several threads do not mix, and no line is in a buffer when it is killed.
 void Say(const std::string& line) {
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) _exit(4);
 }
@@ -31,9 +31,9 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   auto options = TestDatabase::DefaultOptions(argv[1]);
   options.memtable_bytes = 1 << 20;
-  auto database = itemdb::Database::Open(options);
+  auto database = Database::Open(options);
   if (!database.ok()) Fail(database.status().ToString());
-  itemdb::Database& bank = **database;
+  Database& bank = **database;
   if (bank.GetStatus().change_sequence() == 0) {
     if (absl::Status opened = OpenBank(bank); !opened.ok()) Fail(opened.ToString());
   }

@@ -9,7 +9,7 @@
 namespace itemdb::testing {
 namespace {
 
-// Operations of each client that are looked at before they are tried.
+// Number of each client's next operations that IsDead examines.
 constexpr size_t kLookAhead = 4;
 
 using Operations = std::vector<const Operation*>;
@@ -22,14 +22,14 @@ Operations Sorted(const History& history, uint64_t Operation::*key) {
   return operations;
 }
 
-// Whether its answer says that it changed nothing, wherever it is put in the order.
+// Whether the answer shows that the operation changed nothing, at any place in the order.
 bool IsRead(const Operation& operation) {
   return operation.answer.starts_with("refused") || operation.answer.starts_with("cancelled") ||
          std::all_of(operation.steps.begin(), operation.steps.end(),
                      [](const Step& step) { return step.kind == StepKind::kCheck; });
 }
 
-// The items shown in an answer: "3:17/2".
+// The items in an answer, such as "3:17/2", with their versions.
 std::vector<std::pair<int, int64_t>> VersionsIn(const std::string& answer) {
   std::vector<std::pair<int, int64_t>> versions;
   for (size_t colon = answer.find(':'); colon != std::string::npos; colon = answer.find(':', colon + 1)) {
@@ -39,7 +39,7 @@ std::vector<std::pair<int, int64_t>> VersionsIn(const std::string& answer) {
   return versions;
 }
 
-// A place in the search: how many operations of each client are in the order so far, and what they left.
+// A place in the search: how many operations of each client are in the order, and the state after them.
 struct Place {
   std::vector<uint32_t> done;
   HotState state;
@@ -89,11 +89,11 @@ class Search {
       if (IsEnd(place)) return "";
       Remember(place);
       Operations next = Candidates(place);
-      // The one that ended first is tried first, so it is pushed last.
+      // The operation that ended first is tried first, so it is pushed last.
       std::sort(next.begin(), next.end(),
                 [](const Operation* a, const Operation* b) { return a->returned > b->returned; });
       for (const Operation* operation : next) {
-        if (IsRead(*operation)) continue;  // Not with this state, or it would be taken.
+        if (IsRead(*operation)) continue;  // Does not fit this state, or TakeReads had placed it.
         Place after = place;
         if (Apply(*operation, &after.state) != operation->answer) continue;
         ++after.done[static_cast<size_t>(operation->client)];
@@ -108,7 +108,7 @@ class Search {
     return place.done[client] < clients_[client].size() ? clients_[client][place.done[client]] : nullptr;
   }
 
-  // The operations that may come next: nothing that is still missing had ended when they began.
+  // The operations that may come next: those that began before any missing operation had ended.
   Operations Candidates(const Place& place) const {
     uint64_t first_end = std::numeric_limits<uint64_t>::max();
     for (size_t client = 0; client < clients_.size(); ++client) {
@@ -122,7 +122,7 @@ class Search {
     return candidates;
   }
 
-  // A read that may come next and has the right answer here can as well come here.
+  // A read that may come next and has the right answer in this state can be placed here.
   void TakeReads(Place* place) const {
     for (bool again = true; again;) {
       again = false;
@@ -135,8 +135,8 @@ class Search {
     }
   }
 
-  // Whether one of the operations to come has seen a version that was replaced already: versions never come
-  // back. Saves trying every order of what comes in between.
+  // Whether a later operation saw a version that is already replaced: versions never come back. Avoids trying
+  // every order of the operations in between.
   bool IsDead(const Place& place) const {
     for (size_t client = 0; client < clients_.size(); ++client) {
       const Operations& operations = clients_[client];
@@ -159,7 +159,7 @@ class Search {
     return true;
   }
 
-  // For the contradiction: where the search got furthest.
+  // For the description of a contradiction: the longest order that was found.
   void Remember(const Place& place) {
     uint64_t length = 0;
     for (uint32_t done : place.done) length += done;
@@ -180,7 +180,7 @@ class Search {
   };
 
   std::vector<Operations> clients_;
-  // What each operation's answer shows of others' writes.
+  // The versions in each operation's answer that other operations wrote.
   std::map<const Operation*, std::vector<Seen>> seen_;
   uint64_t longest_ = 0;
   std::string stuck_;
@@ -198,7 +198,7 @@ std::string ReplayBySequence(const History& history) {
     auto end = std::find_if(begin, operations.end(),
                             [reached](const Operation* operation) { return operation->sequence != reached; });
     if (reached != sequence) {
-      // One of them must have made all changes up to here.
+      // One of them must have made all changes up to this sequence.
       auto maker = std::find_if(begin, end, [&](const Operation* operation) {
         HotState after = state;
         return Apply(*operation, &after) == operation->answer &&
@@ -226,7 +226,7 @@ std::string ReplayBySequence(const History& history) {
 std::string CheckRealTimeOrder(const History& history) {
   Operations by_end = Sorted(history, &Operation::returned);
   auto next_end = by_end.begin();
-  const Operation* latest = nullptr;  // Of what has ended, the one with the largest sequence.
+  const Operation* latest = nullptr;  // The ended operation with the largest sequence.
   for (const Operation* operation : Sorted(history, &Operation::invoked)) {
     for (; next_end != by_end.end() && (*next_end)->returned < operation->invoked; ++next_end) {
       if (latest == nullptr || (*next_end)->sequence > latest->sequence) latest = *next_end;

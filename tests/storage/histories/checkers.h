@@ -1,5 +1,5 @@
-// Whether a history fits one order of operations. Each function returns the first contradiction in words, and
-// nothing when there is none.
+// Checks whether a history fits one order of operations. Each function returns a description of the first
+// contradiction, or an empty text.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace itemdb::testing {
 
-// Replays the operations in the order of their change sequences: every answer, refused conditions included,
-// must be the model's, and the changes must make exactly the sequences that were answered. Of operations with
-// one sequence the one that made the change comes first.
+// Replays the operations in the order of their change sequences. Every answer, also that of a refused
+// condition, must equal the model's, and the changes must give exactly the sequences in the answers. Of
+// operations with the same sequence, the one that made the change comes first.
 std::string ReplayBySequence(const History& history);
 
-// An operation that ended before another began never has the larger sequence.
+// An operation that ended before another one began must not have the larger sequence.
 std::string CheckRealTimeOrder(const History& history);
 
-// Searches an order that explains all answers and in which nothing comes before what had ended when it began,
-// without a look at the sequences (linearizability, by the search of Wing and Gong; what was tried is
-// remembered). The search is exponential in the worst case: it gives up, as a contradiction, after
-// `max_tries`.
+// Searches an order that explains all answers and in which no operation comes before one that ended before it
+// began; does not use the sequences (linearizability, by the search of Wing and Gong, with a memory of
+// visited places). In the worst case the search is exponential: after `max_tries` it gives up, which counts
+// as a contradiction.
 std::string CheckLinearizable(const History& history, int max_tries = 1'000'000);
 
 }  // namespace itemdb::testing

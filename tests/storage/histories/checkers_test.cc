@@ -1,4 +1,4 @@
-// The checkers find what is wrong: in histories by hand, and in recorded ones with a fault planted into them.
+// The checkers find errors: in hand-written histories, and in recorded ones into which a fault is planted.
 #include "tests/storage/histories/checkers.h"
 
 #include "gmock/gmock.h"
@@ -32,7 +32,7 @@ Operation Get(int client, std::string answer, uint64_t sequence, uint64_t invoke
 }
 
 TEST(Checkers, AcceptWhatOneOrderExplains) {
-  // The reads overlap the second write: one is before it, one after it.
+  // The reads overlap the second write: one sees the state before it, the other the state after it.
   History history{{Put(0, 7, "applied 0:-", 1, 1, 2), Put(0, 8, "applied 0:7/0", 2, 3, 8),
                    Get(1, "found 0:8/0", 2, 4, 7), Get(2, "found 0:7/0", 1, 5, 6)},
                   0};
@@ -42,7 +42,7 @@ TEST(Checkers, AcceptWhatOneOrderExplains) {
 }
 
 TEST(Checkers, FindAReadThatGoesBackInTime) {
-  // Client 1 has seen the second write when client 2 begins and does not.
+  // Client 1 has seen the second write when client 2 begins, and client 2 does not see it.
   History history{{Put(0, 7, "applied 0:-", 1, 1, 2), Put(0, 8, "applied 0:7/0", 2, 3, 8),
                    Get(1, "found 0:8/0", 2, 4, 5), Get(2, "found 0:7/0", 1, 6, 7)},
                   0};
@@ -86,13 +86,13 @@ TEST(Checkers, FindASequenceThatSkipsAChange) {
   EXPECT_EQ(CheckLinearizable(history), "");
 }
 
-// ---- faults planted into what a real database answered --------------------------------------------
+// ---- faults planted into the answers of a real database -------------------------------------------
 
 class PlantedFaults : public ::testing::Test {
  protected:
-  // Records histories, all of them in order, until one has what `fits(put, get)` asks for: an applied put
-  // that shows the item it replaced, and a read of the same item by another client. The item replaced is
-  // there: its version cannot come back, while "missing" can by a delete that runs beside the put.
+  // Records histories, all of them correct, until one has what `fits(put, get)` requires: an applied put that
+  // shows the replaced item, and a read of the same item by another client. The replaced item must exist: its
+  // version cannot come back, while "missing" can, after a delete at the same time.
   template <typename Fits>
   void RecordPutAndGet(Fits fits) {
     for (uint64_t seed = 1; seed <= 50; ++seed) {
@@ -142,7 +142,7 @@ TEST_F(PlantedFaults, AStaleReadIsFound) {
   });
   ASSERT_NE(get_, nullptr);
   get_->answer = "found " + Replaced(*put_);
-  // As from a wrong snapshot that says it is the right one, and as from an old one that says so.
+  // As from a wrong snapshot with the right sequence, and as from an old snapshot with its own sequence.
   EXPECT_THAT(ReplayBySequence(history_), HasSubstr(Describe(*get_)));
   get_->sequence = put_->sequence - 1;
   EXPECT_THAT(CheckRealTimeOrder(history_), StartsWith("this began\n"));
@@ -150,12 +150,12 @@ TEST_F(PlantedFaults, AStaleReadIsFound) {
 }
 
 TEST_F(PlantedFaults, AnEarlyAcknowledgementIsFound) {
-  // A read during the put that does not see it yet: as it is, this is in order.
+  // A read during the put that does not see it yet; without the fault this is correct.
   RecordPutAndGet([](const Operation& put, const Operation& get) {
     return put.invoked < get.invoked && get.invoked < put.returned && get.answer == "found " + Replaced(put);
   });
   ASSERT_NE(put_, nullptr);
-  // The put is answered before the read begins, though it becomes visible after it.
+  // The put is answered before the read begins, but becomes visible after the read.
   for (Operation& operation : history_.operations) {
     operation.invoked *= 2;
     operation.returned *= 2;
@@ -167,7 +167,7 @@ TEST_F(PlantedFaults, AnEarlyAcknowledgementIsFound) {
 }
 
 TEST_F(PlantedFaults, ALostWriteIsFound) {
-  // Somebody saw what the write left, so that no order does without it.
+  // Another client saw the write, so no order can leave it out.
   RecordPutAndGet([](const Operation& put, const Operation& get) { return Sees(get, put); });
   ASSERT_NE(put_, nullptr);
   put_->answer = "refused" + put_->answer.substr(std::string("applied").size());

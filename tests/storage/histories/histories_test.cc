@@ -1,4 +1,4 @@
-// What many clients are answered fits one order of operations that respects time: invariants OneOrder and
+// The answers to many clients fit one order of operations that respects real time: invariants OneOrder and
 // OneView.
 //
 //   ITEMDB_HISTORY_OPERATIONS=n   operations of the long history (200,000; 16,000 in sanitizer builds)
@@ -19,7 +19,7 @@ namespace {
 constexpr int kDefaultOperations = kHasSanitizer ? 16'000 : 200'000;
 constexpr int kShortHistories = kHasSanitizer ? 1 : 4;
 constexpr int kClients = 16;
-// The search gets slow with the number of operations that overlap.
+// The search slows down with the number of overlapping operations.
 constexpr int kShortClients = 8;
 constexpr int kShortOperations = 5'000;
 
@@ -49,12 +49,12 @@ INSTANTIATE_TEST_SUITE_P(Durability, Histories, ::testing::Bool(),
 TEST_P(Histories, EveryAnswerIsTheModelsInTheOrderOfChangeSequences) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
-  // Relaxed differs in durability, not in order: a part of it is enough.
+  // Relaxed mode differs in durability, not in order, so a shorter history is enough.
   History history = RecordNew(kClients, GetParam() ? LongOperations() : LongOperations() / 4, seed);
   ASSERT_FALSE(HasFailure());
   EXPECT_EQ(ReplayBySequence(history), "");
   EXPECT_EQ(CheckRealTimeOrder(history), "");
-  // Much was going on at once, and of every kind.
+  // Many operations of every kind overlapped.
   std::map<OperationKind, int> kinds;
   std::map<std::string, int> outcomes;
   int64_t overlaps = 0;

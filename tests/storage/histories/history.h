@@ -1,7 +1,7 @@
-// Histories: what many clients asked of a few hot items, what they were answered, and when.
+// Histories: the operations of many clients on a few hot items, the answers, and the times.
 //
-// Answers are kept as text, so that comparing and printing them is the same everywhere: an item is
-// "number:version/count", or "number:-" when it is missing.
+// Answers are stored as text, so that comparing and printing them is simple: an item is
+// "number:version/count", or "number:-" if it is missing.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace itemdb::testing {
 
 inline constexpr int kHotItems = 6;  // One digit each.
 
-// The attributes of a hot item: `version` is different in every write, `count` is added to.
+// The attributes of a hot item: every write sets a new `version`; kAdd increments `count`.
 struct HotItem {
   int64_t version = 0;
   int64_t count = 0;
@@ -25,14 +25,14 @@ using HotState = std::array<std::optional<HotItem>, kHotItems>;
 enum class StepKind { kPut, kAdd, kDelete, kCheck };
 enum class HotCondition { kNone, kExists, kMissing, kCountBelow };
 
-// What is done to one item, or asked of it.
+// One action on one item, or one condition on it.
 struct Step {
   StepKind kind = StepKind::kCheck;
   int item = 0;
   HotCondition condition = HotCondition::kNone;
-  // What kCountBelow compares with.
+  // The operand of kCountBelow.
   int64_t bound = 0;
-  // What kPut and kAdd leave.
+  // The version that kPut and kAdd write.
   int64_t version = 0;
 };
 
@@ -55,11 +55,12 @@ const char* NameOf(OperationKind kind);
 
 struct Operation {
   OperationKind kind = OperationKind::kGet;
-  // One each for single writes and GetItem; on different items for the others. Reads of pages have none.
+  // One step for single writes and GetItem; several on different items for batches and transactions; none for
+  // pages.
   std::vector<Step> steps;
-  // Writes: whether only the outcome is wanted, not the item.
+  // For writes: the answer has only the outcome, not the item.
   bool quiet = false;
-  // kQuery: the items it asks for, and the count that its filter wants an item to be below.
+  // For kQuery: the first and last item, and the bound of the filter on count.
   int first = 0;
   int last = 0;
   int64_t bound = 0;
@@ -67,29 +68,29 @@ struct Operation {
   int client = 0;
   std::string answer = {};
   uint64_t sequence = 0;
-  // Ticks of one clock that all clients share: no two are the same. An operation that returned before another
-  // was invoked must come before it.
+  // Ticks of one clock for all clients; no two are equal. An operation that returned before another was
+  // invoked must come before it.
   uint64_t invoked = 0;
   uint64_t returned = 0;
 };
 
-// For a person.
+// A text for people.
 std::string Describe(const Operation& operation);
 
 struct History {
-  // Each client's operations are in the order in which it made them.
+  // The operations of each client are in the order in which the client made them.
   std::vector<Operation> operations;
-  // The change sequence before the first; there are no items yet.
+  // The change sequence before the first operation, when there are no items.
   uint64_t start_sequence = 0;
 };
 
 // ---- the sequential model: one operation after the other ------------------------------------------
 
-// "3:17/2".
+// For example "3:17/2".
 std::string Show(int item, const std::optional<HotItem>& value);
-// Applies `operation` to `state`: the answer that it must get.
+// Applies `operation` to `state` and returns the expected answer.
 std::string Apply(const Operation& operation, HotState* state);
-// Items that are different: the changes between two states of which one operation made the other.
+// The number of items that differ: the changes that one operation made between the two states.
 int ChangesBetween(const HotState& a, const HotState& b);
 
 }  // namespace itemdb::testing

@@ -1,4 +1,4 @@
-// Money moved by transactions: the sum is the same in every consistent read, and after kill -9 too.
+// Transactions move money: the sum is the same in every consistent read, also after kill -9.
 //
 // ITEMDB_KILL9_CYCLES sets the number of kills (10; 3 in sanitizer builds).
 #include <fcntl.h>
@@ -59,7 +59,7 @@ TEST(Money, TheSumIsTheSameInEveryConsistentRead) {
   ExpectExactStatistics(*database);
 }
 
-// A bank_process and what it has said.
+// A bank_process and its output.
 class BankProcess {
  public:
   explicit BankProcess(const std::string& directory) {
@@ -71,7 +71,7 @@ class BankProcess {
                    e2e::ChildProcess::Streams{STDIN_FILENO, ends[1], STDERR_FILENO});
   }
 
-  // Waits until `acks` transfers were answered, kills it, and reads what else it had said.
+  // Waits until `acks` transfers were answered, kills the process, and reads the rest of its output.
   void KillAfter(int acks) {
     while (acks_ < acks && Read()) {
     }
@@ -84,7 +84,7 @@ class BankProcess {
   uint64_t last_acknowledged() const { return last_acknowledged_; }
 
  private:
-  // False at the end, or after a line that is no acknowledgement.
+  // False at the end of the output, or after a line that is not an acknowledgement.
   bool Read() {
     char bytes[4096];
     pollfd ready{lines_.get(), POLLIN, 0};

@@ -17,7 +17,7 @@ constexpr char kRecordedIndex[] = "ByVersion";
 
 std::string EncodeKey(int item) { return Encode({{"pk", S("hot")}, {"sk", N(std::to_string(item))}}); }
 
-// "3:17/2" of a stored item.
+// A stored item as text, for example "3:17/2".
 std::string ShowStored(const v1::Item& stored) {
   std::optional<HotItem> item = HotItem();
   int number = -1;
@@ -30,7 +30,7 @@ std::string ShowStored(const v1::Item& stored) {
   return Show(number, item);
 }
 
-// Of a reply's optional item.
+// The optional item of a reply as text.
 std::string ShowReply(int item, bool found, const std::string& encoded) {
   if (!found) return Show(item, std::nullopt);
   v1::Item stored;
@@ -70,14 +70,14 @@ wire::WriteItemRequest RequestOf(const Step& step, bool quiet) {
   return request;
 }
 
-// One operation at a time.
+// A client that makes one operation at a time.
 class HotClient {
  public:
   HotClient(Database& database, int number, uint64_t seed)
       : database_(database), number_(number), random_(seed) {}
 
   Operation Choose() {
-    // Writes as often as reads.
+    // As many writes as reads.
     static constexpr OperationKind kKinds[] = {
         OperationKind::kPut,           OperationKind::kUpdate,     OperationKind::kUpdate,
         OperationKind::kDelete,        OperationKind::kBatchWrite, OperationKind::kTransactWrite,
@@ -136,9 +136,9 @@ class HotClient {
     return operation;
   }
 
-  // Whether a write leaves an item, or may remove one. Only deletes may have nothing to change when they are
-  // applied, so where their answer does not show it they come with something that is sure to change: then it
-  // is known which of the operations with one sequence made the change.
+  // Whether a write leaves an item, or may only remove items. A delete may change nothing. If its answer does
+  // not show whether it did, the request also has a step that surely makes a change. So it is known which of
+  // the operations with the same sequence made the change.
   static bool Leaves(const Operation& operation) {
     return std::any_of(operation.steps.begin(), operation.steps.end(), [](const Step& step) {
       return step.kind == StepKind::kPut || step.kind == StepKind::kAdd;
@@ -149,7 +149,7 @@ class HotClient {
                        [](const Step& step) { return step.kind == StepKind::kDelete; });
   }
 
-  // Sends it and notes the answer.
+  // Sends the operation and records the answer.
   void Perform(Operation* operation) {
     switch (operation->kind) {
       case OperationKind::kPut:
@@ -187,7 +187,7 @@ class HotClient {
     Step step{kind, item};
     if (Pick(0, 1) == 0) step.condition = static_cast<HotCondition>(Pick(0, 3));
     step.bound = Pick(1, 4);
-    // Never used before by anyone.
+    // A version that no client has used before.
     if (kind == StepKind::kPut || kind == StepKind::kAdd) step.version = ++writes_ * 1'000 + number_;
     return step;
   }
@@ -283,7 +283,7 @@ class HotClient {
     auto reply =
         Await<wire::BatchGetItemReply>([&](auto done) { database_.BatchGetItem(request, std::move(done)); });
     if (!Note(operation, reply)) return;
-    // Missing items are left out; the others are in the order of the keys.
+    // The reply has no missing items; the others are in the order of the keys.
     std::vector<std::string> found;
     for (const auto& table : reply->responses()) {
       for (const std::string& item : table.items()) found.push_back(ShowReply(-1, true, item));

@@ -1,4 +1,4 @@
-// Clients that ask a real database for random operations on the hot items and record what they were answered.
+// Clients that send random operations on the hot items to a real database and record the answers.
 #pragma once
 
 #include "storage/database.h"
@@ -15,8 +15,8 @@ struct RecordOptions {
   uint64_t seed = 0;
 };
 
-// Runs all clients to the end. The database must be at `start_sequence`, with the table just created. An
-// operation that fails fails the test.
-History Record(Database& database, const RecordOptions& options, uint64_t start_sequence);
+// Runs all clients to the end. The database must be at `start_sequence`, with a new table. Errors fail the
+// test.
+History Record(storage::Database& database, const RecordOptions& options, uint64_t start_sequence);
 
 }  // namespace itemdb::testing

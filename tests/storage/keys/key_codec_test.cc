@@ -16,7 +16,7 @@
 #include "tests/storage/values/random_item.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::string Hex(std::string_view bytes) {
@@ -49,21 +49,21 @@ std::string Prefix(const std::string& value) {
   return prefix;
 }
 
-// The sign of byte order, the way RocksDB's bytewise comparator has it.
+// The sign of the byte order, as RocksDB's bytewise comparator defines it.
 int ByteOrder(std::string_view a, std::string_view b) {
   int order = std::char_traits<char>::compare(a.data(), b.data(), std::min(a.size(), b.size()));
   if (order == 0) order = static_cast<int>(a.size() > b.size()) - static_cast<int>(a.size() < b.size());
   return (order > 0) - (order < 0);
 }
 
-// The sign of the data model's order of two values of one type (SEM-014).
+// The sign of the data model's order of two values of the same type (SEM-014).
 int ModelOrder(ValueView a, ValueView b) {
   if (a.type() != ValueType::kN) return ByteOrder(a.payload(), b.payload());
   int order = DecimalOracle::Parse(a.payload()).Compare(DecimalOracle::Parse(b.payload()));
   return (order > 0) - (order < 0);
 }
 
-// Short values over few bytes, so that common prefixes, 00, 01 and FF meet often.
+// Short values of few different bytes, so that common prefixes and the bytes 00, 01 and FF are frequent.
 std::string RandomValue(std::mt19937_64& random, ValueType type) {
   if (type == ValueType::kN) return N(RandomNumberText(random));
   if (type == ValueType::kS) return S(RandomText(random, 4));
@@ -77,7 +77,7 @@ constexpr ValueType kKeyTypes[] = {ValueType::kS, ValueType::kN, ValueType::kB};
 
 // ---- golden bytes --------------------------------------------------------------------------------
 
-// Reviewed by eye and never regenerated: stored keys have these bytes.
+// Reviewed by eye and never regenerated, because stored keys have these bytes.
 TEST(KeyCodec, WritesTheGoldenBytes) {
   std::ifstream file(ITEMDB_GOLDEN_DIR "/key_codec.golden");
   ASSERT_TRUE(file.is_open());
@@ -114,7 +114,7 @@ TEST(KeyCodec, WritesTheGoldenBytes) {
 
 // ---- order ---------------------------------------------------------------------------------------
 
-// Written in the expected order; encoded, shuffled, sorted as bytes, compared.
+// `ascending` is in the expected order; its encodings are shuffled, sorted as bytes and compared.
 void ExpectSorts(const std::vector<std::string>& ascending) {
   std::vector<std::string> keys;
   for (const std::string& value : ascending) keys.push_back(Key(value));
@@ -281,7 +281,7 @@ TEST(KeyCodec, DecodingUndoesEncoding) {
   }
 }
 
-// Were one encoding a prefix of another, cutting the longer one would give the shorter one.
+// If one encoding were a prefix of another, cutting the longer one would give the shorter one.
 TEST(KeyCodec, RefusesEveryTruncation_PrefixFree) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -339,7 +339,7 @@ TEST(KeyCodec, RefusesWhatItNeverWrites) {
   }
 }
 
-// What decodes encodes to the same bytes, so no damaged key passes as another spelling of a sound one.
+// Decoded bytes encode to the same bytes, so a damaged key never decodes as another notation of a valid key.
 TEST(KeyCodec, AcceptsOnlyItsOwnBytes) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -430,7 +430,7 @@ TEST(KeyCodec, BoundsOfBeginsWithSelectExactlyTheValuesThatBegin) {
     std::string upper = PrefixSuccessor(lower);
     std::string key = Key(other);
     AppendKeyValue(ValueView(value), &key);
-    // A further sort attribute must not change the answer.
+    // A further sort attribute must not change the result.
     if (Pick(random, 0, 1))
       AppendKeyValue(ValueView(RandomValue(random, kKeyTypes[Pick(random, 0, 2)])), &key);
 
@@ -442,7 +442,7 @@ TEST(KeyCodec, BoundsOfBeginsWithSelectExactlyTheValuesThatBegin) {
   EXPECT_GT(inside, 1'000);
 }
 
-// An item collection is the keys between its encoded partition key and that one's successor.
+// An item collection is the range from its encoded partition key to the successor of that key.
 TEST(KeyCodec, SuccessorOfAWholeValueBoundsItsItemCollection) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -464,4 +464,4 @@ TEST(KeyCodecDeathTest, AbortsOnValuesNoKeyCanHave) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

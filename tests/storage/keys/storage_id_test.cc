@@ -8,7 +8,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 std::string Encode(uint64_t storage_id) {
@@ -45,7 +45,7 @@ TEST(StorageId, IsReadBackFromTheFrontOfAKeyAndSortsAsANumber) {
     EXPECT_EQ(rest, "key");
     for (const uint64_t other : storage_ids) {
       ASSERT_EQ(Encode(one) < Encode(other), one < other) << one << " " << other;
-      // Whatever follows: the records of one id stand together.
+      // Whatever bytes follow, the records of one id are next to each other.
       if (one < other) {
         ASSERT_LT(Encode(one) + std::string(3, '\xFF'), Encode(other));
       }
@@ -63,4 +63,4 @@ TEST(StorageId, IsRefusedInAnyOtherForm) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

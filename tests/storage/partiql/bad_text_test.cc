@@ -1,5 +1,4 @@
-// Texts that are no statements: each is refused with what was expected, and where. PQL-10, PQL-11, PQL-12,
-// PQL-18.
+// Texts that are not statements: the error says what was expected and where (PQL-10, PQL-11, PQL-12, PQL-18).
 #include "storage/partiql/statement_access.h"
 #include "tests/storage/partiql/statements.h"
 
@@ -109,7 +108,7 @@ TEST_F(PartiqlBadText, SaysWhatWasExpectedAndWhere) {
       });
 }
 
-// PQL-11.
+// The error names the construct that the dialect does not have (PQL-11).
 TEST_F(PartiqlBadText, SaysWhatIsNotInTheDialect) {
   ExpectOutcomes(
       database_,
@@ -156,7 +155,7 @@ TEST_F(PartiqlBadText, SaysWhatIsNotInTheDialect) {
       });
 }
 
-// PQL-10, SEM-011, SEM-015, SEM-016.
+// Literals and parameters must be values of the data model (PQL-10, SEM-011, SEM-015, SEM-016).
 TEST_F(PartiqlBadText, RefusesLiteralsAndParametersThatAreNoValues) {
   ExpectOutcomes(
       database_,
@@ -188,7 +187,7 @@ TEST_F(PartiqlBadText, RefusesLiteralsAndParametersThatAreNoValues) {
   EXPECT_THAT(Outcome(Execute(database_, request)), ::testing::HasSubstr("(parameter 1 of the statement)"));
 }
 
-// PQL-12 counts characters; SEM-020.
+// The length of a statement counts in characters (PQL-12), operators as in expressions (SEM-020).
 TEST_F(PartiqlBadText, BoundsLengthAndOperators) {
   const std::string select = "SELECT * FROM Things WHERE pk = '";
   const size_t room = 8'192 - select.size() - 1;
@@ -210,7 +209,7 @@ TEST_F(PartiqlBadText, BoundsLengthAndOperators) {
               ::testing::StartsWith("SEM-020: "));
 }
 
-// SEM-017: whatever nests, nothing recurses further than it may.
+// Nesting of every kind is limited, so that no recursion gets too deep (SEM-017).
 TEST_F(PartiqlBadText, BoundsNesting) {
   const std::string deep =
       "PQL-18: Statement wasn't well formed, can't be processed: parentheses and functions nest more than "
@@ -222,7 +221,7 @@ TEST_F(PartiqlBadText, BoundsNesting) {
         select + Repeat(2'000, "NOT(")}) {
     EXPECT_THAT(Outcome(database_, bomb), ::testing::StartsWith(deep)) << bomb.substr(0, 40);
   }
-  // Literals as deep as no value may be, before what is inside them is read.
+  // A literal that nests too deeply is refused before its content is parsed.
   const std::string too_deep = "SEM-017: Nesting Levels have exceeded supported limits";
   for (const std::string& bomb :
        {select + "a = " + Repeat(8'000, "["), select + "a = " + Repeat(1'600, "{'a':"),
@@ -249,7 +248,7 @@ TEST_F(PartiqlBadText, BoundsNesting) {
               ::testing::StartsWith("PQL-18: "));
 }
 
-// OP-23: told without executing anything.
+// Whether a statement reads or writes is known without executing it (OP-23).
 TEST(PartiqlAccess, OnlySelectReads) {
   for (const char* reads : {"SELECT * FROM t", "select", " \n-- comment\n/* another */ Select x"})
     EXPECT_TRUE(IsReadStatement(reads)) << reads;

@@ -1,4 +1,4 @@
-// Random conditions select the same items, or are refused, as a PartiQL statement and as a filter expression.
+// Random conditions select the same items, or are refused, as PartiQL statements and as filter expressions.
 #include <random>
 
 #include "tests/storage/expressions/model.h"
@@ -9,7 +9,7 @@
 namespace itemdb::testing {
 namespace {
 
-// The same thing in both languages.
+// The same text in both languages.
 struct Text {
   std::string expression;
   std::string statement;
@@ -34,9 +34,9 @@ class Generator {
     }
   }
 
-  // Of the expression.
+  // The placeholders of the expression.
   const PlaceholderTexts& placeholders() const { return placeholders_; }
-  // Of the statement.
+  // The parameters of the statement.
   const Values& parameters() const { return parameters_; }
 
  private:
@@ -44,8 +44,8 @@ class Generator {
     Text text;
     for (int64_t i = Pick(random_, 2, 3); i > 0; --i) {
       Text term = Condition(depth - 1);
-      // Parentheses around all terms say nothing that the other language could read differently; a leaf alone
-      // in them is fine, and no pair is ever around another.
+      // Parentheses around every term have the same meaning in both languages. Parentheses around a single
+      // leaf are allowed, and no pair is directly inside another.
       text.expression += (text.expression.empty() ? "" : joined_by) + "(" + term.expression + ")";
       text.statement += (text.statement.empty() ? "" : joined_by) + "(" + term.statement + ")";
     }
@@ -163,7 +163,7 @@ class Generator {
     return false;
   }
 
-  // The notation differs in sets and names only.
+  // The notation differs from PartiQL only in sets and names.
   static std::string Literal(const Model& value) {
     std::string text;
     switch (value.type) {
@@ -195,7 +195,7 @@ class Generator {
   Values parameters_;
 };
 
-// PQL-01, PQL-07, PQL-09, EXP-03..07, EXP-12..19.
+// Conditions mean the same in both languages (PQL-01, PQL-07, PQL-09, EXP-03 to EXP-07, EXP-12 to EXP-19).
 TEST(PartiqlConditionProperty, SelectsWhatTheExpressionSelects) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -207,7 +207,7 @@ TEST(PartiqlConditionProperty, SelectsWhatTheExpressionSelects) {
     item.map["pk"] = Model{.type = ValueType::kS, .text = std::to_string(i)};
     wire::WriteItemRequest put;
     put.set_table_name("Things");
-    put.set_key_or_item(itemdb::Item(Notation(item)));
+    put.set_key_or_item(storage::Item(Notation(item)));
     auto reply = Await<wire::WriteItemReply>([&](auto done) { database->PutItem(put, std::move(done)); });
     ASSERT_TRUE(reply.ok()) << reply.status();
   }

@@ -1,4 +1,4 @@
-// SELECT: what is a Query and what a Scan, conditions, order, pages.
+// SELECT: which statements are a Query or a Scan; conditions, order, pages.
 #include "tests/storage/expressions/notation.h"
 #include "tests/storage/partiql/statements.h"
 
@@ -31,7 +31,7 @@ class PartiqlSelect : public ::testing::Test {
     }
   }
 
-  // The keys, "a1 a2", of what `where` selects.
+  // The keys of the items that `rest` selects, as "a1 a2".
   std::string Keys(const std::string& rest, const Values& parameters = {}) {
     std::string keys;
     for (const std::string& item :
@@ -45,7 +45,7 @@ class PartiqlSelect : public ::testing::Test {
     auto request = StatementRequest(statement, parameters);
     request.set_return_consumed_capacity(v1::RETURN_CONSUMED_CAPACITY_TOTAL);
     request.set_limit(1);
-    // One item a page: as many pages as items are evaluated, but for the last.
+    // One page for each evaluated item, and an empty last page.
     int pages = 0;
     AllItems(database_, request, &pages);
     return pages;
@@ -54,7 +54,7 @@ class PartiqlSelect : public ::testing::Test {
   TestDatabase database_;
 };
 
-// PQL-01.
+// SELECT returns whole items or paths (PQL-01).
 TEST_F(PartiqlSelect, ShowsWholeItemsOrPaths) {
   ExpectOutcomes(
       database_,
@@ -71,7 +71,7 @@ TEST_F(PartiqlSelect, ShowsWholeItemsOrPaths) {
       });
 }
 
-// PQL-01: conditions on the key as key conditions or in the filter, PQL-07 and PQL-09 in the filter.
+// Conditions on the key become key conditions or filters (PQL-01), others filters (PQL-07, PQL-09).
 TEST_F(PartiqlSelect, SelectsByConditions) {
   struct Row {
     std::string where;
@@ -133,7 +133,7 @@ TEST_F(PartiqlSelect, SelectsByConditions) {
   }
 }
 
-// PQL-01: only a condition on the partition key keeps a SELECT from reading everything.
+// Without a condition on the partition key a SELECT reads the whole table (PQL-01).
 TEST_F(PartiqlSelect, ReadsNoMoreThanTheKeyDemands) {
   EXPECT_EQ(Scanned("SELECT * FROM Music WHERE pk = 'b'"), 2);
   EXPECT_EQ(Scanned("SELECT * FROM Music WHERE pk = 'a' AND sk > '1' AND year = 3"), 3);
@@ -157,7 +157,7 @@ TEST_F(PartiqlSelect, RefusesKeyConditionsThatFitNoKey) {
       });
 }
 
-// PQL-01, SEM-035.
+// ORDER BY needs a condition on the partition key, and orders as ScanIndexForward does (PQL-01, SEM-035).
 TEST_F(PartiqlSelect, OrdersByItsKey) {
   EXPECT_EQ(Keys("WHERE pk = 'a' ORDER BY sk DESC"), "a3 a2 a1");
   EXPECT_EQ(Keys("WHERE pk = 'a' ORDER BY sk"), "a1 a2 a3");
@@ -190,7 +190,8 @@ TEST_F(PartiqlSelect, OrdersByItsKey) {
       });
 }
 
-// PQL-01, SEM-037, SEM-087, PQL-17.
+// SELECT from an index; global indexes and those of several key attributes have limits (PQL-01, PQL-17,
+// SEM-037, SEM-087).
 TEST_F(PartiqlSelect, ReadsIndexes) {
   ExpectOutcomes(
       database_,
@@ -217,7 +218,7 @@ TEST_F(PartiqlSelect, ReadsIndexes) {
   EXPECT_EQ(Outcome(Execute(database_, local)), "{sk: '1'}");
 }
 
-// PQL-08.
+// IN takes 50 partition keys, and a page then has at most 10 items (PQL-08).
 TEST_F(PartiqlSelect, TakesFiftyPartitionsAndPagesOfTen) {
   std::string some, many;
   for (int i = 0; i < 101; ++i) {
@@ -250,7 +251,7 @@ TEST_F(PartiqlSelect, TakesFiftyPartitionsAndPagesOfTen) {
                  });
 }
 
-// PQL-13, SEM-029, SEM-030.
+// All pages together equal the result without paging (PQL-13, SEM-029, SEM-030).
 TEST_F(PartiqlSelect, PagesAddUp) {
   for (const std::string rest :
        {"", " WHERE pk = 'a'", " WHERE pk = 'a' ORDER BY sk DESC", " WHERE pk IN ('a', 'b')",
@@ -267,7 +268,7 @@ TEST_F(PartiqlSelect, PagesAddUp) {
   }
 }
 
-// PQL-13.
+// A NextToken is valid only for its statement and parameters (PQL-13).
 TEST_F(PartiqlSelect, TakesOnlyTokensOfTheSameStatementAndParameters) {
   auto request = StatementRequest("SELECT * FROM Music WHERE pk = ?", {"'a'"});
   request.set_limit(1);
@@ -292,7 +293,7 @@ TEST_F(PartiqlSelect, TakesOnlyTokensOfTheSameStatementAndParameters) {
   request.set_next_token(std::string(32'769, 'a'));
   EXPECT_EQ(Outcome(Execute(database_, request)),
             "PQL-13: NextToken must be at most 32768 characters long; it has 32769");
-  // Whatever a changed token says, the answer is a page or a refusal.
+  // A changed token returns a page or an error, never a crash.
   for (size_t i = 0; i < token.size(); ++i) {
     std::string changed = token;
     changed[i] = changed[i] == 'A' ? 'B' : 'A';
@@ -305,7 +306,7 @@ TEST_F(PartiqlSelect, TakesOnlyTokensOfTheSameStatementAndParameters) {
   EXPECT_EQ(Outcome(Execute(database_, request)), "SEM-029: Limit must be at least 1; it is 0");
 }
 
-// SEM-061, SEM-062: as the Query that it is, over all its ranges.
+// Capacity is that of the Query that the statement performs, over all its ranges (SEM-061, SEM-062).
 TEST_F(PartiqlSelect, AccountsForWhatItReads) {
   auto request = StatementRequest("SELECT * FROM Music WHERE pk IN ('a', 'b')");
   request.set_consistent_read(true);
@@ -318,7 +319,7 @@ TEST_F(PartiqlSelect, AccountsForWhatItReads) {
   EXPECT_GT(page->reply.change_sequence(), 0u);
 }
 
-// OP-23: what is written is there at once.
+// A SELECT sees all earlier writes (OP-23).
 TEST_F(PartiqlSelect, SeesTheStateOfItsMoment) {
   EXPECT_THAT(AllItems(database_, StatementRequest("SELECT * FROM Music WHERE pk = 'z'")), IsEmpty());
   EXPECT_EQ(Outcome(database_, "INSERT INTO Music VALUE {'pk': 'z', 'sk': '1'}"), "");

@@ -34,7 +34,7 @@ class PartiqlSeveral : public ::testing::Test {
     return request;
   }
 
-  // What came of each: an item, "", or "REASON: message".
+  // The outcome of each statement: an item, "", or "REASON: message".
   std::vector<std::string> BatchOutcomes(const Statements& statements) {
     auto reply = ExecuteBatch(database_, Batch(statements));
     if (!reply.ok()) return {Show(reply.status())};
@@ -48,7 +48,7 @@ class PartiqlSeveral : public ::testing::Test {
     return outcomes;
   }
 
-  // "committed" and the items, or the code of each reason.
+  // "committed" with the items, or the code of each cancellation reason.
   std::vector<std::string> TransactionOutcomes(const Statements& statements) {
     auto reply = ExecuteTransaction(database_, Transaction(statements));
     if (!reply.ok()) return {Show(reply.status())};
@@ -66,7 +66,7 @@ class PartiqlSeveral : public ::testing::Test {
   TestDatabase database_;
 };
 
-// PQL-14, OP-24.
+// In a batch every SELECT reads one item by its full key (PQL-14, OP-24).
 TEST_F(PartiqlSeveral, BatchesReadSingleItems) {
   EXPECT_THAT(
       BatchOutcomes({
@@ -91,7 +91,7 @@ TEST_F(PartiqlSeveral, BatchesReadSingleItems) {
           "VALIDATION: A SELECT in a batch or transaction reads one item and takes no ORDER BY"));
 }
 
-// PQL-14, ERR-13: one that fails does not touch the others.
+// A failed statement does not affect the others of its batch (PQL-14, ERR-13).
 TEST_F(PartiqlSeveral, BatchesWriteEachByItself) {
   EXPECT_THAT(BatchOutcomes({
                   "INSERT INTO Things VALUE {'pk': 'd', 'n': 4}",
@@ -137,7 +137,7 @@ TEST_F(PartiqlSeveral, BatchesSayMoreWhenAsked) {
   EXPECT_EQ(reply->consumed_capacity(0).capacity_units(), 1.5);
 }
 
-// PQL-12, PQL-14.
+// A batch that breaks a rule is refused as a whole (PQL-12, PQL-14).
 TEST_F(PartiqlSeveral, RefusesBatchesAsAWhole) {
   const Statements reads(26, "SELECT * FROM Things WHERE pk = 'a'");
   EXPECT_THAT(BatchOutcomes({}),
@@ -151,7 +151,7 @@ TEST_F(PartiqlSeveral, RefusesBatchesAsAWhole) {
   EXPECT_EQ(Outcome(database_, "SELECT pk FROM Things WHERE pk = 'a'"), "{pk: 'a'}");
 }
 
-// PQL-15, OP-25: of one state, in order, missing ones too.
+// A transaction reads all items from one state, in order, a gap for a missing one (PQL-15, OP-25).
 TEST_F(PartiqlSeveral, TransactionsReadSingleItems) {
   EXPECT_THAT(TransactionOutcomes(
                   {"SELECT * FROM Things WHERE pk = 'b'", "SELECT n FROM Things WHERE pk = 'none'",
@@ -159,7 +159,7 @@ TEST_F(PartiqlSeveral, TransactionsReadSingleItems) {
               ElementsAre("committed", "{n: 1, pk: 'b'}", "nothing", "nothing", "{n: 1}"));
 }
 
-// PQL-06, PQL-15, SEM-051, ERR-13.
+// Applies all statements or none, with a reason for each (PQL-06, PQL-15, SEM-051, ERR-13).
 TEST_F(PartiqlSeveral, TransactionsWriteAllOrNothing) {
   const std::string insert = "INSERT INTO Things VALUE {'pk': 'd'}";
   const std::string update = "UPDATE Things SET n = n + 1 WHERE pk = 'a'";
@@ -184,7 +184,7 @@ TEST_F(PartiqlSeveral, TransactionsWriteAllOrNothing) {
   database_.CheckIsClean();
 }
 
-// PQL-12, PQL-15, SEM-047, SEM-048.
+// A transaction that breaks a rule is refused as a whole (PQL-12, PQL-15, SEM-047, SEM-048).
 TEST_F(PartiqlSeveral, RefusesTransactionsAsAWhole) {
   const std::string read = "SELECT * FROM Things WHERE pk = 'a'";
   const std::string write = "DELETE FROM Things WHERE pk = 'a'";
@@ -225,7 +225,7 @@ TEST_F(PartiqlSeveral, RefusesTransactionsAsAWhole) {
   EXPECT_EQ(Outcome(database_, read), "{n: 1, pk: 'a'}");
 }
 
-// PQL-15, SEM-050, ERR-08.
+// A repeated transaction with the same token is not applied again (PQL-15, SEM-050, ERR-08).
 TEST_F(PartiqlSeveral, TransactionsWithATokenAreAppliedOnce) {
   auto request = Transaction({"UPDATE Things SET n = n + ? WHERE pk = 'a'"});
   request.mutable_transact_statements(0)->add_parameters(Value("1"));
@@ -243,7 +243,7 @@ TEST_F(PartiqlSeveral, TransactionsWithATokenAreAppliedOnce) {
   EXPECT_THAT(Show(ExecuteTransaction(database_, request).status()), ::testing::StartsWith("SEM-050: "));
 }
 
-// SEM-062, SEM-063: transactions count twice.
+// A transaction consumes twice the capacity (SEM-062, SEM-063).
 TEST_F(PartiqlSeveral, TransactionsAreAccountedFor) {
   auto reads = Transaction({"SELECT * FROM Things WHERE pk = 'a'", "SELECT * FROM Things WHERE pk = 'b'"});
   reads.set_return_consumed_capacity(v1::RETURN_CONSUMED_CAPACITY_TOTAL);

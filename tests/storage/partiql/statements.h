@@ -1,4 +1,4 @@
-// Statements and what comes of them, in a line each.
+// Functions that execute statements and show their outcomes, one line each.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ absl::StatusOr<wire::ExecuteTransactionReply> ExecuteTransaction(
 
 // The items of a reply, each in notation.
 std::vector<std::string> ItemsOf(const StatementPage& page);
-// What came of a statement: "{...} {...}" for items, "condition failed", "condition failed {...}", "" for
-// nothing; of an error "RULE: message", or "REASON: message" when it knows no rule.
+// The outcome of a statement: "{...} {...}" for items, "condition failed", "condition failed {...}", "" for
+// nothing; for an error "RULE: message", or "REASON: message" if the error names no rule.
 std::string Show(const absl::Status& error);
 std::string Outcome(const absl::StatusOr<StatementPage>& page);
 std::string Outcome(TestDatabase& database, const std::string& statement, const Values& parameters = {});
@@ -30,13 +30,13 @@ std::string Outcome(TestDatabase& database, const std::string& statement, const 
 std::vector<std::string> AllItems(TestDatabase& database, wire::ExecuteStatementRequest request,
                                   int* pages = nullptr);
 
-// A statement and its outcome. `outcome` is a beginning of it when it ends in "...".
+// A statement and its expected outcome. If `outcome` ends in "...", only the text before that must match.
 struct StatementRow {
   std::string statement;
   Values parameters;
   std::string outcome;
 };
-// Executes one after the other.
+// Executes the statements one after another.
 void ExpectOutcomes(TestDatabase& database, const std::vector<StatementRow>& rows);
 
 }  // namespace itemdb::testing

@@ -1,4 +1,4 @@
-// INSERT, UPDATE, DELETE, one statement at a time.
+// INSERT, UPDATE and DELETE, one statement at a time.
 #include "tests/storage/partiql/statements.h"
 
 namespace itemdb::testing {
@@ -16,7 +16,7 @@ class PartiqlWrite : public ::testing::Test {
               "");
   }
 
-  // The item after `statement`, which has the outcome "".
+  // The item after `statement`, whose outcome must be "".
   std::string After(const std::string& statement, const Values& parameters = {}) {
     EXPECT_EQ(Outcome(database_, statement, parameters), "");
     return Outcome(database_, "SELECT * FROM Things WHERE pk = 'p' AND sk = 's'");
@@ -26,7 +26,7 @@ class PartiqlWrite : public ::testing::Test {
   TestDatabase database_;
 };
 
-// PQL-02, ERR-13, OP-23.
+// INSERT never replaces an item (PQL-02, ERR-13, OP-23).
 TEST_F(PartiqlWrite, InsertsWhatIsNotThere) {
   ExpectOutcomes(
       database_,
@@ -56,7 +56,7 @@ TEST_F(PartiqlWrite, InsertsWhatIsNotThere) {
             Outcome(database_, "INSERT INTO Things VALUE {'pk': 'q', 'pk': 'q', 'sk': '2'}").substr(0, 4));
 }
 
-// PQL-03, PQL-04, PQL-07, PQL-09, EXP-23: right-hand sides see the item before.
+// All right-hand sides use the item before the update (PQL-03, PQL-04, PQL-07, PQL-09, EXP-23).
 TEST_F(PartiqlWrite, UpdatesOneItem) {
   const std::string rest = "l: [1, 2], m: {x: 1}, pk: 'p', sk: 's', t: <'u', 'v'>}";
   EXPECT_EQ(After("UPDATE Things SET a = b SET b = a" + kKey), "{a: 2, b: 1, " + rest);
@@ -73,7 +73,7 @@ TEST_F(PartiqlWrite, UpdatesOneItem) {
             "{b: 3, l: [9, 3], m: {y: 'z'}, pk: 'p', sk: 's', t: <'v', 'x'>}");
 }
 
-// PQL-03: conditions beside the key, and the item that is missing.
+// UPDATE fails if the item is missing, or a condition besides the key is false (PQL-03).
 TEST_F(PartiqlWrite, UpdatesOnlyWhatIsThereAndMeetsTheCondition) {
   ExpectOutcomes(database_,
                  {
@@ -89,7 +89,7 @@ TEST_F(PartiqlWrite, UpdatesOnlyWhatIsThereAndMeetsTheCondition) {
   EXPECT_THAT(Outcome(Execute(database_, request)), ::testing::StartsWith("condition failed {a: 2, b: 2"));
 }
 
-// PQL-03, PQL-05, SEM-058, SEM-059.
+// RETURNING returns what ReturnValues returns (PQL-03, PQL-05, SEM-058, SEM-059).
 TEST_F(PartiqlWrite, ReturnsWhatIsAskedFor) {
   ExpectOutcomes(
       database_,
@@ -111,7 +111,7 @@ TEST_F(PartiqlWrite, ReturnsWhatIsAskedFor) {
       });
 }
 
-// PQL-05.
+// DELETE of a missing item succeeds; DELETE with a false condition fails (PQL-05).
 TEST_F(PartiqlWrite, DeletesOneItem) {
   ExpectOutcomes(database_, {
                                 {"DELETE FROM Things" + kKey + " AND a = 5", {}, "condition failed"},
@@ -121,7 +121,8 @@ TEST_F(PartiqlWrite, DeletesOneItem) {
                             });
 }
 
-// PQL-16, EXP-24, EXP-30, EXP-32, PQL-06.
+// A write needs equality on all key attributes, and obeys the rules of update expressions (PQL-06, PQL-16,
+// EXP-24, EXP-30, EXP-32).
 TEST_F(PartiqlWrite, RefusesWhatIsNoWriteOfOneItem) {
   ExpectOutcomes(
       database_,
@@ -167,7 +168,7 @@ TEST_F(PartiqlWrite, RefusesWhatIsNoWriteOfOneItem) {
   }
 }
 
-// SEM-063, SEM-102: a statement is a write like any other.
+// A statement consumes capacity and makes change records as any write does (SEM-063, SEM-102).
 TEST_F(PartiqlWrite, IsAccountedForAndLogged) {
   auto before = database_.ReadChanges(0);
   auto request = StatementRequest("UPDATE Things SET a = a" + kKey);

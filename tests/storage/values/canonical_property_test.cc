@@ -1,4 +1,4 @@
-// Canonical bytes against generated messages, and against input that nobody should send.
+// Canonical bytes compared with generated messages, and malformed input.
 #include <gtest/gtest.h>
 
 #include "google/protobuf/util/message_differencer.h"
@@ -6,10 +6,10 @@
 #include "tests/storage/values/random_item.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// Reads everything a view offers; the sum keeps the compiler from dropping the reads.
+// Reads everything that a view offers; the returned sum keeps the compiler from dropping the reads.
 size_t Walk(ValueView value);
 
 size_t Walk(const ItemView& item) {
@@ -39,7 +39,7 @@ size_t Walk(ValueView value) {
   }
 }
 
-// Whatever comes in: refused, or canonical from then on and an item to the generated class.
+// Any input is refused, or its canonical form is stable and parses as an item of the generated class.
 void CheckHostileInput(const std::string& encoded) {
   absl::StatusOr<std::string> canonical = CanonicalizeItem(encoded);
   if (!canonical.ok()) {
@@ -90,7 +90,7 @@ TEST(CanonicalizeItem, SurvivesEveryTruncationAndBitFlip) {
     const std::string encoded = i % 2 == 0 ? item.SerializeAsString() : EncodeLoosely(item, random);
     if (encoded.size() > 2'000) continue;
     for (size_t size = 0; size < encoded.size(); ++size) {
-      // A copy of exactly this size, so that the sanitizer sees a read beyond it.
+      // A copy of exactly this size, so that a sanitizer finds a read beyond the end.
       ASSERT_NO_FATAL_FAILURE(CheckHostileInput(std::string(encoded, 0, size)));
       std::string flipped = encoded;
       flipped[size] = static_cast<char>(flipped[size] ^ (1 << Pick(random, 0, 7)));
@@ -109,7 +109,7 @@ TEST(CanonicalizeItem, SurvivesRandomBytes) {
   std::mt19937_64 random(seed);
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes(Pick(random, 0, 30), '\0');
-    // Small numbers are tags and lengths more often than large ones.
+    // Small bytes are more often valid tags and lengths.
     for (char& byte : bytes)
       byte = static_cast<char>(Pick(random, 0, 1) ? Pick(random, 0, 20) : Pick(random, 0, 255));
     ASSERT_NO_FATAL_FAILURE(CheckHostileInput(bytes));
@@ -117,7 +117,7 @@ TEST(CanonicalizeItem, SurvivesRandomBytes) {
   }
 }
 
-// Views do not validate, but they must not read outside their bytes whatever these are.
+// Views do not validate, but must not read outside their bytes, whatever the content.
 TEST(Views, StayWithinDamagedBytes) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -162,4 +162,4 @@ TEST(Views, ShowWhatTheMessageHolds) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

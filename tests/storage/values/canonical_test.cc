@@ -7,13 +7,13 @@
 #include "itemdb/v1/item.pb.h"
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Lt;
 
-// The serialised item whose only attribute "a" has this value, in protobuf's text format.
+// The serialised item with one attribute "a" that has this value, given in protobuf's text format.
 std::string Item(const std::string& value_text) {
   v1::Item item;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
@@ -39,7 +39,7 @@ std::string Canonical(const std::string& encoded) {
   return text;
 }
 
-// `value` within `depth` lists (even levels) and maps (odd levels).
+// `value` inside `depth` containers, alternately lists and maps.
 std::string Wrapped(std::string value, int depth) {
   for (int i = 0; i < depth; ++i) {
     std::string container;
@@ -94,7 +94,7 @@ TEST(CanonicalizeItem, WritesNumbersInPlainForm_SEM_012) {
             "attributes { name: \"a\" value { ns { values: \"1\" } } }");
 }
 
-// Texts near the fast path for numbers that are canonical already.
+// Texts that nearly take the fast path for numbers that are canonical already.
 TEST(CanonicalizeItem, WritesEveryTextOfANumberAlike_SEM_013) {
   for (std::string text : {"0", "00", "0.0", "-0", "-0.0", ".0", "0.", "+0", "0e0"}) {
     EXPECT_EQ(Canonical(Item("n: '" + text + "'")), Canonical(Item("n: '0'"))) << text;
@@ -178,7 +178,7 @@ TEST(CanonicalizeItem, ChecksUtf8_SEM_014) {
   EXPECT_TRUE(CanonicalizeItem(WithAttribute("a", EncodeValue(ValueType::kB, "\xC0\x80"))).ok());
 }
 
-// A path made of the longest names must not make a message that no header carries.
+// The path in an error must be shortened: with the longest names it would be too long for a gRPC header.
 TEST(CanonicalizeItem, KeepsErrorsShort) {
   std::string value = EncodeValue(ValueType::kN, std::string(100'000, 'x'));
   for (int i = 0; i < 31; ++i)
@@ -198,7 +198,7 @@ TEST(CanonicalizeItem, AcceptsDepth32AndRefuses33_SEM_017) {
                 HasSubstr("Nesting Levels have exceeded supported limits"));
     EXPECT_FALSE(CanonicalizeValue(Wrapped(innermost, 32)).ok());
   }
-  // Recursion is bounded, however deep the input.
+  // Recursion is bounded for any depth of the input.
   EXPECT_FALSE(CanonicalizeItem(WithAttribute("a", Wrapped(EncodeNull(), 5'000))).ok());
 }
 
@@ -246,7 +246,7 @@ TEST(CanonicalizeItem, RefusesWhatTheMessagesDoNotHave_SEM_010) {
   }
 }
 
-// 40 bytes on the wire and 126 digits written out: a small request must not grow without bound in memory.
+// A number may grow from 40 bytes in the request to 126 digits; that growth must be bounded.
 TEST(CanonicalizeItem, BoundsWhatNumbersGrowTo) {
   std::string list;
   const std::string big = EncodeValue(ValueType::kN, "1e125");
@@ -290,4 +290,4 @@ TEST(ItemSize, CountsByTheDataModel_SEM_002) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -4,7 +4,7 @@
 
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 
 DecimalOracle DecimalOracle::Parse(std::string_view text) {
   DecimalOracle result;
@@ -104,8 +104,7 @@ std::string RandomNumberText(std::mt19937_64& random) {
   if (Pick(random, 0, 40) == 0) digits.assign(1, '0');
   if (Pick(random, 0, 3) == 0) digits.append(Pick(random, 0, 5), '0');
 
-  // The first digit is worth 10^exponent. Put the point somewhere and say the rest with an exponent, or write
-  // all out.
+  // The first digit has the value 10^exponent. Writes all digits, or a point anywhere and an exponent.
   std::string text;
   if (Pick(random, 0, 2) != 0) {
     int point = static_cast<int>(Pick(random, 0, static_cast<int64_t>(digits.size())));
@@ -131,4 +130,4 @@ std::string RandomNumberText(std::mt19937_64& random) {
   return Pick(random, 0, 9) == 0 ? "+" + text : text;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

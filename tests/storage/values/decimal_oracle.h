@@ -1,16 +1,17 @@
-// A second, slow implementation of decimal numbers to judge storage/values/number.h by: schoolbook arithmetic
-// on a window of digits wide enough for everything in range. Shares no code and no idea with the first.
+// A second, slow implementation of decimal numbers to compare storage/values/number.h with: schoolbook
+// arithmetic on an array of digits that is wide enough for every number in range. Shares neither code nor
+// ideas with the tested one.
 #pragma once
 
 #include <random>
 #include <string>
 #include <string_view>
 
-namespace itemdb {
+namespace itemdb::storage {
 
 class DecimalOracle {
  public:
-  // `text` is well formed and its digits are within the window.
+  // `text` must be well formed, with all digits inside the array.
   static DecimalOracle Parse(std::string_view text);
 
   DecimalOracle Negated() const;
@@ -18,11 +19,11 @@ class DecimalOracle {
   // Negative, zero or positive.
   int Compare(const DecimalOracle& other) const;
 
-  // SEM-012's form.
+  // In the form in which numbers are read back: without exponent and superfluous zeros (SEM-012).
   std::string ToString() const;
-  // From the first to the last digit that is not zero.
+  // The number of digits from the first to the last that is not zero.
   int SignificantDigits() const;
-  // Powers of ten of the first digit that is not zero; 0 for zero.
+  // The power of ten of the first digit that is not zero; 0 for zero.
   int Exponent() const;
   bool InRange() const;
 
@@ -36,8 +37,8 @@ class DecimalOracle {
   std::string digits_ = std::string(kWidth, '\0');
 };
 
-// A number in range as text: of 1 to 38 digits, near zero, near the limits or anywhere, plain or with an
-// exponent, with or without superfluous zeros and signs.
+// A random number in range as text: 1 to 38 digits, near zero, near the limits or anywhere, with or without
+// exponent, superfluous zeros and signs.
 std::string RandomNumberText(std::mt19937_64& random);
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

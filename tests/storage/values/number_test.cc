@@ -8,7 +8,7 @@
 #include "tests/storage/values/decimal_oracle.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,7 +94,7 @@ TEST(Number, AcceptsTheWholeRangeAndNothingBeyond_SEM_011) {
   }
 }
 
-// An exponent of any length must neither overflow an int nor take time or memory.
+// An exponent of any length must not overflow an int, and must not take much time or memory.
 TEST(Number, BoundsTheExponent_SEM_012) {
   EXPECT_EQ(ErrorOf("1e999999999999999999"), kOverflow);
   EXPECT_EQ(ErrorOf("1e-999999999999999999"), kUnderflow);
@@ -147,7 +147,7 @@ TEST(Number, RefusesWhatIsNotANumber_SEM_011) {
 
 TEST(Number, CutsLongTextInTheError) {
   EXPECT_THAT(ErrorOf("x" + Nines(100'000)).size(), testing::Lt(200u));
-  // What is not printable is escaped: the text goes into a header.
+  // Unprintable characters are escaped, because the text is sent in a header.
   EXPECT_EQ(ErrorOf("1\n\xff"), std::string(kNotANumber) + ": 1\\n\\xff");
 }
 
@@ -256,7 +256,7 @@ TEST(Number, FromPartsNormalisesAndChecks) {
   EXPECT_EQ(MessageOf(Number::FromParts(false, 1, INT_MIN).status()), kUnderflow);
 }
 
-// Against arithmetic that shares no code with ours.
+// Compared with arithmetic that shares no code with number.h.
 TEST(Number, AgreesWithSchoolbookArithmetic) {
   const uint64_t seed = TestSeed();
   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
@@ -282,9 +282,9 @@ TEST(Number, AgreesWithSchoolbookArithmetic) {
       }
     }
   }
-  // Were most of them out of range the test would show little.
+  // If most sums were out of range, the test would show little.
   EXPECT_GT(sums, 10'000);
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -8,7 +8,7 @@
 #include "tests/storage/values/decimal_oracle.h"
 #include "tests/storage/values/test_seed.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 struct NumericOrder {
@@ -83,7 +83,7 @@ void FillValue(std::mt19937_64& random, int depth, v1::AttributeValue* value) {
   }
 }
 
-// Another text of the same number.
+// Another text for the same number.
 std::string Rewrite(std::string number, std::mt19937_64& random) {
   bool negative = number.front() == '-';
   if (negative) number.erase(0, 1);
@@ -100,7 +100,7 @@ std::string Rewrite(std::string number, std::mt19937_64& random) {
       number += "e+00";
       break;
     default: {
-      // Move the point to the front.
+      // Moves the point to the front.
       size_t point = std::min(number.find('.'), number.size());
       if (point < number.size()) number.erase(point, 1);
       number = "." + number + "E" + std::to_string(point);
@@ -221,4 +221,4 @@ std::string EncodeLoosely(const v1::Item& item, std::mt19937_64& random) {
   return LooseEncoder(random).EncodeAttributes(item);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,4 +1,4 @@
-// The seed of a property test: printed when the test fails, taken from the environment to repeat it.
+// The seed of a property test: printed by a failure, and read from the environment to repeat it.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <random>
 #include <string>
 
-namespace itemdb {
+namespace itemdb::storage {
 
-// ITEMDB_TEST_SEED if set, else a new one per process. Use as
+// ITEMDB_TEST_SEED if it is set, otherwise a new seed for each process. Use as
 //   const uint64_t seed = TestSeed();
 //   SCOPED_TRACE("ITEMDB_TEST_SEED=" + std::to_string(seed));
 //   std::mt19937_64 random(seed);
@@ -25,4 +25,4 @@ inline int64_t Pick(std::mt19937_64& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
-// The definition, the slow way: decode, then refuse what the encoding of the same character would not give
-// back.
+// The definition of UTF-8, implemented slowly: decode, then refuse bytes that differ from the encoding of the
+// decoded character.
 bool IsCharacter(const std::string& bytes) {
   auto at = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
   size_t length = at(0) < 0x80 ? 1 : at(0) >> 5 == 6 ? 2 : at(0) >> 4 == 14 ? 3 : at(0) >> 3 == 30 ? 4 : 0;
@@ -34,8 +34,8 @@ TEST(Utf8, KnowsEveryTwoByteSequence) {
   }
 }
 
-// The second byte decides about overlong forms, surrogates and the upper end; the others only need be
-// continuations.
+// The second byte decides about overlong forms, surrogates and the upper end; the later bytes need only be
+// continuation bytes.
 TEST(Utf8, KnowsEveryLeadWithEverySecondByte) {
   const uint8_t later[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xFF};
   for (int a = 0xC0; a < 256; ++a) {
@@ -55,7 +55,7 @@ TEST(Utf8, KnowsEveryLeadWithEverySecondByte) {
   }
 }
 
-// Eight bytes are looked at together: a bad byte must be found at every place of them.
+// The code checks eight bytes at once, and must find an invalid byte at each place.
 TEST(Utf8, FindsABadByteAnywhere) {
   for (size_t size = 1; size < 40; ++size) {
     for (size_t at = 0; at < size; ++at) {
@@ -71,4 +71,4 @@ TEST(Utf8, FindsABadByteAnywhere) {
 }
 
 }  // namespace
-}  // namespace itemdb
+}  // namespace itemdb::storage

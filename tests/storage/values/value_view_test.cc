@@ -7,7 +7,7 @@
 
 #include "itemdb/v1/item.pb.h"
 
-namespace itemdb {
+namespace itemdb::storage {
 namespace {
 
 using ::testing::ElementsAre;
@@ -26,7 +26,7 @@ TEST(ValueView, TypesAreTheMessageFields) {
 }
 
 TEST(ValueView, ReadsWhatEncodeWrote) {
-  // A length of more than one byte.
+  // A text whose length takes more than one byte.
   const std::string text(300, 'x');
   const std::string encoded = EncodeValue(ValueType::kS, text);
   EXPECT_EQ(ValueView(encoded).type(), ValueType::kS);
@@ -66,4 +66,4 @@ TEST(ItemView, FindsByNameOnly) {
 
 }  // namespace
 
-}  // namespace itemdb
+}  // namespace itemdb::storage

@@ -1,8 +1,8 @@
 #pragma once
 
-// Found before protobuf's own header under ThreadSanitizer. That header gives map fields two more members
-// there, which the packaged libprotobuf, built without, does not have: with them, what a message of ours lays
-// out and what the library reads in it would not be the same.
+// Under ThreadSanitizer this file is included in place of protobuf's own header, which would then give map
+// fields two more members. The packaged libprotobuf is built without ThreadSanitizer and does not have these
+// members, so the layout of messages in our code and in the library would differ.
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/descriptor.h>

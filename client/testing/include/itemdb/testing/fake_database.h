@@ -1,7 +1,7 @@
 // A whole database inside a test: the daemon's own storage code in this process, behind a real
-// itemdb::Client, without sockets or another process. What a test sees is what itemd would answer:
-// conditions, indexes, transactions, limits, errors, the change log. On request calls fail as they do on a
-// bad day, so that a program's handling of it can be tested.
+// itemdb::Client, without sockets or another process. Calls return what itemd would return: conditions,
+// indexes, transactions, limits, errors, the change log. A test can also make calls fail as they fail when a
+// daemon is unreachable or overloaded, to test how a program handles the error.
 //
 //   #include <itemdb/testing/fake_database.h>
 //
@@ -14,7 +14,7 @@
 //     EXPECT_EQ(database->calls("UpdateItem"), 3);
 //   }
 //
-// Link itemdb::testing. For tests only: the data lies in a temporary directory that is removed at the end.
+// Link itemdb::testing. For tests only: the data is in a temporary directory that is removed at the end.
 #pragma once
 
 #include <memory>
@@ -28,48 +28,47 @@ namespace itemdb::testing {
 
 // How a call fails.
 enum class Fault {
-  // Nothing happens, and the caller is told so: UNAVAILABLE, as when the daemon is starting or stopping.
+  // The call is not executed. The client gets UNAVAILABLE, as when the daemon is starting or stopping.
   kUnavailable,
-  // Nothing happens, and the caller is told to come back in 1 ms: RESOURCE_EXHAUSTED, reason QUEUE_FULL.
+  // The call is not executed. The client gets RESOURCE_EXHAUSTED, reason QUEUE_FULL, retry after 1 ms.
   kQueueFull,
-  // The connection is lost before the call has arrived: nothing happens, but nobody can tell. Reads
-  // UNAVAILABLE,
-  // writes UNKNOWN with reason WRITE_OUTCOME_UNKNOWN.
+  // The connection is lost before the call arrives: the call is not executed, but the client cannot know
+  // that. A read gets UNAVAILABLE, a write UNKNOWN with reason WRITE_OUTCOME_UNKNOWN.
   kLostRequest,
-  // The connection is lost before the reply: the call is carried out, and the caller is told as with
-  // kLostRequest.
+  // The connection is lost before the reply: the call is executed, and the client gets the same status as
+  // with kLostRequest.
   kLostReply,
 };
 
 struct FaultPlan {
-  // Of the calls that come next, and match, so many fail. Each attempt of a retried call counts.
+  // How many of the next matching calls fail. Each attempt of a retried call counts.
   int calls = 1;
   Fault fault = Fault::kUnavailable;
-  // Only calls of this name, such as "PutItem", "GetItem" or "CreateTable". Default: all.
+  // Only calls of this operation, such as "PutItem", "GetItem" or "CreateTable". Default: all.
   std::string operation = "";
 };
 
-// Thread-safe. Its clients may outlive it: the data goes when the last of them does.
+// Thread-safe. Clients may outlive the FakeDatabase; the data is removed when the last client is destroyed.
 class FakeDatabase {
  public:
-  // Makes an empty database. Blocks for about a tenth of a second. As Client::Open, and INTERNAL or
-  // RESOURCE_EXHAUSTED when no temporary directory ($TMPDIR, else /tmp) can be made or filled.
+  // Makes an empty database. Blocks for about a tenth of a second. Errors as of Client::Open; also INTERNAL
+  // or RESOURCE_EXHAUSTED when no temporary directory ($TMPDIR, else /tmp) can be made or written to.
   static absl::StatusOr<std::unique_ptr<FakeDatabase>> Open();
   ~FakeDatabase();
   FakeDatabase(const FakeDatabase&) = delete;
   FakeDatabase& operator=(const FakeDatabase&) = delete;
 
-  // A client of this database. `options.timeout` and `options.retry` count, and must be allowed
-  // (Client::Open); endpoint, TLS and metadata do not. Its callbacks run on one thread, one at a time.
+  // A client of this database. Uses `options.timeout` and `options.retry`, which must be valid
+  // (Client::Open); ignores endpoint, TLS and metadata. Callbacks run on one thread, one at a time.
   Client NewClient(ClientOptions options = {}) const;
 
-  // Plans stand in line: each call is given to the first one that matches and is not used up.
+  // Adds a plan to a queue. Each call takes its fault from the first plan that matches and is not used up.
   void FailNext(FaultPlan plan);
-  // Every call waits so long before it is carried out, from now on. Default: not at all. A deadline that
-  // passes meanwhile, or cancellation, ends it as it ends a call to a slow daemon.
+  // From now on every call waits this long before it is executed. Default: no delay. A deadline that passes
+  // during the delay, or a cancellation, ends the call as it ends a call to a slow daemon.
   void DelayCalls(absl::Duration delay);
-  // Attempts that came in so far, failed ones too, of an operation such as "PutItem", or of all when it is
-  // empty.
+  // The number of attempts so far, including failed ones, of an operation such as "PutItem"; of all
+  // operations when the name is empty.
   int calls(const std::string& operation = "") const;
 
  private:

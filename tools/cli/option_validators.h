@@ -1,5 +1,5 @@
-// Checks of option values that CLI11 lets through: it wraps negative numbers into unsigned ones, cuts off
-// what is too large, and takes "nan" for a number.
+// Checks of option values. CLI11's own conversion wraps negative numbers to unsigned ones, truncates numbers
+// that are too large, and accepts "nan" as a number.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace itemdb::tools {
 
-// For CLI::Option::check: answers with what is wrong, or with nothing.
+// For CLI::Option::check: returns the error message, empty for a valid value.
 using Check = std::function<std::string(const std::string&)>;
 
 // A whole number from `least` to `most`.

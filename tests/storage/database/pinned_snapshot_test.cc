@@ -1,4 +1,4 @@
-// Pages that are all of one state, for a limited time.
+// Pages that are all read from one pinned snapshot, for a limited time.
 #include <thread>
 
 #include "storage/engine/engine.h"
@@ -12,21 +12,21 @@ using ::testing::ElementsAre;
 
 class HeldStateTest : public ::testing::Test {
  protected:
-  // `max_age`: how long the database holds a state.
+  // `max_age`: how long the database keeps a pinned snapshot.
   void Open(std::chrono::milliseconds max_age) {
     DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path());
-    options.max_held_state_age = max_age;
+    options.max_pinned_snapshot_age = max_age;
     database_.emplace(std::move(options));
     database_->CreateTable(TableRequest("Plain", /*sorted=*/false));
     for (const char* pk : {"a", "b"}) ASSERT_TRUE(database_->Put("Plain", {{"pk", S(pk)}}).ok());
   }
-  absl::StatusOr<Page> Scan(const HeldState& state) {
+  absl::StatusOr<Page> Scan(const PinnedSnapshot& state) {
     return Await<Page>(
-        [&](auto done) { (*database_)->ScanState(state, ScanRequest("Plain"), std::move(done)); });
+        [&](auto done) { (*database_)->ScanSnapshot(state, ScanRequest("Plain"), std::move(done)); });
   }
-  absl::StatusOr<Page> Query(const HeldState& state) {
+  absl::StatusOr<Page> Query(const PinnedSnapshot& state) {
     auto request = QueryRequest("Plain", "pk = :pk", {{":pk", S("b")}});
-    return Await<Page>([&](auto done) { (*database_)->QueryState(state, request, std::move(done)); });
+    return Await<Page>([&](auto done) { (*database_)->QuerySnapshot(state, request, std::move(done)); });
   }
 
   TemporaryDirectory directory_;
@@ -35,7 +35,7 @@ class HeldStateTest : public ::testing::Test {
 
 TEST_F(HeldStateTest, ShowsNothingThatCameLater) {  // EXT-02
   Open(std::chrono::hours(1));
-  auto state = (*database_)->HoldState();
+  auto state = (*database_)->PinSnapshot();
   ASSERT_TRUE(state.ok()) << state.status();
   ASSERT_TRUE(database_->Put("Plain", {{"pk", S("c")}}).ok());
   ASSERT_TRUE(database_->Delete("Plain", {{"pk", S("b")}}).ok());
@@ -44,14 +44,14 @@ TEST_F(HeldStateTest, ShowsNothingThatCameLater) {  // EXT-02
   EXPECT_THAT(ShowItems(*page), ElementsAre("pk=a", "pk=b"));
   EXPECT_EQ(page->reply.change_sequence(), 3u);
   EXPECT_THAT(ShowItems(*Query(**state)), ElementsAre("pk=b"));
-  // The table may go altogether.
+  // The table may even be deleted.
   ASSERT_TRUE(DeleteTable(*database_, "Plain").ok());
   EXPECT_THAT(ShowItems(*Scan(**state)), ElementsAre("pk=a", "pk=b"));
 }
 
 TEST_F(HeldStateTest, EndsWhenItsTimeIsOver) {  // EXT-02
   Open(std::chrono::milliseconds(0));
-  auto state = (*database_)->HoldState();
+  auto state = (*database_)->PinSnapshot();
   ASSERT_TRUE(state.ok()) << state.status();
   for (auto page : {Scan(**state), Query(**state)}) {
     EXPECT_TRUE(absl::IsAborted(page.status())) << page.status();
@@ -61,13 +61,13 @@ TEST_F(HeldStateTest, EndsWhenItsTimeIsOver) {  // EXT-02
 
 TEST_F(HeldStateTest, LetsGoOfItsViewThoughItsOwnerIsSilent) {  // EXT-02
   DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path());
-  options.max_held_state_age = std::chrono::milliseconds(0);
+  options.max_pinned_snapshot_age = std::chrono::milliseconds(0);
   auto engine = Engine::Open(std::move(options));
   ASSERT_TRUE(engine.ok()) << engine.status();
   auto view = (*engine)->View();
   ASSERT_TRUE(view.ok());
-  auto state = (*engine)->held_states().Hold(*view);
-  // The keeper looks once a second.
+  auto state = (*engine)->pinned_snapshots().Pin(*view);
+  // The maintenance thread polls once a second.
   auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (view->use_count() > 2) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);

@@ -1,14 +1,14 @@
-#include "daemon/serving/call_facts.h"
+#include "daemon/serving/call_log_fields.h"
 
 #include <algorithm>
 
 #include "storage/base/limits.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 bool IsTableName(const std::string& name) {
-  if (name.size() < kMinTableNameBytes || name.size() > kMaxTableNameBytes) return false;
+  if (name.size() < storage::kMinTableNameBytes || name.size() > storage::kMaxTableNameBytes) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
@@ -30,22 +30,22 @@ const std::string& TableOf(const wire::TransactWriteItem& item) {
 
 }  // namespace
 
-std::string LoggedTableName(const CallFacts& facts) {
+std::string LoggedTableName(const CallLogFields& facts) {
   if (facts.table_name.empty()) return "-";
   std::string name = IsTableName(facts.table_name) ? facts.table_name : "?";
   return facts.more_tables ? name + ",..." : name;
 }
 
-CallFacts FactsOf(const wire::BatchWriteItemRequest& request) {
-  CallFacts facts;
+CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request) {
+  CallLogFields facts;
   if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
   facts.more_tables = request.request_items_size() > 1;
   for (const auto& table : request.request_items()) facts.items += table.write_requests_size();
   return facts;
 }
 
-CallFacts FactsOf(const wire::BulkWriteChunk& chunk) {
-  CallFacts facts;
+CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk) {
+  CallLogFields facts;
   if (chunk.request_items_size() > 0) facts.table_name = chunk.request_items(0).table_name();
   const auto& tables = chunk.request_items();
   facts.more_tables = std::any_of(tables.begin(), tables.end(),
@@ -54,8 +54,8 @@ CallFacts FactsOf(const wire::BulkWriteChunk& chunk) {
   return facts;
 }
 
-CallFacts FactsOf(const wire::TransactWriteItemsRequest& request) {
-  CallFacts facts;
+CallLogFields LogFieldsOf(const wire::TransactWriteItemsRequest& request) {
+  CallLogFields facts;
   facts.items = request.transact_items_size();
   if (facts.items == 0) return facts;
   facts.table_name = TableOf(request.transact_items(0));
@@ -65,16 +65,16 @@ CallFacts FactsOf(const wire::TransactWriteItemsRequest& request) {
   return facts;
 }
 
-CallFacts FactsOf(const wire::BatchGetItemRequest& request) {
-  CallFacts facts;
+CallLogFields LogFieldsOf(const wire::BatchGetItemRequest& request) {
+  CallLogFields facts;
   if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
   facts.more_tables = request.request_items_size() > 1;
   for (const auto& table : request.request_items()) facts.items += table.keys_size();
   return facts;
 }
 
-CallFacts FactsOf(const wire::TransactGetItemsRequest& request) {
-  CallFacts facts;
+CallLogFields LogFieldsOf(const wire::TransactGetItemsRequest& request) {
+  CallLogFields facts;
   facts.items = request.transact_items_size();
   if (facts.items == 0) return facts;
   facts.table_name = request.transact_items(0).table_name();
@@ -84,4 +84,4 @@ CallFacts FactsOf(const wire::TransactGetItemsRequest& request) {
   return facts;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

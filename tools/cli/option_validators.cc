@@ -1,4 +1,4 @@
-#include "tools/cli/checks.h"
+#include "tools/cli/option_validators.h"
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"

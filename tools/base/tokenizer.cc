@@ -1,4 +1,4 @@
-#include "tools/base/words.h"
+#include "tools/base/tokenizer.h"
 
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 namespace itemdb::tools {
 namespace {
 
-// In double quotes a backslash only keeps quotes and backslashes, so that JSON can be written there.
+// In double quotes a backslash escapes only quotes and backslashes, so that JSON can be written there.
 bool EscapableInQuotes(std::string_view line, size_t next) {
   return next == line.size() || line[next] == '"' || line[next] == '\\';
 }

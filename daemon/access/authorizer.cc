@@ -1,4 +1,4 @@
-#include "daemon/access/call_access.h"
+#include "daemon/access/authorizer.h"
 
 #include <openssl/crypto.h>
 
@@ -7,21 +7,22 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 
-namespace itemdb {
+namespace itemdb::daemon {
 namespace {
 
 constexpr std::string_view kScheme = "Basic ";
 
 absl::Status Unauthenticated(std::string_view message) {
-  return WithRule("ERR-17", MakeError(absl::StatusCode::kUnauthenticated, kReasonUnauthenticated, message));
+  return storage::WithRule(
+      "ERR-17", storage::MakeError(absl::StatusCode::kUnauthenticated, kReasonUnauthenticated, message));
 }
 
-// The same for an unknown id and a wrong secret: it is nobody's business which ids there are.
+// One message for an unknown id and for a wrong secret, so that a caller cannot find out which ids exist.
 absl::Status NoSuchKey() {
   return Unauthenticated("there is no access key with this id and this secret (--access-keys)");
 }
 
-// "ID:SECRET"; nothing when `authorization` is not written as it must be.
+// "ID:SECRET"; nullopt when `authorization` is malformed.
 std::optional<std::string> Credentials(std::string_view authorization) {
   if (!absl::StartsWithIgnoreCase({authorization.data(), authorization.size()},
                                   {kScheme.data(), kScheme.size()}))
@@ -54,7 +55,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Data/QueryStream", Role::kRead},
       {"itemdb.v1.Data/ScanStream", Role::kRead},
       {"itemdb.v1.Data/BulkWrite", Role::kWrite},
-      // As a statement that only reads: statement_roles.h looks at each.
+      // The lowest role that can execute a statement; statement_roles.h checks each statement.
       {"itemdb.v1.Data/ExecuteStatement", Role::kRead},
       {"itemdb.v1.Data/BatchExecuteStatement", Role::kRead},
       {"itemdb.v1.Data/ExecuteTransaction", Role::kRead},
@@ -71,7 +72,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Changes/ReadChanges", Role::kRead},
       {"itemdb.v1.Changes/Watch", Role::kRead},
       {"itemdb.v1.Admin/GetStatus", Role::kRead},
-      // Reads everything there is, for as long as it takes.
+      // kAdmin although it only reads: it reads the whole database, and may run for a long time.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
       {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
@@ -89,13 +90,13 @@ Role RoleOfMethod(std::string_view method) {
   return found == roles->end() ? Role::kAdmin : found->second;
 }
 
-void CallAccess::SetKeys(std::shared_ptr<const AccessKeys> keys) {
-  MutexLock lock(mutex_);
+void Authorizer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
+  storage::MutexLock lock(mutex_);
   has_keys_.store(keys != nullptr, std::memory_order_release);
   keys_ = std::move(keys);
 }
 
-absl::StatusOr<Caller> CallAccess::Check(std::string_view method,
+absl::StatusOr<Caller> Authorizer::Check(std::string_view method,
                                          std::optional<std::string_view> authorization) const {
   if (!asks_for_keys()) return Caller();
   if (!authorization.has_value()) {
@@ -111,7 +112,7 @@ absl::StatusOr<Caller> CallAccess::Check(std::string_view method,
   const std::string_view sent = *credentials;
   std::shared_ptr<const AccessKeys> keys;
   {
-    MutexLock lock(mutex_);
+    storage::MutexLock lock(mutex_);
     keys = keys_;
   }
   const AccessKey* key = keys == nullptr ? nullptr : keys->Find(sent.substr(0, colon));
@@ -122,4 +123,4 @@ absl::StatusOr<Caller> CallAccess::Check(std::string_view method,
   return caller;
 }
 
-}  // namespace itemdb
+}  // namespace itemdb::daemon

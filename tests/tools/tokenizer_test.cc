@@ -1,4 +1,4 @@
-#include "tools/base/words.h"
+#include "tools/base/tokenizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,52 @@
+// Decides who may call which gRPC method: checks the key that a call carries, and whether the key's role is
+// at least the role that the method needs (ERR-17).
+//
+// Clients send the key with every call in the metadata `authorization`, in the form of RFC 7617:
+//
+//   authorization: Basic base64(ID:SECRET)
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "daemon/access/access_keys.h"
+#include "storage/base/mutex.h"
+
+namespace itemdb::daemon {
+
+struct MethodRole {
+  // "itemdb.v1.Data/PutItem".
+  std::string_view method;
+  Role role;
+};
+
+// All methods of our services, and gRPC's reflection method. Health checks are missing: they need no key.
+const std::vector<MethodRole>& MethodRoles();
+
+// The role that `method` needs; kAdmin for a method that is not in the table.
+Role RoleOfMethod(std::string_view method);
+
+// Thread-safe.
+class Authorizer {
+ public:
+  // Later calls are checked against `keys`. Null, the initial value: everybody may call everything.
+  void SetKeys(std::shared_ptr<const AccessKeys> keys);
+
+  // False: there are no keys, and Check() accepts every call whatever its metadata.
+  bool asks_for_keys() const { return has_keys_.load(std::memory_order_acquire); }
+
+  // The caller of a call whose metadata `authorization` has this value (nullopt: the call has none).
+  // UNAUTHENTICATED: the value is missing or malformed, or names no known key with its secret.
+  // PERMISSION_DENIED: the key's role is lower than the role that `method` needs.
+  absl::StatusOr<Caller> Check(std::string_view method, std::optional<std::string_view> authorization) const;
+
+ private:
+  std::atomic<bool> has_keys_ = false;
+  mutable storage::Mutex mutex_;
+  std::shared_ptr<const AccessKeys> keys_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace itemdb::daemon

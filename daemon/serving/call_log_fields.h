@@ -1,0 +1,52 @@
+// What log lines may say about a call: its table and the number of its items, never the content of items.
+#pragma once
+
+#include <google/protobuf/message_lite.h>
+
+#include <cstdint>
+#include <string>
+
+#include "itemdb/wire/data.pb.h"
+#include "storage/database.h"
+
+namespace itemdb::daemon {
+
+struct CallLogFields {
+  // The first table name in the request; it need not be a valid name. Empty: the request names no table.
+  std::string table_name;
+  // The request names more than one table.
+  bool more_tables = false;
+  // Items that the request writes or reads by key.
+  int64_t items = 0;
+};
+
+// The table name for a log line: "-" without one, "?" if invalid, "orders,..." for several tables.
+std::string LoggedTableName(const CallLogFields& facts);
+
+CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request);
+CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk);
+CallLogFields LogFieldsOf(const wire::TransactWriteItemsRequest& request);
+CallLogFields LogFieldsOf(const wire::BatchGetItemRequest& request);
+CallLogFields LogFieldsOf(const wire::TransactGetItemsRequest& request);
+inline CallLogFields LogFieldsOf(const wire::WriteItemRequest& request) {
+  return {.table_name = request.table_name(), .items = 1};
+}
+inline CallLogFields LogFieldsOf(const wire::GetItemRequest& request) {
+  return {.table_name = request.table_name(), .items = 1};
+}
+// For all other requests.
+template <typename Request>
+CallLogFields LogFieldsOf(const Request& request) {
+  if constexpr (requires { std::string(request.table_name()); }) {
+    return {.table_name = request.table_name()};
+  } else {
+    return {};
+  }
+}
+
+// The number of items in a reply; -1 if the reply does not count items.
+inline int64_t ItemsOf(const storage::Page& page) { return page.reply.count(); }
+inline int64_t ItemsOf(const storage::StatementPage&) { return -1; }
+inline int64_t ItemsOf(const google::protobuf::MessageLite&) { return -1; }
+
+}  // namespace itemdb::daemon

@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
-"""What `./dev check` finds without running anything.
+"""The checks of `./dev check`, which run no program of the project.
 
     check.py ROOT BUILD [--stamps DIRECTORY] [--jobs N] [all]
 
-ROOT is the tree, BUILD a build folder of the preset check: compile commands of each file alone, without precompiled
-headers and unity builds, so that neither hides a missing include.
+ROOT is the tree. BUILD is a build folder of the preset check, whose compile commands compile each file alone, without
+precompiled headers and unity builds, because these could hide a missing include.
 
-  layout       every file is laid out as clang-format does
-  includes     are spelled from the root: by "../" a file would reach what its target may not include
-  clang-tidy   of the products' sources and headers. Files of one target are read several as one: reading the headers
-               from elsewhere costs most.
-  alone        every header, and every source file, compiles by itself
+  layout       every file has the layout of clang-format
+  includes     are spelled from the root: with "../" a file could include headers that its target may not use. An
+               include that ARCHITECTURE.md forbids does not compile (FORBIDDEN_INCLUDES)
+  documents    links in Markdown files lead to files; the files and functions that ARCHITECTURE.md names exist
+  words        words for which this project has a term of the field (BANNED_WORDS) are not used
+  clang-tidy   checks the sources and headers of the products. Several files of one target are read as one, because
+               reading the headers of other libraries takes most of the time.
+  alone        every header, and every source file, compiles alone
 
-What was found in order is remembered in DIRECTORY, by the text of the files and of all headers of ours that they
-include, so that a file is read again only when one of those has changed. Those whose own text changed are always
-read, and of the others (a header that they include changed, or nothing is remembered) a tenth, another one for each
-commit. With `all` nothing is taken from memory, and clang's static analyzer runs too. The summary is in
-BUILD/summary.txt. Ends with 1 when anything was found.
+DIRECTORY has a stamp for each file without findings. The name of the stamp is a hash of the file and of all headers of
+the project that it includes, so a file is checked again only if one of these has changed. Files whose own text has
+changed are always checked. Of the other files (an included header has changed, or there is no stamp) a tenth is
+checked, another tenth for each commit. With `all` all files are checked, and clang's static analyzer runs too. The
+summary is in BUILD/summary.txt. The exit code is 1 if there is a finding.
 """
 
 import argparse
@@ -35,22 +38,49 @@ import time
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 FOLDERS = ("storage", "daemon", "client", "tools", "bench", "examples", "tests")
 TIDIED = ("storage", "daemon", "client", "tools", "bench")
-# Where the files are that an include names: most are spelled from the root.
+# The folders in which an include is searched; most includes are spelled from the root.
 INCLUDE_ROOTS = ("", "client/include", "client/testing/include", "examples", "proto")
 ROTATION = 10
 MAX_READ_AS_ONE = 16
-# Some of its files see the namespaces of client and storage, others would not know which they mean.
+# Its files use the namespaces of client and of storage; read as one, some names would be ambiguous.
 READ_ALONE = "client/testing"
 
 
+# A source file, and a header that its target must not see: one pair for each boundary.
+FORBIDDEN_INCLUDES = [
+    ("storage/keys/key_codec.cc", "storage/store/store.h"),
+    ("storage/commit/commit_pipeline.cc", "storage/engine/engine.h"),
+    ("storage/engine/engine.cc", "storage/items/write_unit.h"),
+    ("storage/items/write_item.cc", "storage/database.h"),
+    ("daemon/server/data_service.cc", "storage/engine/engine.h"),
+    ("daemon/http/api/items.cc", "daemon/rpc/raw_call.h"),
+    ("client/core.cc", "storage/base/status.h"),
+    ("tools/commands/item_commands.cc", "client/core.h"),
+]
+# A word, the term to use instead, and where it means something else.
+BANNED_WORDS = [
+    (r"\bWITNESS\b", "durability watermark", ("storage/engine/durability_watermark", "tests/storage/engine/recovery_test")),
+    (r"\b(commit|pipeline's|ordering) role\b|\brole-holder\b", "commit leader", ()),
+    (r"\bcarried reads?\b", "prefetched read", ()),
+    (r"\bheld states?\b", "pinned snapshot", ()),
+    (r"\b[Ll]ets? go of\b|\b[Ll]etting go of\b", "release", ()),
+    (r"\bthe keeper\b", "maintenance thread", ()),
+    (r"\bdefinitions thread\b", "DDL thread", ()),
+    (r"\bexpiry marks?\b", "TTL cursor", ()),
+    (r"\bmend(s|ed|ing)?\b", "reconcile, repair", ()),
+]
+# Texts that are quoted as they were, and this list itself.
+WORDS_ANYWHERE = ("CHANGELOG.md", "tests/check/check.py", "LICENSE")
+
+
 class Tree:
-    """The files of the project, and what they include of each other."""
+    """The files of the project, and which of them include each other."""
 
     def __init__(self, root):
         self.root = root
         listed = subprocess.run(["git", "ls-files", "*.cc", "*.h"], cwd=root, check=True, capture_output=True, text=True)
         self.files = sorted(path for path in listed.stdout.split() if (root / path).exists())
-        # Whatever else decides what is found.
+        # Everything else that affects the findings.
         versions = subprocess.run(["clang++", "--version"], check=True, capture_output=True).stdout
         settings = (root / ".clang-tidy").read_bytes() + (root / ".clang-format").read_bytes()
         protos = b"".join(path.read_bytes() for path in sorted((root / "proto").rglob("*.proto")))
@@ -58,7 +88,7 @@ class Tree:
         self.common = hashlib.sha256(versions + settings + protos + flags + pathlib.Path(__file__).read_bytes()).digest()
 
     def turn(self):
-        """Which tenth is read: another one for another tree, the same one for the same."""
+        """Which tenth of the files is checked: the same for the same tree, another for another tree."""
         tree = subprocess.run(["git", "rev-parse", "HEAD^{tree}"], cwd=self.root, check=True, capture_output=True)
         return int(tree.stdout[:8], 16) % ROTATION
 
@@ -78,7 +108,7 @@ class Tree:
         return found
 
     def closure(self, path):
-        """`path` and all that it includes, of the project."""
+        """`path` and all files of the project that it includes, directly or indirectly."""
         seen, waiting = {path}, [path]
         while waiting:
             for included in self.includes(waiting.pop()):
@@ -88,7 +118,7 @@ class Tree:
         return sorted(seen)
 
     def key(self, purpose, path, alone=False):
-        # By its own text alone a file is known whatever else has changed.
+        # With `alone`, the key depends only on the file's own text.
         digest = hashlib.sha256((b"" if alone else self.common) + purpose.encode())
         for each in [path] if alone else self.closure(path):
             digest.update(each.encode() + b"\0" + self.text(each) + b"\0")
@@ -96,14 +126,14 @@ class Tree:
 
 
 class Stamps:
-    """What was found in order. Forgets what was not asked for in 30 days."""
+    """The stamps of files without findings. Deletes stamps that were not used for 30 days."""
 
     SECONDS_KEPT = 30 * 24 * 3600
 
     def __init__(self, directory):
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
-        # As on a new machine.
+        # There are no stamps on a new machine.
         self.were_empty = not any(directory.iterdir())
         now = time.time()
         for stamp in directory.iterdir():
@@ -136,7 +166,7 @@ def each_in_parallel(jobs, function, items):
 
 
 class Unit:
-    """Files that are read as one, and by what it is remembered that they are in order."""
+    """Files that are read as one, and the keys of their stamps."""
 
     def __init__(self, tree, purpose, files, flags=()):
         self.files, self.flags = files, flags
@@ -153,7 +183,7 @@ class Unit:
             stamps.remove("own-" + self.own_key)
 
     def begin_with(self, stamps):
-        """Its text is not a change."""
+        """From now on the unit's present text does not count as changed."""
         stamps.add("own-" + self.own_key)
 
     def is_in_order(self, stamps):
@@ -164,7 +194,7 @@ class Unit:
 
 
 def choose(tree, stamps, everything, units):
-    """Those to be read."""
+    """The units to check."""
     if everything:
         return units
     missing = [unit for unit in units if not unit.is_in_order(stamps)]
@@ -187,8 +217,8 @@ def check_layout(tree, jobs):
     return len(tree.files), findings
 
 
-def check_includes(tree):
-    findings = []
+def check_includes(tree, build):
+    findings = check_forbidden_includes(tree, build)
     for path in tree.files:
         # Precompiled headers include each other.
         if path.startswith("cmake/"):
@@ -199,8 +229,61 @@ def check_includes(tree):
     return len(tree.files), findings
 
 
+def check_forbidden_includes(tree, build):
+    flags = source_flags(tree, build)
+    findings = []
+    for path, header in FORBIDDEN_INCLUDES:
+        if path not in flags:
+            findings.append(f"{path}, of which check.py knows what it must not include, is not built")
+            continue
+        # Not in the root of the tree: it would be searched too.
+        code, output = run(["clang++", "-fsyntax-only", "-x", "c++", *flags[path], "-"], cwd=build,
+                           input=f'#include "{header}"\n')
+        if code == 0 or "file not found" not in output:
+            findings.append(f'{path} may include "{header}", which ARCHITECTURE.md forbids\n{output}')
+    return findings
+
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(#[^)\s]*)?\)")
+NAMED_FILE = re.compile(r"`((?:storage|daemon|client|tools|tests|proto|bench|cmake|examples|docs|packaging)/[\w./]*\.\w+)`(?: \(`(\w+)`\))?")
+
+
+def check_documents(tree):
+    """Links, and in ARCHITECTURE.md each `path/file.cc` and each `path/file.cc` (`Function`)."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=tree.root, check=True, capture_output=True, text=True)
+    documents = [path for path in listed.stdout.split() if (tree.root / path).exists()]
+    findings = []
+    for path in documents:
+        text = (tree.root / path).read_text(encoding="utf-8")
+        for target, _ in LINK.findall(text):
+            if target and "://" not in target and not (tree.root / path).parent.joinpath(target).exists():
+                findings.append(f"{path}: the link to {target} leads nowhere")
+        if path != "ARCHITECTURE.md":
+            continue
+        for name, function in NAMED_FILE.findall(text):
+            if not (tree.root / name).exists():
+                findings.append(f"{path} names {name}, which does not exist")
+            elif function and not re.search(rf"\b{function}\(", (tree.root / name).read_text(encoding="utf-8")):
+                findings.append(f"{path} names {function} of {name}, which has no such function")
+    return len(documents), findings
+
+
+def check_words(tree):
+    listed = subprocess.run(["git", "ls-files", "*.cc", "*.h", "*.md", "*.proto", "*.py", "*.cmake", "*CMakeLists.txt", "dev"],
+                            cwd=tree.root, check=True, capture_output=True, text=True)
+    files = [path for path in listed.stdout.split() if (tree.root / path).is_file() and not path.startswith(WORDS_ANYWHERE)]
+    findings = []
+    for path in files:
+        for number, line in enumerate((tree.root / path).read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+            for word, term, elsewhere in BANNED_WORDS:
+                if (found := re.search(word, line)) and not path.startswith(elsewhere or ("-",)):
+                    findings.append(f'{path}:{number}: "{found.group(0)}": say {term}')
+    return len(files), findings
+
+
 def header_flags(build):
-    # A header by itself may include any other: what its target may include shows where a source file includes it.
+    # A header alone may include any other header; whether its target may include it is checked where a source
+    # file includes the header.
     folders = [*INCLUDE_ROOTS[1:-1], *sorted((build / "include").iterdir())]
     includes = [f"-I{folder}" for folder in folders]
     return ["-std=c++20", "-Wall", "-Wno-pragma-once-outside-header", "-Werror", "-DSPDLOG_COMPILED_LIB",
@@ -210,7 +293,7 @@ def header_flags(build):
 
 
 def source_flags(tree, build):
-    """The flags of each source file that is built."""
+    """The compile flags of each source file."""
     with open(build / "compile_commands.json", encoding="utf-8") as file:
         entries = json.load(file)
     flags = {}
@@ -261,7 +344,7 @@ def check_tidy(tree, build, stamps, jobs, everything):
     def tidy(unit):
         together = build / "tidy" / f"{unit.key}.cc"
         together.write_text("".join(f'#include "{tree.root / path}"\n' for path in unit.files), encoding="utf-8")
-        # What is included counts, and that is source files too.
+        # The header filter matches source files too, because this file includes them.
         code, output = run(["clang-tidy", "--quiet", f"--config-file={tree.root}/.clang-tidy", *checks,
                             f"--header-filter=^({tree.root}|{build}/include/[^/]*)/({'|'.join(TIDIED)})/", str(together),
                             "--", *unit.flags], cwd=tree.root)
@@ -289,7 +372,9 @@ def main():
     wrong, summary = False, []
     for name, check in (
             ("layout", lambda: check_layout(tree, options.jobs)),
-            ("includes", lambda: check_includes(tree)),
+            ("includes", lambda: check_includes(tree, build)),
+            ("documents", lambda: check_documents(tree)),
+            ("words", lambda: check_words(tree)),
             ("clang-tidy", lambda: check_tidy(tree, build, stamps, options.jobs, everything)),
             ("alone", lambda: check_alone(tree, build, stamps, options.jobs, everything))):
         began = time.monotonic()

@@ -6,6 +6,9 @@ add_library(itemdb_options INTERFACE)
 target_compile_options(itemdb_options INTERFACE -Wall -Wextra -Werror=return-type -Wno-unused-parameter -pthread)
 target_compile_definitions(itemdb_options INTERFACE
                            $<TARGET_PROPERTY:spdlog::spdlog,INTERFACE_COMPILE_DEFINITIONS>)
+# __FILE__ begins at the root of the repository: object files are the same in every folder, so ccache finds
+# those of another clone, and messages of failed checks and tests name short paths.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(itemdb_options INTERFACE -Wthread-safety)
 endif()

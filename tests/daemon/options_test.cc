@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/config/settings.h"
 #include "daemon/process/version.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::daemon {
@@ -372,7 +373,7 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
 
 // The example file has every setting in a comment; without the comment marks it is a valid configuration.
 TEST_F(OptionsTest, TheExampleInPackagingHasEverySetting) {
-  std::ifstream example(EXAMPLE_CONFIG_FILE);
+  std::ifstream example(testing::SourcePath("packaging/itemd.toml"));
   std::string uncommented;
   for (std::string line; std::getline(example, line);) {
     const bool setting = line.starts_with("#") && !line.starts_with("# ") && line.size() > 1;

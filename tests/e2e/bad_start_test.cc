@@ -8,6 +8,7 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -93,7 +94,7 @@ TEST_F(BadStartTest, CommandLines) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(::testing::PrintToString(row.arguments));
-    const CommandResult result = RunProgram(ITEMD_PROGRAM, row.arguments);
+    const CommandResult result = RunProgram(testing::ProgramPath("itemd"), row.arguments);
     ExpectError(result, kUsageExit, row.says);
   }
   EXPECT_FALSE(fs::exists(dir)) << "a refused command line makes no directory";
@@ -101,7 +102,7 @@ TEST_F(BadStartTest, CommandLines) {
 
 TEST_F(BadStartTest, DirectoriesThatAreNoDatabase) {
   const auto start = [](const std::string& directory) {
-    return RunProgram(ITEMD_PROGRAM, {"--data-dir", directory, "--listen", "127.0.0.1:0"});
+    return RunProgram(testing::ProgramPath("itemd"), {"--data-dir", directory, "--listen", "127.0.0.1:0"});
   };
   const std::string foreign = directory_.path() + "/foreign";
   fs::create_directory(foreign);
@@ -124,17 +125,18 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
   const std::string dir = directory_.path() + "/other";
   const std::string file = directory_.path() + "/itemd.toml";
   testing::WriteFile(file, "data-dir = '" + dir + "'\nmemory = 'lots'\n");
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file}), kUsageExit,
+  ExpectError(RunProgram(testing::ProgramPath("itemd"), {"--config", file}), kUsageExit,
               {file + ":2: memory", "lots", "512MiB"});
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file, "--check-config"}), kUsageExit,
+  ExpectError(RunProgram(testing::ProgramPath("itemd"), {"--config", file, "--check-config"}), kUsageExit,
               {file + ":2: memory"});
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--config", file + ".missing"}), kIo,
+  ExpectError(RunProgram(testing::ProgramPath("itemd"), {"--config", file + ".missing"}), kIo,
               {file + ".missing", "No such file"});
   const std::vector<std::string> good = {"--data-dir", dir, "--check-config"};
-  EXPECT_EQ(RunProgram(ITEMD_PROGRAM, good).exit_code, 0);
+  EXPECT_EQ(RunProgram(testing::ProgramPath("itemd"), good).exit_code, 0);
 
   const auto with_tls = [&dir](const std::string& certificate, const std::string& key) {
-    return RunProgram(ITEMD_PROGRAM, {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
+    return RunProgram(testing::ProgramPath("itemd"),
+                      {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
   };
   testing::WriteFile(file, "hello");
   ExpectError(with_tls(file, file), kUsageExit, {"--tls-cert: " + file + " holds no certificate"});
@@ -152,7 +154,7 @@ TEST_F(BadStartTest, AFullDisk) {
     GTEST_SKIP() << "may not mount a file system here";
   testing::WriteFile(disk + "/fill", std::string(2 << 20, 'x'));
   const CommandResult result =
-      RunProgram(ITEMD_PROGRAM, {"--data-dir", disk + "/data", "--listen", "127.0.0.1:0"});
+      RunProgram(testing::ProgramPath("itemd"), {"--data-dir", disk + "/data", "--listen", "127.0.0.1:0"});
   EXPECT_EQ(umount(disk.c_str()), 0);
   ExpectError(result, kIo, {"cannot write " + disk + "/data", "No space left on device"});
 }
@@ -160,8 +162,9 @@ TEST_F(BadStartTest, AFullDisk) {
 TEST_F(BadStartTest, ASecondDaemonOnTheSameDirectory) {
   LoadOrderEntry();
   const std::string address_file = directory_.path() + "/second.json";
-  const CommandResult second = RunProgram(
-      ITEMD_PROGRAM, {"--data-dir", data(), "--listen", "127.0.0.1:0", "--address-file", address_file});
+  const CommandResult second =
+      RunProgram(testing::ProgramPath("itemd"),
+                 {"--data-dir", data(), "--listen", "127.0.0.1:0", "--address-file", address_file});
   ExpectError(second, kUnavailable, {data(), "in use"});
   EXPECT_FALSE(fs::exists(address_file));
   // The first daemon continues.
@@ -173,7 +176,7 @@ TEST_F(BadStartTest, OccupiedAddresses) {
   const std::string other = directory_.path() + "/other";
   const std::string socket = "unix:" + directory_.path() + "/itemd.sock";
   const auto start = [&other](const std::string& address) {
-    return RunProgram(ITEMD_PROGRAM, {"--data-dir", other, "--listen", address});
+    return RunProgram(testing::ProgramPath("itemd"), {"--data-dir", other, "--listen", address});
   };
   ExpectError(start(daemon_.endpoint()), kUnavailable, {daemon_.endpoint(), "another process"});
   ExpectError(start("unix:/nonexistent/itemd.sock"), kUnavailable, {"/nonexistent/itemd.sock"});
@@ -187,14 +190,16 @@ TEST_F(BadStartTest, OccupiedAddresses) {
   ExpectError(start(socket), kUnavailable, {directory_.path() + "/itemd.sock", "another process"});
   EXPECT_EQ(Itemctl({"status"}).exit_code, 0);
   // One bad address is enough to refuse the start, and the database is closed again.
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--data-dir", other, "--listen", "127.0.0.1:0", "--listen", socket}),
+  ExpectError(RunProgram(testing::ProgramPath("itemd"),
+                         {"--data-dir", other, "--listen", "127.0.0.1:0", "--listen", socket}),
               kUnavailable, {"itemd.sock"});
 }
 
 TEST_F(BadStartTest, AnAddressFileThatCannotBeWritten) {
-  ExpectError(RunProgram(ITEMD_PROGRAM, {"--data-dir", directory_.path() + "/other", "--listen",
-                                         "127.0.0.1:0", "--address-file", "/nonexistent/itemd.json"}),
-              kIo, {"/nonexistent/itemd.json"});
+  ExpectError(
+      RunProgram(testing::ProgramPath("itemd"), {"--data-dir", directory_.path() + "/other", "--listen",
+                                                 "127.0.0.1:0", "--address-file", "/nonexistent/itemd.json"}),
+      kIo, {"/nonexistent/itemd.json"});
 }
 
 // The invariants FormatKnown and AckMeansDurable. Damaged, missing or truncated files are found at the start.

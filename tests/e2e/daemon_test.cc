@@ -10,6 +10,7 @@
 #include "tests/e2e/kill9_model.h"
 #include "tests/processes/raw_client.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -203,10 +204,10 @@ TEST_F(DaemonTest, SigintStopsToo) {
 }
 
 TEST_F(DaemonTest, HelpAndVersionGoToStdout) {
-  const CommandResult version = RunProgram(ITEMD_PROGRAM, {"--version"});
+  const CommandResult version = RunProgram(testing::ProgramPath("itemd"), {"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_THAT(version.out, MatchesRegex("itemd [0-9]+\\.[0-9]+\\.[0-9]+\n"));
-  const CommandResult help = RunProgram(ITEMD_PROGRAM, {"--help"});
+  const CommandResult help = RunProgram(testing::ProgramPath("itemd"), {"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* part : {"--data-dir", "--listen", "--address-file", "--recover", "Exit codes"}) {
     EXPECT_THAT(help.out, HasSubstr(part));

@@ -1,4 +1,5 @@
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 
@@ -6,7 +7,7 @@ CommandResult E2eTest::Itemctl(std::vector<std::string> arguments, const std::st
   if (arguments.empty() || arguments.front() != "--endpoint") {
     arguments.insert(arguments.begin(), {"--endpoint", daemon_.endpoint()});
   }
-  return RunProgram(ITEMCTL_PROGRAM, arguments, input);
+  return RunProgram(testing::ProgramPath("itemctl"), arguments, input);
 }
 
 }  // namespace itemdb::e2e

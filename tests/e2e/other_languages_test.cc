@@ -11,6 +11,7 @@
 #include "itemdb/v1/tables.pb.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/processes/raw_client.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -67,8 +68,10 @@ class OtherLanguagesTest : public E2eTest {
   void CompareWithPython() {
     std::string input;
     for (const Call& call : calls_) input += call.method + " " + ToHex(call.request) + "\n";
-    const CommandResult python =
-        RunProgram(kPython, {PYTHON_CLIENT, PYTHON_MESSAGES, daemon_.endpoint()}, input);
+    const CommandResult python = RunProgram(kPython,
+                                            {testing::SourcePath("tests/e2e/python_client.py"),
+                                             testing::BuildPath("tests/e2e/python"), daemon_.endpoint()},
+                                            input);
     ASSERT_EQ(python.exit_code, 0) << python.err;
     const std::vector<Json> lines = ParseLines(python.out);
     ASSERT_EQ(lines.size(), calls_.size());

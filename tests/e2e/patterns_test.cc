@@ -6,6 +6,7 @@
 // SK, and 25.00 is the number 25.
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/processes/recording_proxy.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -225,7 +226,7 @@ TEST_F(PatternsTest, NoPatternScans) {
     SCOPED_TRACE(pattern.name);
     std::vector<std::string> command = CommandOf(pattern);
     command.insert(command.begin(), {"--endpoint", proxy.endpoint()});
-    const CommandResult result = RunProgram(ITEMCTL_PROGRAM, command);
+    const CommandResult result = RunProgram(testing::ProgramPath("itemctl"), command);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(Json(ParseLines(result.out)), Json::parse(pattern.items));
     const std::vector<std::string> calls = proxy.TakeCalls();

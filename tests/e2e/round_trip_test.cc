@@ -1,5 +1,6 @@
 // Items of all ten types through itemctl and back.
 #include "tests/e2e/e2e_fixture.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -58,7 +59,7 @@ class RoundTripTest : public E2eTest {
 
 TEST_F(RoundTripTest, TypedItemsKeepEveryTypeThroughAPipe) {
   ASSERT_EQ(Itemctl({"item", "put", "from", "-"}, kEveryType).exit_code, 0);
-  const std::string tool = std::string(ITEMCTL_PROGRAM) + " --endpoint " + daemon_.endpoint();
+  const std::string tool = testing::ProgramPath("itemctl") + " --endpoint " + daemon_.endpoint();
   const CommandResult copied = RunProgram(
       "/bin/sh",
       {"-c", tool + " item get --typed from '{\"id\": \"every\"}' | " + tool + " item put into -"});

@@ -8,6 +8,7 @@
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -120,7 +121,7 @@ TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   const std::string out_path = directory_.path() + "/tail.out";
   const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
   const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ChildProcess tail(ITEMCTL_PROGRAM,
+  ChildProcess tail(testing::ProgramPath("itemctl"),
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Things",
                      "--from", "1", "--follow"},
                     {.in = in.get(), .out = out.get(), .err = out.get()});
@@ -152,7 +153,7 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
   const std::string out_path = directory_.path() + "/tail.out";
   const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
   const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ChildProcess tail(ITEMCTL_PROGRAM,
+  ChildProcess tail(testing::ProgramPath("itemctl"),
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Quiet",
                      "--from", "1", "--follow"},
                     {.in = in.get(), .out = out.get(), .err = out.get()});

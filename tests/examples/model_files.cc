@@ -3,6 +3,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/support/paths.h"
 #include "tools/json/item_json.h"
 #include "tools/json/json_value.h"
 
@@ -13,7 +14,7 @@ absl::StatusOr<tools::ModelFolder> ReadModel(const std::string& model) {
   std::ostringstream out, err;
   tools::Session session;
   tools::Context context(tools::GlobalOptions{}, {.in = in, .out = out, .err = err}, &session);
-  return tools::ReadModelFolder(context, std::string(EXAMPLES_DIRECTORY) + "/" + model);
+  return tools::ReadModelFolder(context, testing::SourcePath("examples/" + model));
 }
 
 absl::Status LoadModel(const Client& client, const std::string& model) {

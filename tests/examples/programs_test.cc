@@ -16,6 +16,7 @@
 #include "tests/processes/child_process.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/processes/recording_proxy.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::examples {
@@ -78,8 +79,7 @@ class ProgramsTest : public ::testing::Test {
   }
 
   static std::string RunWith(const std::string& program, const std::vector<std::string>& arguments) {
-    const e2e::CommandResult result =
-        e2e::RunProgram(std::string(PROGRAMS_DIRECTORY) + "/" + program, arguments);
+    const e2e::CommandResult result = e2e::RunProgram(testing::ProgramPath(program), arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err << result.out;
     return result.out;
   }
@@ -287,7 +287,7 @@ TEST_F(ProgramsTest, ManyOrdersAreFoundInTheirShards) {
 
 TEST_F(ProgramsTest, AnArgumentThatIsNotAllowedIsNamed) {
   const auto run = [](std::vector<std::string> arguments) {
-    return e2e::RunProgram(std::string(PROGRAMS_DIRECTORY) + "/example_one_to_many", arguments);
+    return e2e::RunProgram(testing::ProgramPath("example_one_to_many"), arguments);
   };
   EXPECT_THAT(run({"--shops", "5"}).err, HasSubstr("no option --shops"));
   EXPECT_THAT(run({"--stores", "many"}).err, HasSubstr("--stores needs a whole number"));

@@ -11,6 +11,7 @@
 
 #include "storage/base/check.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::e2e {
 
@@ -42,7 +43,7 @@ void DaemonProcess::Launch(const std::vector<std::string>& more_arguments) {
       open((directory_ + "/itemd.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   logged_before_ = log().size();
   process_ = std::make_unique<ChildProcess>(
-      ITEMD_PROGRAM, Arguments(more_arguments),
+      testing::ProgramPath("itemd"), Arguments(more_arguments),
       ChildProcess::Streams{.in = nothing.get(), .out = log_file.get(), .err = log_file.get()});
 }
 
@@ -73,7 +74,7 @@ absl::Status DaemonProcess::AwaitServing() {
 }
 
 CommandResult DaemonProcess::RunToEnd(const std::vector<std::string>& more_arguments) {
-  return RunProgram(ITEMD_PROGRAM, Arguments(more_arguments));
+  return RunProgram(testing::ProgramPath("itemd"), Arguments(more_arguments));
 }
 
 void DaemonProcess::Signal(int signal) { process_->Signal(signal); }

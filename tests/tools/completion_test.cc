@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/processes/child_process.h"
+#include "tests/support/paths.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/shell/all_commands.h"
 
@@ -81,8 +82,8 @@ TEST(Complete, IsSilentWithoutADaemon) {
 class ShellCompletion : public ::testing::Test {
  protected:
   e2e::CommandResult Run(const std::string& shell, const std::string& script) {
-    const std::string path =
-        std::filesystem::path(ITEMCTL_PROGRAM).parent_path().string() + ":" + std::getenv("PATH");
+    const std::string path = std::filesystem::path(testing::ProgramPath("itemctl")).parent_path().string() +
+                             ":" + std::getenv("PATH");
     return e2e::RunProgram("/usr/bin/env",
                            {"PATH=" + path, "ITEMCTL_ENDPOINT=" + daemon_.endpoint(), shell, "-c", script});
   }

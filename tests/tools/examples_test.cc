@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/processes/child_process.h"
+#include "tests/support/paths.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/help.h"
@@ -72,7 +73,8 @@ TEST(Examples, EveryOptionSaysItsDefault) {
 }
 
 TEST(Examples, AllSucceedAgainstARealDaemon) {
-  const std::filesystem::path directory = std::filesystem::path(ITEMCTL_PROGRAM).parent_path();
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::ProgramPath("itemctl")).parent_path();
   const std::string path = directory.string() + ":" + std::getenv("PATH");
   const CommandTable table(RegisterAllCommands);
   int examples = 0;

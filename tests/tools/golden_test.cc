@@ -19,6 +19,7 @@
 #include "itemdb/order_entry.h"
 #include "tests/processes/daemon_process.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/cli/command_table.h"
 #include "tools/shell/all_commands.h"
@@ -294,7 +295,7 @@ std::vector<Case> Cases() {
 
 // Replaces EXAMPLES/... and DIRECTORY/... in the arguments of a case by the real paths.
 std::string RealPath(const std::string& argument, const std::string& directory) {
-  if (argument.starts_with("EXAMPLES/")) return EXAMPLES_DIRECTORY + argument.substr(8);
+  if (argument.starts_with("EXAMPLES/")) return testing::SourcePath("examples") + argument.substr(8);
   return argument.starts_with("DIRECTORY/") ? directory + argument.substr(9) : argument;
 }
 
@@ -303,8 +304,9 @@ std::string Stable(std::string text, const std::string& endpoint, const std::str
   const auto replace = [&text](const char* pattern, const char* by) {
     text = std::regex_replace(text, std::regex(pattern), by);
   };
-  for (const auto& [own, common] :
-       {std::pair(endpoint, "ENDPOINT"), {EXAMPLES_DIRECTORY, "EXAMPLES"}, {directory, "DIRECTORY"}}) {
+  for (const auto& [own, common] : {std::pair(endpoint, "ENDPOINT"),
+                                    {testing::SourcePath("examples"), "EXAMPLES"},
+                                    {directory, "DIRECTORY"}}) {
     for (size_t at; (at = text.find(own)) != std::string::npos;) text.replace(at, own.size(), common);
   }
   replace("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID");
@@ -375,7 +377,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
 std::string GoldenPath(const std::string& command) {
   std::string name = command;
   std::replace(name.begin(), name.end(), ' ', '_');
-  return GOLDEN_DIRECTORY "/" + name + ".txt";
+  return testing::SourcePath("tests/tools/golden/" + name + ".txt");
 }
 
 TEST(Golden, EveryCommandPrintsWhatItsFileSays) {

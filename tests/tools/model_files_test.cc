@@ -11,6 +11,7 @@
 
 #include "tests/processes/child_process.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 #include "tests/tools/model_fixture.h"
 #include "tools/json/item_json.h"
 #include "tools/model/model_answer.h"
@@ -57,7 +58,7 @@ std::vector<std::string> Summary(const ModelFolder& folder) {
 TEST(ModelFolder, WhatIsWrittenIsWhatWasRead) {
   for (const char* example : {"order_entry", "adjacency_list", "ecommerce_single_table", "one_to_many"}) {
     SCOPED_TRACE(example);
-    absl::StatusOr<ModelFolder> folder = Read(std::string(EXAMPLES_DIRECTORY) + "/" + example);
+    absl::StatusOr<ModelFolder> folder = Read(testing::SourcePath(absl::StrCat("examples/", example)));
     ASSERT_TRUE(folder.ok()) << folder.status();
     TableDefinition& settings = folder->tables.front().definition;
     settings.stream_enabled = true;
@@ -205,7 +206,7 @@ class ModelImport : public Model {
     return Call({"model", "import", directory_.path() + "/workbench.json", directory_.path() + "/" + name});
   }
 
-  const std::string library_ = testing::ReadFile(std::string(EXAMPLES_DIRECTORY) + "/workbench/library.json");
+  const std::string library_ = testing::ReadFile(testing::SourcePath("examples/workbench/library.json"));
 };
 
 TEST_F(ModelImport, AWorkbenchModelBecomesAFolderThatCanBeAppliedAndRun) {

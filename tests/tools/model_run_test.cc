@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 #include "tests/tools/model_fixture.h"
 
 namespace itemdb::tools {
@@ -44,7 +45,7 @@ TEST_F(Model, EveryPatternOfEveryExampleHasItsAnswerAndNoneScans) {
   size_t answered = 0;
   for (const char* example : {"order_entry", "adjacency_list", "ecommerce_single_table", "one_to_many"}) {
     SCOPED_TRACE(example);
-    const std::string folder = std::string(EXAMPLES_DIRECTORY) + "/" + example;
+    const std::string folder = testing::SourcePath(absl::StrCat("examples/", example));
     ASSERT_EQ(Call({"model", "apply", folder}).exit_code, 0);
     EXPECT_EQ(Call({"model", "check", folder}).exit_code, 0);
     const Outcome outcome = Call({"model", "run", folder});
@@ -58,7 +59,7 @@ TEST_F(Model, EveryPatternOfEveryExampleHasItsAnswerAndNoneScans) {
 }
 
 TEST_F(Model, AWrongAnswerDiffersAndIsShown) {
-  const std::string example = std::string(EXAMPLES_DIRECTORY) + "/ecommerce_single_table";
+  const std::string example = testing::SourcePath("examples/ecommerce_single_table");
   const std::string copy = directory_.path() + "/copy";
   std::filesystem::copy(example, copy);
   const std::string patterns = testing::ReadFile(example + "/patterns.json");

@@ -1,4 +1,5 @@
 #include "tests/tools/real_daemon.h"
+#include "tests/support/paths.h"
 
 #include <filesystem>
 #include <fstream>
@@ -28,7 +29,7 @@ RealDaemon::RealDaemon() {
   const absl::Status started = daemon_.Start();
   EXPECT_TRUE(started.ok()) << started;
   std::ofstream(directory() + "/books.json") << kBooksDocument;
-  std::filesystem::create_directory_symlink(EXAMPLES_DIRECTORY, directory() + "/examples");
+  std::filesystem::create_directory_symlink(testing::SourcePath("examples"), directory() + "/examples");
   const std::vector<std::pair<std::vector<std::string>, std::string>> steps = {
       {{"order-entry", "load"}, ""},
       {{"table", "create", "-f", "-"}, kMusicDocument},

@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "tests/processes/child_process.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::tools {
 
 Terminal::Terminal(const std::vector<std::string>& arguments, const std::string& directory) {
-  std::vector<std::string> words = {ITEMCTL_PROGRAM};
+  std::vector<std::string> words = {testing::ProgramPath("itemctl")};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

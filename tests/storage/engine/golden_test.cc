@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/storage/engine/golden_contents.h"
 #include "tests/support/files.h"
+#include "tests/support/paths.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_database.h"
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 class GoldenDirectoryTest : public ::testing::Test {
  protected:
   GoldenDirectoryTest() {
-    fs::copy(fs::path(ITEMDB_GOLDEN_V2) / "data", directory_.path() + "/data", fs::copy_options::recursive);
+    fs::copy(SourcePath("tests/storage/golden_v2/data"), directory_.path() + "/data",
+             fs::copy_options::recursive);
     // The source may be a read-only checkout.
     for (const auto& entry : fs::recursive_directory_iterator(directory_.path())) {
       fs::permissions(entry.path(), fs::perms::owner_all, fs::perm_options::add);
@@ -32,7 +34,9 @@ class GoldenDirectoryTest : public ::testing::Test {
     options_.file_system = disk;
   }
 
-  static std::string ExpectedContents() { return ReadFile(fs::path(ITEMDB_GOLDEN_V2) / "contents.txt"); }
+  static std::string ExpectedContents() {
+    return ReadFile(SourcePath("tests/storage/golden_v2/contents.txt"));
+  }
 
   TemporaryDirectory directory_;
   DatabaseOptions options_;
@@ -103,7 +107,7 @@ std::map<std::string, std::string> Everything(const std::string& directory) {
 TEST(GoldenDirectory, OfVersion1IsRefusedAndNotTouched) {
   TemporaryDirectory directory;
   const std::string data = directory.path() + "/data";
-  fs::copy(fs::path(ITEMDB_GOLDEN_V1) / "data", data, fs::copy_options::recursive);
+  fs::copy(SourcePath("tests/storage/golden_v1/data"), data, fs::copy_options::recursive);
   for (const bool has_watermark : {true, false}) {
     if (!has_watermark) fs::remove(data + "/WATERMARK");
     const std::map<std::string, std::string> before = Everything(data);

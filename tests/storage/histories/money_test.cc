@@ -14,6 +14,7 @@
 #include "tests/processes/child_process.h"
 #include "tests/storage/histories/bank.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/paths.h"
 #include "tests/support/repetitions.h"
 #include "tests/support/statistics.h"
 #include "tests/support/test_database.h"
@@ -67,7 +68,7 @@ class BankProcess {
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
     lines_ = e2e::Descriptor(ends[0]);
     e2e::Descriptor write_end(ends[1]);
-    child_.emplace(BANK_PROCESS, std::vector<std::string>{directory},
+    child_.emplace(testing::ProgramPath("bank_process"), std::vector<std::string>{directory},
                    e2e::ChildProcess::Streams{STDIN_FILENO, ends[1], STDERR_FILENO});
   }
 

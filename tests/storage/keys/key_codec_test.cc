@@ -15,6 +15,7 @@
 #include "tests/storage/values/decimal_oracle.h"
 #include "tests/storage/values/random_item.h"
 #include "tests/storage/values/test_seed.h"
+#include "tests/support/paths.h"
 
 namespace itemdb::storage {
 namespace {
@@ -79,7 +80,7 @@ constexpr ValueType kKeyTypes[] = {ValueType::kS, ValueType::kN, ValueType::kB};
 
 // Reviewed by eye and never regenerated, because stored keys have these bytes.
 TEST(KeyCodec, WritesTheGoldenBytes) {
-  std::ifstream file(ITEMDB_GOLDEN_DIR "/key_codec.golden");
+  std::ifstream file(testing::SourcePath("tests/storage/keys/key_codec.golden"));
   ASSERT_TRUE(file.is_open());
   int count = 0;
   for (std::string line; std::getline(file, line);) {

@@ -6,9 +6,6 @@ add_library(itemdb_options INTERFACE)
 target_compile_options(itemdb_options INTERFACE -Wall -Wextra -Werror=return-type -Wno-unused-parameter -pthread)
 target_compile_definitions(itemdb_options INTERFACE
                            $<TARGET_PROPERTY:spdlog::spdlog,INTERFACE_COMPILE_DEFINITIONS>)
-# __FILE__ begins at the root of the repository: object files are the same in every folder, so ccache finds
-# those of another clone, and messages of failed checks and tests name short paths.
-add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(itemdb_options INTERFACE -Wthread-safety)
 endif()
@@ -49,16 +46,31 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # ccache caches files that use a precompiled header only with these two relaxations.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-               CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+  set(launcher ${CMAKE_SOURCE_DIR}/cmake/ccache.sh ${CCACHE_PROGRAM} ${CMAKE_SOURCE_DIR})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+      # Clang stores absolute paths in precompiled headers. ccache passes relative ones, which
+      # -working-directory makes absolute; this directory is that of the build in every clone.
+      add_compile_options(-working-directory=/proc/self/cwd)
+    endif()
   else()
     add_compile_options(-fpch-preprocess)
   endif()
+endif()
+
+# Object files are the same in every folder, so ccache finds those of another clone. __FILE__ begins at the root
+# of the repository. Clang also maps the paths of debug information and coverage.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  file(RELATIVE_PATH ITEMDB_ROOT_OF_BUILD ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=${ITEMDB_ROOT_OF_BUILD})
+  # ccache must see the paths of precompiled headers, which CMake hides behind -Xclang.
+  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -include <PCH_HEADER> -x c++-header)
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
+else()
+  add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 endif()
 
 find_program(MOLD_PROGRAM mold)

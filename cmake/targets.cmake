@@ -8,6 +8,17 @@
 set(ITEMDB_UNITY_FILES 24)
 set(ITEMDB_UNITY_TEST_FILES 40)
 
+# Includes are spelled from the root of the repository, but the root is not an include directory. Each target
+# has a folder with symbolic links to its headers, such as
+# build/PRESET/include/itemdb_keys/storage/keys/key_codec.h. The include directories of a target are its own
+# folder of links and those of the targets that it links; any other include does not build.
+#
+# A new source folder calls itemdb_library, or itemdb_headers for a target declared by hand. To include the
+# headers of a target, link it. A header belongs to exactly one target, so it has one path.
+set(ITEMDB_HEADERS ${CMAKE_BINARY_DIR}/include)
+file(REMOVE_RECURSE ${ITEMDB_HEADERS})
+file(MAKE_DIRECTORY ${ITEMDB_HEADERS}/precompiled)
+
 # itemdb_precompiled(NAME [TEST] library...): precompiles cmake/precompiled/NAME.h for targets that link at
 # least these libraries, with the compile options of products, or with TEST those of tests.
 function(itemdb_precompiled name)
@@ -15,7 +26,11 @@ function(itemdb_precompiled name)
   set(target itemdb_precompiled_${name})
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/cmake/precompiled/empty.cc)
   target_link_libraries(${target} PRIVATE itemdb_options ${arg_UNPARSED_ARGUMENTS})
-  target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled/${name}.h)
+  # Found through a link in the build folder, because CMake would write the absolute path of a file into the
+  # header that it makes.
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/cmake/precompiled ${ITEMDB_HEADERS}/precompiled/itemdb_precompiled SYMBOLIC)
+  target_include_directories(${target} PRIVATE ${ITEMDB_HEADERS}/precompiled)
+  target_precompile_headers(${target} PRIVATE <itemdb_precompiled/${name}.h>)
   if(arg_TEST)
     target_compile_options(${target} PRIVATE ${ITEMDB_TEST_OPTIONS})
   endif()
@@ -27,16 +42,6 @@ function(itemdb_precompile target name)
     target_precompile_headers(${target} REUSE_FROM itemdb_precompiled_${name})
   endif()
 endfunction()
-
-# Includes are spelled from the root of the repository, but the root is not an include directory. Each target
-# has a folder with symbolic links to its headers, such as
-# build/PRESET/include/itemdb_keys/storage/keys/key_codec.h. The include directories of a target are its own
-# folder of links and those of the targets that it links; any other include does not build.
-#
-# A new source folder calls itemdb_library, or itemdb_headers for a target declared by hand. To include the
-# headers of a target, link it. A header belongs to exactly one target, so it has one path.
-set(ITEMDB_HEADERS ${CMAKE_BINARY_DIR}/include)
-file(REMOVE_RECURSE ${ITEMDB_HEADERS})
 
 # itemdb_headers(TARGET PUBLIC|PRIVATE|INTERFACE header...): TARGET may include these headers of the current
 # folder. Targets that link TARGET may include them too, unless they are PRIVATE.

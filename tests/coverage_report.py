@@ -1,9 +1,9 @@
 """Reports the coverage of storage/ by its tests from llvm-cov's export; `./dev coverage` runs it.
 
-    coverage_report.py EXPORT ROOT
+    coverage_report.py EXPORT BUILD ROOT
 
-Prints the lines and branches of each folder, then every branch of storage/keys and storage/indexes that is never
-taken. A condition has two branches. Branches inside the macros that return an error (ITEMDB_RETURN_IF_ERROR,
+File names in the export are relative to the folder BUILD. Prints the lines and branches of each folder, then every branch
+of storage/keys and storage/indexes that is never taken. A condition has two branches. Branches inside the macros that return an error (ITEMDB_RETURN_IF_ERROR,
 ITEMDB_ASSIGN_OR_RETURN) or end the process (ITEMDB_CHECK) are not counted, as exception edges are not counted in
 other languages. The exit code is 1 if fewer lines are reached than the goal.
 """
@@ -31,13 +31,14 @@ def percent(part, whole):
     return 100.0 * part / whole if whole else 100.0
 
 
-def main(export_path, root):
+def main(export_path, build, root):
     with open(export_path, encoding="utf-8") as export:
         files = json.load(export)["data"][0]["files"]
     folders = collections.defaultdict(lambda: [0, 0, 0, 0])
     never = []
     for file in sorted(files, key=lambda file: file["filename"]):
-        path = os.path.relpath(file["filename"], root)
+        source_path = os.path.join(build, file["filename"])
+        path = os.path.relpath(source_path, root)
         if not path.startswith("storage/"):
             continue
         branches = branches_of(file)
@@ -50,7 +51,7 @@ def main(export_path, root):
             total[2] += sum(1 for count in ways if count > 0)
             total[3] += len(ways)
         if path.startswith(BRANCH_FOLDERS):
-            with open(file["filename"], encoding="utf-8") as source:
+            with open(source_path, encoding="utf-8") as source:
                 text = source.read().split("\n")
             for (line, column), counts in sorted(branches.items()):
                 for count, way in zip(counts, ("true", "false")):
@@ -73,4 +74,4 @@ def main(export_path, root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

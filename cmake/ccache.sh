@@ -1,0 +1,17 @@
+#!/bin/sh
+# Runs a compiler through ccache: ccache.sh CCACHE ROOT COMPILER ARGUMENT...
+# ROOT is the root of the repository; paths below it are hashed relative to the build folder, so that one clone
+# finds what another one compiled.
+ccache=$1
+export CCACHE_BASEDIR="$2"
+shift 2
+export CCACHE_NOHASHDIR=1
+# Files that use a precompiled header are cached only with these two relaxations.
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+# Clang would read a precompiled header of before while it makes it anew.
+previous=
+for argument; do
+  case "$previous $argument" in "-o "*.pch) rm -f "$argument" ;; esac
+  previous=$argument
+done
+exec "$ccache" "$@"

@@ -10,8 +10,14 @@ export CCACHE_NOHASHDIR=1
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 # Clang would read a precompiled header of before while it makes it anew.
 previous=
+dependencies=
 for argument; do
-  case "$previous $argument" in "-o "*.pch) rm -f "$argument" ;; esac
+  case "$previous $argument" in
+    "-o "*.pch) rm -f "$argument" ;;
+    "-MF "*) dependencies=$argument ;;
+  esac
   previous=$argument
 done
-exec "$ccache" "$@"
+"$ccache" "$@" || exit
+# ninja knows generated headers by their paths in the build folder.
+[ -z "$dependencies" ] || sed -i 's|/proc/self/cwd/||g' "$dependencies"

@@ -78,8 +78,8 @@ OrderStore::OrderStore(std::unique_ptr<storage::DirectoryLock> lock, storage::Re
 }
 
 std::shared_ptr<const storage::ReadView> OrderStore::View() const {
-  return std::make_shared<const storage::ReadView>(ordering_.store, ordering_.catalog,
-                                                   ordering_.next_sequence - 1, ordering_.next_group - 1);
+  return std::make_shared<const storage::ReadView>(
+      ordering_.store, ordering_.catalog, ordering_.next_sequence - 1, ordering_.next_group_number - 1);
 }
 
 absl::StatusOr<std::string> OrderStore::KeyOf(const std::string& get_request) const {
@@ -95,16 +95,16 @@ absl::StatusOr<std::string> OrderStore::BatchOf(const std::string& put_request) 
   if (!request.ParseFromString(put_request)) return absl::InternalError("a request does not decode");
   ITEMDB_ASSIGN_OR_RETURN(storage::PreparedAction action,
                           storage::PrepareAction(storage::ActionKind::kPut, request, catalog()));
-  action.prefetched.group = ordering_.next_group;
+  action.prefetched.group_number = ordering_.next_group_number;
   std::unique_ptr<storage::WriteUnit> unit = MakeUnit(std::move(action));
   storage::CommitGroup group(&ordering_);
   unit->Apply(group);
 
   const storage::Store& store = *ordering_.store;
   FamilyFilter filter({store.items(), store.global_entries(), store.local_entries(), store.changes()});
-  rocksdb::Status status = group.Finish().Iterate(&filter);
+  rocksdb::Status status = group.SealBatch().Iterate(&filter);
   if (!status.ok()) return storage::FromRocksDB("cannot read a write batch", status);
-  group.Commit();
+  group.InstallState();
   return filter.Take();
 }
 
@@ -112,7 +112,7 @@ std::unique_ptr<storage::WriteUnit> MakeUnit(storage::PreparedAction action) {
   std::vector<storage::PreparedAction> actions;
   actions.push_back(std::move(action));
   return std::make_unique<storage::WriteUnit>(storage::WriteUnit::Mode::kIndependent, std::move(actions),
-                                              [](storage::WriteUnit::Outcome) {});
+                                              [](storage::WriteUnit::UnitResult) {});
 }
 
 absl::StatusOr<std::vector<std::string>> MakeOrderBatches(const std::string& directory,

@@ -79,7 +79,7 @@ absl::StatusOr<Costs> PutInGroups(OrderStore& store, const Requests& requests, i
           storage::LookupItem(*view, *action.table, action.key.encoded, storage::ReadTier::kCacheOnly));
       if (lookup.would_block || lookup.item.has_value())
         return absl::InternalError("there is such an order already");
-      action.prefetched.group = view->group();
+      action.prefetched.group_number = view->group_number();
     }
     charge(kRead);
 
@@ -88,14 +88,14 @@ absl::StatusOr<Costs> PutInGroups(OrderStore& store, const Requests& requests, i
     last = ThreadCpu();
     storage::CommitGroup group(&store.ordering());
     for (const auto& unit : units) unit->Apply(group);
-    rocksdb::WriteBatch& batch = group.Finish();
+    rocksdb::WriteBatch& batch = group.SealBatch();
     charge(kOrder);
 
     rocksdb::Status written = store.db()->Write(rocksdb::WriteOptions(), &batch);
     if (!written.ok()) return storage::FromRocksDB("cannot write", written);
     charge(kCommit);
 
-    group.Commit();
+    group.InstallState();
     view = store.View();
     charge(kPublish);
   }

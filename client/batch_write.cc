@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/cancellation.h"
+#include "client/cancel_callback.h"
 #include "client/convert.h"
 #include "client/core.h"
 #include "client/encode.h"
@@ -120,7 +120,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
   }
 
   void Start() {
-    cancellation_.emplace(options_.cancel, [weak = weak_from_this()] {
+    cancel_callback_.emplace(options_.cancel, [weak = weak_from_this()] {
       if (std::shared_ptr<BatchWriteCall> self = weak.lock()) self->EndPause();
     });
     Send();
@@ -220,7 +220,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
 
   void End(absl::Status status) {
     CallbackScope scope;
-    cancellation_.reset();
+    cancel_callback_.reset();
     core_.reset();
     Callback<BatchWriteItemResult> callback = std::move(callback_);
     if (status.ok()) {
@@ -242,7 +242,7 @@ class BatchWriteCall : public std::enable_shared_from_this<BatchWriteCall> {
   std::vector<size_t> left_;  // Positions of the unsent writes, in order.
   BatchWriteItemResult result_;
   int rounds_without_progress_ = 0;
-  std::optional<Cancellation> cancellation_;
+  std::optional<CancelCallback> cancel_callback_;
 
   std::mutex mutex_;
   bool paused_ = false;  // Guarded by mutex_.

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "absl/time/clock.h"
-#include "client/cancellation.h"
+#include "client/cancel_callback.h"
 
 namespace itemdb {
 namespace {
@@ -60,8 +60,8 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
         deadline_(deadline),
         done_(std::move(done)) {}
 
-  void Start(const std::optional<CancelToken>& token) {
-    cancellation_.emplace(token, [weak = weak_from_this()] {
+  void Run(const std::optional<CancelToken>& token) {
+    cancel_callback_.emplace(token, [weak = weak_from_this()] {
       if (std::shared_ptr<RetriedCall> self = weak.lock()) self->Cancel();
     });
     Attempt();
@@ -79,13 +79,13 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
       }
       attempt = ++attempts_;
     }
-    // The call may end, and reset core_, before Start has returned.
+    // The call may end, and reset core_, before Send has returned.
     const std::shared_ptr<ClientCore> core = core_;
-    Transport::Cancel cancel = core->transport_->Start(
-        {.method = method_, .kind = kind_, .request = request_, .deadline = deadline_},
-        [self = shared_from_this()](absl::Status status, std::string_view reply) {
-          self->AttemptEnded(std::move(status), reply);
-        });
+    Transport::Cancel cancel =
+        core->transport_->Send({.method = method_, .kind = kind_, .request = request_, .deadline = deadline_},
+                               [self = shared_from_this()](absl::Status status, std::string_view reply) {
+                                 self->AttemptEnded(std::move(status), reply);
+                               });
     bool cancel_now = false;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -100,9 +100,10 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
 
   void AttemptEnded(absl::Status status, std::string_view reply) {
     if (status.ok()) return Finish(std::move(status), reply);
-    const Verdict verdict = Judge(status, kind_);
-    if (verdict == Verdict::kUnknown) may_be_applied_ = true;
-    const bool may_repeat = verdict == Verdict::kRetry || (verdict == Verdict::kUnknown && has_token_);
+    const Retryability retryability = ClassifyForRetry(status, kind_);
+    if (retryability == Retryability::kUnknown) may_be_applied_ = true;
+    const bool may_repeat =
+        retryability == Retryability::kRetry || (retryability == Retryability::kUnknown && has_token_);
     {
       std::lock_guard<std::mutex> lock(mutex_);
       const absl::Time next = absl::Now() + Backoff(retry_, attempts_, Random(), RetryAfterOf(status));
@@ -152,12 +153,13 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   absl::Status Final(absl::Status status) const {
     if (!may_be_applied_ || ReasonOf(status) == kReasonWriteOutcomeUnknown) return status;
     // A daemon that cannot read its own data, or has an internal error, does not know the outcome either.
-    const bool is_verdict_on_the_write =
-        Judge(status, kind_) == Verdict::kFinal && status.code() != absl::StatusCode::kCancelled &&
-        status.code() != absl::StatusCode::kDeadlineExceeded &&
-        status.code() != absl::StatusCode::kResourceExhausted &&
-        status.code() != absl::StatusCode::kInternal && status.code() != absl::StatusCode::kDataLoss;
-    if (is_verdict_on_the_write) return status;
+    const bool is_definite_refusal = ClassifyForRetry(status, kind_) == Retryability::kFinal &&
+                                     status.code() != absl::StatusCode::kCancelled &&
+                                     status.code() != absl::StatusCode::kDeadlineExceeded &&
+                                     status.code() != absl::StatusCode::kResourceExhausted &&
+                                     status.code() != absl::StatusCode::kInternal &&
+                                     status.code() != absl::StatusCode::kDataLoss;
+    if (is_definite_refusal) return status;
     return MakeError(status.code() == absl::StatusCode::kCancelled ? absl::StatusCode::kCancelled
                                                                    : absl::StatusCode::kUnknown,
                      kReasonWriteOutcomeUnknown,
@@ -167,7 +169,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   }
 
   void Finish(absl::Status status, std::string_view reply) {
-    cancellation_.reset();
+    cancel_callback_.reset();
     Transport::Done done = std::move(done_);
     core_.reset();
     CallbackScope scope;
@@ -184,7 +186,7 @@ class RetriedCall : public std::enable_shared_from_this<RetriedCall> {
   Transport::Done done_;
   // Used by one attempt at a time, so it needs no lock.
   bool may_be_applied_ = false;
-  std::optional<Cancellation> cancellation_;
+  std::optional<CancelCallback> cancel_callback_;
 
   std::mutex mutex_;
   // Guarded by mutex_.
@@ -207,7 +209,7 @@ void ClientCore::Start(CallSpec spec, const CallOptions& options, absl::Time dea
     }
   }
   std::make_shared<RetriedCall>(shared_from_this(), std::move(spec), options, deadline, std::move(done))
-      ->Start(options.cancel);
+      ->Run(options.cancel);
 }
 
 }  // namespace itemdb

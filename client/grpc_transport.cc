@@ -120,7 +120,7 @@ absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
 
 }  // namespace
 
-// One call, from Start to its end.
+// One call, from Send to its end.
 struct GrpcTransport::Pending {
   OutgoingCall call;
   Done done;
@@ -190,7 +190,7 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
       options, std::move(metadata), grpc::CreateCustomChannel(endpoint, credentials, arguments), timer));
 }
 
-Transport::Cancel GrpcTransport::Start(OutgoingCall call, Done done) {
+Transport::Cancel GrpcTransport::Send(OutgoingCall call, Done done) {
   auto pending = std::make_shared<Pending>();
   pending->call = std::move(call);
   pending->done = std::move(done);
@@ -224,7 +224,8 @@ void GrpcTransport::SendWhenConnected(std::shared_ptr<Pending> pending, absl::Du
   // connecting polls. A channel that has failed to connect tries again by itself, at most kMaxReconnectMs
   // apart; until then gRPC fails calls at once, with the reason in its message.
   const grpc_connectivity_state state = channel_->GetState(/*try_to_connect=*/true);
-  if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE) return Send(std::move(pending));
+  if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE)
+    return SendNow(std::move(pending));
   const auto end_with = [&](absl::Status status) {
     timer_.RunSoon([pending, status = std::move(status)]() mutable { pending->End(std::move(status)); });
   };
@@ -240,7 +241,7 @@ void GrpcTransport::SendWhenConnected(std::shared_ptr<Pending> pending, absl::Du
                [this, pending, pause] { SendWhenConnected(pending, std::min(pause * 2, kMaxConnectPause)); });
 }
 
-void GrpcTransport::Send(std::shared_ptr<Pending> pending) {
+void GrpcTransport::SendNow(std::shared_ptr<Pending> pending) {
   Pending* const call = pending.get();
   stub_.UnaryCall(
       &call->context, call->call.method, grpc::StubOptions(), &call->request, &call->reply,
@@ -267,9 +268,9 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
   v1::ErrorDetail detail;
   if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
       !detail.reason().empty()) {
-    absl::Status verdict(code, status.error_message());
-    verdict.SetPayload(kErrorDetailUrl, absl::Cord(status.error_details()));
-    return verdict;
+    absl::Status daemon_status(code, status.error_message());
+    daemon_status.SetPayload(kErrorDetailUrl, absl::Cord(status.error_details()));
+    return daemon_status;
   }
 
   // Otherwise the status is from gRPC, on this side or the daemon's.

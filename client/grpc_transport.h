@@ -31,7 +31,7 @@ class GrpcTransport : public Transport {
   static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.
-  Cancel Start(OutgoingCall call, Done done) override;
+  Cancel Send(OutgoingCall call, Done done) override;
   std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) override;
   const std::string& endpoint() const override { return endpoint_; }
 
@@ -46,7 +46,7 @@ class GrpcTransport : public Transport {
   // Sends the call if the channel is connected, or if it has failed to connect and gRPC will report why.
   // While the channel is connecting, polls again after `pause`.
   void SendWhenConnected(std::shared_ptr<Pending> pending, absl::Duration pause);
-  void Send(std::shared_ptr<Pending> pending);
+  void SendNow(std::shared_ptr<Pending> pending);
   // The status of a call that was sent.
   absl::Status ToStatus(const grpc::Status& status, CallKind kind, bool cancelled,
                         size_t request_bytes) const;

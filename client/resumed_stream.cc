@@ -23,9 +23,9 @@ absl::Status ResumedStream::CheckUsable() const {
 }
 
 void ResumedStream::Open() {
-  cancellation_.reset();
+  cancel_callback_.reset();
   stream_ = core_->OpenStream(method_, read_ahead_);
-  cancellation_.emplace(options_.cancel, [weak = std::weak_ptr<MessageStream>(stream_)] {
+  cancel_callback_.emplace(options_.cancel, [weak = std::weak_ptr<MessageStream>(stream_)] {
     if (std::shared_ptr<MessageStream> stream = weak.lock()) stream->Cancel();
   });
 }
@@ -37,10 +37,10 @@ absl::StatusOr<std::optional<std::string>> ResumedStream::Read() {
     attempts_ = 0;
     return message;
   }
-  cancellation_.reset();
+  cancel_callback_.reset();
   stream_.reset();
   const RetryOptions& retry = core_->retry_of(options_);
-  const bool passes = Judge(message.status(), CallKind::kRead) == Verdict::kRetry ||
+  const bool passes = ClassifyForRetry(message.status(), CallKind::kRead) == Retryability::kRetry ||
                       (keep_trying_ && absl::IsDeadlineExceeded(message.status()));
   if (!passes || (++attempts_ >= retry.max_attempts && !keep_trying_)) {
     gave_up_ = true;
@@ -57,12 +57,12 @@ absl::StatusOr<std::optional<std::string>> ResumedStream::Read() {
 
 bool ResumedStream::Pause(absl::Duration pause) {
   const absl::Time end = absl::Now() + pause;
-  constexpr absl::Duration kLook = absl::Milliseconds(10);
+  constexpr absl::Duration kCancelPollInterval = absl::Milliseconds(10);
   while (true) {
     if (options_.cancel.has_value() && options_.cancel->cancelled()) return false;
     const absl::Duration left = end - absl::Now();
     if (left <= absl::ZeroDuration()) return true;
-    std::this_thread::sleep_for(absl::ToChronoNanoseconds(std::min(left, kLook)));
+    std::this_thread::sleep_for(absl::ToChronoNanoseconds(std::min(left, kCancelPollInterval)));
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/cancellation.h"
+#include "client/cancel_callback.h"
 #include "client/core.h"
 #include "client/transport.h"
 
@@ -45,7 +45,7 @@ class ResumedStream {
   const size_t read_ahead_;
   const CallOptions options_;
   std::shared_ptr<MessageStream> stream_;
-  std::optional<Cancellation> cancellation_;
+  std::optional<CancelCallback> cancel_callback_;
   // Failed attempts since the last message.
   int attempts_ = 0;
   bool keep_trying_ = false;

@@ -20,20 +20,21 @@ absl::Status CheckRetryOptions(const RetryOptions& options) {
   return absl::OkStatus();
 }
 
-Verdict Judge(const absl::Status& status, CallKind kind) {
+Retryability ClassifyForRetry(const absl::Status& status, CallKind kind) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
-      return Verdict::kRetry;
+      return Retryability::kRetry;
     case absl::StatusCode::kResourceExhausted:
       // The daemon refuses before it does any work, and says when to retry. A full disk needs a person first.
       return RetryAfterOf(status) > absl::ZeroDuration() && ReasonOf(status) != kReasonDiskFull
-                 ? Verdict::kRetry
-                 : Verdict::kFinal;
+                 ? Retryability::kRetry
+                 : Retryability::kFinal;
     case absl::StatusCode::kUnknown:
-      return kind == CallKind::kWrite && ReasonOf(status) == kReasonWriteOutcomeUnknown ? Verdict::kUnknown
-                                                                                        : Verdict::kFinal;
+      return kind == CallKind::kWrite && ReasonOf(status) == kReasonWriteOutcomeUnknown
+                 ? Retryability::kUnknown
+                 : Retryability::kFinal;
     default:
-      return Verdict::kFinal;
+      return Retryability::kFinal;
   }
 }
 

@@ -11,8 +11,8 @@ namespace itemdb {
 // INVALID_ARGUMENT: fewer than one attempt, or a pause that is not longer than 0.
 absl::Status CheckRetryOptions(const RetryOptions& options);
 
-// What the end of one attempt means for the call.
-enum class Verdict {
+// Whether a call can be sent again after one attempt has ended.
+enum class Retryability {
   // The call has ended: it succeeded, or a retry would fail in the same way.
   kFinal,
   // Nothing was applied; a retry may succeed and is safe.
@@ -20,7 +20,7 @@ enum class Verdict {
   // The write may have been applied; it is sent again only if it carries a request token.
   kUnknown,
 };
-Verdict Judge(const absl::Status& status, CallKind kind);
+Retryability ClassifyForRetry(const absl::Status& status, CallKind kind);
 
 // How long to wait after the given attempt (1 is the first). `random` is in [0, 1). `retry_after` is the
 // pause that the daemon asks for, or zero.

@@ -45,7 +45,7 @@ class MessageStream {
   virtual void Cancel() = 0;
 };
 
-// Thread-safe. A transport outlives the calls it has started.
+// Thread-safe. A transport outlives the calls it has sent.
 class Transport {
  public:
   // Receives the end of a call. The reply is the encoded reply message of the method; it is empty unless the
@@ -60,8 +60,8 @@ class Transport {
 
   virtual ~Transport() = default;
 
-  // Starts a call without blocking. `done` runs once, never on the calling thread before Start returns.
-  virtual Cancel Start(OutgoingCall call, Done done) = 0;
+  // Sends a call without blocking. `done` runs once, never on the calling thread before Send returns.
+  virtual Cancel Send(OutgoingCall call, Done done) = 0;
 
   // Opens a stream without blocking. Receives up to `read_ahead` messages (at least 1) before Read.
   virtual std::unique_ptr<MessageStream> OpenStream(const char* method, size_t read_ahead) = 0;

@@ -11,6 +11,7 @@
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/index_builds.h"
+#include "storage/indexes/rebuild.h"
 #include "storage/items/bulk_write.h"
 #include "storage/items/expiry_sweeper.h"
 #include "storage/items/operations.h"
@@ -41,7 +42,7 @@ Database::~Database() { builds_->Stop(); }
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
   if (engine->needs_rebuild()) ITEMDB_RETURN_IF_ERROR(RebuildDerived(*engine));
-  IoPool::Task finish = [engine = engine.get()] { engine->FinishStart(); };
+  IoPool::Task finish = [engine = engine.get()] { engine->StartBackgroundWork(); };
   (void)engine->SubmitDdl(finish);  // Cannot be refused: the DDL queue is still empty.
   return std::unique_ptr<Database>(new Database(std::move(engine)));
 }

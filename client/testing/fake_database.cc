@@ -52,7 +52,7 @@ class FakeDatabase::Transport : public ::itemdb::Transport {
  public:
   Transport(std::shared_ptr<State> state, Timer& timer) : state_(std::move(state)), timer_(timer) {}
 
-  Cancel Start(OutgoingCall call, Done done) override {
+  Cancel Send(OutgoingCall call, Done done) override {
     auto pending = std::make_shared<Pending>();
     pending->call = std::move(call);
     pending->done = std::move(done);

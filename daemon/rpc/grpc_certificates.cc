@@ -36,11 +36,11 @@ absl::StatusOr<std::unique_ptr<GrpcCertificates>> GrpcCertificates::Make(const T
   ITEMDB_RETURN_IF_ERROR(made->Set(content));
 
   namespace tls = grpc::experimental;
-  constexpr unsigned kLookEverySeconds = 1;
+  constexpr unsigned kRefreshIntervalSeconds = 1;
   const bool clients_known = !content.client_ca.empty();
   auto provider = std::make_shared<tls::FileWatcherCertificateProvider>(
       PathOf(made->files_[1]), PathOf(made->files_[0]), clients_known ? PathOf(made->files_[2]) : "",
-      kLookEverySeconds);
+      kRefreshIntervalSeconds);
   tls::TlsServerCredentialsOptions credentials(provider);
   credentials.watch_identity_key_cert_pairs();
   if (clients_known) credentials.watch_root_certs();

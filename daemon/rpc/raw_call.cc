@@ -79,14 +79,14 @@ storage::Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerCo
   return storage::Cancellation::Clock::now() + left;
 }
 
-absl::StatusOr<Caller> CallerOf(const Authorizer& access, const grpc::CallbackServerContext& context,
+absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::CallbackServerContext& context,
                                 std::string_view method) {
-  if (!access.asks_for_keys()) return Caller();
+  if (!authorizer.asks_for_keys()) return Caller();
   const auto [first, end] = context.client_metadata().equal_range("authorization");
-  if (first == end) return access.Check(method, std::nullopt);
+  if (first == end) return authorizer.Check(method, std::nullopt);
   // Two values are refused like a malformed one.
-  if (std::next(first) != end) return access.Check(method, "");
-  return access.Check(method, std::string_view(first->second.data(), first->second.size()));
+  if (std::next(first) != end) return authorizer.Check(method, "");
+  return authorizer.Check(method, std::string_view(first->second.data(), first->second.size()));
 }
 
 grpc::Status StoppingReply(std::string_view what_was_done) {
@@ -131,9 +131,9 @@ EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMe
   return EncodeWithItems(page.reply, std::move(page.encoded_records), memory, bytes);
 }
 
-Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
+Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, std::string_view method,
            size_t request_bytes, grpc::ByteBuffer* reply)
-    : calls_(calls),
+    : serving_(serving),
       method_(method),
       request_bytes_(request_bytes),
       reply_(reply),
@@ -141,11 +141,11 @@ Call::Call(Calls& calls, const grpc::CallbackServerContext& context, std::string
       cancellation_(caller_left_) {}
 
 bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
-  if (!calls_.gate.TryEnter()) {
+  if (!serving_.gate.TryEnter()) {
     Finish(StoppingReply());
     return false;
   }
-  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context, method_);
+  absl::StatusOr<Caller> caller = CallerOf(serving_.authorizer, context, method_);
   if (!caller.ok()) {
     Complete({ErrorReply(caller.status()), 0}, -1);
     return false;
@@ -153,9 +153,9 @@ bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
   caller_ = *std::move(caller);
   size_t bytes = kCopiesOfRequest * request_bytes_;
   if (any_memory) {
-    calls_.memory->Add(bytes);
-  } else if (!calls_.memory->TryReserve(bytes)) {
-    Complete({CallsFullReply(*calls_.memory), 0}, -1);
+    serving_.memory->Add(bytes);
+  } else if (!serving_.memory->TryReserve(bytes)) {
+    Complete({CallsFullReply(*serving_.memory), 0}, -1);
     return false;
   }
   reserved_bytes_ = bytes;
@@ -166,19 +166,19 @@ grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(
 
 void Call::Complete(EncodedReply reply, int64_t items) {
   auto duration = std::chrono::steady_clock::now() - arrived_;
-  if (calls_.slow.IsSlow(duration)) {
-    calls_.slow.Log(
+  if (serving_.slow_log.IsSlow(duration)) {
+    serving_.slow_log.Log(
         {.method = method_,
-         .facts = log_fields_,
+         .log_fields = log_fields_,
          .duration = duration,
          .request_bytes = request_bytes_,
          .reply_bytes = reply.bytes,
          .items = items,
          .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
   }
-  calls_.memory->Release(reserved_bytes_);
+  serving_.memory->Release(reserved_bytes_);
   // Finish() may delete this object.
-  CallGate& gate = calls_.gate;
+  CallGate& gate = serving_.gate;
   Finish(std::move(reply.status));
   gate.Leave();
 }

@@ -1,5 +1,5 @@
 // A unary call from request bytes to reply bytes: parse the request, call the database, send its reply or
-// status. Every unary method of every service goes through Answer().
+// status. Every unary method of every service goes through ServeUnary().
 //
 // The services use gRPC's raw methods for two reasons. The messages parsed here are not always those of the
 // published service: itemdb.wire messages carry items as bytes. And gRPC's own parser answers malformed bytes
@@ -19,7 +19,7 @@
 
 #include "daemon/access/statement_roles.h"
 #include "daemon/serving/call_log_fields.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
@@ -36,7 +36,7 @@ absl::Status UndecodableRequest(std::string_view method);
 storage::Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context);
 
 // The caller, from the metadata of the call; errors as of Authorizer::Check() (daemon/access/authorizer.h).
-absl::StatusOr<Caller> CallerOf(const Authorizer& access, const grpc::CallbackServerContext& context,
+absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::CallbackServerContext& context,
                                 std::string_view method);
 
 // The status of a call to a daemon that is stopping, and of a call when the memory for calls is used up.
@@ -73,7 +73,7 @@ EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMe
 class Call final : public grpc::ServerUnaryReactor {
  public:
   // `reply` belongs to gRPC and stays valid until the call is finished, even if the caller cancels.
-  Call(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
+  Call(ServingContext& serving, const grpc::CallbackServerContext& context, std::string_view method,
        size_t request_bytes, grpc::ByteBuffer* reply);
 
   // True: the call was admitted, and Answer() must follow. False: the call was refused and has its status,
@@ -83,7 +83,7 @@ class Call final : public grpc::ServerUnaryReactor {
 
   const Caller& caller() const { return caller_; }
 
-  void set_log_fields(CallLogFields facts) { log_fields_ = std::move(facts); }
+  void set_log_fields(CallLogFields log_fields) { log_fields_ = std::move(log_fields); }
 
   // Cancelled when the caller cancels or its deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
@@ -93,7 +93,7 @@ class Call final : public grpc::ServerUnaryReactor {
   void Answer(absl::StatusOr<Reply> result) {
     if (!result.ok()) return Complete({ErrorReply(result.status()), 0}, -1);
     int64_t items = ItemsOf(*result);
-    Complete(EncodeReply(*std::move(result), calls_.memory, reply_), items);
+    Complete(EncodeReply(*std::move(result), serving_.memory, reply_), items);
   }
 
   void OnCancel() override { caller_left_->Cancel(); }
@@ -105,7 +105,7 @@ class Call final : public grpc::ServerUnaryReactor {
   static grpc::Status ErrorReply(const absl::Status& status);
   void Complete(EncodedReply reply, int64_t items);
 
-  Calls& calls_;
+  ServingContext& serving_;
   const std::string_view method_;
   const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   const size_t request_bytes_;
@@ -123,12 +123,13 @@ template <typename Request>
 inline constexpr bool kTakesAnyMemory = std::is_same_v<Request, v1::GetStatusRequest>;
 
 // Decodes `bytes` as a Request and runs `operation(Request&&, Done<Reply>, CancellationPtr)`. The operation
-// may call its Done from any thread, which finishes the call. The call stays inside `calls.gate` until then.
+// may call its Done from any thread, which finishes the call. The call stays inside `serving.gate` until
+// then.
 template <typename Request, typename Reply, typename Operation>
-grpc::ServerUnaryReactor* Answer(Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
-                                 const grpc::ByteBuffer* bytes, grpc::ByteBuffer* reply,
-                                 Operation&& operation) {
-  Call* call = new Call(calls, *context, method, bytes->Length(), reply);
+grpc::ServerUnaryReactor* ServeUnary(ServingContext& serving, grpc::CallbackServerContext* context,
+                                     std::string_view method, const grpc::ByteBuffer* bytes,
+                                     grpc::ByteBuffer* reply, Operation&& operation) {
+  Call* call = new Call(serving, *context, method, bytes->Length(), reply);
   if (!call->Enter(*context, kTakesAnyMemory<Request>)) return call;
   Request request;
   if (DecodeRequest(*bytes, request)) {

@@ -31,7 +31,8 @@ std::unique_ptr<google::protobuf::Message> ErrorReply(const google::protobuf::Me
 
 class ReflectionAccess final : public grpc::experimental::Interceptor {
  public:
-  ReflectionAccess(const Authorizer& access, std::string_view method) : access_(access), method_(method) {}
+  ReflectionAccess(const Authorizer& authorizer, std::string_view method)
+      : authorizer_(authorizer), method_(method) {}
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA))
@@ -48,7 +49,7 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
       authorization = std::next(first) == end ? std::string_view(first->second.data(), first->second.size())
                                               : std::string_view();
     }
-    return ToGrpcStatus(access_.Check(method_, authorization).status());
+    return ToGrpcStatus(authorizer_.Check(method_, authorization).status());
   }
 
   void Refuse(InterceptorBatchMethods* methods) {
@@ -61,7 +62,7 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
       methods->ModifySendStatus(refusal_);
   }
 
-  const Authorizer& access_;
+  const Authorizer& authorizer_;
   const std::string_view method_;
   grpc::Status refusal_;
   // The reply being sent; it must live until gRPC has serialized it.
@@ -70,24 +71,24 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
 
 class Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit Factory(const Authorizer& access) : access_(access) {}
+  explicit Factory(const Authorizer& authorizer) : authorizer_(authorizer) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     std::string_view method = info->method();
     if (!method.starts_with(kService)) return nullptr;
     method.remove_prefix(1);
-    return new ReflectionAccess(access_, method);
+    return new ReflectionAccess(authorizer_, method);
   }
 
  private:
-  const Authorizer& access_;
+  const Authorizer& authorizer_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
-    const Authorizer& access) {
-  return std::make_unique<Factory>(access);
+    const Authorizer& authorizer) {
+  return std::make_unique<Factory>(authorizer);
 }
 
 }  // namespace itemdb::daemon

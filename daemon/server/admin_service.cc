@@ -13,30 +13,30 @@ using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCa
 
 class AdminService final : public RawAdmin {
  public:
-  AdminService(storage::Database& database, Calls& calls, const AdminFigures& figures)
-      : database_(database), calls_(calls), figures_(figures) {}
+  AdminService(storage::Database& database, ServingContext& serving, const DaemonInfo& info)
+      : database_(database), serving_(serving), info_(info) {}
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                       grpc::ByteBuffer* reply) override {
-    return Answer<v1::GetStatusRequest, v1::GetStatusReply>(
-        calls_, context, "itemdb.v1.Admin/GetStatus", request, reply,
+    return ServeUnary<v1::GetStatusRequest, v1::GetStatusReply>(
+        serving_, context, "itemdb.v1.Admin/GetStatus", request, reply,
         [this](const auto& request, auto done, auto) {
           v1::GetStatusReply status = database_.GetStatus(request);
           status.set_version(std::string(Version()));
-          status.set_start_time_us(figures_.start_time_us);
+          status.set_start_time_us(info_.start_time_us);
           v1::MemoryUsage& memory = *status.mutable_memory();
-          memory.set_limit(figures_.memory_bytes);
+          memory.set_limit(info_.memory_bytes);
           memory.set_resident(static_cast<int64_t>(ResidentMemoryBytes()));
-          memory.set_calls(calls_.memory->used_bytes());
-          memory.set_call_limit(calls_.memory->limit_bytes());
+          memory.set_calls(serving_.memory->used_bytes());
+          memory.set_call_limit(serving_.memory->limit_bytes());
           std::move(done)(std::move(status));
         });
   }
 
   grpc::ServerUnaryReactor* CheckDatabase(grpc::CallbackServerContext* context,
                                           const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override {
-    return Answer<v1::CheckDatabaseRequest, v1::CheckDatabaseReply>(
-        calls_, context, "itemdb.v1.Admin/CheckDatabase", request, reply,
+    return ServeUnary<v1::CheckDatabaseRequest, v1::CheckDatabaseReply>(
+        serving_, context, "itemdb.v1.Admin/CheckDatabase", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.CheckDatabase(request, std::move(done), std::move(cancellation));
         });
@@ -45,8 +45,8 @@ class AdminService final : public RawAdmin {
   grpc::ServerUnaryReactor* GetAccessPatterns(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* reply) override {
-    return Answer<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply>(
-        calls_, context, "itemdb.v1.Admin/GetAccessPatterns", request, reply,
+    return ServeUnary<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply>(
+        serving_, context, "itemdb.v1.Admin/GetAccessPatterns", request, reply,
         [this](const auto& request, auto done, auto) {
           std::move(done)(database_.GetAccessPatterns(request));
         });
@@ -54,15 +54,15 @@ class AdminService final : public RawAdmin {
 
  private:
   storage::Database& database_;
-  Calls& calls_;
-  const AdminFigures figures_;
+  ServingContext& serving_;
+  const DaemonInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, Calls& calls,
-                                                const AdminFigures& figures) {
-  return std::make_unique<AdminService>(database, calls, figures);
+std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, ServingContext& serving,
+                                                const DaemonInfo& info) {
+  return std::make_unique<AdminService>(database, serving, info);
 }
 
 }  // namespace itemdb::daemon

@@ -12,12 +12,13 @@ using RawChanges = v1::Changes::WithRawCallbackMethod_ReadChanges<
 
 class ChangesService final : public RawChanges {
  public:
-  ChangesService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  ChangesService(storage::Database& database, ServingContext& serving)
+      : database_(database), serving_(serving) {}
 
   grpc::ServerUnaryReactor* ReadChanges(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* reply) override {
-    return Answer<v1::ReadChangesRequest, v1::ReadChangesReply>(
-        calls_, context, "itemdb.v1.Changes/ReadChanges", request, reply,
+    return ServeUnary<v1::ReadChangesRequest, v1::ReadChangesReply>(
+        serving_, context, "itemdb.v1.Changes/ReadChanges", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.ReadChanges(request, std::move(done), std::move(cancellation));
         });
@@ -25,18 +26,18 @@ class ChangesService final : public RawChanges {
 
   grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request) override {
-    return StartChangeStream(database_, calls_, context, request);
+    return StartChangeStream(database_, serving_, context, request);
   }
 
  private:
   storage::Database& database_;
-  Calls& calls_;
+  ServingContext& serving_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, Calls& calls) {
-  return std::make_unique<ChangesService>(database, calls);
+std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, ServingContext& serving) {
+  return std::make_unique<ChangesService>(database, serving);
 }
 
 }  // namespace itemdb::daemon

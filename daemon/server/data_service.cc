@@ -33,12 +33,13 @@ using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
 
 class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>> {
  public:
-  DataService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  DataService(storage::Database& database, ServingContext& serving)
+      : database_(database), serving_(serving) {}
 
   ServerUnaryReactor* PutItem(CallbackServerContext* context, const ByteBuffer* request,
                               ByteBuffer* reply) override {
-    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
-        calls_, context, "itemdb.v1.Data/PutItem", request, reply,
+    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
+        serving_, context, "itemdb.v1.Data/PutItem", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.PutItem(request, std::move(done), std::move(cancellation));
         });
@@ -46,8 +47,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* UpdateItem(CallbackServerContext* context, const ByteBuffer* request,
                                  ByteBuffer* reply) override {
-    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
-        calls_, context, "itemdb.v1.Data/UpdateItem", request, reply,
+    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
+        serving_, context, "itemdb.v1.Data/UpdateItem", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.UpdateItem(request, std::move(done), std::move(cancellation));
         });
@@ -55,8 +56,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* DeleteItem(CallbackServerContext* context, const ByteBuffer* request,
                                  ByteBuffer* reply) override {
-    return Answer<wire::WriteItemRequest, wire::WriteItemReply>(
-        calls_, context, "itemdb.v1.Data/DeleteItem", request, reply,
+    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
+        serving_, context, "itemdb.v1.Data/DeleteItem", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.DeleteItem(request, std::move(done), std::move(cancellation));
         });
@@ -64,8 +65,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* BatchWriteItem(CallbackServerContext* context, const ByteBuffer* request,
                                      ByteBuffer* reply) override {
-    return Answer<wire::BatchWriteItemRequest, wire::BatchWriteItemReply>(
-        calls_, context, "itemdb.v1.Data/BatchWriteItem", request, reply,
+    return ServeUnary<wire::BatchWriteItemRequest, wire::BatchWriteItemReply>(
+        serving_, context, "itemdb.v1.Data/BatchWriteItem", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.BatchWriteItem(request, std::move(done), std::move(cancellation));
         });
@@ -73,8 +74,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* TransactWriteItems(CallbackServerContext* context, const ByteBuffer* request,
                                          ByteBuffer* reply) override {
-    return Answer<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply>(
-        calls_, context, "itemdb.v1.Data/TransactWriteItems", request, reply,
+    return ServeUnary<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply>(
+        serving_, context, "itemdb.v1.Data/TransactWriteItems", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.TransactWriteItems(request, std::move(done), std::move(cancellation));
         });
@@ -82,8 +83,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* GetItem(CallbackServerContext* context, const ByteBuffer* request,
                               ByteBuffer* reply) override {
-    return Answer<wire::GetItemRequest, wire::GetItemReply>(
-        calls_, context, "itemdb.v1.Data/GetItem", request, reply,
+    return ServeUnary<wire::GetItemRequest, wire::GetItemReply>(
+        serving_, context, "itemdb.v1.Data/GetItem", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.GetItem(request, std::move(done), std::move(cancellation));
         });
@@ -91,8 +92,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* BatchGetItem(CallbackServerContext* context, const ByteBuffer* request,
                                    ByteBuffer* reply) override {
-    return Answer<wire::BatchGetItemRequest, wire::BatchGetItemReply>(
-        calls_, context, "itemdb.v1.Data/BatchGetItem", request, reply,
+    return ServeUnary<wire::BatchGetItemRequest, wire::BatchGetItemReply>(
+        serving_, context, "itemdb.v1.Data/BatchGetItem", request, reply,
         [this](wire::BatchGetItemRequest&& request, auto done, auto cancellation) {
           database_.BatchGetItem(std::move(request), std::move(done), std::move(cancellation));
         });
@@ -100,8 +101,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* TransactGetItems(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) override {
-    return Answer<wire::TransactGetItemsRequest, wire::TransactGetItemsReply>(
-        calls_, context, "itemdb.v1.Data/TransactGetItems", request, reply,
+    return ServeUnary<wire::TransactGetItemsRequest, wire::TransactGetItemsReply>(
+        serving_, context, "itemdb.v1.Data/TransactGetItems", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.TransactGetItems(request, std::move(done), std::move(cancellation));
         });
@@ -109,8 +110,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* Query(CallbackServerContext* context, const ByteBuffer* request,
                             ByteBuffer* reply) override {
-    return Answer<wire::PageRequest, storage::Page>(
-        calls_, context, "itemdb.v1.Data/Query", request, reply,
+    return ServeUnary<wire::PageRequest, storage::Page>(
+        serving_, context, "itemdb.v1.Data/Query", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.Query(request, std::move(done), std::move(cancellation));
         });
@@ -118,8 +119,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* Scan(CallbackServerContext* context, const ByteBuffer* request,
                            ByteBuffer* reply) override {
-    return Answer<wire::PageRequest, storage::Page>(
-        calls_, context, "itemdb.v1.Data/Scan", request, reply,
+    return ServeUnary<wire::PageRequest, storage::Page>(
+        serving_, context, "itemdb.v1.Data/Scan", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.Scan(request, std::move(done), std::move(cancellation));
         });
@@ -127,8 +128,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* ExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) override {
-    return Answer<wire::ExecuteStatementRequest, storage::StatementPage>(
-        calls_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
+    return ServeUnary<wire::ExecuteStatementRequest, storage::StatementPage>(
+        serving_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.ExecuteStatement(request, std::move(done), std::move(cancellation));
         });
@@ -136,8 +137,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* BatchExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
                                             ByteBuffer* reply) override {
-    return Answer<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply>(
-        calls_, context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
+    return ServeUnary<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply>(
+        serving_, context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.BatchExecuteStatement(request, std::move(done), std::move(cancellation));
         });
@@ -145,8 +146,8 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   ServerUnaryReactor* ExecuteTransaction(CallbackServerContext* context, const ByteBuffer* request,
                                          ByteBuffer* reply) override {
-    return Answer<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply>(
-        calls_, context, "itemdb.v1.Data/ExecuteTransaction", request, reply,
+    return ServeUnary<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply>(
+        serving_, context, "itemdb.v1.Data/ExecuteTransaction", request, reply,
         [this](const auto& request, auto done, auto cancellation) {
           database_.ExecuteTransaction(request, std::move(done), std::move(cancellation));
         });
@@ -154,18 +155,18 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
 
   grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,
                                                     const ByteBuffer* request) override {
-    return StartPageStream(calls_, context, "itemdb.v1.Data/QueryStream", request,
+    return StartPageStream(serving_, context, "itemdb.v1.Data/QueryStream", request,
                            [this](bool one_state) { return QueryPages(one_state); });
   }
 
   grpc::ServerWriteReactor<ByteBuffer>* ScanStream(CallbackServerContext* context,
                                                    const ByteBuffer* request) override {
-    return StartPageStream(calls_, context, "itemdb.v1.Data/ScanStream", request,
+    return StartPageStream(serving_, context, "itemdb.v1.Data/ScanStream", request,
                            [this](bool one_state) { return ScanPages(one_state); });
   }
 
   grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BulkWrite(CallbackServerContext* context) override {
-    return StartBulkStream(database_, calls_, context, "itemdb.v1.Data/BulkWrite");
+    return StartBulkStream(database_, serving_, context, "itemdb.v1.Data/BulkWrite");
   }
 
  private:
@@ -201,13 +202,13 @@ class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1:
   }
 
   storage::Database& database_;
-  Calls& calls_;
+  ServingContext& serving_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, Calls& calls) {
-  return std::make_unique<DataService>(database, calls);
+std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, ServingContext& serving) {
+  return std::make_unique<DataService>(database, serving);
 }
 
 }  // namespace itemdb::daemon

@@ -28,16 +28,17 @@ constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 // The shortest ping interval on an idle connection; gRPC disconnects a client that pings more often.
 constexpr int kMinClientPingIntervalMs = 10'000;
-// How long new calls are still refused with UNAVAILABLE after the last call was answered. Later calls reach a
-// gRPC server that shuts down: it cancels them, and the caller of a write cannot know whether it was applied.
-// A client that calls all the time gets the refusal within a round trip and stops calling.
-constexpr std::chrono::milliseconds kRefusing(200);
-// How long streams have to end with a status; then they are cut.
-constexpr std::chrono::milliseconds kEndOfStreams(250);
+// The lame-duck time: how long new calls are still refused with UNAVAILABLE after the last call was answered.
+// Later calls reach a gRPC server that shuts down: it cancels them, and the caller of a write cannot know
+// whether it was applied. A client that calls all the time gets the refusal within a round trip and stops
+// calling.
+constexpr std::chrono::milliseconds kLameDuckTime(200);
+// How long streams have to end with a status; then they are aborted.
+constexpr std::chrono::milliseconds kStreamDrainTime(250);
 // Threads for reflection: one waits for calls, one per open stream; more streams get RESOURCE_EXHAUSTED.
 constexpr int kMaxReflectionThreads = 16;
 // The time for sending the last replies after all calls are answered.
-constexpr std::chrono::milliseconds kLastAnswers(500);
+constexpr std::chrono::milliseconds kReplyDrainTime(500);
 
 int Milliseconds(absl::Duration duration) {
   return static_cast<int>(
@@ -89,20 +90,20 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
     options.http.idle_timeout = options.idle_timeout;
     options.http.handshake_timeout = options.handshake_timeout;
     options.http.log = options.log;
-    ITEMDB_ASSIGN_OR_RETURN(server->http_, http::HttpServer::Open(server->calls_, options.http));
-    server->http_handler_ =
-        std::make_unique<http::JsonHandler>(database, *server->calls_.memory, server->http_->addresses()[0]);
+    ITEMDB_ASSIGN_OR_RETURN(server->http_, http::HttpServer::Open(server->serving_, options.http));
+    server->http_handler_ = std::make_unique<http::JsonHandler>(database, *server->serving_.memory,
+                                                                server->http_->addresses()[0]);
   }
   std::shared_ptr<grpc::ServerCredentials> tcp_credentials = grpc::InsecureServerCredentials();
-  ITEMDB_RETURN_IF_ERROR(server->FollowFiles(options));
+  ITEMDB_RETURN_IF_ERROR(server->WatchFiles(options));
   if (server->certificates_ != nullptr) tcp_credentials = server->certificates_->credentials();
 
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  server->services_.push_back(MakeDataService(database, server->calls_));
-  server->services_.push_back(MakeTablesService(database, server->calls_));
-  server->services_.push_back(MakeChangesService(database, server->calls_));
-  server->services_.push_back(MakeAdminService(database, server->calls_,
+  server->services_.push_back(MakeDataService(database, server->serving_));
+  server->services_.push_back(MakeTablesService(database, server->serving_));
+  server->services_.push_back(MakeChangesService(database, server->serving_));
+  server->services_.push_back(MakeAdminService(database, server->serving_,
                                                {.start_time_us = absl::ToUnixMicros(absl::Now()),
                                                 .memory_bytes = static_cast<int64_t>(options.memory_bytes)}));
 
@@ -113,7 +114,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
   if (!options.access_keys.empty()) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(MakeReflectionAccess(server->calls_.access));
+    interceptors.push_back(MakeReflectionAccess(server->serving_.authorizer));
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
   }
   server->server_ = builder.BuildAndStart();
@@ -134,8 +135,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   return server;
 }
 
-absl::Status Server::FollowFiles(const ServerOptions& options) {
-  std::vector<Followed> followed;
+absl::Status Server::WatchFiles(const ServerOptions& options) {
+  std::vector<WatchedFiles> watched;
   if (options.tls.has_value()) {
     ITEMDB_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(*options.tls));
     ITEMDB_ASSIGN_OR_RETURN(certificates_, GrpcCertificates::Make(content));
@@ -149,9 +150,9 @@ absl::Status Server::FollowFiles(const ServerOptions& options) {
       ITEMDB_RETURN_IF_ERROR(certificates_->Set(changed));
       return publish_to_http(changed);
     };
-    followed.push_back({.what = "certificates",
-                        .where = "tls_cert=" + options.tls->certificate_file,
-                        .follow = FollowWith(std::move(content), read, publish)});
+    watched.push_back({.what = "certificates",
+                       .where = "tls_cert=" + options.tls->certificate_file,
+                       .reload = MakeReload(std::move(content), read, publish)});
   }
   if (!options.access_keys.empty()) {
     auto read = [path = options.access_keys]() -> absl::StatusOr<AccessKeys> {
@@ -160,24 +161,24 @@ absl::Status Server::FollowFiles(const ServerOptions& options) {
     };
     auto publish = [this](const AccessKeys& changed) {
       auto keys = std::make_shared<const AccessKeys>(changed);
-      calls_.access.SetKeys(keys);
+      serving_.authorizer.SetKeys(keys);
       if (http_ != nullptr) http_->SetKeys(keys);
       return absl::OkStatus();
     };
     ITEMDB_ASSIGN_OR_RETURN(AccessKeys keys, read());
     ITEMDB_RETURN_IF_ERROR(publish(keys));
-    followed.push_back({.what = "access keys",
-                        .where = "access_keys=" + options.access_keys,
-                        .follow = FollowWith(std::move(keys), read, publish)});
+    watched.push_back({.what = "access keys",
+                       .where = "access_keys=" + options.access_keys,
+                       .reload = MakeReload(std::move(keys), read, publish)});
   }
-  if (!followed.empty()) {
-    files_ = std::make_unique<FileFollower>(std::move(followed), options.reload_interval, options.log);
+  if (!watched.empty()) {
+    file_watcher_ = std::make_unique<FileWatcher>(std::move(watched), options.reload_interval, options.log);
   }
   return absl::OkStatus();
 }
 
 Server::Server(const ServerOptions& options)
-    : calls_(options.call_bytes, options.slow_request, options.log) {}
+    : serving_(options.call_bytes, options.slow_request, options.log) {}
 
 std::vector<std::string> Server::http_addresses() const {
   return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
@@ -187,25 +188,25 @@ Server::~Server() {
   if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
 }
 
-void Server::Stop(std::chrono::milliseconds patience) {
+void Server::Stop(std::chrono::milliseconds grace_period) {
   server_->GetHealthCheckService()->Shutdown();
   if (http_ != nullptr) http_->BeginStop();
-  calls_.gate.Close();
-  calls_.streams.Stop();
-  bool drained = calls_.gate.WaitUntilEmpty(std::min(patience, kEndOfStreams));
+  serving_.gate.Close();
+  serving_.streams.Stop();
+  bool drained = serving_.gate.WaitUntilEmpty(std::min(grace_period, kStreamDrainTime));
   if (!drained) {
-    calls_.streams.Cut();
-    drained = calls_.gate.WaitUntilEmpty(patience - std::min(patience, kEndOfStreams));
+    serving_.streams.Abort();
+    drained = serving_.gate.WaitUntilEmpty(grace_period - std::min(grace_period, kStreamDrainTime));
   }
-  if (drained) std::this_thread::sleep_for(std::min(patience, kRefusing));
+  if (drained) std::this_thread::sleep_for(std::min(grace_period, kLameDuckTime));
   // The listener stops before Shutdown(): gRPC does not close a connection that it is given afterwards.
   listener_->Stop();
-  if (http_ != nullptr) http_->Cut();
+  if (http_ != nullptr) http_->Abort();
   // Only replies being sent and gRPC's own streams (health watches, reflection) are left now.
   server_->Shutdown(std::chrono::system_clock::now() +
-                    (drained ? kLastAnswers : std::chrono::milliseconds(0)));
-  calls_.gate.WaitUntilEmpty();
-  files_.reset();
+                    (drained ? kReplyDrainTime : std::chrono::milliseconds(0)));
+  serving_.gate.WaitUntilEmpty();
+  file_watcher_.reset();
   http_.reset();
   server_.reset();
 }

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "daemon/access/file_follower.h"
+#include "daemon/access/file_watcher.h"
 #include "daemon/access/tls_files.h"
 #include "daemon/http/connection/http_server.h"
 #include "daemon/process/listen_address.h"
 #include "daemon/rpc/grpc_certificates.h"
-#include "daemon/serving/calls.h"
 #include "daemon/serving/listener.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
@@ -64,7 +64,7 @@ class Server {
   // INVALID_ARGUMENT: a certificate or key file is not valid. The message names the address or file and why.
   static absl::StatusOr<std::unique_ptr<Server>> Start(storage::Database& database, ServerOptions options);
 
-  // Calls Stop() with a patience of zero, unless it was called before.
+  // Calls Stop() with a grace_period of zero, unless it was called before.
   ~Server();
 
   Server(const Server&) = delete;
@@ -76,21 +76,21 @@ class Server {
   std::vector<std::string> http_addresses() const;
 
   // Bytes of requests and replies in flight, as counted by CallMemory.
-  int64_t call_bytes() const { return calls_.memory->used_bytes(); }
+  int64_t call_bytes() const { return serving_.memory->used_bytes(); }
 
-  // Reports NOT_SERVING to health checks, refuses new calls, waits up to `patience` for calls in flight, then
-  // cancels them. Returns when the database has answered the last call. Called once.
-  void Stop(std::chrono::milliseconds patience);
+  // Reports NOT_SERVING to health checks, refuses new calls, waits up to `grace_period` for calls in flight,
+  // then cancels them. Returns when the database has answered the last call. Called once.
+  void Stop(std::chrono::milliseconds grace_period);
   // Ends the wait of a Stop() that runs on another thread or begins later: it cancels the calls at once.
-  void EndGracePeriod() { calls_.gate.EndGracePeriod(); }
+  void EndGracePeriod() { serving_.gate.EndGracePeriod(); }
 
  private:
   explicit Server(const ServerOptions& options);
-  // Puts the certificate and key files into effect and starts `files_`. Called after `http_` is made.
-  absl::Status FollowFiles(const ServerOptions& options);
+  // Puts the certificate and key files into effect and starts `file_watcher_`. Called after `http_` is made.
+  absl::Status WatchFiles(const ServerOptions& options);
 
-  // In order of construction: the listeners are destroyed first, then the server, then `calls_`.
-  Calls calls_;
+  // In order of construction: the listeners are destroyed first, then the server, then `serving_`.
+  ServingContext serving_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // Null without TLS.
   std::unique_ptr<GrpcCertificates> certificates_;
@@ -103,7 +103,7 @@ class Server {
   std::unique_ptr<http::HttpHandler> http_handler_;
   std::unique_ptr<http::HttpServer> http_;
   // Null without certificates and access keys.
-  std::unique_ptr<FileFollower> files_;
+  std::unique_ptr<FileWatcher> file_watcher_;
 };
 
 }  // namespace itemdb::daemon

@@ -6,24 +6,24 @@
 
 #include <memory>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
 
 // Fields of GetStatus that the database does not know.
-struct AdminFigures {
+struct DaemonInfo {
   // Start of the daemon, in microseconds since 1970.
   int64_t start_time_us = 0;
   // The value of --memory, in bytes.
   int64_t memory_bytes = 0;
 };
 
-// `database` and `calls` are borrowed and outlive the service, which must outlive its grpc::Server.
-std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, Calls& calls);
-std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, Calls& calls,
-                                                const AdminFigures& figures);
+// `database` and `serving` are borrowed and outlive the service, which must outlive its grpc::Server.
+std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, ServingContext& serving,
+                                                const DaemonInfo& info);
 
 }  // namespace itemdb::daemon

@@ -19,12 +19,13 @@ using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::With
 
 class TablesService final : public RawTables {
  public:
-  TablesService(storage::Database& database, Calls& calls) : database_(database), calls_(calls) {}
+  TablesService(storage::Database& database, ServingContext& serving)
+      : database_(database), serving_(serving) {}
 
   ServerUnaryReactor* CreateTable(CallbackServerContext* context, const ByteBuffer* request,
                                   ByteBuffer* reply) override {
-    return Answer<v1::CreateTableRequest, v1::CreateTableReply>(
-        calls_, context, "itemdb.v1.Tables/CreateTable", request, reply,
+    return ServeUnary<v1::CreateTableRequest, v1::CreateTableReply>(
+        serving_, context, "itemdb.v1.Tables/CreateTable", request, reply,
         [this](v1::CreateTableRequest&& request, auto done, auto) {
           database_.CreateTable(std::move(request), std::move(done));
         });
@@ -32,8 +33,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* DeleteTable(CallbackServerContext* context, const ByteBuffer* request,
                                   ByteBuffer* reply) override {
-    return Answer<v1::DeleteTableRequest, v1::DeleteTableReply>(
-        calls_, context, "itemdb.v1.Tables/DeleteTable", request, reply,
+    return ServeUnary<v1::DeleteTableRequest, v1::DeleteTableReply>(
+        serving_, context, "itemdb.v1.Tables/DeleteTable", request, reply,
         [this](v1::DeleteTableRequest&& request, auto done, auto) {
           database_.DeleteTable(std::move(request), std::move(done));
         });
@@ -41,8 +42,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* UpdateTable(CallbackServerContext* context, const ByteBuffer* request,
                                   ByteBuffer* reply) override {
-    return Answer<v1::UpdateTableRequest, v1::UpdateTableReply>(
-        calls_, context, "itemdb.v1.Tables/UpdateTable", request, reply,
+    return ServeUnary<v1::UpdateTableRequest, v1::UpdateTableReply>(
+        serving_, context, "itemdb.v1.Tables/UpdateTable", request, reply,
         [this](v1::UpdateTableRequest&& request, auto done, auto) {
           database_.UpdateTable(std::move(request), std::move(done));
         });
@@ -50,8 +51,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* TagTable(CallbackServerContext* context, const ByteBuffer* request,
                                ByteBuffer* reply) override {
-    return Answer<v1::TagTableRequest, v1::TagTableReply>(
-        calls_, context, "itemdb.v1.Tables/TagTable", request, reply,
+    return ServeUnary<v1::TagTableRequest, v1::TagTableReply>(
+        serving_, context, "itemdb.v1.Tables/TagTable", request, reply,
         [this](v1::TagTableRequest&& request, auto done, auto) {
           database_.TagTable(std::move(request), std::move(done));
         });
@@ -59,8 +60,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* UntagTable(CallbackServerContext* context, const ByteBuffer* request,
                                  ByteBuffer* reply) override {
-    return Answer<v1::UntagTableRequest, v1::UntagTableReply>(
-        calls_, context, "itemdb.v1.Tables/UntagTable", request, reply,
+    return ServeUnary<v1::UntagTableRequest, v1::UntagTableReply>(
+        serving_, context, "itemdb.v1.Tables/UntagTable", request, reply,
         [this](v1::UntagTableRequest&& request, auto done, auto) {
           database_.UntagTable(std::move(request), std::move(done));
         });
@@ -68,8 +69,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* UpdateTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
                                        ByteBuffer* reply) override {
-    return Answer<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>(
-        calls_, context, "itemdb.v1.Tables/UpdateTimeToLive", request, reply,
+    return ServeUnary<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>(
+        serving_, context, "itemdb.v1.Tables/UpdateTimeToLive", request, reply,
         [this](v1::UpdateTimeToLiveRequest&& request, auto done, auto) {
           database_.UpdateTimeToLive(std::move(request), std::move(done));
         });
@@ -77,8 +78,8 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* DescribeTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
                                          ByteBuffer* reply) override {
-    return Answer<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply>(
-        calls_, context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
+    return ServeUnary<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply>(
+        serving_, context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
         [this](const auto& request, auto done, auto) {
           std::move(done)(database_.DescribeTimeToLive(request));
         });
@@ -86,34 +87,34 @@ class TablesService final : public RawTables {
 
   ServerUnaryReactor* DescribeLimits(CallbackServerContext* context, const ByteBuffer* request,
                                      ByteBuffer* reply) override {
-    return Answer<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>(
-        calls_, context, "itemdb.v1.Tables/DescribeLimits", request, reply,
+    return ServeUnary<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>(
+        serving_, context, "itemdb.v1.Tables/DescribeLimits", request, reply,
         [this](const auto&, auto done, auto) { std::move(done)(database_.DescribeLimits()); });
   }
 
   ServerUnaryReactor* DescribeTable(CallbackServerContext* context, const ByteBuffer* request,
                                     ByteBuffer* reply) override {
-    return Answer<v1::DescribeTableRequest, v1::DescribeTableReply>(
-        calls_, context, "itemdb.v1.Tables/DescribeTable", request, reply,
+    return ServeUnary<v1::DescribeTableRequest, v1::DescribeTableReply>(
+        serving_, context, "itemdb.v1.Tables/DescribeTable", request, reply,
         [this](const auto& request, auto done, auto) { std::move(done)(database_.DescribeTable(request)); });
   }
 
   ServerUnaryReactor* ListTables(CallbackServerContext* context, const ByteBuffer* request,
                                  ByteBuffer* reply) override {
-    return Answer<v1::ListTablesRequest, v1::ListTablesReply>(
-        calls_, context, "itemdb.v1.Tables/ListTables", request, reply,
+    return ServeUnary<v1::ListTablesRequest, v1::ListTablesReply>(
+        serving_, context, "itemdb.v1.Tables/ListTables", request, reply,
         [this](const auto& request, auto done, auto) { std::move(done)(database_.ListTables(request)); });
   }
 
  private:
   storage::Database& database_;
-  Calls& calls_;
+  ServingContext& serving_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, Calls& calls) {
-  return std::make_unique<TablesService>(database, calls);
+std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, ServingContext& serving) {
+  return std::make_unique<TablesService>(database, serving);
 }
 
 }  // namespace itemdb::daemon

@@ -20,12 +20,12 @@ void CallGate::Close() {
   closed_ = true;
 }
 
-bool CallGate::WaitUntilEmpty(std::chrono::milliseconds patience) {
-  auto deadline = std::chrono::steady_clock::now() + patience;
+bool CallGate::WaitUntilEmpty(std::chrono::milliseconds grace_period) {
+  auto deadline = std::chrono::steady_clock::now() + grace_period;
   storage::MutexLock lock(mutex_);
   while (inside_ > 0) {
     auto left = deadline - std::chrono::steady_clock::now();
-    if (hurry_ || left <= left.zero()) return false;
+    if (grace_period_ended_ || left <= left.zero()) return false;
     empty_.WaitFor(mutex_, left);
   }
   return true;
@@ -33,7 +33,7 @@ bool CallGate::WaitUntilEmpty(std::chrono::milliseconds patience) {
 
 void CallGate::EndGracePeriod() {
   storage::MutexLock lock(mutex_);
-  hurry_ = true;
+  grace_period_ended_ = true;
   empty_.NotifyAll();
 }
 

@@ -24,8 +24,9 @@ class CallGate {
 
   // From now on TryEnter() returns false.
   void Close();
-  // After Close(): waits until no call is inside. False: `patience` passed or EndGracePeriod() was called.
-  bool WaitUntilEmpty(std::chrono::milliseconds patience);
+  // After Close(): waits until no call is inside. False: `grace_period` passed or EndGracePeriod() was
+  // called.
+  bool WaitUntilEmpty(std::chrono::milliseconds grace_period);
   // Ends the wait above, and makes later ones return at once.
   void EndGracePeriod();
   // As above without a time limit, also after EndGracePeriod(). Afterwards the gate may be destroyed.
@@ -36,7 +37,7 @@ class CallGate {
   storage::CondVar empty_;
   int64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-  bool hurry_ ABSL_GUARDED_BY(mutex_) = false;
+  bool grace_period_ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace itemdb::daemon

@@ -30,58 +30,60 @@ const std::string& TableOf(const wire::TransactWriteItem& item) {
 
 }  // namespace
 
-std::string LoggedTableName(const CallLogFields& facts) {
-  if (facts.table_name.empty()) return "-";
-  std::string name = IsTableName(facts.table_name) ? facts.table_name : "?";
-  return facts.more_tables ? name + ",..." : name;
+std::string LoggedTableName(const CallLogFields& log_fields) {
+  if (log_fields.table_name.empty()) return "-";
+  std::string name = IsTableName(log_fields.table_name) ? log_fields.table_name : "?";
+  return log_fields.more_tables ? name + ",..." : name;
 }
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request) {
-  CallLogFields facts;
-  if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
-  facts.more_tables = request.request_items_size() > 1;
-  for (const auto& table : request.request_items()) facts.items += table.write_requests_size();
-  return facts;
+  CallLogFields log_fields;
+  if (request.request_items_size() > 0) log_fields.table_name = request.request_items(0).table_name();
+  log_fields.more_tables = request.request_items_size() > 1;
+  for (const auto& table : request.request_items()) log_fields.items += table.write_requests_size();
+  return log_fields;
 }
 
 CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk) {
-  CallLogFields facts;
-  if (chunk.request_items_size() > 0) facts.table_name = chunk.request_items(0).table_name();
+  CallLogFields log_fields;
+  if (chunk.request_items_size() > 0) log_fields.table_name = chunk.request_items(0).table_name();
   const auto& tables = chunk.request_items();
-  facts.more_tables = std::any_of(tables.begin(), tables.end(),
-                                  [&](const auto& table) { return table.table_name() != facts.table_name; });
-  for (const auto& table : tables) facts.items += table.write_requests_size();
-  return facts;
+  log_fields.more_tables = std::any_of(tables.begin(), tables.end(), [&](const auto& table) {
+    return table.table_name() != log_fields.table_name;
+  });
+  for (const auto& table : tables) log_fields.items += table.write_requests_size();
+  return log_fields;
 }
 
 CallLogFields LogFieldsOf(const wire::TransactWriteItemsRequest& request) {
-  CallLogFields facts;
-  facts.items = request.transact_items_size();
-  if (facts.items == 0) return facts;
-  facts.table_name = TableOf(request.transact_items(0));
+  CallLogFields log_fields;
+  log_fields.items = request.transact_items_size();
+  if (log_fields.items == 0) return log_fields;
+  log_fields.table_name = TableOf(request.transact_items(0));
   const auto& items = request.transact_items();
-  facts.more_tables = std::any_of(items.begin(), items.end(),
-                                  [&](const auto& item) { return TableOf(item) != facts.table_name; });
-  return facts;
+  log_fields.more_tables = std::any_of(
+      items.begin(), items.end(), [&](const auto& item) { return TableOf(item) != log_fields.table_name; });
+  return log_fields;
 }
 
 CallLogFields LogFieldsOf(const wire::BatchGetItemRequest& request) {
-  CallLogFields facts;
-  if (request.request_items_size() > 0) facts.table_name = request.request_items(0).table_name();
-  facts.more_tables = request.request_items_size() > 1;
-  for (const auto& table : request.request_items()) facts.items += table.keys_size();
-  return facts;
+  CallLogFields log_fields;
+  if (request.request_items_size() > 0) log_fields.table_name = request.request_items(0).table_name();
+  log_fields.more_tables = request.request_items_size() > 1;
+  for (const auto& table : request.request_items()) log_fields.items += table.keys_size();
+  return log_fields;
 }
 
 CallLogFields LogFieldsOf(const wire::TransactGetItemsRequest& request) {
-  CallLogFields facts;
-  facts.items = request.transact_items_size();
-  if (facts.items == 0) return facts;
-  facts.table_name = request.transact_items(0).table_name();
+  CallLogFields log_fields;
+  log_fields.items = request.transact_items_size();
+  if (log_fields.items == 0) return log_fields;
+  log_fields.table_name = request.transact_items(0).table_name();
   const auto& items = request.transact_items();
-  facts.more_tables = std::any_of(items.begin(), items.end(),
-                                  [&](const auto& item) { return item.table_name() != facts.table_name; });
-  return facts;
+  log_fields.more_tables = std::any_of(items.begin(), items.end(), [&](const auto& item) {
+    return item.table_name() != log_fields.table_name;
+  });
+  return log_fields;
 }
 
 }  // namespace itemdb::daemon

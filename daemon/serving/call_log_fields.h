@@ -21,7 +21,7 @@ struct CallLogFields {
 };
 
 // The table name for a log line: "-" without one, "?" if invalid, "orders,..." for several tables.
-std::string LoggedTableName(const CallLogFields& facts);
+std::string LoggedTableName(const CallLogFields& log_fields);
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request);
 CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk);

@@ -19,9 +19,9 @@ void OpenStreams::Stop() {
   for (Stream* stream : streams_) stream->Stop();
 }
 
-void OpenStreams::Cut() {
+void OpenStreams::Abort() {
   storage::MutexLock lock(mutex_);
-  for (Stream* stream : streams_) stream->Cut();
+  for (Stream* stream : streams_) stream->Abort();
 }
 
 }  // namespace itemdb::daemon

@@ -16,7 +16,7 @@ class OpenStreams {
     // Ends the stream with a status as soon as its current work is done.
     virtual void Stop() = 0;
     // Ends the stream at once, whatever it is doing.
-    virtual void Cut() = 0;
+    virtual void Abort() = 0;
 
    protected:
     ~Stream() = default;
@@ -32,8 +32,8 @@ class OpenStreams {
 
   // Stops all streams, and those that are added later.
   void Stop();
-  // Cuts all streams.
-  void Cut();
+  // Aborts all streams.
+  void Abort();
 
  private:
   storage::Mutex mutex_;

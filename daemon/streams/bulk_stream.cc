@@ -26,9 +26,9 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
                          public OpenStreams::Stream,
                          public std::enable_shared_from_this<BulkStream> {
  public:
-  BulkStream(storage::Database& database, Calls& calls, grpc::CallbackServerContext& context,
+  BulkStream(storage::Database& database, ServingContext& serving, grpc::CallbackServerContext& context,
              std::string_view method)
-      : call_(calls, context, method, /*request_bytes=*/0),
+      : call_(serving, context, method, /*request_bytes=*/0),
         context_(context),
         database_(database),
         writes_(database.BeginBulkWrite()) {}
@@ -44,7 +44,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
       }
       return Finish(std::move(entered));
     }
-    call_.calls().streams.Add(this);
+    call_.serving().streams.Add(this);
     GoOn();
   }
 
@@ -85,7 +85,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 
   void OnDone() override {
     writes_.reset();
-    call_.calls().streams.Remove(this);
+    call_.serving().streams.Remove(this);
     call_.Leave();
     self_.reset();
   }
@@ -98,13 +98,13 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     }
     GoOn();
   }
-  void Cut() override { context_.TryCancel(); }
+  void Abort() override { context_.TryCancel(); }
 
  private:
   struct Chunk {
     size_t reserved_bytes = 0;
     std::chrono::steady_clock::time_point began;
-    CallLogFields facts;
+    CallLogFields log_fields;
     size_t request_bytes = 0;
     // Set once the chunk was applied or has failed.
     std::optional<absl::StatusOr<wire::BulkWriteReply>> reply;
@@ -172,8 +172,8 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   // if there are none, the stream ends with CALLS_FULL.
   bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.calls().memory->TryReserveForStream(bytes)) {
-      if (chunks_.empty()) EndWith(CallsFullReply(*call_.calls().memory, "nothing more was done"));
+    if (!call_.serving().memory->TryReserveForStream(bytes)) {
+      if (chunks_.empty()) EndWith(CallsFullReply(*call_.serving().memory, "nothing more was done"));
       return false;
     }
     chunks_.push_back(std::make_shared<Chunk>());
@@ -194,7 +194,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     chunk->request_bytes = bytes.Length();
     wire::BulkWriteChunk request;
     if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
-    chunk->facts = LogFieldsOf(request);
+    chunk->log_fields = LogFieldsOf(request);
     bytes.Clear();
     database_.BulkWrite(
         *writes_, request,
@@ -205,10 +205,10 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   }
 
   void Applied(Chunk& chunk, absl::StatusOr<wire::BulkWriteReply> reply) {
-    call_.calls().memory->Release(chunk.reserved_bytes);
+    call_.serving().memory->Release(chunk.reserved_bytes);
     EncodedReply logged;
     if (!reply.ok()) logged.status = ToGrpcStatus(reply.status());
-    call_.LogIfSlow(chunk.began, chunk.facts, logged, -1, chunk.request_bytes);
+    call_.LogIfSlow(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes);
     {
       storage::MutexLock lock(mutex_);
       chunk.reply = std::move(reply);
@@ -224,7 +224,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     // After a failed chunk no later chunk is acknowledged: acknowledgements must have no gap.
     if (failed_) return false;
     if (reply.ok()) {
-      EncodedReply encoded = EncodeReply(*reply, call_.calls().memory, &acknowledgement_);
+      EncodedReply encoded = EncodeReply(*reply, call_.serving().memory, &acknowledgement_);
       if (encoded.status.ok()) return true;
       failed_ = true;
       end_ = std::move(encoded.status);
@@ -266,9 +266,9 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StartBulkStream(
-    storage::Database& database, Calls& calls, grpc::CallbackServerContext* context,
+    storage::Database& database, ServingContext& serving, grpc::CallbackServerContext* context,
     std::string_view method) {
-  auto stream = std::make_shared<BulkStream>(database, calls, *context, method);
+  auto stream = std::make_shared<BulkStream>(database, serving, *context, method);
   stream->Start();
   return stream.get();
 }

@@ -8,13 +8,14 @@
 
 #include <string_view>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
 
 // Starts the stream for a call that has arrived. The stream deletes itself when gRPC is done with it.
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StartBulkStream(
-    storage::Database& database, Calls& calls, grpc::CallbackServerContext* context, std::string_view method);
+    storage::Database& database, ServingContext& serving, grpc::CallbackServerContext* context,
+    std::string_view method);
 
 }  // namespace itemdb::daemon

@@ -12,9 +12,9 @@ constexpr std::string_view kMethod = "itemdb.v1.Changes/Watch";
 
 class ChangeStream final : public ReplyStream {
  public:
-  ChangeStream(storage::Database& database, Calls& calls, const grpc::ByteBuffer& request,
+  ChangeStream(storage::Database& database, ServingContext& serving, const grpc::ByteBuffer& request,
                grpc::CallbackServerContext& context)
-      : ReplyStream(calls, context, kMethod, request.Length()), database_(database) {}
+      : ReplyStream(serving, context, kMethod, request.Length()), database_(database) {}
 
   void Start(const grpc::ByteBuffer& bytes) {
     if (!Enter()) return;
@@ -38,10 +38,10 @@ class ChangeStream final : public ReplyStream {
     const bool last = page->last;
     // A reply may wait long for its client to read. A stream that is refused memory ends; the client can
     // resume it from its last position.
-    CallMemory& memory = *calls().memory;
+    CallMemory& memory = *serving().memory;
     const size_t bytes = page->encoded_records.size();
     if (bytes > 0 && !memory.TryReserveForStream(bytes)) return EndForMemory();
-    EncodedReply reply = EncodeReply(*std::move(page), calls().memory, message());
+    EncodedReply reply = EncodeReply(*std::move(page), serving().memory, message());
     // From here on EncodeReply() counts these bytes.
     if (bytes > 0) memory.Release(bytes);
     Send(std::move(reply.status), last);
@@ -54,10 +54,11 @@ class ChangeStream final : public ReplyStream {
 
 }  // namespace
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database, Calls& calls,
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database,
+                                                              ServingContext& serving,
                                                               grpc::CallbackServerContext* context,
                                                               const grpc::ByteBuffer* request) {
-  auto* stream = new ChangeStream(database, calls, *request, *context);
+  auto* stream = new ChangeStream(database, serving, *request, *context);
   stream->Start(*request);
   return stream;
 }

@@ -8,13 +8,14 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
 
 // Starts the stream for a call that has arrived. The stream deletes itself when gRPC is done with it.
-grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database, Calls& calls,
+grpc::ServerWriteReactor<grpc::ByteBuffer>* StartChangeStream(storage::Database& database,
+                                                              ServingContext& serving,
                                                               grpc::CallbackServerContext* context,
                                                               const grpc::ByteBuffer* request);
 

@@ -21,9 +21,9 @@ size_t ExpectedPageBytes(const wire::PageRequest& request) {
 
 class PageStream final : public ReplyStream {
  public:
-  PageStream(Calls& calls, grpc::CallbackServerContext& context, std::string_view method,
+  PageStream(ServingContext& serving, grpc::CallbackServerContext& context, std::string_view method,
              size_t request_bytes)
-      : ReplyStream(calls, context, method, request_bytes) {}
+      : ReplyStream(serving, context, method, request_bytes) {}
 
   void Start(const grpc::ByteBuffer& bytes,
              const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin) {
@@ -45,7 +45,7 @@ class PageStream final : public ReplyStream {
 
   void MakeNext() override {
     expected_bytes_ = ExpectedPageBytes(request_);
-    if (!calls().memory->TryReserveForStream(expected_bytes_)) return EndForMemory();
+    if (!serving().memory->TryReserveForStream(expected_bytes_)) return EndForMemory();
     began_ = std::chrono::steady_clock::now();
     ReadPageOf read = read_;
     read(
@@ -54,7 +54,7 @@ class PageStream final : public ReplyStream {
   }
 
   void SendPage(absl::StatusOr<storage::Page> page) {
-    calls().memory->Release(expected_bytes_);
+    serving().memory->Release(expected_bytes_);
     EncodedReply reply;
     int64_t items = -1;
     bool last = false;
@@ -62,7 +62,7 @@ class PageStream final : public ReplyStream {
       items = ItemsOf(*page);
       last = !page->reply.has_last_evaluated_key();
       if (!last) request_.set_exclusive_start_key(page->reply.last_evaluated_key());
-      reply = EncodeReply(*std::move(page), calls().memory, message());
+      reply = EncodeReply(*std::move(page), serving().memory, message());
     } else {
       reply.status = ToGrpcStatus(page.status());
     }
@@ -81,9 +81,9 @@ class PageStream final : public ReplyStream {
 }  // namespace
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* StartPageStream(
-    Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
+    ServingContext& serving, grpc::CallbackServerContext* context, std::string_view method,
     const grpc::ByteBuffer* request, const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin) {
-  auto* stream = new PageStream(calls, *context, method, request->Length());
+  auto* stream = new PageStream(serving, *context, method, request->Length());
   stream->Start(*request, begin);
   return stream;
 }

@@ -12,7 +12,7 @@
 #include <functional>
 #include <string_view>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/database.h"
 
 namespace itemdb::daemon {
@@ -24,7 +24,7 @@ using ReadPageOf = std::function<void(const wire::PageRequest& request, storage:
 // Starts the stream for a call that has arrived. `begin(one_state)` returns the function that reads its
 // pages. The stream deletes itself when gRPC is done with it.
 grpc::ServerWriteReactor<grpc::ByteBuffer>* StartPageStream(
-    Calls& calls, grpc::CallbackServerContext* context, std::string_view method,
+    ServingContext& serving, grpc::CallbackServerContext* context, std::string_view method,
     const grpc::ByteBuffer* request, const std::function<absl::StatusOr<ReadPageOf>(bool one_state)>& begin);
 
 }  // namespace itemdb::daemon

@@ -16,7 +16,7 @@ bool ReplyStream::Enter() {
     Finish(std::move(entered));
     return false;
   }
-  calls().streams.Add(this);
+  serving().streams.Add(this);
   return true;
 }
 
@@ -29,7 +29,7 @@ void ReplyStream::OnWriteDone(bool ok) {
 
 void ReplyStream::OnDone() {
   Release();
-  calls().streams.Remove(this);
+  serving().streams.Remove(this);
   call_.Leave();
   delete this;
 }
@@ -46,7 +46,7 @@ void ReplyStream::Send(grpc::Status status, bool last) {
   StartWrite(&message_);
 }
 
-void ReplyStream::EndForMemory() { EndUnlessStopping(CallsFullReply(*calls().memory, kNothingMore)); }
+void ReplyStream::EndForMemory() { EndUnlessStopping(CallsFullReply(*serving().memory, kNothingMore)); }
 void ReplyStream::End(const absl::Status& status) { EndUnlessStopping(ToGrpcStatus(status)); }
 
 void ReplyStream::EndUnlessStopping(grpc::Status status) {

@@ -22,12 +22,12 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
   void OnDone() final;
 
   void Stop() final;
-  void Cut() final { context_.TryCancel(); }
+  void Abort() final { context_.TryCancel(); }
 
  protected:
-  ReplyStream(Calls& calls, grpc::CallbackServerContext& context, std::string_view method,
+  ReplyStream(ServingContext& serving, grpc::CallbackServerContext& context, std::string_view method,
               size_t request_bytes)
-      : call_(calls, context, method, request_bytes), context_(context) {}
+      : call_(serving, context, method, request_bytes), context_(context) {}
   ~ReplyStream() override = default;
 
   // True: the stream was admitted. False: it was refused, and is over.
@@ -38,7 +38,7 @@ class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public Op
   virtual void Release() {}
 
   StreamCall& call() { return call_; }
-  Calls& calls() { return call_.calls(); }
+  ServingContext& serving() { return call_.serving(); }
   grpc::ByteBuffer* message() { return &message_; }
 
   // Sends message(). Ends the stream instead if `status` is an error, the caller's key does not allow the

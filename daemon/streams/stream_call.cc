@@ -11,9 +11,9 @@ constexpr size_t kStreamBytes = 24 << 10;
 
 }  // namespace
 
-StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
-                       size_t request_bytes)
-    : calls_(calls),
+StreamCall::StreamCall(ServingContext& serving, const grpc::CallbackServerContext& context,
+                       std::string_view method, size_t request_bytes)
+    : serving_(serving),
       context_(context),
       method_(method),
       request_bytes_(request_bytes),
@@ -21,32 +21,32 @@ StreamCall::StreamCall(Calls& calls, const grpc::CallbackServerContext& context,
       cancellation_(caller_left_) {}
 
 grpc::Status StreamCall::Enter() {
-  if (!calls_.gate.TryEnter()) return StoppingReply();
+  if (!serving_.gate.TryEnter()) return StoppingReply();
   entered_ = true;
   if (grpc::Status caller = CheckCaller(); !caller.ok()) return caller;
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
-  if (!calls_.memory->TryReserveForStream(bytes)) return CallsFullReply(*calls_.memory);
+  if (!serving_.memory->TryReserveForStream(bytes)) return CallsFullReply(*serving_.memory);
   reserved_bytes_ = bytes;
   return grpc::Status::OK;
 }
 
 grpc::Status StreamCall::CheckCaller() const {
-  absl::StatusOr<Caller> caller = CallerOf(calls_.access, context_, method_);
+  absl::StatusOr<Caller> caller = CallerOf(serving_.authorizer, context_, method_);
   return caller.ok() ? grpc::Status::OK : ToGrpcStatus(caller.status());
 }
 
 void StreamCall::Leave() {
-  calls_.memory->Release(reserved_bytes_);
-  if (entered_) calls_.gate.Leave();
+  serving_.memory->Release(reserved_bytes_);
+  if (entered_) serving_.gate.Leave();
 }
 
-void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
+void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                            const EncodedReply& reply, int64_t items, size_t request_bytes) {
   auto duration = std::chrono::steady_clock::now() - began;
-  if (!calls_.slow.IsSlow(duration)) return;
-  calls_.slow.Log(
+  if (!serving_.slow_log.IsSlow(duration)) return;
+  serving_.slow_log.Log(
       {.method = method_,
-       .facts = facts,
+       .log_fields = log_fields,
        .duration = duration,
        .request_bytes = request_bytes,
        .reply_bytes = reply.bytes,

@@ -10,14 +10,14 @@
 
 #include "daemon/rpc/raw_call.h"
 #include "daemon/serving/call_log_fields.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 
 namespace itemdb::daemon {
 
 class StreamCall {
  public:
   // `context` must outlive this object.
-  StreamCall(Calls& calls, const grpc::CallbackServerContext& context, std::string_view method,
+  StreamCall(ServingContext& serving, const grpc::CallbackServerContext& context, std::string_view method,
              size_t request_bytes);
 
   // OK: admitted. Otherwise the stream must end with this status. Leave() must follow in both cases.
@@ -27,22 +27,22 @@ class StreamCall {
   // Leaves the gate and releases the memory. Called once.
   void Leave();
 
-  Calls& calls() { return calls_; }
+  ServingContext& serving() { return serving_; }
   std::string_view method() const { return method_; }
   // Cancelled by Cancel() and when the deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
   void Cancel() { caller_left_->Cancel(); }
 
   // Logs one page or chunk of the stream, begun at `began`, if it was slow.
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
+  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                  const EncodedReply& reply, int64_t items, size_t request_bytes);
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& facts,
+  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                  const EncodedReply& reply, int64_t items) {
-    LogIfSlow(began, facts, reply, items, request_bytes_);
+    LogIfSlow(began, log_fields, reply, items, request_bytes_);
   }
 
  private:
-  Calls& calls_;
+  ServingContext& serving_;
   const grpc::CallbackServerContext& context_;
   const std::string_view method_;
   const size_t request_bytes_;

@@ -40,14 +40,14 @@ absl::Status NoSuchShardError(const std::string& shard_id) {
 absl::StatusOr<ListStreamsReply> List(Engine& engine, const ListStreamsRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(int64_t limit, LimitOf(request.limit, kMaxListStreams, "SEM-106"));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-  StreamsAsked asked{.table_name = request.table_name, .at_most = static_cast<size_t>(limit) + 1};
+  StreamFilter filter{.table_name = request.table_name, .at_most = static_cast<size_t>(limit) + 1};
   if (!request.exclusive_start_stream_arn.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.exclusive_start_stream_arn));
-    asked.after_table = std::move(name.table_name);
-    asked.after_label = std::move(name.label);
+    filter.after_table = std::move(name.table_name);
+    filter.after_label = std::move(name.label);
   }
   ListStreamsReply reply;
-  ITEMDB_ASSIGN_OR_RETURN(reply.streams, FindStreams(*view, asked));
+  ITEMDB_ASSIGN_OR_RETURN(reply.streams, FindStreams(*view, filter));
   // A table is looked up only when it has no streams: streams of a deleted table are listed too.
   if (reply.streams.empty() && !request.table_name.empty())
     ITEMDB_RETURN_IF_ERROR(view->catalog().Find(request.table_name).status());

@@ -32,8 +32,9 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
                                                                          const ItemKey& key,
                                                                          const PrefetchedRead& prefetched) {
   if (const auto* written = writes_.FindItem(table, key); written != nullptr) return *written;
-  if (state_->last_write[key.hash % state_->last_write.size()] <= prefetched.group &&
-      prefetched.group >= state_->first_valid_read_group) {
+  if (state_->last_write_group_numbers[key.hash % state_->last_write_group_numbers.size()] <=
+          prefetched.group_number &&
+      prefetched.group_number >= state_->first_valid_read_group_number) {
     return prefetched.item.has_value() ? std::optional<std::string_view>(*prefetched.item) : std::nullopt;
   }
   rocksdb::PinnableSlice record;
@@ -49,12 +50,14 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
 
 void CommitGroup::PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size) {
   writes_.PutItem(*state_->store, table, key, item, item_size);
-  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+  state_->last_write_group_numbers[key.hash % state_->last_write_group_numbers.size()] =
+      state_->next_group_number;
 }
 
 void CommitGroup::DeleteItem(const Table& table, const ItemKey& key) {
   writes_.DeleteItem(*state_->store, table, key);
-  state_->last_write[key.hash % state_->last_write.size()] = state_->next_group;
+  state_->last_write_group_numbers[key.hash % state_->last_write_group_numbers.size()] =
+      state_->next_group_number;
 }
 
 void CommitGroup::PutEntry(const Index& index, std::string_view key, std::string_view item,
@@ -93,7 +96,7 @@ void CommitGroup::AppendChange(uint64_t storage_id, std::string_view record) {
   writes_.Put(state_->store->changes(), key, EncodeRecord(kChangesStorageId, key, 0, record));
 }
 
-rocksdb::WriteBatch& CommitGroup::Finish() {
+rocksdb::WriteBatch& CommitGroup::SealBatch() {
   tokens_.DeleteSomeExpired();
   for (const TableRunsOfGroup::Record& runs : changes_.Encode())
     writes_.Put(state_->store->table_runs(), runs.key, runs.value);
@@ -101,12 +104,12 @@ rocksdb::WriteBatch& CommitGroup::Finish() {
   return writes_.batch();
 }
 
-void CommitGroup::Commit() {
-  size_statistics_.Commit(state_->next_group);
+void CommitGroup::InstallState() {
+  size_statistics_.InstallState(state_->next_group_number);
   state_->catalog = catalog_;
   state_->next_sequence = next_sequence_;
   state_->last_commit_time_us = commit_time_us_;
-  ++state_->next_group;
+  ++state_->next_group_number;
 }
 
 }  // namespace itemdb::storage

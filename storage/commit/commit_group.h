@@ -49,25 +49,26 @@ class CommitUnit {
 // unless a later commit group wrote the key.
 struct PrefetchedRead {
   std::optional<std::string> item;
-  // ReadView::group() of the view it was read from.
-  uint64_t group = 0;
+  // ReadView::group_number() of the view it was read from.
+  uint64_t group_number = 0;
 };
 
 // State that passes from one commit group to the next. Owned by the pipeline, touched by the commit leader
 // only.
 struct ApplyState {
-  explicit ApplyState(size_t slots) : last_write(slots) {}
+  explicit ApplyState(size_t slots) : last_write_group_numbers(slots) {}
 
   std::shared_ptr<Store> store;
   std::shared_ptr<const Catalog> catalog;
   uint64_t next_sequence = 1;
   int64_t last_commit_time_us = 0;
-  // The group being built, or the next one.
-  uint64_t next_group = 1;
+  // The number of the group being built, or the next one.
+  uint64_t next_group_number = 1;
   // The read-validity epoch: prefetched reads from views before this group are invalid after a reopening.
-  uint64_t first_valid_read_group = 0;
-  // By key hash: the last group that wrote a key with this hash. Two keys in one slot only cost a read.
-  std::vector<uint64_t> last_write;
+  uint64_t first_valid_read_group_number = 0;
+  // By key hash: the number of the last group that wrote a key with this hash. Two keys in one slot only cost
+  // a read.
+  std::vector<uint64_t> last_write_group_numbers;
   // Thread-safe, unlike the other members.
   CurrentStatistics size_statistics;
   int64_t max_item_collection_bytes = INT64_MAX;
@@ -133,10 +134,10 @@ class CommitGroup {
 
   // Adds what is written once per group: size statistics, table runs, deletions of expired tokens. Called by
   // the pipeline before it writes the returned batch.
-  rocksdb::WriteBatch& Finish();
+  rocksdb::WriteBatch& SealBatch();
   // Moves the state of this group into ApplyState, from which the next group starts. Called after the batch
   // was written.
-  void Commit();
+  void InstallState();
 
  private:
   void Drop(DroppedKeyspace dropped);

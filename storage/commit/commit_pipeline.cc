@@ -10,11 +10,12 @@ namespace {
 // cached read. With 2^18 slots that is rare: few keys are written between a unit's preparation and its Apply.
 constexpr size_t kLastWriteSlots = 1 << 18;
 
-// After a write that took longer than kLingerAbove the commit leader waits, at most 1/kLingerDivisor of that
-// time, until the callers of the previous group have submitted again. So they stay in one group, instead of
-// two whose callers each wait for two syncs. When syncs are fast, this would cost throughput.
-constexpr std::chrono::nanoseconds kLingerAbove = std::chrono::milliseconds(1);
-constexpr int kLingerDivisor = 20;
+// The group commit delay: after a write that took longer than kGroupCommitDelayAbove the commit leader waits,
+// at most 1/kGroupCommitDelayDivisor of that time, until the callers of the previous group have submitted
+// again. So they stay in one group, instead of two whose callers each wait for two syncs. When syncs are
+// fast, this would cost throughput.
+constexpr std::chrono::nanoseconds kGroupCommitDelayAbove = std::chrono::milliseconds(1);
+constexpr int kGroupCommitDelayDivisor = 20;
 
 absl::Status NotWritten(const absl::Status& cause) {
   return MakeError(
@@ -29,11 +30,10 @@ CommitPipeline::CommitPipeline(PipelineOptions options)
   state_.max_item_collection_bytes = options_.max_item_collection_bytes;
   state_.clock_us = options_.clock_us;
   MutexLock lock(mutex_);
-  leader_ = Leader::kLeading;  // Until Start.
   refusing_ =
       MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is not open yet", 100);
   writer_ = std::thread([this] { WriterLoop(); });
-  publisher_ = std::thread([this] { PublisherLoop(); });
+  completion_thread_ = std::thread([this] { CompletionLoop(); });
 }
 
 CommitPipeline::~CommitPipeline() {
@@ -45,11 +45,11 @@ CommitPipeline::~CommitPipeline() {
   leader_changed_.NotifyAll();
   {
     MutexLock lock(completions_mutex_);
-    publisher_stopping_ = true;
+    completion_stopping_ = true;
   }
   completions_changed_.NotifyAll();
   writer_.join();
-  publisher_.join();
+  completion_thread_.join();
 }
 
 void CommitPipeline::Start(PipelineStart start) {
@@ -60,9 +60,9 @@ void CommitPipeline::Start(PipelineStart start) {
   state_.size_statistics.Reset(start.size_statistics);
   state_.tokens = RequestTokenState();
   // The group that failed may be in the store after all: every prefetched read from before is invalid.
-  state_.first_valid_read_group = ++state_.next_group;
+  state_.first_valid_read_group_number = ++state_.next_group_number;
   options_.change_waiters->Opened(start.next_sequence - 1);
-  Publish(state_.next_group++);
+  Publish(state_.next_group_number++);
   {
     MutexLock lock(view_mutex_);
     durable_sequence_ = view_->change_sequence();
@@ -77,16 +77,14 @@ void CommitPipeline::Start(PipelineStart start) {
 void CommitPipeline::Stop(absl::Status reason) {
   {
     MutexLock lock(mutex_);
-    bool started =
-        refusing_.ok() || leader_ != Leader::kLeading || !queue_.empty() || state_.store != nullptr;
     refusing_ = std::move(reason);
-    if (!started) return;
+    if (leader_ == Leader::kStopped) return;
     while (leader_ != Leader::kNone || !queue_.empty()) leader_changed_.Wait(mutex_);
-    leader_ = Leader::kLeading;
+    leader_ = Leader::kStopped;
   }
   {
     MutexLock lock(completions_mutex_);
-    while (!completions_.empty() || publisher_busy_) completions_changed_.Wait(completions_mutex_);
+    while (!completions_.empty() || completing_) completions_changed_.Wait(completions_mutex_);
   }
   state_.store.reset();
   state_.catalog.reset();
@@ -122,7 +120,7 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
   }
   Completions completions = RunGroup();
   StepDown(/*is_writer=*/false);
-  Deliver(std::move(completions));
+  CompleteOrHandOff(std::move(completions));
   return absl::OkStatus();
 }
 
@@ -149,7 +147,7 @@ void CommitPipeline::WriterLoop() {
       leader_ = Leader::kLeading;
     }
     do {
-      Deliver(RunGroup());
+      CompleteOrHandOff(RunGroup());
     } while (StepDown(/*is_writer=*/true));
   }
 }
@@ -157,8 +155,8 @@ void CommitPipeline::WriterLoop() {
 CommitPipeline::Units CommitPipeline::TakeUnits() {
   Units units;
   MutexLock lock(mutex_);
-  if (last_group_units_ > 1 && last_write_duration_ > kLingerAbove) {
-    auto deadline = std::chrono::steady_clock::now() + last_write_duration_ / kLingerDivisor;
+  if (last_group_units_ > 1 && last_write_duration_ > kGroupCommitDelayAbove) {
+    auto deadline = std::chrono::steady_clock::now() + last_write_duration_ / kGroupCommitDelayDivisor;
     while (queue_.size() < last_group_units_) {
       auto left = deadline - std::chrono::steady_clock::now();
       if (left <= left.zero() || !submitted_.WaitFor(mutex_, left)) break;
@@ -210,7 +208,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     rocksdb::WriteOptions options;
     options.sync = options_.durable;
     auto begin = std::chrono::steady_clock::now();
-    rocksdb::Status status = state_.store->db()->Write(options, &group.Finish());
+    rocksdb::Status status = state_.store->db()->Write(options, &group.SealBatch());
     last_write_duration_ = std::chrono::steady_clock::now() - begin;
     last_group_units_ = completions.units.size();
     if (!status.ok()) {
@@ -219,10 +217,10 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
       Fail(FromRocksDB("a commit group could not be written", status));
       return completions;
     }
-    uint64_t number = state_.next_group;
-    group.Commit();
+    const uint64_t group_number = state_.next_group_number;
+    group.InstallState();
     options_.change_waiters->RecordApplied(group.changes());
-    Publish(number);
+    Publish(group_number);
     if (options_.durable) options_.change_waiters->Notify(group.changes());
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
     MutexLock lock(mutex_);
@@ -233,8 +231,9 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
   return completions;
 }
 
-void CommitPipeline::Publish(uint64_t group) {
-  auto view = std::make_shared<const ReadView>(state_.store, state_.catalog, state_.next_sequence - 1, group);
+void CommitPipeline::Publish(uint64_t group_number) {
+  auto view =
+      std::make_shared<const ReadView>(state_.store, state_.catalog, state_.next_sequence - 1, group_number);
   std::shared_ptr<const ReadView> previous;  // Destroyed, with its snapshot, after the unlock.
   {
     MutexLock lock(view_mutex_);
@@ -257,11 +256,11 @@ void CommitPipeline::Fail(const absl::Status& status) {
     }
     statistics_.queued_bytes = 0;
   }
-  Deliver(std::move(refused));
+  CompleteOrHandOff(std::move(refused));
   options_.on_failure(status);
 }
 
-void CommitPipeline::Deliver(Completions completions) {
+void CommitPipeline::CompleteOrHandOff(Completions completions) {
   if (completions.units.empty()) return;
   if (completions.units.size() > 1) {
     MutexLock lock(completions_mutex_);
@@ -281,18 +280,18 @@ void CommitPipeline::Complete(Completions& completions) {
   }
 }
 
-void CommitPipeline::PublisherLoop() {
+void CommitPipeline::CompletionLoop() {
   while (true) {
     Completions completions;
     {
       MutexLock lock(completions_mutex_);
-      publisher_busy_ = false;
+      completing_ = false;
       if (completions_.empty()) completions_changed_.NotifyAll();  // Stop waits for this.
-      while (completions_.empty() && !publisher_stopping_) completions_changed_.Wait(completions_mutex_);
+      while (completions_.empty() && !completion_stopping_) completions_changed_.Wait(completions_mutex_);
       if (completions_.empty()) return;
       completions = std::move(completions_.front());
       completions_.pop_front();
-      publisher_busy_ = true;
+      completing_ = true;
     }
     Complete(completions);
   }

@@ -13,8 +13,8 @@
 // not durable.
 //
 // Commit leader: a thread that submits while no group is in flight leads one group itself, so that a lone
-// write needs no hand-off to another thread. In all other cases the writer thread leads. The publisher thread
-// completes groups of more than one unit, so that the next group need not wait for that.
+// write needs no hand-off to another thread. In all other cases the writer thread leads. The completion
+// thread completes groups of more than one unit, so that the next group need not wait for that.
 //
 // After a failed RocksDB write nobody knows whether the group is on disk (it may reappear when the store is
 // opened again). Its units complete with UNKNOWN, queued units with UNAVAILABLE; Submit refuses until
@@ -117,12 +117,12 @@ class CommitPipeline {
     std::vector<uint64_t> change_sequences;
   };
 
-  // The commit leader now: no thread; a thread that runs a group (also set while the pipeline is stopped, so
-  // that no thread begins to lead); or the writer thread, which has not begun yet.
-  enum class Leader { kNone, kLeading, kHandedToWriter };
+  // The commit leader now: no thread; a thread that runs a group; or the writer thread, which has not begun
+  // yet. kStopped: no thread is or becomes the leader until Start.
+  enum class Leader { kNone, kLeading, kHandedToWriter, kStopped };
 
   void WriterLoop();
-  void PublisherLoop();
+  void CompletionLoop();
   // Runs one group with the queued units and returns the units to complete. Only for the commit leader.
   Completions RunGroup();
   // Ends the leadership of the calling thread when the queue is empty. Otherwise the writer thread becomes
@@ -133,11 +133,11 @@ class CommitPipeline {
   void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts the units that no longer fit into the group back to the front of the queue.
   void PutBack(Units units);
-  void Publish(uint64_t group);
+  void Publish(uint64_t group_number);
   // Refuses all units from now on and completes the queued ones with UNAVAILABLE.
   void Fail(const absl::Status& status);
-  // Completes a single unit on this thread; passes several to the publisher thread.
-  void Deliver(Completions completions);
+  // Completes a single unit on this thread; passes several to the completion thread.
+  void CompleteOrHandOff(Completions completions);
   static void Complete(Completions& completions);
 
   const PipelineOptions options_;
@@ -155,7 +155,7 @@ class CommitPipeline {
   // Units that wait for room in the queue. Empty whenever the queue is empty.
   std::deque<std::unique_ptr<CommitUnit>> waiting_ ABSL_GUARDED_BY(mutex_);
   PipelineStatistics statistics_ ABSL_GUARDED_BY(mutex_);
-  Leader leader_ ABSL_GUARDED_BY(mutex_) = Leader::kNone;
+  Leader leader_ ABSL_GUARDED_BY(mutex_) = Leader::kStopped;
   // Not OK: nothing is accepted, for this reason.
   absl::Status refusing_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
@@ -170,11 +170,11 @@ class CommitPipeline {
   Mutex completions_mutex_;
   CondVar completions_changed_;
   std::deque<Completions> completions_ ABSL_GUARDED_BY(completions_mutex_);
-  bool publisher_busy_ ABSL_GUARDED_BY(completions_mutex_) = false;
-  bool publisher_stopping_ ABSL_GUARDED_BY(completions_mutex_) = false;
+  bool completing_ ABSL_GUARDED_BY(completions_mutex_) = false;
+  bool completion_stopping_ ABSL_GUARDED_BY(completions_mutex_) = false;
 
   std::thread writer_;
-  std::thread publisher_;
+  std::thread completion_thread_;
 };
 
 }  // namespace itemdb::storage

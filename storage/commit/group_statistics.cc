@@ -70,6 +70,8 @@ void GroupStatistics::AppendTo(WriteSet* writes) const {
   }
 }
 
-void GroupStatistics::Commit(uint64_t group) { current_.Commit(group, size_statistics_, dropped_); }
+void GroupStatistics::InstallState(uint64_t group_number) {
+  current_.Install(group_number, size_statistics_, dropped_);
+}
 
 }  // namespace itemdb::storage

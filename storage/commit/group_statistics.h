@@ -44,8 +44,8 @@ class GroupStatistics {
   bool empty() const { return size_statistics_.empty() && !collections_changed_; }
   // Adds the changed records to `writes`.
   void AppendTo(WriteSet* writes) const;
-  // Passes the statistics as this group left them to `current`. `group` is the number of this commit group.
-  void Commit(uint64_t group);
+  // Passes the statistics as this group left them to `current`. `group_number` is that of this commit group.
+  void InstallState(uint64_t group_number);
 
  private:
   struct Collection {

@@ -10,13 +10,13 @@
 namespace itemdb::storage {
 namespace {
 
-constexpr int64_t kRememberUs = int64_t{kRequestTokenMinutes} * 60 * 1'000'000;
+constexpr int64_t kTokenTtlUs = int64_t{kRequestTokenMinutes} * 60 * 1'000'000;
 constexpr size_t kFingerprintBytes = 16;
 // Expired tokens that are deleted for each new one.
 constexpr size_t kDeletedPerToken = 2;
 
 bool IsExpired(int64_t time_us, int64_t now_us) {
-  return time_us + kRememberUs <= now_us || time_us >= now_us + kRememberUs;
+  return time_us + kTokenTtlUs <= now_us || time_us >= now_us + kTokenTtlUs;
 }
 
 std::string EncodeLength(std::string_view expiry_key, size_t length) {
@@ -63,8 +63,8 @@ std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_
 }
 
 absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view token) {
-  auto own = remembered_.find(std::string(token));
-  if (own != remembered_.end()) return own->second;
+  auto own = saved_.find(std::string(token));
+  if (own != saved_.end()) return own->second;
   std::string record;
   rocksdb::Status status =
       store_.db()->Get(rocksdb::ReadOptions(), store_.requests(), RequestKey(token), &record);
@@ -102,14 +102,14 @@ void GroupTokens::Save(std::string_view token, std::string_view fingerprint,
   writes_.Put(family, RequestKey(token), record);
   writes_.Put(family, expiry_key, EncodeLength(expiry_key, record.size()));
   size_statistics_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
-  remembered_.insert_or_assign(std::string(token), std::move(request));
+  saved_.insert_or_assign(std::string(token), std::move(request));
   if (expiry_key < state_.expire_from) {  // The clock went back.
     state_.expire_from = expiry_key.substr(0, 9);
     state_.oldest_us = now_us_;
   }
 }
 
-void GroupTokens::DeleteSomeExpired() { DeleteExpired(remembered_.size() * kDeletedPerToken); }
+void GroupTokens::DeleteSomeExpired() { DeleteExpired(saved_.size() * kDeletedPerToken); }
 
 void GroupTokens::DeleteExpired(size_t at_most) {
   if (at_most == 0 || (state_.oldest_us > 0 && !IsExpired(state_.oldest_us, now_us_))) return;
@@ -125,9 +125,9 @@ void GroupTokens::DeleteExpired(size_t at_most) {
     // Without the token: a token that is stored later with the same time may sort before this one.
     state_.expire_from = key.substr(0, 9);
     if (!IsExpired(state_.oldest_us, now_us_) || at_most == 0) return;
-    // The token was used again in this group: Remember has replaced its record and deleted this key.
+    // The token was used again in this group: Save has replaced its record and deleted this key.
     std::string token(key.substr(9));
-    if (remembered_.contains(token)) continue;
+    if (saved_.contains(token)) continue;
     --at_most;
     writes_.Delete(store_.requests(), key);
     writes_.Delete(store_.requests(), RequestKey(token));

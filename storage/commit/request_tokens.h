@@ -88,8 +88,8 @@ class GroupTokens {
   RequestTokenState& state_;
   GroupStatistics& size_statistics_;
   WriteSet& writes_;
-  absl::flat_hash_map<std::string, AppliedRequest> remembered_;
-  // Expired tokens that Find has read: Remember replaces them.
+  absl::flat_hash_map<std::string, AppliedRequest> saved_;
+  // Expired tokens that Find has read: Save replaces them.
   absl::flat_hash_map<std::string, ExpiredToken> expired_;
 };
 

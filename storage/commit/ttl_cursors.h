@@ -25,7 +25,7 @@ struct TimeEntry {
   std::string key;
 };
 
-// A cursor (`mark` in the code) is an entry key: no entry before it has to be expired. Thread-safe.
+// A cursor is an entry key: no entry before it has to be expired. Thread-safe.
 class TtlCursors {
  public:
   // Moves cursors back to entries that were put. Must be called after the current view shows these entries.

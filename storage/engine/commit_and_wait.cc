@@ -7,7 +7,7 @@ namespace {
 
 class WaitingUnit : public CommitUnit {
  public:
-  struct Outcome {
+  struct Completion {
     absl::Status status;
     uint64_t change_sequence = 0;
   };
@@ -15,12 +15,12 @@ class WaitingUnit : public CommitUnit {
   WaitingUnit(absl::FunctionRef<absl::Status(CommitGroup&)> apply, size_t size_bytes)
       : apply_(apply), size_bytes_(sizeof(*this) + size_bytes) {}
 
-  std::future<Outcome> outcome() { return outcome_.get_future(); }
+  std::future<Completion> completion() { return completion_.get_future(); }
 
   size_t SizeBytes() const override { return size_bytes_; }
   void Apply(CommitGroup& group) override { applied_ = apply_(group); }
   void Complete(const absl::Status& status, uint64_t change_sequence) override {
-    outcome_.set_value({status.ok() ? applied_ : status, change_sequence});
+    completion_.set_value({status.ok() ? applied_ : status, change_sequence});
   }
 
  private:
@@ -28,7 +28,7 @@ class WaitingUnit : public CommitUnit {
   const absl::FunctionRef<absl::Status(CommitGroup&)> apply_;
   const size_t size_bytes_;
   absl::Status applied_;
-  std::promise<Outcome> outcome_;
+  std::promise<Completion> completion_;
 };
 
 }  // namespace
@@ -36,14 +36,14 @@ class WaitingUnit : public CommitUnit {
 absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> apply,
                                        const CommitOptions& options) {
   auto unit = std::make_unique<WaitingUnit>(apply, options.size_bytes);
-  std::future<WaitingUnit::Outcome> future = unit->outcome();
+  std::future<WaitingUnit::Completion> future = unit->completion();
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
   ITEMDB_RETURN_IF_ERROR(options.when_disk_is_full == WhenDiskIsFull::kCommit
                              ? engine.SubmitFreeing(commit_unit, options.when_full)
                              : engine.Submit(commit_unit, options.when_full));
-  const WaitingUnit::Outcome outcome = future.get();
-  if (!outcome.status.ok()) return outcome.status;
-  return outcome.change_sequence;
+  const WaitingUnit::Completion completion = future.get();
+  if (!completion.status.ok()) return completion.status;
+  return completion.change_sequence;
 }
 
 }  // namespace itemdb::storage

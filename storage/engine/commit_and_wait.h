@@ -14,16 +14,16 @@ enum class WhenDiskIsFull {
 };
 
 struct CommitOptions {
-  // Bytes of memory that `order` holds while it is queued; counted in the queue's bound.
+  // Bytes of memory that `apply` holds while it is queued; counted in the queue's bound.
   size_t size_bytes = 0;
   WhenFull when_full = WhenFull::kRefuse;
   WhenDiskIsFull when_disk_is_full = WhenDiskIsFull::kRefuse;
 };
 
-// Calls `order` like CommitUnit::Apply, and blocks until the unit completes. Returns the last change in the
-// state that `order` left. Must not be called on a thread of the pipeline: it would wait for itself.
+// Calls `apply` like CommitUnit::Apply, and blocks until the unit completes. Returns the last change in the
+// state that `apply` left. Must not be called on a thread of the pipeline: it would wait for itself.
 //
-// Errors: the one that `order` returned; those of Engine::Submit, and then `order` is not called; those that
+// Errors: the one that `apply` returned; those of Engine::Submit, and then `apply` is not called; those that
 // CommitUnit::Complete is called with.
 absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::Status(CommitGroup&)> apply,
                                        const CommitOptions& options = {});

@@ -215,7 +215,7 @@ bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
   return storage_id < opened_storage_id_;
 }
 
-void Engine::FinishStart() {
+void Engine::StartBackgroundWork() {
   reclaimer_->Start();
   EnsureBallast(env_, options_.data_directory);
 }
@@ -268,8 +268,8 @@ void Engine::Maintain() {
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
-  std::unique_ptr<CommitUnit> forget = std::make_unique<DeleteExpiredTokens>();
-  (void)pipeline_->Submit(forget);  // Refused when the queue is full: tried again a second later.
+  std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
+  (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
   uint64_t free_bytes = 0;
   if (env_->GetFreeSpace(options_.data_directory, &free_bytes).ok()) {
     bool full = free_bytes < options_.free_space_floor_bytes;

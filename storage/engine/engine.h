@@ -1,7 +1,7 @@
 // The engine: an open data directory with its commit pipeline, current view and background threads.
 //
 // Threads, and what they do:
-//   writer, publisher   of the commit pipeline (CommitPipeline)
+//   writer, completion  of the commit pipeline (CommitPipeline)
 //   maintenance         watermark, free space, relaxed syncs, once a second; reopens the store after a failed
 //                       write
 //   DDL                 table changes, one at a time
@@ -80,7 +80,7 @@ class Engine {
   // have entries of an earlier attempt under this id.
   bool IsFromBeforeOpening(uint64_t storage_id) const;
   // Starts the reclaimer and makes the ballast file: parts of the start for which requests need not wait.
-  void FinishStart();
+  void StartBackgroundWork();
   // Makes everything committed so far durable. Blocks on disk in relaxed mode; does nothing in durable mode.
   absl::Status SyncNow() { return pipeline_->SyncNow(); }
   // From now on the maintenance thread calls `call` after each reopening: the store may then hold more or

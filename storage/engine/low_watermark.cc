@@ -12,8 +12,8 @@ absl::Status ChangesTrimmedError(uint64_t wanted, uint64_t oldest) {
 }
 
 LowWatermark::PinnedChanges::~PinnedChanges() {
-  MutexLock lock(log_.mutex_);
-  log_.pinned_.erase(log_.pinned_.find(oldest_needed_));
+  MutexLock lock(watermark_.mutex_);
+  watermark_.pinned_.erase(watermark_.pinned_.find(oldest_needed_));
 }
 
 absl::StatusOr<std::unique_ptr<LowWatermark::PinnedChanges>> LowWatermark::Pin(uint64_t oldest_needed) {

@@ -32,8 +32,9 @@ class LowWatermark {
 
    private:
     friend class LowWatermark;
-    PinnedChanges(LowWatermark& log, uint64_t oldest_needed) : log_(log), oldest_needed_(oldest_needed) {}
-    LowWatermark& log_;
+    PinnedChanges(LowWatermark& log, uint64_t oldest_needed)
+        : watermark_(log), oldest_needed_(oldest_needed) {}
+    LowWatermark& watermark_;
     const uint64_t oldest_needed_;
   };
 

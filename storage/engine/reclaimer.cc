@@ -80,7 +80,7 @@ bool TakesSpace(const Store& store, const DroppedRange& dropped) {
 }
 
 // Whether RocksDB would soon slow down writers.
-bool MustHurry(const Store& store) {
+bool MustBypassPace(const Store& store) {
   for (rocksdb::ColumnFamilyHandle* family :
        {store.items(), store.global_entries(), store.local_entries(), store.stats()}) {
     std::string files;
@@ -222,10 +222,10 @@ absl::Status Reclaimer::RemoveRecords(const Store& store, const std::vector<Drop
       storage_ids.insert(one.storage_id);
       by_family[one.keyspace.family()].push_back(one.stored());
     }
-    // `must_hurry` borrows `store`: the filters are destroyed before the store.
-    const auto must_hurry = [&store] { return MustHurry(store); };
-    store.dropped_records().SetPace(pace_, must_hurry);
-    store.dropped_collections().SetPace(pace_, must_hurry);
+    // `bypass` borrows `store`: the filters are destroyed before the store.
+    const auto bypass = [&store] { return MustBypassPace(store); };
+    store.dropped_records().SetPace(pace_, bypass);
+    store.dropped_collections().SetPace(pace_, bypass);
     SetDropped(store, storage_ids);
     std::vector<rocksdb::ColumnFamilyHandle*> families;
     for (const auto& [family, ranges] : by_family) families.push_back(family);
@@ -281,7 +281,8 @@ absl::Status Reclaimer::DeleteFiles(const Store& store, rocksdb::ColumnFamilyHan
       const rocksdb::Status status =
           rocksdb::DeleteFilesInRanges(store.db(), family, &range, 1, /*include_end=*/true);
       if (!status.ok()) return FromRocksDB("cannot delete files of a deleted table or index", status);
-      pace_->Spend(static_cast<int64_t>(file.size) / kDeletingIsFaster, [&] { return MustHurry(store); });
+      pace_->Request(static_cast<int64_t>(file.size) / kDeletingIsFaster,
+                     [&] { return MustBypassPace(store); });
       if (pace_->is_interrupted()) return absl::CancelledError("interrupted");
     }
   }

@@ -270,7 +270,7 @@ absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
       it->Seek(PrefixSuccessor(kCollectionKeyPrefix));
       continue;
     }
-    std::optional<uint64_t> storage_id = ParseSequenceKey(ToView(it->key()));
+    std::optional<uint64_t> storage_id = ParseStorageIdKey(ToView(it->key()));
     std::optional<SizeStatistics> size_statistics;
     if (storage_id.has_value())
       size_statistics = DecodeStatistics(*storage_id, ToView(it->key()), ToView(it->value()));
@@ -309,7 +309,7 @@ absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   if (collections->Valid() && collections->key().starts_with(kCollectionKeyPrefix)) {
     const std::string_view key =
         ToView(collections->key()).substr(std::string_view(kCollectionKeyPrefix).size());
-    found.highest = std::max(found.highest, ParseSequenceKey(key.substr(0, 8)).value_or(0));
+    found.highest = std::max(found.highest, ParseStorageIdKey(key.substr(0, 8)).value_or(0));
   }
   for (rocksdb::ColumnFamilyHandle* family : {store.items(), store.global_entries(), store.local_entries()}) {
     rocksdb::ReadOptions options;

@@ -37,8 +37,8 @@ class UntouchedRun {
 
 class Rewriter {
  public:
-  Rewriter(std::span<const Outcome> outcomes, bool parents_optional)
-      : outcomes_(outcomes), parents_optional_(parents_optional) {}
+  Rewriter(std::span<const PathEdit> edits, bool parents_optional)
+      : edits_(edits), parents_optional_(parents_optional) {}
 
   absl::Status RewriteMap(const Nodes& nodes, ItemView map, std::string* out) const {
     UntouchedRun untouched(map.encoded());
@@ -83,9 +83,9 @@ class Rewriter {
   // Appends the new value of the node, whose old value is `old`.
   absl::Status Replace(const PathTree::Node& node, ValueView old, std::string* out) const {
     if (node.is_leaf()) {
-      const Outcome& outcome = outcomes_[node.leaf];
-      if (outcome.kind == Outcome::Kind::kSet) Append(node.step, outcome.value, out);
-      if (outcome.kind == Outcome::Kind::kKeep) Append(node.step, old.encoded(), out);
+      const PathEdit& edit = edits_[node.leaf];
+      if (edit.kind == PathEdit::Kind::kSet) Append(node.step, edit.value, out);
+      if (edit.kind == PathEdit::Kind::kKeep) Append(node.step, old.encoded(), out);
       return absl::OkStatus();
     }
     bool indexes = node.children.front().step.is_index();
@@ -101,15 +101,15 @@ class Rewriter {
   // Appends the new value of the node where the item has no value.
   absl::Status Create(const PathTree::Node& node, std::string* out) const {
     if (!node.is_leaf()) return MayMiss(node) ? absl::OkStatus() : InvalidPath(node);
-    const Outcome& outcome = outcomes_[node.leaf];
-    if (outcome.kind == Outcome::Kind::kSet) Append(node.step, outcome.value, out);
+    const PathEdit& edit = edits_[node.leaf];
+    if (edit.kind == PathEdit::Kind::kSet) Append(node.step, edit.value, out);
     return absl::OkStatus();
   }
 
   // Whether the missing value at `node` is allowed: no path below sets a value.
   bool MayMiss(const PathTree::Node& node) const {
     if (!parents_optional_) return false;
-    if (node.is_leaf()) return outcomes_[node.leaf].kind != Outcome::Kind::kSet;
+    if (node.is_leaf()) return edits_[node.leaf].kind != PathEdit::Kind::kSet;
     for (const PathTree::Node& child : node.children) {
       if (!MayMiss(child)) return false;
     }
@@ -130,15 +130,15 @@ class Rewriter {
                                DescribePath(node.path));
   }
 
-  const std::span<const Outcome> outcomes_;
+  const std::span<const PathEdit> edits_;
   const bool parents_optional_;
 };
 
 }  // namespace
 
-absl::Status RewriteItem(const PathTree& paths, std::span<const Outcome> outcomes, ItemView item,
+absl::Status RewriteItem(const PathTree& paths, std::span<const PathEdit> edits, ItemView item,
                          bool parents_optional, std::string* out) {
-  return Rewriter(outcomes, parents_optional).RewriteMap(paths.roots(), item, out);
+  return Rewriter(edits, parents_optional).RewriteMap(paths.roots(), item, out);
 }
 
 }  // namespace itemdb::storage

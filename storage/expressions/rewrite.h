@@ -1,4 +1,4 @@
-// Rewrites an item: makes the new bytes from the old bytes and the outcome of each path that an update names.
+// Rewrites an item: makes the new bytes from the old bytes and the edit of each path that an update names.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 namespace itemdb::storage {
 
 // What an update does with the value at a path.
-struct Outcome {
+struct PathEdit {
   enum class Kind : uint8_t { kKeep, kSet, kRemove };
   Kind kind = Kind::kKeep;
   // kSet: the new encoded value; borrowed.
   std::string_view value;
 };
 
-// Appends `item` with the outcomes applied to `*out`, encoded and canonical. `outcomes` are indexed by
+// Appends `item` with the edits applied to `*out`, encoded and canonical. `edits` are indexed by
 // PathTree::Node::leaf.
 //
 // One pass merges attributes and list elements with the sorted paths, and copies everything that no path
@@ -29,7 +29,7 @@ struct Outcome {
 //
 // INVALID_ARGUMENT: the parent of a path is missing or is not the list or map that the path needs (EXP-26).
 // `*out` is then unspecified.
-absl::Status RewriteItem(const PathTree& paths, std::span<const Outcome> outcomes, ItemView item,
+absl::Status RewriteItem(const PathTree& paths, std::span<const PathEdit> edits, ItemView item,
                          bool parents_optional, std::string* out);
 
 }  // namespace itemdb::storage

@@ -107,8 +107,8 @@ absl::StatusOr<std::string> UpdateExpression::Apply(ItemView item, bool item_exi
   UpdateValues values(rep_->binding, item, rep_->legacy ? kLegacyTypeMismatch : kTypeMismatch);
   ITEMDB_RETURN_IF_ERROR(values.Compute());
   std::string result;
-  result.reserve(item.encoded().size() + values.value_bytes() + 16 * values.outcomes().size());
-  ITEMDB_RETURN_IF_ERROR(RewriteItem(rep_->targets, values.outcomes(), item, !item_exists, &result));
+  result.reserve(item.encoded().size() + values.value_bytes() + 16 * values.edits().size());
+  ITEMDB_RETURN_IF_ERROR(RewriteItem(rep_->targets, values.edits(), item, !item_exists, &result));
   return result;
 }
 

@@ -26,15 +26,15 @@ absl::Status CheckDepth(ValueView value, size_t depth) {
 
 absl::Status UpdateValues::Compute() {
   const std::vector<ActionSyntax>& actions = binding_.tree().actions;
-  outcomes_.reserve(actions.size());
+  edits_.reserve(actions.size());
   for (const ActionSyntax& action : actions) {
-    ITEMDB_ASSIGN_OR_RETURN(Outcome outcome, ComputeAction(action));
-    outcomes_.push_back(outcome);
-    if (outcome.kind != Outcome::Kind::kSet) continue;
-    value_bytes_ += outcome.value.size();
+    ITEMDB_ASSIGN_OR_RETURN(PathEdit edit, ComputeAction(action));
+    edits_.push_back(edit);
+    if (edit.kind != PathEdit::Kind::kSet) continue;
+    value_bytes_ += edit.value.size();
     Path path = binding_.path(action.path);
     // At the top level a value is not deeper than at the place where it was read.
-    if (path.size() > 1) ITEMDB_RETURN_IF_ERROR(CheckDepth(ValueView(outcome.value), path.size()));
+    if (path.size() > 1) ITEMDB_RETURN_IF_ERROR(CheckDepth(ValueView(edit.value), path.size()));
   }
   return CheckTotalSize();
 }
@@ -43,11 +43,11 @@ absl::Status UpdateValues::Compute() {
 // may be copied to a thousand others, so this is checked before anything is written.
 absl::Status UpdateValues::CheckTotalSize() const {
   // The size of a value is at most one byte more than its encoding.
-  if (value_bytes_ + outcomes_.size() <= kMaxItemBytes) return absl::OkStatus();
+  if (value_bytes_ + edits_.size() <= kMaxItemBytes) return absl::OkStatus();
   size_t counted = 0;
-  for (const Outcome& outcome : outcomes_) {
-    if (outcome.kind != Outcome::Kind::kSet) continue;
-    counted += ValueSizeBytes(ValueView(outcome.value));
+  for (const PathEdit& edit : edits_) {
+    if (edit.kind != PathEdit::Kind::kSet) continue;
+    counted += ValueSizeBytes(ValueView(edit.value));
     if (counted > kMaxItemBytes) return TooLarge();
   }
   return absl::OkStatus();
@@ -57,43 +57,43 @@ absl::Status UpdateValues::WrongOperandType(std::string_view rule) const {
   return ValidationError(rule, type_mismatch_);
 }
 
-absl::StatusOr<Outcome> UpdateValues::ComputeAction(const ActionSyntax& action) {
+absl::StatusOr<PathEdit> UpdateValues::ComputeAction(const ActionSyntax& action) {
   switch (action.kind) {
     case UpdateActionKind::kSet: {
       ITEMDB_ASSIGN_OR_RETURN(ValueView value, Evaluate(action.operand));
-      return Outcome{Outcome::Kind::kSet, value.encoded()};
+      return PathEdit{PathEdit::Kind::kSet, value.encoded()};
     }
     case UpdateActionKind::kRemove:
-      return Outcome{Outcome::Kind::kRemove, {}};
+      return PathEdit{PathEdit::Kind::kRemove, {}};
     case UpdateActionKind::kAdd:
       return ComputeAdd(action);
     case UpdateActionKind::kDelete:
       return ComputeDelete(action);
   }
-  return Outcome{};
+  return PathEdit{};
 }
 
-absl::StatusOr<Outcome> UpdateValues::ComputeAdd(const ActionSyntax& action) {
+absl::StatusOr<PathEdit> UpdateValues::ComputeAdd(const ActionSyntax& action) {
   ValueView added = binding_.value(binding_.operand(action.operand).first);
   std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
-  if (!old) return Outcome{Outcome::Kind::kSet, added.encoded()};
+  if (!old) return PathEdit{PathEdit::Kind::kSet, added.encoded()};
   if (old->type() != added.type()) return WrongOperandType("EXP-28");
   if (added.type() == ValueType::kN) {
     ITEMDB_ASSIGN_OR_RETURN(ValueView sum, SumOf(*old, added, /*subtract=*/false));
-    return Outcome{Outcome::Kind::kSet, sum.encoded()};
+    return PathEdit{PathEdit::Kind::kSet, sum.encoded()};
   }
   std::string members = SetUnion(added.type(), SetView(old->payload()), SetView(added.payload()));
-  return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(added.type(), members)).encoded()};
+  return PathEdit{PathEdit::Kind::kSet, Keep(EncodeValue(added.type(), members)).encoded()};
 }
 
-absl::StatusOr<Outcome> UpdateValues::ComputeDelete(const ActionSyntax& action) {
+absl::StatusOr<PathEdit> UpdateValues::ComputeDelete(const ActionSyntax& action) {
   ValueView deleted = binding_.value(binding_.operand(action.operand).first);
   std::optional<ValueView> old = FindPath(item_, binding_.path(action.path));
-  if (!old) return Outcome{};
+  if (!old) return PathEdit{};
   if (old->type() != deleted.type()) return WrongOperandType("EXP-29");
   std::string members = SetDifference(deleted.type(), SetView(old->payload()), SetView(deleted.payload()));
-  if (members.empty()) return Outcome{Outcome::Kind::kRemove, {}};
-  return Outcome{Outcome::Kind::kSet, Keep(EncodeValue(deleted.type(), members)).encoded()};
+  if (members.empty()) return PathEdit{PathEdit::Kind::kRemove, {}};
+  return PathEdit{PathEdit::Kind::kSet, Keep(EncodeValue(deleted.type(), members)).encoded()};
 }
 
 // Recursion of this and the following functions is bounded by the parser's nesting.

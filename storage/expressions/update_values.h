@@ -14,8 +14,8 @@
 
 namespace itemdb::storage {
 
-// Computes the outcome of every action on one item. All actions read the item before the update (EXP-23).
-// Borrows the binding and the item, which must outlive this object and all users of its outcomes.
+// Computes the edit of every action on one item. All actions read the item before the update (EXP-23).
+// Borrows the binding and the item, which must outlive this object and all users of its edits.
 class UpdateValues {
  public:
   // `type_mismatch` is the message for an operand of the wrong type; borrowed.
@@ -30,14 +30,14 @@ class UpdateValues {
   absl::Status Compute();
 
   // One per action, in the order of Tree::actions. Values borrow from this object, the binding or the item.
-  std::span<const Outcome> outcomes() const { return outcomes_; }
+  std::span<const PathEdit> edits() const { return edits_; }
   // Encoded bytes of all new values.
   size_t value_bytes() const { return value_bytes_; }
 
  private:
-  absl::StatusOr<Outcome> ComputeAction(const ActionSyntax& action);
-  absl::StatusOr<Outcome> ComputeAdd(const ActionSyntax& action);
-  absl::StatusOr<Outcome> ComputeDelete(const ActionSyntax& action);
+  absl::StatusOr<PathEdit> ComputeAction(const ActionSyntax& action);
+  absl::StatusOr<PathEdit> ComputeAdd(const ActionSyntax& action);
+  absl::StatusOr<PathEdit> ComputeDelete(const ActionSyntax& action);
   absl::StatusOr<ValueView> Evaluate(uint32_t position);
   // Returns the operand that provides the value at `position`: for if_not_exists the path or the other
   // operand.
@@ -55,7 +55,7 @@ class UpdateValues {
   const Binding& binding_;
   const ItemView item_;
   const std::string_view type_mismatch_;
-  std::vector<Outcome> outcomes_;
+  std::vector<PathEdit> edits_;
   // A deque does not move its elements, so views of them stay valid.
   std::deque<std::string> computed_;
   size_t value_bytes_ = 0;

@@ -19,7 +19,7 @@
 namespace itemdb::storage {
 namespace {
 
-// Records between two calls of CheckGoesOn.
+// Records between two calls of CheckForInterrupts.
 constexpr int64_t kRecordsBetweenChecks = 1'024;
 constexpr size_t kReadAheadBytes = 1 << 20;
 constexpr uint64_t kMaxFileBytes = 64 << 20;
@@ -47,7 +47,7 @@ std::optional<IndexEntry> EntryOf(const Index& index, std::optional<std::string_
 struct Reconciliation {
   ItemKey key;
   PrefetchedRead prefetched;
-  // The key of the entry that step 2 ingested for the item, if any.
+  // The key of the entry that step 4 ingested for the item, if any.
   std::optional<std::string> old_entry_key;
 };
 
@@ -56,7 +56,7 @@ size_t BytesOf(const Reconciliation& item) {
          (item.prefetched.item.has_value() ? item.prefetched.item->size() : 0);
 }
 
-// Gives `items` the entries that they should have now, in place of those that step 2 ingested.
+// Gives `items` the entries that they should have now, in place of those that step 4 ingested.
 absl::Status Reconcile(const BuildingIndex& building, const std::vector<Reconciliation>& items,
                        CommitGroup& group) {
   ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindBuildingIndex(*group.catalog(), building));
@@ -76,9 +76,9 @@ absl::Status Reconcile(const BuildingIndex& building, const std::vector<Reconcil
 }
 
 // A Bloom filter of item keys with one bit a key: it contains every key that was added, and perhaps others.
-class KeyFilter {
+class ChangedKeyBloomFilter {
  public:
-  explicit KeyFilter(size_t bytes) : bits_(8 * std::max<size_t>(bytes, 64)) {}
+  explicit ChangedKeyBloomFilter(size_t bytes) : bits_(8 * std::max<size_t>(bytes, 64)) {}
 
   static uint64_t Hash(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
   void Add(uint64_t hash) { bits_[hash % bits_.size()] = true; }
@@ -88,10 +88,10 @@ class KeyFilter {
   std::vector<bool> bits_;
 };
 
-// A record that step 1 sorts: an entry, under its key; or a skipped item, under the item's key.
+// A record that step 3 sorts: an entry, under its key; or a skipped item, under the item's key.
 struct SortedEntry {
   bool is_skipped = false;
-  // Hash of the item's key, for KeyFilter.
+  // Hash of the item's key, for ChangedKeyBloomFilter.
   uint64_t item_hash = 0;
   uint64_t item_size = 0;
   std::string_view item;
@@ -128,24 +128,24 @@ class Backfill {
         cancellation_(std::move(cancellation)),
         progress_(progress),
         state_(*state),
-        read_through_(state->read_through),
+        last_read_key_(state->last_read_key),
         items_read_(state->items_read),
-        all_read_(state->all_read),
+        all_items_read_(state->all_items_read),
         skipped_(state->items_skipped),
         changed_filter_(engine.options().index_build_bytes / 8),
         changed_(engine.env(), path_prefix_ + "changed-",
                  std::max(engine.options().index_build_bytes / 8, kMinChangedBytes)) {}
 
   absl::Status Run() {
-    ITEMDB_RETURN_IF_ERROR(Fill());
-    ITEMDB_RETURN_IF_ERROR(MaintainIndex(engine_, building_));
+    ITEMDB_RETURN_IF_ERROR(ScanAndIngest());
+    ITEMDB_RETURN_IF_ERROR(EnableIndexWrites(engine_, building_));
     ITEMDB_RETURN_IF_ERROR(CatchUp());
     // While this object has view_, the store cannot be reopened, which might lose the ingested entries.
-    return ActivateIndex(engine_, building_, *view_->store(), counted_, skipped_);
+    return ActivateIndex(engine_, building_, *view_->store(), backfilled_, skipped_);
   }
 
  private:
-  absl::Status CheckGoesOn() const {
+  absl::Status CheckForInterrupts() const {
     ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(cancellation_));
     // The store cannot be reopened while this object has a view of it: stop when it must be.
     ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
@@ -157,8 +157,8 @@ class Backfill {
 
   void Count(const std::optional<IndexEntry>& entry, int64_t sign) {
     if (!entry.has_value()) return;
-    counted_.items += sign;
-    counted_.bytes += sign * static_cast<int64_t>(entry->item_size);
+    backfilled_.items += sign;
+    backfilled_.bytes += sign * static_cast<int64_t>(entry->item_size);
   }
 
   // Takes the current view.
@@ -170,39 +170,39 @@ class Backfill {
     return absl::OkStatus();
   }
 
-  // Steps 1 and 2.
-  absl::Status Fill() {
+  // Steps 3 and 4.
+  absl::Status ScanAndIngest() {
     RecordSorter entries(engine_.env(), directory_ + "/entries-", engine_.options().index_build_bytes * 3 / 4,
-                         state_.runs, [this](const SortedRuns& runs) { return Note(runs); });
+                         state_.runs, [this](const SortedRuns& runs) { return SaveState(runs); });
     // The next attempt needs them. IndexBuilds deletes them.
     entries.KeepFiles();
-    while (!all_read_) ITEMDB_RETURN_IF_ERROR(ReadItems(&entries));
+    while (!all_items_read_) ITEMDB_RETURN_IF_ERROR(ScanPart(&entries));
     ITEMDB_RETURN_IF_ERROR(TakeView());
-    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(state_.changes_from - 1, *view_, &changed_filter_));
+    ITEMDB_RETURN_IF_ERROR(ReadChangedKeys(state_.first_pinned_change - 1, *view_, &changed_filter_));
     progress_.Begin(v1::IndexBuild::PHASE_WRITING, entries.size() - skipped_);
     return WriteEntries(&entries);
   }
 
   // Saves the state: everything read so far is in `runs`.
-  absl::Status Note(const SortedRuns& runs) {
+  absl::Status SaveState(const SortedRuns& runs) {
     // The changes that the scan has seen must be durable: after a power cut their sequences would be given to
     // other changes.
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     BuildState state = state_;
     state.runs = runs;
-    state.seen_through = std::max(state_.seen_through, view_->change_sequence());
-    state.read_through = read_through_;
+    state.last_view_sequence = std::max(state_.last_view_sequence, view_->change_sequence());
+    state.last_read_key = last_read_key_;
     state.items_read = items_read_;
     state.items_skipped = skipped_;
-    state.all_read = all_read_;
+    state.all_items_read = all_items_read_;
     ITEMDB_RETURN_IF_ERROR(WriteBuildState(engine_.env(), directory_, state));
     state_ = std::move(state);
-    noted_ = true;
+    state_saved_ = true;
     return absl::OkStatus();
   }
 
-  // Reads items in the current view, from read_through_ on, until the state is saved or the table ends.
-  absl::Status ReadItems(RecordSorter* entries) {
+  // Reads items in the current view, from last_read_key_ on, until the state is saved or the table ends.
+  absl::Status ScanPart(RecordSorter* entries) {
     ITEMDB_RETURN_IF_ERROR(TakeView());
     ITEMDB_ASSIGN_OR_RETURN(SizeStatistics items, ReadStatistics(*view_, table_->storage_id));
     if (!began_) progress_.Begin(v1::IndexBuild::PHASE_SCANNING, items.items);
@@ -213,25 +213,25 @@ class Backfill {
     options.fill_cache = false;
     options.readahead_size = kReadAheadBytes;
     KeyRange range;
-    if (!read_through_.empty()) range.lower = read_through_ + '\0';
+    if (!last_read_key_.empty()) range.lower = last_read_key_ + '\0';
     KeyspaceIterator it(*view_->store(), ItemsOf(*view_->store(), *table_), options, range);
-    noted_ = false;
-    for (it.SeekToFirst(); it.Valid() && !noted_; it.Next()) {
+    state_saved_ = false;
+    for (it.SeekToFirst(); it.Valid() && !state_saved_; it.Next()) {
       if (++items_read_ % kRecordsBetweenChecks == 0) {
         progress_.Done(items_read_);
-        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
       }
       ITEMDB_RETURN_IF_ERROR(AddEntry(it.key(), it.value(), entries));
-      read_through_ = it.key();
+      last_read_key_ = it.key();
     }
     if (!it.status().ok()) return FromRocksDB("cannot read table " + table_->name, it.status());
-    all_read_ = !it.Valid();
+    all_items_read_ = !it.Valid();
     return absl::OkStatus();
   }
 
   absl::Status AddEntry(std::string_view key, std::string_view record, RecordSorter* entries) {
     SortedEntry sorted;
-    sorted.item_hash = KeyFilter::Hash(key);
+    sorted.item_hash = ChangedKeyBloomFilter::Hash(key);
     std::optional<StoredRecord> stored = DecodeRecord(table_->storage_id, key, record);
     absl::StatusOr<std::optional<IndexEntry>> entry = std::nullopt;
     if (stored.has_value()) {
@@ -279,7 +279,7 @@ class Backfill {
       written += entry.is_skipped ? 0 : 1;
       if (++seen % kRecordsBetweenChecks == 0) {
         progress_.Done(written);
-        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
       }
       const bool may_have_changed = changed_filter_.MayContain(entry.item_hash);
       if (entry.is_skipped) {
@@ -291,8 +291,8 @@ class Backfill {
         ITEMDB_ASSIGN_OR_RETURN(std::string base_key, EncodePrimaryKey(*table_, ItemView(entry.item)));
         return changed_.Add(base_key, "");
       }
-      counted_.items += 1;
-      counted_.bytes += static_cast<int64_t>(entry.item_size);
+      backfilled_.items += 1;
+      backfilled_.bytes += static_cast<int64_t>(entry.item_size);
       if (file != nullptr && file->FileSize() >= kMaxFileBytes) {
         ITEMDB_RETURN_IF_ERROR(finish());
         file.reset();
@@ -318,7 +318,7 @@ class Backfill {
     for (size_t begin = 0; begin < files.size(); begin += kFilesIngestedAtOnce) {
       const auto until = std::chrono::steady_clock::now() + kMaxLevel0Wait;
       do {
-        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
         std::string level0_files;
         (void)view_->store()->db()->GetProperty(family, rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0",
                                                 &level0_files);
@@ -333,7 +333,7 @@ class Backfill {
     return absl::OkStatus();
   }
 
-  // Step 4.
+  // Step 6.
   absl::Status CatchUp() {
     ITEMDB_ASSIGN_OR_RETURN(auto later, engine_.View());
     ITEMDB_RETURN_IF_ERROR(FindBuildingIndex(later->catalog(), building_).status());
@@ -353,15 +353,15 @@ class Backfill {
       bytes += BytesOf(*item);
       items.push_back(*std::move(item));
       if (items.size() < kMaxReconciledItems && bytes < kMaxReconciledBytes) return absl::OkStatus();
-      ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+      ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
       return Commit(std::exchange(items, {}), std::exchange(bytes, 0));
     }));
     if (!items.empty()) ITEMDB_RETURN_IF_ERROR(Commit(items, bytes));
 
-    // Since kCatchingUp writes count their own entries. Those up to `later` are in counted_ too.
+    // Since kCatchingUp writes count their own entries. Those up to `later` are in backfilled_ too.
     ITEMDB_ASSIGN_OR_RETURN(SizeStatistics counted_by_writes, ReadStatistics(*later, index_->storage_id));
-    counted_.items -= counted_by_writes.items;
-    counted_.bytes -= counted_by_writes.bytes;
+    backfilled_.items -= counted_by_writes.items;
+    backfilled_.bytes -= counted_by_writes.bytes;
     return absl::OkStatus();
   }
 
@@ -372,17 +372,18 @@ class Backfill {
 
   // Adds the encoded primary keys of the items that changed after `after_sequence` up to `later` to changed_
   // and, if not null, to `filter`.
-  absl::Status ReadChangedKeys(uint64_t after_sequence, const ReadView& later, KeyFilter* filter) {
+  absl::Status ReadChangedKeys(uint64_t after_sequence, const ReadView& later,
+                               ChangedKeyBloomFilter* filter) {
     int64_t seen = 0;
     absl::Status added;
     absl::Status walked = WalkTableChanges(
         engine_, later, table_->storage_id, after_sequence, later.change_sequence(),
         [&](const ChangeView& change, std::string_view) {
-          if (++seen % kRecordsBetweenChecks == 0) added = CheckGoesOn();
+          if (++seen % kRecordsBetweenChecks == 0) added = CheckForInterrupts();
           if (!added.ok() || change.key.empty()) return added.ok();
           absl::StatusOr<std::string> encoded = EncodePrimaryKey(*table_, ItemView(change.key));
           added = encoded.ok() ? changed_.Add(*encoded, "") : encoded.status();
-          if (added.ok() && filter != nullptr) filter->Add(KeyFilter::Hash(*encoded));
+          if (added.ok() && filter != nullptr) filter->Add(ChangedKeyBloomFilter::Hash(*encoded));
           return added.ok();
         });
     walked.Update(added);
@@ -393,8 +394,8 @@ class Backfill {
   // the ingested entry is right.
   absl::StatusOr<std::optional<Reconciliation>> Compare(const ReadView& later, std::string_view key) {
     std::optional<std::string> old_item;
-    // For a key in the filter step 2 ingested no entry.
-    if (!changed_filter_.MayContain(KeyFilter::Hash(key))) {
+    // For a key in the filter step 4 ingested no entry.
+    if (!changed_filter_.MayContain(ChangedKeyBloomFilter::Hash(key))) {
       ITEMDB_ASSIGN_OR_RETURN(old_item, Read(*view_, key));
     }
     ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> item, Read(later, key));
@@ -410,12 +411,12 @@ class Backfill {
     Reconciliation reconciliation;
     reconciliation.key = ItemKey(table_->storage_id, std::string(key));
     reconciliation.prefetched.item = std::move(item);
-    reconciliation.prefetched.group = later.group();
+    reconciliation.prefetched.group_number = later.group_number();
     if (old_entry.has_value()) reconciliation.old_entry_key = std::move(old_entry->key);
     return reconciliation;
   }
 
-  // nullopt also for a damaged item: it has no entry. Step 1 has logged it.
+  // nullopt also for a damaged item: it has no entry. Step 3 has logged it.
   absl::StatusOr<std::optional<std::string>> Read(const ReadView& view, std::string_view key) const {
     absl::StatusOr<Lookup> found = LookupItem(view, *table_, key, ReadTier::kDisk);
     if (absl::IsDataLoss(found.status())) return std::nullopt;
@@ -430,24 +431,24 @@ class Backfill {
   const CancellationPtr cancellation_;
   BuildProgress& progress_;
   BuildState& state_;
-  // The view that is read; from step 2 on it is V. table_ and index_ belong to it.
+  // The view that is read; from step 4 on it is V. table_ and index_ belong to it.
   std::shared_ptr<const ReadView> view_;
   std::shared_ptr<const Table> table_;
   const Index* index_ = nullptr;
-  // The progress of step 1; Note() copies it to state_.
-  std::string read_through_;
+  // The progress of step 3; SaveState() copies it to state_.
+  std::string last_read_key_;
   int64_t items_read_;
-  bool all_read_;
+  bool all_items_read_;
   bool began_ = false;
-  bool noted_ = false;
+  bool state_saved_ = false;
   // Items that cannot be in the index.
   int64_t skipped_;
   // Items that changed between the first view and V: they may have been read before or after the change.
-  KeyFilter changed_filter_;
-  // The keys of the items that step 4 must compare.
+  ChangedKeyBloomFilter changed_filter_;
+  // The keys of the items that step 6 must compare.
   RecordSorter changed_;
-  // Size statistics of the entries, without those that writes count themselves.
-  SizeStatistics counted_;
+  // Size statistics of the entries that the backfill made, without those that writes count themselves.
+  SizeStatistics backfilled_;
 };
 
 }  // namespace

@@ -121,7 +121,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
                               });
   }
   // The store has failed, or the check must stop: ignore the results and errors of this chunk; read it again.
-  if (!walk.CheckGoesOn().ok()) return std::nullopt;
+  if (!walk.CheckForInterrupts().ok()) return std::nullopt;
   failed.Update(compared.status());
   if (!failed.ok()) {
     error_ = MessageOf(failed);

@@ -17,12 +17,12 @@ enum Field : uint32_t {
   kDatabaseId = 1,
   kTableStorageId,
   kIndexStorageId,
-  kChangesFrom,
-  kSeenThrough,
-  kReadThrough,
+  kFirstPinnedChange,
+  kLastViewSequence,
+  kLastReadKey,
   kItemsRead,
   kItemsSkipped,
-  kAllRead,
+  kAllItemsRead,
   kNextRun,
   kRecords,
   // For each run the name of its file, then its size.
@@ -47,14 +47,14 @@ bool SetField(const wire::Field& field, BuildState* state) {
     case kIndexStorageId:
       state->index_storage_id = field.varint;
       return true;
-    case kChangesFrom:
-      state->changes_from = field.varint;
+    case kFirstPinnedChange:
+      state->first_pinned_change = field.varint;
       return true;
-    case kSeenThrough:
-      state->seen_through = field.varint;
+    case kLastViewSequence:
+      state->last_view_sequence = field.varint;
       return true;
-    case kReadThrough:
-      state->read_through = field.bytes;
+    case kLastReadKey:
+      state->last_read_key = field.bytes;
       return true;
     case kItemsRead:
       state->items_read = static_cast<int64_t>(field.varint);
@@ -62,8 +62,8 @@ bool SetField(const wire::Field& field, BuildState* state) {
     case kItemsSkipped:
       state->items_skipped = static_cast<int64_t>(field.varint);
       return true;
-    case kAllRead:
-      state->all_read = field.varint != 0;
+    case kAllItemsRead:
+      state->all_items_read = field.varint != 0;
       return true;
     case kNextRun:
       state->runs.next = field.varint;
@@ -119,12 +119,12 @@ absl::Status WriteBuildState(rocksdb::Env* env, const std::string& directory, co
   wire::AppendBytesField(kDatabaseId, state.database_id, &text);
   wire::AppendVarintField(kTableStorageId, state.table_storage_id, &text);
   wire::AppendVarintField(kIndexStorageId, state.index_storage_id, &text);
-  wire::AppendVarintField(kChangesFrom, state.changes_from, &text);
-  wire::AppendVarintField(kSeenThrough, state.seen_through, &text);
-  wire::AppendBytesField(kReadThrough, state.read_through, &text);
+  wire::AppendVarintField(kFirstPinnedChange, state.first_pinned_change, &text);
+  wire::AppendVarintField(kLastViewSequence, state.last_view_sequence, &text);
+  wire::AppendBytesField(kLastReadKey, state.last_read_key, &text);
   wire::AppendVarintField(kItemsRead, static_cast<uint64_t>(state.items_read), &text);
   wire::AppendVarintField(kItemsSkipped, static_cast<uint64_t>(state.items_skipped), &text);
-  wire::AppendVarintField(kAllRead, state.all_read ? 1 : 0, &text);
+  wire::AppendVarintField(kAllItemsRead, state.all_items_read ? 1 : 0, &text);
   wire::AppendVarintField(kNextRun, state.runs.next, &text);
   wire::AppendVarintField(kRecords, static_cast<uint64_t>(state.runs.records), &text);
   for (const SortedRuns::Run& run : state.runs.runs) {

@@ -16,17 +16,17 @@ struct BuildState {
   std::string database_id;
   uint64_t table_storage_id = 0;
   uint64_t index_storage_id = 0;
-  // The first change after the first view. Items may have been read before or after this and later changes.
-  uint64_t changes_from = 0;
-  // The last change of the last view that was read.
-  uint64_t seen_through = 0;
-  // The encoded primary key of the last item whose entry is in `runs`; empty for none.
-  std::string read_through;
+  // The first change after the first view; it and all later ones are pinned in the change log. Items may have
+  // been read before or after these changes.
+  uint64_t first_pinned_change = 0;
+  // The change sequence of the last view that was read.
+  uint64_t last_view_sequence = 0;
+  // The encoded primary key of the last item that was read; its entry is in `runs`. Empty for none.
+  std::string last_read_key;
   int64_t items_read = 0;
   // Those of the items read that cannot be in the index.
   int64_t items_skipped = 0;
-  // All items are read.
-  bool all_read = false;
+  bool all_items_read = false;
   SortedRuns runs;
 };
 

@@ -14,7 +14,7 @@
 namespace itemdb::storage {
 namespace {
 
-// Records that are visited between two calls of CheckGoesOn.
+// Records that are visited between two calls of CheckForInterrupts.
 constexpr int64_t kVisitsBetweenChecks = 64;
 
 // The payload of the record under `key`; nullopt when there is none or it does not decode.
@@ -290,7 +290,7 @@ absl::Status CompareBuckets(const Walk& walk, const Table& table, const Index* o
 
 }  // namespace
 
-absl::Status Walk::CheckGoesOn() const {
+absl::Status Walk::CheckForInterrupts() const {
   if (engine.IsFailed()) {
     return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                      "the check was stopped: a write failed and the database is reopening", 1000);
@@ -315,7 +315,7 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
     visit(it.key(), it.value());
     if (++visited % kVisitsBetweenChecks != 0) continue;
     if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenChecks;
-    ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
+    ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
   }
   if (!it.status().ok())
     return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
@@ -352,7 +352,7 @@ absl::StatusOr<int64_t> ForSomeRecords(
   int64_t visited = 0;
   for (it.Seek(*from); it.Valid() && visited < limit; it.Next()) {
     visit(it.key(), it.value());
-    if (++visited % kVisitsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckGoesOn());
+    if (++visited % kVisitsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
     // The smallest possible key after this one.
     from->assign(it.key());
     from->push_back('\0');

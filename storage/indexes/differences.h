@@ -27,7 +27,7 @@ struct Walk {
 
   // UNAVAILABLE: a write failed and the store must be closed. CANCELLED, DEADLINE_EXCEEDED: the caller no
   // longer waits for the result.
-  absl::Status CheckGoesOn() const;
+  absl::Status CheckForInterrupts() const;
 };
 
 // `key` in hexadecimal digits, for messages.
@@ -62,7 +62,7 @@ struct Checked {
 };
 
 // Calls `visit` for every record of a keyspace whose key begins with `prefix`. Errors: those of
-// Walk::CheckGoesOn and of the store.
+// Walk::CheckForInterrupts and of the store.
 absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
                            const std::function<void(std::string_view key, std::string_view record)>& visit,
                            std::string_view prefix = "");

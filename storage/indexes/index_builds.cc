@@ -18,7 +18,7 @@ constexpr auto kMaxRetryInterval = std::chrono::minutes(1);
 constexpr int kAttemptsInARow = 5;
 
 // Whether the next attempt may resume from the sorted files. Not on a full disk: these files may fill it.
-bool MayGoOn(const absl::Status& status) {
+bool CanResume(const absl::Status& status) {
   return !status.ok() && !absl::IsNotFound(status) && !absl::IsDataLoss(status) &&
          ReasonOf(status) != kReasonDiskFull;
 }
@@ -30,11 +30,11 @@ IndexBuilds::IndexBuilds(Engine& engine) : engine_(engine), directory_(BuildDire
   std::optional<BuildState> state = ReadBuildState(engine.env(), directory_);
   auto view = engine.View();
   if (!state.has_value() || !view.ok() || state->database_id != engine.database_id() ||
-      state->seen_through > (*view)->change_sequence())
+      state->last_view_sequence > (*view)->change_sequence())
     return;
-  auto kept = engine.low_watermark().Pin(state->changes_from);
-  if (!kept.ok()) return;
-  kept_changes_ = *std::move(kept);
+  auto pinned = engine.low_watermark().Pin(state->first_pinned_change);
+  if (!pinned.ok()) return;
+  pinned_changes_ = *std::move(pinned);
   state_ = std::move(state);
 }
 
@@ -47,7 +47,7 @@ void IndexBuilds::Poll() { thread_.Wake(); }
 void IndexBuilds::Stop() {
   cancellation_->Cancel();
   thread_.Stop();
-  kept_changes_.reset();
+  pinned_changes_.reset();
 }
 
 void IndexBuilds::Loop() {
@@ -56,7 +56,7 @@ void IndexBuilds::Loop() {
     poll_at = Time::max();
     std::optional<BuildingIndex> next = Next(&poll_at);
     if (!next.has_value()) continue;
-    Backfill(*std::move(next));
+    RunAttempt(*std::move(next));
     poll_at = Time();  // Poll for the next index at once.
   }
 }
@@ -95,11 +95,11 @@ std::optional<BuildingIndex> IndexBuilds::Next(Time* poll_at) {
   return std::nullopt;
 }
 
-void IndexBuilds::Backfill(BuildingIndex building) {
+void IndexBuilds::RunAttempt(BuildingIndex building) {
   const absl::Status status = TryBackfill(&building);
   // A state without files saves nothing, and after a reopening the store may have fewer changes than the
   // state says.
-  if (!MayGoOn(status) || (state_.has_value() && state_->runs.runs.empty())) DiscardState();
+  if (!CanResume(status) || (state_.has_value() && state_->runs.runs.empty())) DiscardState();
   RemoveFiles();
   SetProgress(nullptr, 0);
   const std::pair<std::string, std::string> name(building.table_name, building.index_name);
@@ -128,9 +128,9 @@ void IndexBuilds::Backfill(BuildingIndex building) {
 absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   const auto progress = std::make_shared<BuildProgress>();
   ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
-  ITEMDB_RETURN_IF_ERROR(BeginOrGoOn(*building));
+  ITEMDB_RETURN_IF_ERROR(StartOrResume(*building));
   if (engine_.IsFromBeforeOpening(building->storage_id) || used_storage_ids_.contains(building->storage_id)) {
-    ITEMDB_ASSIGN_OR_RETURN(*building, GiveNewStorageId(engine_, *building));
+    ITEMDB_ASSIGN_OR_RETURN(*building, AssignNewStorageId(engine_, *building));
     state_->index_storage_id = building->storage_id;
     if (!state_->runs.runs.empty()) {
       // The commit must be durable before the state names the new id: a power cut could free the id again.
@@ -154,7 +154,7 @@ absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   return status;
 }
 
-absl::Status IndexBuilds::BeginOrGoOn(const BuildingIndex& building) {
+absl::Status IndexBuilds::StartOrResume(const BuildingIndex& building) {
   if (state_.has_value() && state_->index_storage_id != building.storage_id) DiscardState();
   if (state_.has_value()) {
     engine_.options().log->info("index backfill resumed table={} index={} items_read={}", building.table_name,
@@ -169,15 +169,15 @@ absl::Status IndexBuilds::BeginOrGoOn(const BuildingIndex& building) {
   state.database_id = engine_.database_id();
   state.table_storage_id = building.table_storage_id;
   state.index_storage_id = building.storage_id;
-  state.changes_from = view->change_sequence() + 1;
-  ITEMDB_ASSIGN_OR_RETURN(kept_changes_, engine_.low_watermark().Pin(state.changes_from));
+  state.first_pinned_change = view->change_sequence() + 1;
+  ITEMDB_ASSIGN_OR_RETURN(pinned_changes_, engine_.low_watermark().Pin(state.first_pinned_change));
   state_ = std::move(state);
   return absl::OkStatus();
 }
 
 void IndexBuilds::DiscardState() {
   state_.reset();
-  kept_changes_.reset();
+  pinned_changes_.reset();
 }
 
 void IndexBuilds::SetProgress(std::shared_ptr<BuildProgress> progress, uint64_t storage_id) {

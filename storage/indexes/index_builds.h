@@ -17,8 +17,9 @@ namespace itemdb::storage {
 
 // Every index that is CREATING in the catalog is backfilled, whether it was created just now, before a
 // restart or before the store was reopened. After a restart the interrupted backfill resumes from its sorted
-// entries (BuildState). A failed backfill is tried again, under another storage id and after other waiting
-// indexes, until it succeeds or the index is deleted. Thread-safe.
+// entries (BuildState). A failed backfill is tried again, under another storage id, until it succeeds or the
+// index is deleted. While it has saved state the thread waits and tries it up to 5 times in its turn;
+// otherwise, and after that, the other waiting indexes come first. Thread-safe.
 class IndexBuilds {
  public:
   explicit IndexBuilds(Engine& engine);
@@ -50,10 +51,12 @@ class IndexBuilds {
   void Loop();
   // The index to backfill now. nullopt: none before `*poll_at`.
   std::optional<BuildingIndex> Next(Time* poll_at);
-  void Backfill(BuildingIndex building);
+  // Makes one attempt at the backfill and records how it ended.
+  void RunAttempt(BuildingIndex building);
+  // Gives `*building` another storage id if its present one may have entries.
   absl::Status TryBackfill(BuildingIndex* building);
   // Resumes the state of an earlier attempt of this index, or begins a new one.
-  absl::Status BeginOrGoOn(const BuildingIndex& building);
+  absl::Status StartOrResume(const BuildingIndex& building);
   void SetProgress(std::shared_ptr<BuildProgress> progress, uint64_t storage_id);
   // No later attempt resumes from state_.
   void DiscardState();
@@ -66,7 +69,7 @@ class IndexBuilds {
   // Only for the thread, once it runs: the backfill that runs or was interrupted, and the pin of the changes
   // that it needs.
   std::optional<BuildState> state_;
-  std::unique_ptr<LowWatermark::PinnedChanges> kept_changes_;
+  std::unique_ptr<LowWatermark::PinnedChanges> pinned_changes_;
   // The storage ids of earlier attempts, which may have any entries.
   std::set<uint64_t> used_storage_ids_;
 

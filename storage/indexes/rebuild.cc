@@ -1,8 +1,7 @@
-// RebuildDerived: rebuilds index entries and size statistics from the items.
+#include "storage/indexes/rebuild.h"
 
 #include "spdlog/spdlog.h"
 #include "storage/indexes/build_state.h"
-#include "storage/indexes/check.h"
 #include "storage/indexes/repair.h"
 #include "storage/schema/table_changes.h"
 #include "storage/store/catalog_records.h"
@@ -10,13 +9,13 @@
 namespace itemdb::storage {
 namespace {
 
-constexpr size_t kForgottenAtOnce = 1'000;
+constexpr size_t kDeletedAtOnce = 1'000;
 
 // Deletes all client request tokens: their writes may be lost, so a repeated request must be applied again.
-absl::Status ForgetAllRequests(Engine& engine) {
+absl::Status DeleteAllTokens(Engine& engine) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   std::vector<std::string> keys;
-  auto forget = [&](bool all) {
+  auto delete_tokens = [&](bool all) {
     return CommitAndWait(engine,
                          [&](CommitGroup& group) {
                            for (const std::string& key : keys) group.DeleteRequest(key);
@@ -30,11 +29,11 @@ absl::Status ForgetAllRequests(Engine& engine) {
   ITEMDB_RETURN_IF_ERROR(ForEachRecord({engine, *view, nullptr}, Keyspace(view->store()->requests()),
                                        [&](std::string_view key, std::string_view) {
                                          keys.emplace_back(key);
-                                         if (keys.size() >= kForgottenAtOnce && status.ok())
-                                           status = forget(/*all=*/false);
+                                         if (keys.size() >= kDeletedAtOnce && status.ok())
+                                           status = delete_tokens(/*all=*/false);
                                        }));
   ITEMDB_RETURN_IF_ERROR(status);
-  return forget(/*all=*/true);
+  return delete_tokens(/*all=*/true);
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ absl::Status ForgetAllRequests(Engine& engine) {
 absl::Status RebuildDerived(Engine& engine) {
   // The saved state of a backfill may have entries of lost items.
   ITEMDB_RETURN_IF_ERROR(DeleteBuildState(engine.env(), BuildDirectory(engine.options())));
-  ITEMDB_RETURN_IF_ERROR(ForgetAllRequests(engine));
+  ITEMDB_RETURN_IF_ERROR(DeleteAllTokens(engine));
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
   for (const auto& table : view->catalog()) {
     int64_t repaired = 0;

@@ -143,12 +143,12 @@ RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t me
     : RecordSorter(env, std::move(path_prefix), memory_bytes, {}, nullptr) {}
 
 RecordSorter::RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes, SortedRuns runs,
-                           Spilled spilled)
+                           OnRunsChanged on_runs_changed)
     : env_(env),
       path_prefix_(std::move(path_prefix)),
       memory_bytes_(memory_bytes),
       files_(std::move(runs)),
-      spilled_(std::move(spilled)),
+      on_runs_changed_(std::move(on_runs_changed)),
       size_(files_.records) {}
 
 RecordSorter::~RecordSorter() {
@@ -193,13 +193,13 @@ absl::Status RecordSorter::Spill() {
   files_.runs.push_back(writer.run());  // Before the first error, so that the file is always deleted.
   ITEMDB_RETURN_IF_ERROR(writer.Open());
   for (const Entry& entry : entries_) ITEMDB_RETURN_IF_ERROR(writer.Add(KeyOf(entry), ValueOf(entry)));
-  ITEMDB_RETURN_IF_ERROR(writer.Close(/*durable=*/spilled_ != nullptr));
+  ITEMDB_RETURN_IF_ERROR(writer.Close(/*durable=*/on_runs_changed_ != nullptr));
   files_.runs.back() = writer.run();
   files_.records += static_cast<int64_t>(entries_.size());
   entries_.clear();
   buffer_.clear();
   if (files_.runs.size() >= kMaxRuns) return MergeRuns();
-  return spilled_ != nullptr ? spilled_(files_) : absl::OkStatus();
+  return on_runs_changed_ != nullptr ? on_runs_changed_(files_) : absl::OkStatus();
 }
 
 absl::Status RecordSorter::MergeRuns() {
@@ -210,9 +210,9 @@ absl::Status RecordSorter::MergeRuns() {
       return merged.Add(key, value);
     });
   }
-  if (status.ok()) status = merged.Close(/*durable=*/spilled_ != nullptr);
+  if (status.ok()) status = merged.Close(/*durable=*/on_runs_changed_ != nullptr);
   SortedRuns replaced = std::exchange(files_, {{merged.run()}, files_.next, files_.records});
-  if (status.ok() && spilled_ != nullptr) status = spilled_(files_);
+  if (status.ok() && on_runs_changed_ != nullptr) status = on_runs_changed_(files_);
   if (!status.ok()) std::swap(files_.runs, replaced.runs);
   DeleteFiles(replaced.runs);
   return status;

@@ -35,15 +35,15 @@ class RecordSorter {
   using Visit = std::function<absl::Status(std::string_view key, std::string_view value)>;
   // Called whenever the set of files changes. The files are durable and hold all records whose Add has
   // returned. Files that were replaced are deleted after the call. Add or ForEach returns its error.
-  using Spilled = std::function<absl::Status(const SortedRuns& runs)>;
+  using OnRunsChanged = std::function<absl::Status(const SortedRuns& runs)>;
 
   // Keeps about `memory_bytes` (and one record) in memory, the rest in files whose paths begin with
   // `path_prefix`. The destructor deletes the files.
   RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes);
   // For records that outlive the process: begins with `runs`, which an earlier sorter may have passed to
-  // `spilled`.
+  // `on_runs_changed`.
   RecordSorter(rocksdb::Env* env, std::string path_prefix, size_t memory_bytes, SortedRuns runs,
-               Spilled spilled);
+               OnRunsChanged on_runs_changed);
   ~RecordSorter();
   RecordSorter(const RecordSorter&) = delete;
   RecordSorter& operator=(const RecordSorter&) = delete;
@@ -91,7 +91,7 @@ class RecordSorter {
   // Length of the common prefix of all keys in the buffer.
   size_t shared_ = 0;
   SortedRuns files_;
-  const Spilled spilled_;
+  const OnRunsChanged on_runs_changed_;
   bool keep_files_ = false;
   int64_t size_ = 0;
 };

@@ -22,7 +22,7 @@ struct Batch {
   size_t bytes = 0;
   // How many of the reads are in the reply.
   size_t taken = 0;
-  SeveralAccessCalls calls{AccessOperation::kBatchGetItem};
+  MultiTableAccessCall access_call{AccessOperation::kBatchGetItem};
 };
 
 absl::Status CheckCounts(const wire::BatchGetItemRequest& request) {
@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* ba
                               PreparePointRead(catalog, table.table_name(), table.keys(k), *projection));
       if (!keys.emplace(read.table->storage_id, read.key).second)
         return ValidationError("SEM-044", "Provided list of item keys contains duplicates");
-      batch->calls.Add(read.table->patterns, 0, 0);
+      batch->access_call.Add(read.table->patterns, 0, 0);
       batch->places.emplace_back(t, k);
       reads.push_back(std::move(read));
     }
@@ -79,7 +79,7 @@ bool Take(const Table& table_read, PointReadResult result, Batch* batch) {
   batch->capacity.AddTable(
       table_read, ReadUnits(result.item_size, batch->request.request_items(table).consistent_read()));
   if (!result.item.has_value()) return true;
-  batch->calls.Add(table_read.patterns, 1, 1);
+  batch->access_call.Add(table_read.patterns, 1, 1);
   batch->bytes += result.item->size();
   batch->reply.mutable_responses(table)->add_items(*std::move(result.item));
   return batch->bytes < batch->max_bytes;
@@ -126,7 +126,7 @@ void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::
     return Take(*tables[i], std::move(result), batch.get());
   };
   point_reads.done = [batch, done = std::move(done)](absl::Status status) mutable {
-    batch->calls.Record(status.ok());
+    batch->access_call.Record(status.ok());
     if (!status.ok()) return std::move(done)(std::move(status));
     AddUnprocessed(batch.get());
     batch->capacity.AddTo(&batch->reply);

@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
 
 void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
                     Done<wire::BatchWriteItemReply> done, CancellationPtr cancellation) {
-  SeveralAccessCalls calls(AccessOperation::kBatchWriteItem);
+  MultiTableAccessCall access_call(AccessOperation::kBatchWriteItem);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareBatch(request, (*view)->catalog());
@@ -63,17 +63,18 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
   auto token = PrepareToken("BatchWriteItem", request);
   if (!token.ok()) return std::move(done)(token.status());
 
-  for (const PreparedAction& action : *actions) calls.Add(action.table->patterns, 1, 0);
-  auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
-    calls.Record(outcome.Applied());
-    if (!outcome.status.ok()) return std::move(done)(outcome.status);
-    for (const WriteUnit::Result& result : outcome.results) {
+  for (const PreparedAction& action : *actions) access_call.Add(action.table->patterns, 1, 0);
+  auto finish = [access_call = std::move(access_call),
+                 done = std::move(done)](WriteUnit::UnitResult unit_result) mutable {
+    access_call.Record(unit_result.Applied());
+    if (!unit_result.status.ok()) return std::move(done)(unit_result.status);
+    for (const WriteUnit::ActionResult& result : unit_result.results) {
       if (!result.error.ok()) return std::move(done)(result.error);
     }
     wire::BatchWriteItemReply reply;
-    reply.set_change_sequence(outcome.change_sequence);
-    outcome.capacity.AddTo(&reply);
-    outcome.collections.AddTo(&reply);
+    reply.set_change_sequence(unit_result.change_sequence);
+    unit_result.capacity.AddTo(&reply);
+    unit_result.collections.AddTo(&reply);
     std::move(done)(std::move(reply));
   };
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, *std::move(actions),

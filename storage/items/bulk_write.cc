@@ -18,7 +18,7 @@ struct PreparedChunk {
   // So far: the chunk number and the rejected writes.
   wire::BulkWriteReply reply;
   std::optional<RequestToken> token;
-  SeveralAccessCalls calls{AccessOperation::kBulkWrite};
+  MultiTableAccessCall access_call{AccessOperation::kBulkWrite};
 };
 
 namespace {
@@ -77,7 +77,7 @@ absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, co
     for (const auto& write : table.write_requests()) {
       absl::StatusOr<PreparedAction> action = PrepareWrite(table.table_name(), write, catalog);
       if (action.ok()) {
-        prepared.calls.Add(action->table->patterns, 1, 0);
+        prepared.access_call.Add(action->table->patterns, 1, 0);
         prepared.actions.push_back(*std::move(action));
         prepared.positions.push_back(position);
       } else {
@@ -124,7 +124,7 @@ class BulkUnit : public CommitUnit {
 
   void Complete(const absl::Status& status, uint64_t change_sequence) override {
     if (!status.ok()) status_ = status;
-    chunk_.calls.Record(status_.ok());
+    chunk_.access_call.Record(status_.ok());
     if (!status_.ok()) return std::move(done_)(status_);
     chunk_.reply.set_change_sequence(change_sequence);
     std::move(done_)(std::move(chunk_.reply));

@@ -78,7 +78,7 @@ void ExpirySweeper::Loop() {
   }
 }
 
-void ExpirySweeper::LookForTables(const ReadView& view) {
+void ExpirySweeper::RefreshTables(const ReadView& view) {
   if (store_.lock() != view.store()) {
     // The store was reopened: writes from before may or may not exist, so the cursors are not valid.
     engine_.ttl_cursors().Reset();
@@ -86,13 +86,13 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
   }
   if (catalog_.lock() == view.shared_catalog()) return;
   catalog_ = view.shared_catalog();
-  const std::vector<Swept> before = std::exchange(tables_, {});
+  const std::vector<SweepState> before = std::exchange(tables_, {});
   std::set<uint64_t> storage_ids;
   for (const auto& table : view.catalog()) {
     const Index* index = table->FindTimeToLiveIndex();
     if (index == nullptr || index->state != IndexState::kActive) continue;
-    const auto known = std::find_if(before.begin(), before.end(), [index](const Swept& swept) {
-      return swept.index_storage_id == index->storage_id;
+    const auto known = std::find_if(before.begin(), before.end(), [index](const SweepState& state) {
+      return state.index_storage_id == index->storage_id;
     });
     if (known != before.end()) {
       tables_.push_back(*known);
@@ -109,21 +109,21 @@ void ExpirySweeper::LookForTables(const ReadView& view) {
 absl::StatusOr<bool> ExpirySweeper::SweepAll() {
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-    LookForTables(*view);
+    RefreshTables(*view);
   }
   if (tables_.empty()) return false;
   const KeyRange due = ExpiredEntries(engine_.NowMicros());
   engine_.ttl_cursors().SetOldest(due.lower);
   bool more = false;
-  for (Swept& swept : tables_) {
+  for (SweepState& state : tables_) {
     const Clock::time_point now = Clock::now();
-    if (swept.damaged && now >= swept.retry_at) {
+    if (state.damaged && now >= state.retry_at) {
       // The damage may have been repaired, so the whole index is read again.
-      swept.damaged = false;
-      engine_.ttl_cursors().Requeue(swept.index_storage_id, "");
+      state.damaged = false;
+      engine_.ttl_cursors().Requeue(state.index_storage_id, "");
     }
-    if (now < swept.not_before) continue;
-    absl::StatusOr<bool> full = SweepPage(swept, due);
+    if (now < state.not_before) continue;
+    absl::StatusOr<bool> full = SweepPage(state, due);
     if (full.ok()) {
       more = more || *full;
       continue;
@@ -134,22 +134,22 @@ absl::StatusOr<bool> ExpirySweeper::SweepAll() {
       return full.status();
     }
     // A table that cannot be read must not stop the sweep of the others.
-    ReportDamageOnce(swept, MessageOf(full.status()));
-    swept.not_before = now + kIdleInterval;
+    ReportDamageOnce(state, MessageOf(full.status()));
+    state.not_before = now + kIdleInterval;
   }
   return more;
 }
 
-absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due) {
+absl::StatusOr<bool> ExpirySweeper::SweepPage(SweepState& state, const KeyRange& due) {
   TtlCursors& cursors = engine_.ttl_cursors();
   // The cursor is taken before the view. Earlier entries are in the view; later ones move the cursor back.
-  std::optional<std::string> from = cursors.Pop(swept.index_storage_id, due.upper);
+  std::optional<std::string> from = cursors.Pop(state.index_storage_id, due.upper);
   if (!from.has_value()) return false;
-  absl::StatusOr<Page> page = ReadPage(swept, *from, due);
-  if (!page.ok()) cursors.Requeue(swept.index_storage_id, *from);
+  absl::StatusOr<Page> page = ReadPage(state, *from, due);
+  if (!page.ok()) cursors.Requeue(state.index_storage_id, *from);
   ITEMDB_RETURN_IF_ERROR(page.status());
   if (page->actions.empty()) {
-    if (!page->next.empty()) cursors.Requeue(swept.index_storage_id, page->next);
+    if (!page->next.empty()) cursors.Requeue(state.index_storage_id, page->next);
     ITEMDB_RETURN_IF_ERROR(page->failed);
     return page->full;
   }
@@ -162,10 +162,10 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due)
       CommitAndWait(engine_, expire, {.size_bytes = SizeBytesOf(page->actions), .when_full = WhenFull::kWait})
           .status();
   if (!status.ok()) {
-    cursors.Requeue(swept.index_storage_id, *from);
+    cursors.Requeue(state.index_storage_id, *from);
     return status;
   }
-  if (!page->next.empty()) cursors.Requeue(swept.index_storage_id, page->next);
+  if (!page->next.empty()) cursors.Requeue(state.index_storage_id, page->next);
   int64_t expired = 0;
   for (size_t i = 0; i < expiries.size(); ++i) {
     const auto& [decided, error] = expiries[i];
@@ -173,27 +173,27 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(Swept& swept, const KeyRange& due)
     // An item that is damaged or whose table is gone is not tried again. After any other error, or if the
     // clock was set back, the item is.
     const bool stays = absl::IsNotFound(error) || absl::IsDataLoss(error);
-    if (absl::IsDataLoss(error)) ReportDamageOnce(swept, MessageOf(error));
+    if (absl::IsDataLoss(error)) ReportDamageOnce(state, MessageOf(error));
     if (decided != Decision::Outcome::kApply && !stays)
-      cursors.Requeue(swept.index_storage_id, page->entry_keys[i]);
+      cursors.Requeue(state.index_storage_id, page->entry_keys[i]);
     if (!stays) status.Update(error);
   }
   {
     MutexLock lock(mutex_);
-    expired_[swept.table_storage_id] += expired;
+    expired_[state.table_storage_id] += expired;
   }
   status.Update(page->failed);
   ITEMDB_RETURN_IF_ERROR(status);
   return page->full;
 }
 
-absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const std::string& from,
+absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(SweepState& state, const std::string& from,
                                                             const KeyRange& due) {
   Page page;
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
-  const auto table = view->catalog().FindByName(swept.table_name);
+  const auto table = view->catalog().FindByName(state.table_name);
   if (table == nullptr) return page;
-  const Index* index = table->FindIndexByStorageId(swept.index_storage_id);
+  const Index* index = table->FindIndexByStorageId(state.index_storage_id);
   if (index == nullptr || index->state != IndexState::kActive) return page;
 
   rocksdb::ReadOptions options;
@@ -213,9 +213,9 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
       break;
     }
     if (!action.ok()) {
-      ReportDamageOnce(swept, MessageOf(action.status()));
+      ReportDamageOnce(state, MessageOf(action.status()));
     } else if (!action->has_value()) {
-      ReportDamageOnce(swept, "an entry of its index belongs to no item");
+      ReportDamageOnce(state, "an entry of its index belongs to no item");
     } else {
       bytes += (*action)->prefetched.item->size();
       page.actions.push_back(**std::move(action));
@@ -223,7 +223,7 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(Swept& swept, const 
     }
   }
   if (!it.status().ok()) {
-    page.failed = FromRocksDB("cannot read the time to live of table " + swept.table_name, it.status());
+    page.failed = FromRocksDB("cannot read the time to live of table " + state.table_name, it.status());
     page.next = page.entry_keys.empty() ? from : page.entry_keys.back() + '\0';
   } else if (it.Valid()) {
     page.next = std::string(it.key());
@@ -249,17 +249,17 @@ absl::StatusOr<std::optional<PreparedAction>> ExpirySweeper::ReadItem(
   action.table = table;
   action.key = ItemKey(table->storage_id, std::string(*base_key));
   action.prefetched.item = std::move(found.item);
-  action.prefetched.group = view.group();
+  action.prefetched.group_number = view.group_number();
   return action;
 }
 
-void ExpirySweeper::ReportDamageOnce(Swept& swept, const std::string& what) {
-  if (swept.damaged) return;
-  swept.damaged = true;
-  swept.retry_at = Clock::now() + engine_.options().damaged_expiry_interval;
+void ExpirySweeper::ReportDamageOnce(SweepState& state, const std::string& what) {
+  if (state.damaged) return;
+  state.damaged = true;
+  state.retry_at = Clock::now() + engine_.options().damaged_expiry_interval;
   engine_.options().log->error(
       "expired items may be left undeleted until the table is checked and repaired table={} error=\"{}\"",
-      swept.table_name, what);
+      state.table_name, what);
 }
 
 }  // namespace itemdb::storage

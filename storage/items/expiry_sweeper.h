@@ -32,7 +32,7 @@ class ExpirySweeper {
  private:
   using Clock = std::chrono::steady_clock;
   // A table with a time to live that is ENABLED.
-  struct Swept {
+  struct SweepState {
     std::string table_name;
     uint64_t table_storage_id;
     uint64_t index_storage_id;
@@ -59,21 +59,21 @@ class ExpirySweeper {
   void Loop();
   // Sweeps one page of each table. True when more entries are due.
   absl::StatusOr<bool> SweepAll();
-  absl::StatusOr<bool> SweepPage(Swept& swept, const KeyRange& due);
-  absl::StatusOr<Page> ReadPage(Swept& swept, const std::string& from, const KeyRange& due);
+  absl::StatusOr<bool> SweepPage(SweepState& state, const KeyRange& due);
+  absl::StatusOr<Page> ReadPage(SweepState& state, const std::string& from, const KeyRange& due);
   // The item of an entry, as an action that deletes it. Nothing if the entry does not belong to an item.
   absl::StatusOr<std::optional<PreparedAction>> ReadItem(const ReadView& view,
                                                          const std::shared_ptr<const Table>& table,
                                                          const Index& index, std::string_view entry_key);
   // Updates `tables_` if the catalog has changed.
-  void LookForTables(const ReadView& view);
+  void RefreshTables(const ReadView& view);
   // Logs damage of a table, once until `retry_at`.
-  void ReportDamageOnce(Swept& swept, const std::string& what);
+  void ReportDamageOnce(SweepState& state, const std::string& what);
 
   Engine& engine_;
 
   // ---- used by the thread only ----
-  std::vector<Swept> tables_;
+  std::vector<SweepState> tables_;
   // The catalog that `tables_` was made from, and the store that the TTL cursors belong to. Weak pointers,
   // because the store can be reopened only when nobody holds it.
   std::weak_ptr<const Catalog> catalog_;

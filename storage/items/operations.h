@@ -17,7 +17,8 @@ namespace itemdb::storage {
 void WriteItem(Engine& engine, ActionKind kind, const wire::WriteItemRequest& request,
                Done<wire::WriteItemReply> done, CancellationPtr cancellation);
 // The same for an action that is already prepared. From `request` only the options for the reply are read:
-// consumed capacity, item collection metrics. `call`, like `calls` below, measures the time since its making.
+// consumed capacity, item collection metrics. `call`, like `access_call` below, measures the time since its
+// making.
 void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const ReadView> view,
                        PreparedAction action, const wire::WriteItemRequest& request,
                        std::optional<RequestToken> token, Done<wire::WriteItemReply> done,
@@ -28,8 +29,8 @@ void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& r
                         Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation);
 // The same for actions that are already prepared; no two may be on the same item. From `request` only `large`
 // and the options for the reply are read.
-void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
-                              std::vector<PreparedAction> actions,
+void WritePreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
+                              std::shared_ptr<const ReadView> view, std::vector<PreparedAction> actions,
                               const wire::TransactWriteItemsRequest& request,
                               std::optional<RequestToken> token, Done<wire::TransactWriteItemsReply> done,
                               CancellationPtr cancellation);
@@ -39,8 +40,9 @@ void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& reque
                       Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation);
 // The same for reads that are already prepared, of different items. From `request` only `large` and the
 // option for consumed capacity are read.
-void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
-                             std::vector<PointRead> reads, const wire::TransactGetItemsRequest& request,
+void ReadPreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
+                             std::shared_ptr<const ReadView> view, std::vector<PointRead> reads,
+                             const wire::TransactGetItemsRequest& request,
                              Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation);
 void GetItem(Engine& engine, const wire::GetItemRequest& request, Done<wire::GetItemReply> done,
              CancellationPtr cancellation);

@@ -38,22 +38,23 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
 
 void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& request,
                       Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
-  SeveralAccessCalls calls(AccessOperation::kTransactGetItems);
+  MultiTableAccessCall access_call(AccessOperation::kTransactGetItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto reads = Prepare((*view)->catalog(), request);
   if (!reads.ok()) return std::move(done)(reads.status());
-  ReadPreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(reads), request,
+  ReadPreparedTransaction(engine, std::move(access_call), *std::move(view), *std::move(reads), request,
                           std::move(done), std::move(cancellation));
 }
 
-void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
-                             std::vector<PointRead> reads, const wire::TransactGetItemsRequest& request,
+void ReadPreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
+                             std::shared_ptr<const ReadView> view, std::vector<PointRead> reads,
+                             const wire::TransactGetItemsRequest& request,
                              Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation) {
   struct Reading {
-    explicit Reading(SeveralAccessCalls calls) : calls(std::move(calls)) {}
+    explicit Reading(MultiTableAccessCall access_call) : access_call(std::move(access_call)) {}
 
-    SeveralAccessCalls calls;
+    MultiTableAccessCall access_call;
     size_t max_bytes = kMaxTransactBytes;
     wire::TransactGetItemsReply reply;
     CapacityMeter capacity;
@@ -61,8 +62,8 @@ void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shar
     // Encoded bytes can exceed counted bytes: numbers count for little and are encoded as full decimal text.
     size_t encoded_bytes = 0;
   };
-  for (const PointRead& read : reads) calls.Add(read.table->patterns, 0, 0);
-  auto reading = std::make_shared<Reading>(std::move(calls));
+  for (const PointRead& read : reads) access_call.Add(read.table->patterns, 0, 0);
+  auto reading = std::make_shared<Reading>(std::move(access_call));
   if (request.large()) reading->max_bytes = kMaxBatchGetBytes;
   reading->reply.set_change_sequence(view->change_sequence());
   reading->capacity = CapacityMeter(request.return_consumed_capacity());
@@ -76,15 +77,15 @@ void ReadPreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shar
   point_reads.take = [reading, tables = std::move(tables)](size_t i, PointReadResult result) {
     reading->capacity.AddTable(*tables[i], 2 * ReadUnits(result.item_size, /*consistent=*/true));
     reading->bytes += result.item_size;
-    reading->calls.Add(tables[i]->patterns, result.item_size > 0, result.item.has_value());
+    reading->access_call.Add(tables[i]->patterns, result.item_size > 0, result.item.has_value());
     if (result.item.has_value()) reading->encoded_bytes += result.item->size();
     auto* response = reading->reply.add_responses();
     if (result.item.has_value()) response->set_item(*std::move(result.item));
     return reading->bytes <= reading->max_bytes && reading->encoded_bytes <= kMaxBatchGetBytes;
   };
   point_reads.done = [reading, done = std::move(done)](absl::Status status) mutable {
-    reading->calls.Record(status.ok() && reading->bytes <= reading->max_bytes &&
-                          reading->encoded_bytes <= kMaxBatchGetBytes);
+    reading->access_call.Record(status.ok() && reading->bytes <= reading->max_bytes &&
+                                reading->encoded_bytes <= kMaxBatchGetBytes);
     if (!status.ok()) return std::move(done)(std::move(status));
     if (reading->bytes > reading->max_bytes) {
       return std::move(done)(

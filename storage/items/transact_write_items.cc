@@ -66,9 +66,9 @@ bool IsCollectionTooLarge(const absl::Status& error) {
 
 // Adds one cancellation reason per action, in order. Every failed condition and every item collection that
 // would be too large is reported, but only the first validation error (SEM-051).
-void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancelled* cancelled) {
+void AddReasons(std::vector<WriteUnit::ActionResult>& results, wire::TransactionCancelled* cancelled) {
   bool has_validation_error = false;
-  for (WriteUnit::Result& result : results) {
+  for (WriteUnit::ActionResult& result : results) {
     auto* reason = cancelled->add_reasons();
     reason->set_code(v1::CANCELLATION_CODE_NONE);
     if (result.outcome == Decision::Outcome::kConditionFailed) {
@@ -90,39 +90,40 @@ void AddReasons(std::vector<WriteUnit::Result>& results, wire::TransactionCancel
 
 void TransactWriteItems(Engine& engine, const wire::TransactWriteItemsRequest& request,
                         Done<wire::TransactWriteItemsReply> done, CancellationPtr cancellation) {
-  SeveralAccessCalls calls(AccessOperation::kTransactWriteItems);
+  MultiTableAccessCall access_call(AccessOperation::kTransactWriteItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareTransaction(request, (*view)->catalog());
   if (!actions.ok()) return std::move(done)(actions.status());
   auto token = PrepareToken("TransactWriteItems", request);
   if (!token.ok()) return std::move(done)(token.status());
-  WritePreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(actions), request,
+  WritePreparedTransaction(engine, std::move(access_call), *std::move(view), *std::move(actions), request,
                            *std::move(token), std::move(done), std::move(cancellation));
 }
 
-void WritePreparedTransaction(Engine& engine, SeveralAccessCalls calls, std::shared_ptr<const ReadView> view,
-                              std::vector<PreparedAction> actions,
+void WritePreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
+                              std::shared_ptr<const ReadView> view, std::vector<PreparedAction> actions,
                               const wire::TransactWriteItemsRequest& request,
                               std::optional<RequestToken> token, Done<wire::TransactWriteItemsReply> done,
                               CancellationPtr cancellation) {
-  for (const PreparedAction& action : actions) calls.Add(action.table->patterns, 1, 0);
-  auto finish = [calls = std::move(calls), done = std::move(done)](WriteUnit::Outcome outcome) mutable {
-    calls.Record(outcome.Applied());
-    if (!outcome.status.ok()) return std::move(done)(outcome.status);
+  for (const PreparedAction& action : actions) access_call.Add(action.table->patterns, 1, 0);
+  auto finish = [access_call = std::move(access_call),
+                 done = std::move(done)](WriteUnit::UnitResult unit_result) mutable {
+    access_call.Record(unit_result.Applied());
+    if (!unit_result.status.ok()) return std::move(done)(unit_result.status);
     wire::TransactWriteItemsReply reply;
-    reply.set_change_sequence(outcome.change_sequence);
-    outcome.capacity.AddTo(&reply);
-    outcome.collections.AddTo(&reply);
+    reply.set_change_sequence(unit_result.change_sequence);
+    unit_result.capacity.AddTo(&reply);
+    unit_result.collections.AddTo(&reply);
     bool cancelled = false;
-    for (const WriteUnit::Result& result : outcome.results) {
+    for (const WriteUnit::ActionResult& result : unit_result.results) {
       if (result.outcome != Decision::Outcome::kApply) cancelled = true;
       // Damage or a deleted table is an error of the whole request, not a cancellation reason of one action.
       if (!result.error.ok() && !absl::IsInvalidArgument(result.error) && !IsCollectionTooLarge(result.error))
         return std::move(done)(result.error);
     }
     if (cancelled) {
-      AddReasons(outcome.results, reply.mutable_cancelled());
+      AddReasons(unit_result.results, reply.mutable_cancelled());
     } else {
       reply.mutable_committed();
     }

@@ -30,18 +30,18 @@ void FindPattern(const PreparedAction& action, AccessCall* call) {
   });
 }
 
-void Count(const WriteUnit::Outcome& outcome, const AccessCall& call) {
-  if (!outcome.status.ok()) return call.Record(false, 0, 0);
-  const WriteUnit::Result& result = outcome.results[0];
-  call.Record(outcome.Applied(), 1, result.item.has_value() ? 1 : 0);
+void Count(const WriteUnit::UnitResult& unit_result, const AccessCall& call) {
+  if (!unit_result.status.ok()) return call.Record(false, 0, 0);
+  const WriteUnit::ActionResult& result = unit_result.results[0];
+  call.Record(unit_result.Applied(), 1, result.item.has_value() ? 1 : 0);
 }
 
-wire::WriteItemReply MakeReply(WriteUnit::Outcome outcome) {
+wire::WriteItemReply MakeReply(WriteUnit::UnitResult unit_result) {
   wire::WriteItemReply reply;
-  reply.set_change_sequence(outcome.change_sequence);
-  outcome.capacity.MoveInto(&reply);
-  outcome.collections.MoveInto(&reply);
-  WriteUnit::Result& result = outcome.results[0];
+  reply.set_change_sequence(unit_result.change_sequence);
+  unit_result.capacity.MoveInto(&reply);
+  unit_result.collections.MoveInto(&reply);
+  WriteUnit::ActionResult& result = unit_result.results[0];
   if (result.outcome == Decision::Outcome::kConditionFailed) {
     auto* failed = reply.mutable_condition_failed();
     if (result.item.has_value()) failed->set_item(*std::move(result.item));
@@ -77,11 +77,11 @@ void WritePreparedItem(Engine& engine, AccessCall call, std::shared_ptr<const Re
   std::shared_ptr<TablePatterns> patterns = action.table->patterns;
   actions.push_back(std::move(action));
   auto finish = [call, patterns = std::move(patterns),
-                 done = std::move(done)](WriteUnit::Outcome outcome) mutable {
-    Count(outcome, call);
-    if (!outcome.status.ok()) return std::move(done)(outcome.status);
-    if (!outcome.results[0].error.ok()) return std::move(done)(outcome.results[0].error);
-    std::move(done)(MakeReply(std::move(outcome)));
+                 done = std::move(done)](WriteUnit::UnitResult unit_result) mutable {
+    Count(unit_result, call);
+    if (!unit_result.status.ok()) return std::move(done)(unit_result.status);
+    if (!unit_result.results[0].error.ok()) return std::move(done)(unit_result.results[0].error);
+    std::move(done)(MakeReply(std::move(unit_result)));
   };
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, std::move(actions),
                                           std::move(finish), std::move(cancellation));

@@ -67,13 +67,13 @@ absl::StatusOr<bool> PrefetchItems(const ReadView& view, ReadTier tier, size_t m
     ITEMDB_RETURN_IF_ERROR(CheckItemBytes(bytes, max_bytes));
     if (bytes > keep_bytes) continue;
     action.prefetched.item = std::move(lookup.item);
-    action.prefetched.group = view.group();
+    action.prefetched.group_number = view.group_number();
   }
   return true;
 }
 
-bool WriteUnit::Outcome::Applied() const {
-  return status.ok() && std::all_of(results.begin(), results.end(), [](const Result& result) {
+bool WriteUnit::UnitResult::Applied() const {
+  return status.ok() && std::all_of(results.begin(), results.end(), [](const ActionResult& result) {
            return result.outcome == Decision::Outcome::kApply;
          });
 }
@@ -88,85 +88,90 @@ WriteUnit::WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish fini
 size_t WriteUnit::SizeBytes() const { return SizeBytesOf(actions_); }
 
 void WriteUnit::Apply(CommitGroup& group) {
-  outcome_.status = CheckNotCancelled(cancellation_);
-  if (!outcome_.status.ok() || (token_.has_value() && RepeatEarlierResult(group))) return;
+  result_.status = CheckNotCancelled(cancellation_);
+  if (!result_.status.ok() || (token_.has_value() && RepeatEarlierResult(group))) return;
+  // All actions are decided before the first is appended, because a refused unit must append nothing. That no
+  // two actions are on the same item makes this possible: no action needs to see what another one wrote.
   decisions_.reserve(actions_.size());
-  outcome_.results.resize(actions_.size());
-  bool transaction = mode_ == Mode::kTransaction;
-  bool apply = true;
-  bool all_applied = true;
-  uint64_t changes = 0;
   size_t item_bytes = 0;
-  // No two actions are on the same item, so all can be decided before the first is appended.
   for (PreparedAction& action : actions_) {
     item_bytes += ItemBytes(decisions_.emplace_back(Decide(action, group)));
-    outcome_.status = CheckItemBytes(item_bytes, max_item_bytes_);
-    if (!outcome_.status.ok()) return;
+    result_.status = CheckItemBytes(item_bytes, max_item_bytes_);
+    if (!result_.status.ok()) return;
   }
   CheckCollections(actions_, group, decisions_);
-  for (size_t i = 0; i < actions_.size(); ++i) {
-    const Decision& decision = decisions_[i];
-    outcome_.results[i].outcome = decision.outcome;
-    if (decision.outcome == Decision::Outcome::kError) outcome_.results[i].error = decision.error;
-    if (decision.outcome == Decision::Outcome::kConditionFailed &&
-        actions_[i].return_item_on_condition_failure && decision.old_item.has_value()) {
-      outcome_.results[i].item.emplace(*decision.old_item);
-    }
-    if (decision.outcome != Decision::Outcome::kApply) all_applied = false;
-    if (outcome_.capacity.wanted())
-      AddConsumedCapacity(actions_[i], decision, transaction, &outcome_.capacity);
-    bool refused = transaction ? decision.outcome != Decision::Outcome::kApply
-                               : decision.outcome == Decision::Outcome::kError;
-    if (refused) apply = false;
-    if (decision.changed) ++changes;
-  }
-  if (!apply) return;
-  if (transaction) outcome_.status = CheckRecordsFit();
-  if (!outcome_.status.ok()) return;
-  // Checked before anything is appended: if the token cannot be stored, the write must not be applied.
-  const bool remember = token_.has_value() && all_applied;
-  if (remember) outcome_.status = group.tokens().CheckRoom();
-  if (!outcome_.status.ok()) return;
+  RecordResults();
 
-  uint64_t first = group.next_sequence();
-  uint64_t last = first + changes - 1;
+  const bool is_transaction = mode_ == Mode::kTransaction;
+  const auto refuses_unit = [is_transaction](const Decision& decision) {
+    return is_transaction ? decision.outcome != Decision::Outcome::kApply
+                          : decision.outcome == Decision::Outcome::kError;
+  };
+  if (std::any_of(decisions_.begin(), decisions_.end(), refuses_unit)) return;
+  if (is_transaction) result_.status = CheckRecordsFit();
+  if (!result_.status.ok()) return;
+  // Checked before anything is appended: if the token cannot be stored, the write must not be applied.
+  const bool saves_token = token_.has_value() && result_.Applied();
+  if (saves_token) result_.status = group.tokens().CheckRoom();
+  if (!result_.status.ok()) return;
+
+  const auto changes = std::count_if(decisions_.begin(), decisions_.end(),
+                                     [](const Decision& decision) { return decision.changed; });
+  const uint64_t first = group.next_sequence();
+  const uint64_t last = first + static_cast<uint64_t>(changes) - 1;
   for (size_t i = 0; i < actions_.size(); ++i) {
     if (decisions_[i].outcome != Decision::Outcome::kApply) continue;
-    outcome_.results[i].item = ReturnedAttributes(actions_[i], decisions_[i]);
+    result_.results[i].item = ReturnedAttributes(actions_[i], decisions_[i]);
     if (!decisions_[i].changed) continue;
-    uint64_t own = group.next_sequence();
-    Append(actions_[i], decisions_[i], transaction ? first : own, transaction ? last : own, group);
+    const uint64_t own = group.next_sequence();
+    Append(actions_[i], decisions_[i], is_transaction ? first : own, is_transaction ? last : own, group);
   }
   MeasureCollections(group);
-  if (remember) group.tokens().Save(token_->text, token_->fingerprint, outcome_.results[0].item);
+  if (saves_token) group.tokens().Save(token_->text, token_->fingerprint, result_.results[0].item);
+}
+
+void WriteUnit::RecordResults() {
+  result_.results.resize(actions_.size());
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    const Decision& decision = decisions_[i];
+    ActionResult& result = result_.results[i];
+    result.outcome = decision.outcome;
+    if (decision.outcome == Decision::Outcome::kError) result.error = decision.error;
+    if (decision.outcome == Decision::Outcome::kConditionFailed &&
+        actions_[i].return_item_on_condition_failure && decision.old_item.has_value()) {
+      result.item.emplace(*decision.old_item);
+    }
+    if (result_.capacity.wanted())
+      AddConsumedCapacity(actions_[i], decision, mode_ == Mode::kTransaction, &result_.capacity);
+  }
 }
 
 bool WriteUnit::RepeatEarlierResult(CommitGroup& group) {
   absl::StatusOr<std::optional<AppliedRequest>> applied = group.tokens().Find(token_->text);
   if (!applied.ok()) {
-    outcome_.status = applied.status();
+    result_.status = applied.status();
   } else if (!applied->has_value()) {
     return false;
   } else if ((*applied)->fingerprint != token_->fingerprint) {
-    outcome_.status = TokenMismatchError(token_->text);
+    result_.status = TokenMismatchError(token_->text);
   } else {
-    outcome_.results.resize(actions_.size());
+    result_.results.resize(actions_.size());
     // The first request was charged for its writes; a repeated request is charged for a read.
-    if (outcome_.capacity.wanted()) {
+    if (result_.capacity.wanted()) {
       for (const PreparedAction& action : actions_)
-        outcome_.capacity.AddTable(*action.table, ReadUnits(0, true));
+        result_.capacity.AddTable(*action.table, ReadUnits(0, true));
     }
     MeasureCollections(group);
     // Only single writes return attributes.
-    outcome_.results[0].item = std::move((*applied)->attributes);
+    result_.results[0].item = std::move((*applied)->attributes);
   }
   return true;
 }
 
 void WriteUnit::MeasureCollections(CommitGroup& group) {
-  for (size_t i = 0; i < actions_.size() && outcome_.status.ok(); ++i) {
-    if (outcome_.results[i].outcome == Decision::Outcome::kApply)
-      outcome_.status = outcome_.collections.Add(actions_[i], group);
+  for (size_t i = 0; i < actions_.size() && result_.status.ok(); ++i) {
+    if (result_.results[i].outcome == Decision::Outcome::kApply)
+      result_.status = result_.collections.Add(actions_[i], group);
   }
 }
 
@@ -197,9 +202,9 @@ absl::Status WriteUnit::CheckRecordsFit() const {
 }
 
 void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {
-  if (!status.ok()) outcome_.status = status;
-  outcome_.change_sequence = change_sequence;
-  std::move(finish_)(std::move(outcome_));
+  if (!status.ok()) result_.status = status;
+  result_.change_sequence = change_sequence;
+  std::move(finish_)(std::move(result_));
 }
 
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {

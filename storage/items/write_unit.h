@@ -22,26 +22,26 @@ class WriteUnit : public CommitUnit {
     kTransaction,
   };
   // The result of one action, for the reply. Owns its data.
-  struct Result {
+  struct ActionResult {
     Decision::Outcome outcome = Decision::Outcome::kApply;
     absl::Status error;
     // If requested: the ReturnValues of an applied action, or the item on which the condition was false.
     std::optional<std::string> item;
   };
   // The result of the whole unit.
-  struct Outcome {
+  struct UnitResult {
     // OK once the group is durable, whatever the results of the single actions are.
     absl::Status status;
     uint64_t change_sequence = 0;
     // One per action if `status` is OK; otherwise undefined.
-    std::vector<Result> results;
+    std::vector<ActionResult> results;
     CapacityMeter capacity;
     CollectionMeter collections;
 
     // Whether every action was applied.
     bool Applied() const;
   };
-  using Finish = absl::AnyInvocable<void(Outcome outcome) &&>;
+  using Finish = absl::AnyInvocable<void(UnitResult unit_result) &&>;
 
   // `finish` is called exactly once. If the request is cancelled before Apply, nothing is written.
   WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
@@ -56,16 +56,18 @@ class WriteUnit : public CommitUnit {
   void Apply(CommitGroup& group) override;
   void Complete(const absl::Status& status, uint64_t change_sequence) override;
 
-  void SetCapacityMeter(CapacityMeter capacity) { outcome_.capacity = std::move(capacity); }
-  void SetCollectionMeter(CollectionMeter collections) { outcome_.collections = std::move(collections); }
+  void SetCapacityMeter(CapacityMeter capacity) { result_.capacity = std::move(capacity); }
+  void SetCollectionMeter(CollectionMeter collections) { result_.collections = std::move(collections); }
 
   std::vector<PreparedAction>& actions() { return actions_; }
   size_t max_item_bytes() const { return max_item_bytes_; }
   const CancellationPtr& cancellation() const { return cancellation_; }
 
  private:
-  // True if a request was applied under `token_` before, or the lookup failed. Then `outcome_` is complete.
+  // True if a request was applied under `token_` before, or the lookup failed. Then `result_` is complete.
   bool RepeatEarlierResult(CommitGroup& group);
+  // Fills the results and the consumed capacity from the decisions.
+  void RecordResults();
   // Adds the sizes of the written item collections to the reply.
   void MeasureCollections(CommitGroup& group);
   // The change records of one commit are always read in one reply, so they must fit it. LIMIT_EXCEEDED.
@@ -74,7 +76,7 @@ class WriteUnit : public CommitUnit {
   const Mode mode_;
   std::vector<PreparedAction> actions_;
   std::vector<Decision> decisions_;
-  Outcome outcome_;
+  UnitResult result_;
   Finish finish_;
   const CancellationPtr cancellation_;
   size_t max_item_bytes_ = SIZE_MAX;

@@ -57,7 +57,7 @@ struct Reads {
   std::vector<Place> places;
   size_t taken = 0;
   size_t bytes = 0;
-  SeveralAccessCalls calls{AccessOperation::kBatchGetItem};
+  MultiTableAccessCall access_call{AccessOperation::kBatchGetItem};
 };
 
 void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request,
@@ -83,7 +83,7 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
       continue;
     }
     batch->places.push_back({i, read->table, wanted.consistent_read()});
-    batch->calls.Add(read->table->patterns, 0, 0);
+    batch->access_call.Add(read->table->patterns, 0, 0);
     reads.reads.push_back(*std::move(read));
   }
   reads.view = *std::move(view);
@@ -93,14 +93,14 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
     batch->bytes += result.item.has_value() ? result.item->size() : 0;
     if (batch->bytes > kMaxBatchGetBytes) return false;
     ++batch->taken;
-    batch->calls.Add(place.table->patterns, result.item_size > 0, result.item.has_value());
+    batch->access_call.Add(place.table->patterns, result.item_size > 0, result.item.has_value());
     batch->capacity.AddTable(*place.table, ReadUnits(result.item_size, place.consistent));
     if (result.item.has_value())
       batch->reply.mutable_responses(place.statement)->set_item(*std::move(result.item));
     return true;
   };
   reads.done = [batch, done = std::move(done)](absl::Status status) mutable {
-    batch->calls.Record(status.ok() && batch->taken == batch->places.size());
+    batch->access_call.Record(status.ok() && batch->taken == batch->places.size());
     if (!status.ok()) return std::move(done)(std::move(status));
     // Reads that no longer fit into the reply. This needs items with many long numbers, whose encoded size is
     // larger than their counted size.

@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<Prepared>> PrepareAll(const std::vector<Statement>& s
 void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
              const std::vector<Statement>& statements, Done<wire::ExecuteTransactionReply> done,
              CancellationPtr cancellation) {
-  SeveralAccessCalls calls(AccessOperation::kTransactGetItems);
+  MultiTableAccessCall access_call(AccessOperation::kTransactGetItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto reads = PrepareAll<PointRead>(
@@ -93,7 +93,7 @@ void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
     reply.mutable_consumed_capacity()->Swap(read->mutable_consumed_capacity());
     std::move(done)(std::move(reply));
   };
-  ReadPreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(reads), options,
+  ReadPreparedTransaction(engine, std::move(access_call), *std::move(view), *std::move(reads), options,
                           std::move(answer), std::move(cancellation));
 }
 
@@ -111,7 +111,7 @@ void NameDuplicates(const std::vector<bool>& inserts, wire::TransactionCancelled
 void WriteAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
               const std::vector<Statement>& statements, Done<wire::ExecuteTransactionReply> done,
               CancellationPtr cancellation) {
-  SeveralAccessCalls calls(AccessOperation::kTransactWriteItems);
+  MultiTableAccessCall access_call(AccessOperation::kTransactWriteItems);
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto actions = PrepareAll<PreparedAction>(
@@ -143,7 +143,7 @@ void WriteAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
     }
     std::move(done)(std::move(reply));
   };
-  WritePreparedTransaction(engine, std::move(calls), *std::move(view), *std::move(actions), options,
+  WritePreparedTransaction(engine, std::move(access_call), *std::move(view), *std::move(actions), options,
                            *std::move(token), std::move(answer), std::move(cancellation));
 }
 

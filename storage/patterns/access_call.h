@@ -36,11 +36,11 @@ class AccessCall {
 };
 
 // A call of several tables. Counted once for each table.
-class SeveralAccessCalls {
+class MultiTableAccessCall {
  public:
   // Begins now.
-  explicit SeveralAccessCalls(AccessOperation operation);
-  SeveralAccessCalls(SeveralAccessCalls&&) = default;
+  explicit MultiTableAccessCall(AccessOperation operation);
+  MultiTableAccessCall(MultiTableAccessCall&&) = default;
 
   // Adds a table to the call, or more items of a table that was added before: `scanned` items read or
   // written, of which the answer holds `returned`.

@@ -45,7 +45,7 @@ class PageReader {
     for (int64_t i = 0; it.Valid(); ++i, page_.forward ? it.Next() : it.Prev()) {
       if (i == max_items) return Progress::kContinue;
       if (i % kItemsBetweenChecks == 0 || bytes_ + fetched_bytes_ >= check_at) {
-        ITEMDB_RETURN_IF_ERROR(CheckGoesOn());
+        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
         check_at = bytes_ + fetched_bytes_ + kBytesBetweenChecks;
       }
       ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(it.key(), it.value(), tier));
@@ -82,7 +82,7 @@ class PageReader {
   }
 
  private:
-  absl::Status CheckGoesOn() const {
+  absl::Status CheckForInterrupts() const {
     // A count of a whole range may take long, and the store cannot be reopened while a view holds it.
     if (page_.count_all && engine_.IsFailed()) {
       return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,

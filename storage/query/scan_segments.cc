@@ -139,31 +139,31 @@ absl::StatusOr<SplitPoints> MeasureSplitPoints(const ReadView& view, const Keysp
 
 std::shared_ptr<const SplitPoints> ScanSegments::Use(Id id, bool begins) {
   MutexLock lock(mutex_);
-  auto known = known_.find(id);
+  auto cached = cache_.find(id);
   auto now = std::chrono::steady_clock::now();
-  if (known == known_.end()) return nullptr;
-  if (begins && now - known->second.used > kSplitsLastFor) return nullptr;
-  known->second.used = now;
-  return known->second.points;
+  if (cached == cache_.end()) return nullptr;
+  if (begins && now - cached->second.used > kSplitsLastFor) return nullptr;
+  cached->second.used = now;
+  return cached->second.points;
 }
 
-void ScanSegments::Keep(Id id, const Table& table, std::shared_ptr<const SplitPoints> points) {
+void ScanSegments::Insert(Id id, const Table& table, std::shared_ptr<const SplitPoints> points) {
   MutexLock lock(mutex_);
-  known_[id] = Known{table.name, std::move(points), std::chrono::steady_clock::now()};
+  cache_[id] = CachedSplits{table.name, std::move(points), std::chrono::steady_clock::now()};
 }
 
 absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, const Request& request) {
   // An earlier request in the queue may have measured them.
   if (auto points = Use(id, request.begins); points != nullptr) return points;
   ITEMDB_RETURN_IF_ERROR(CheckNotCancelled(request.cancellation));
-  const std::string key = SegmentsKey(id.first, id.second);
+  const std::string key = ScanSegmentKey(id.first, id.second);
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_.View());
   bool known_for_too_long;
   {
     MutexLock lock(mutex_);
-    known_for_too_long = known_.erase(id) > 0;
+    known_for_too_long = cache_.erase(id) > 0;
     // Remove the split points of deleted tables and indexes.
-    std::erase_if(known_, [&view](const auto& entry) {
+    std::erase_if(cache_, [&view](const auto& entry) {
       return !IsInUse(view->catalog(), entry.second.table_name, entry.first.first);
     });
   }
@@ -175,7 +175,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
       return FromRocksDB("cannot read the segments of a scan", status);
     if (std::optional<SplitPoints> points; status.ok() && (points = DecodePoints(key, record)).has_value()) {
       auto shared = std::make_shared<const SplitPoints>(*std::move(points));
-      Keep(id, *request.table, shared);
+      Insert(id, *request.table, shared);
       return shared;
     }
   }
@@ -191,7 +191,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
   ITEMDB_ASSIGN_OR_RETURN(
       SplitPoints points,
       MeasureSplitPoints(*view, keyspace, id.second, size_statistics.items, request.cancellation));
-  const std::vector<std::string> unused = UsedLongestAgo(*view, id);
+  const std::vector<std::string> unused = LeastRecentlyUsed(*view, id);
   ITEMDB_RETURN_IF_ERROR(CommitAndWait(engine_, [&](CommitGroup& group) {
                            // If the table was deleted meanwhile, nobody would ever remove this record.
                            if (!IsInUse(*group.catalog(), request.table->name, id.first))
@@ -201,27 +201,27 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
                            return absl::OkStatus();
                          }).status());
   auto shared = std::make_shared<const SplitPoints>(std::move(points));
-  Keep(id, *request.table, shared);
+  Insert(id, *request.table, shared);
   MutexLock lock(mutex_);
-  std::erase_if(known_, [&unused](const auto& entry) {
-    return std::find(unused.begin(), unused.end(), SegmentsKey(entry.first.first, entry.first.second)) !=
+  std::erase_if(cache_, [&unused](const auto& entry) {
+    return std::find(unused.begin(), unused.end(), ScanSegmentKey(entry.first.first, entry.first.second)) !=
            unused.end();
   });
   return shared;
 }
 
-std::vector<std::string> ScanSegments::UsedLongestAgo(const ReadView& view, Id id) {
+std::vector<std::string> ScanSegments::LeastRecentlyUsed(const ReadView& view, Id id) {
   // Split points that were not used since the last restart count as the oldest.
   std::vector<std::pair<std::chrono::steady_clock::time_point, std::string>> others;
-  const std::string own = SegmentsKey(id.first, id.second);
-  for (const std::string& other : SegmentsKeys(view, id.first)) {
+  const std::string own = ScanSegmentKey(id.first, id.second);
+  for (const std::string& other : ScanSegmentKeys(view, id.first)) {
     if (other == own) continue;
     MutexLock lock(mutex_);
-    auto known = std::find_if(known_.begin(), known_.end(), [&other](const auto& entry) {
-      return SegmentsKey(entry.first.first, entry.first.second) == other;
+    auto cached = std::find_if(cache_.begin(), cache_.end(), [&other](const auto& entry) {
+      return ScanSegmentKey(entry.first.first, entry.first.second) == other;
     });
-    others.emplace_back(known == known_.end() ? std::chrono::steady_clock::time_point() : known->second.used,
-                        other);
+    others.emplace_back(
+        cached == cache_.end() ? std::chrono::steady_clock::time_point() : cached->second.used, other);
   }
   std::sort(others.begin(), others.end());
   std::vector<std::string> keys;

@@ -41,7 +41,7 @@ class ScanSegments {
 
  private:
   using Id = std::pair<uint64_t, int32_t>;
-  struct Known {
+  struct CachedSplits {
     std::string table_name;
     std::shared_ptr<const SplitPoints> points;
     std::chrono::steady_clock::time_point used;
@@ -61,12 +61,12 @@ class ScanSegments {
   std::shared_ptr<const SplitPoints> Use(Id id, bool begins);
   // The catalog keys of the least recently used split points, which must be deleted so that at most
   // kMaxSplits are left with those of `id`.
-  std::vector<std::string> UsedLongestAgo(const ReadView& view, Id id);
-  void Keep(Id id, const Table& table, std::shared_ptr<const SplitPoints> points);
+  std::vector<std::string> LeastRecentlyUsed(const ReadView& view, Id id);
+  void Insert(Id id, const Table& table, std::shared_ptr<const SplitPoints> points);
 
   Engine& engine_;
   Mutex mutex_;
-  std::map<Id, Known> known_ ABSL_GUARDED_BY(mutex_);
+  std::map<Id, CachedSplits> cache_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // Whether a task of MeasureNext is queued or running.
   bool measuring_ ABSL_GUARDED_BY(mutex_) = false;

@@ -31,7 +31,7 @@ void ShowDeleting(const Table& old_table, const Index& deleted, v1::TableDescrip
 }
 
 // Drops the entries of an index and deletes its records in the catalog, except its definition.
-void DropIndex(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
+void DropIndexEntries(const Index& index, const std::vector<std::string>& segments, CommitGroup& group) {
   group.DropEntries(index);
   for (const std::string& key : segments) group.DeleteCatalog(key);
 }
@@ -59,13 +59,13 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   std::vector<std::string> segments;
   if (deleted != nullptr) {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
-    segments = SegmentsKeys(*view, deleted->storage_id);
+    segments = ScanSegmentKeys(*view, deleted->storage_id);
   }
 
   ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, ReplaceTable(engine, table, [&](CommitGroup& group) {
                             stream.Append(group);
                             if (has_new_index) PutNextStorageId(engine, group);
-                            if (deleted != nullptr) DropIndex(*deleted, segments, group);
+                            if (deleted != nullptr) DropIndexEntries(*deleted, segments, group);
                           }));
 
   v1::UpdateTableReply reply;
@@ -95,8 +95,8 @@ absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> opera
 }
 
 // As ReplaceTable, but without a change record: users of the table see no difference.
-absl::Status ReplaceQuietly(Engine& engine, std::shared_ptr<const Table> table,
-                            absl::FunctionRef<void(CommitGroup&)> also) {
+absl::Status ReplaceWithoutChangeRecord(Engine& engine, std::shared_ptr<const Table> table,
+                                        absl::FunctionRef<void(CommitGroup&)> also) {
   return CommitAndWait(engine,
                        [&](CommitGroup& group) {
                          group.PutCatalog(kTableKeyPrefix + table->name,
@@ -159,35 +159,35 @@ std::vector<BuildingIndex> BuildingIndexes(const Catalog& catalog) {
   return building;
 }
 
-absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building) {
+absl::StatusOr<BuildingIndex> AssignNewStorageId(Engine& engine, const BuildingIndex& building) {
   BuildingIndex renewed = building;
   ITEMDB_RETURN_IF_ERROR(RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
     renewed.storage_id = engine.NewStorageId();
     v1::TableDescription definition = found.table->definition;
     SetStorageId(building.storage_id, renewed.storage_id, &definition);
-    return ReplaceQuietly(engine, WithDefinition(*found.table, std::move(definition)),
-                          [&](CommitGroup& group) {
-                            PutNextStorageId(engine, group);
-                            DropIndex(*found.index, {}, group);
-                          });
+    return ReplaceWithoutChangeRecord(engine, WithDefinition(*found.table, std::move(definition)),
+                                      [&](CommitGroup& group) {
+                                        PutNextStorageId(engine, group);
+                                        DropIndexEntries(*found.index, {}, group);
+                                      });
   }));
   return renewed;
 }
 
-absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building) {
+absl::Status EnableIndexWrites(Engine& engine, const BuildingIndex& building) {
   return RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
     std::shared_ptr<Table> table = WithDefinition(*found.table, found.table->definition);
     for (Index& index : table->indexes) {
       if (index.storage_id == building.storage_id) index.state = IndexState::kCatchingUp;
     }
-    return ReplaceQuietly(engine, table, [](CommitGroup&) {});
+    return ReplaceWithoutChangeRecord(engine, table, [](CommitGroup&) {});
   });
 }
 
 absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
-                           const SizeStatistics& uncounted, int64_t skipped_items) {
+                           const SizeStatistics& backfilled, int64_t skipped_items) {
   return RunAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     if (view->store().get() != &store) {
@@ -200,7 +200,8 @@ absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const 
     std::shared_ptr<Table> table = WithDefinition(*found.table, std::move(definition));
     return ReplaceTable(engine, table,
                         [&](CommitGroup& group) {
-                          group.size_statistics().Add(building.storage_id, uncounted.items, uncounted.bytes);
+                          group.size_statistics().Add(building.storage_id, backfilled.items,
+                                                      backfilled.bytes);
                         })
         .status();
   });

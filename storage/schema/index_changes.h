@@ -39,14 +39,15 @@ std::vector<BuildingIndex> BuildingIndexes(const Catalog& catalog);
 
 // Gives the index a new storage id, which has no entries, and makes it kBackfilling. Drops the entries of the
 // old id. NOT_FOUND: as FindBuildingIndex; so too below.
-absl::StatusOr<BuildingIndex> GiveNewStorageId(Engine& engine, const BuildingIndex& building);
-// Makes the index kCatchingUp: all writes after this commit maintain its entries. NOT_FOUND.
-absl::Status MaintainIndex(Engine& engine, const BuildingIndex& building);
-// Makes the index ACTIVE and adds `uncounted` to its size statistics, which so far count only what writes
-// did. The caller holds a view of `store`, into which the backfill put the entries. NOT_FOUND. ABORTED: the
-// database has opened another store since then, which may lack these entries (invariant
-// BackfilledInOneOpening).
+absl::StatusOr<BuildingIndex> AssignNewStorageId(Engine& engine, const BuildingIndex& building);
+// Makes the index kCatchingUp: all writes after this commit maintain its entries. Only in memory: on disk the
+// index stays CREATING, and after a restart it is kBackfilling again. NOT_FOUND.
+absl::Status EnableIndexWrites(Engine& engine, const BuildingIndex& building);
+// Makes the index ACTIVE and adds `backfilled`, the statistics of the entries that the backfill made, to its
+// size statistics, which so far count only what writes did. The caller holds a view of `store`, into which
+// the backfill put the entries. NOT_FOUND. ABORTED: the database has opened another store since then, which
+// may lack these entries (invariant BackfilledInOneOpening).
 absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
-                           const SizeStatistics& uncounted, int64_t skipped_items);
+                           const SizeStatistics& backfilled, int64_t skipped_items);
 
 }  // namespace itemdb::storage

@@ -52,18 +52,18 @@ absl::StatusOr<std::optional<v1::Stream>> FindStream(const ReadView& view, std::
   return stream;
 }
 
-absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const StreamsAsked& asked) {
+absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const StreamFilter& filter) {
   const std::string prefix =
-      asked.table_name.empty() ? std::string(kStreamKeyPrefix) : StreamKey(asked.table_name, "");
+      filter.table_name.empty() ? std::string(kStreamKeyPrefix) : StreamKey(filter.table_name, "");
   std::string from = prefix;
   // The first possible key after the stream `after_table`, `after_label`, but not before the prefix.
-  if (!asked.after_table.empty())
-    from = std::max(from, StreamKey(asked.after_table, asked.after_label) + '\0');
+  if (!filter.after_table.empty())
+    from = std::max(from, StreamKey(filter.after_table, filter.after_label) + '\0');
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   std::vector<v1::Stream> streams;
   std::unique_ptr<rocksdb::Iterator> it(view.store()->db()->NewIterator(options, view.store()->catalog()));
-  for (it->Seek(from); it->Valid() && it->key().starts_with(prefix) && streams.size() < asked.at_most;
+  for (it->Seek(from); it->Valid() && it->key().starts_with(prefix) && streams.size() < filter.at_most;
        it->Next()) {
     ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, DecodeStream(ToView(it->key()), ToView(it->value())));
     streams.push_back(std::move(stream));

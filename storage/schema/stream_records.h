@@ -16,7 +16,7 @@ namespace itemdb::storage {
 // nullopt: there is no such stream. DATA_LOSS: the record does not decode.
 absl::StatusOr<std::optional<v1::Stream>> FindStream(const ReadView& view, std::string_view table_name,
                                                      std::string_view label);
-struct StreamsAsked {
+struct StreamFilter {
   // Only streams of this table; empty: of all tables.
   std::string table_name = {};
   // Only streams after this one; empty: from the first one on.
@@ -24,8 +24,8 @@ struct StreamsAsked {
   std::string after_label = {};
   size_t at_most = SIZE_MAX;
 };
-// At most `asked.at_most` streams, ordered by table name, then label. DATA_LOSS: a record does not decode.
-absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const StreamsAsked& asked);
+// At most `filter.at_most` streams, ordered by table name, then label. DATA_LOSS: a record does not decode.
+absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const StreamFilter& filter);
 // Deletes the record of `stream`.
 void DeleteStream(const v1::Stream& stream, CommitGroup& group);
 

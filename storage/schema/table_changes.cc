@@ -82,9 +82,9 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(engine, *view, *table));
-    segments = SegmentsKeys(*view, table->storage_id);
+    segments = ScanSegmentKeys(*view, table->storage_id);
     for (const Index& index : table->indexes) {
-      for (std::string& key : SegmentsKeys(*view, index.storage_id)) segments.push_back(std::move(key));
+      for (std::string& key : ScanSegmentKeys(*view, index.storage_id)) segments.push_back(std::move(key));
     }
   }
   if (table->definition.deletion_protection_enabled()) {

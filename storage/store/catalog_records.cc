@@ -19,13 +19,13 @@ std::string EncodeCatalogTable(const v1::TableDescription& definition) {
                       definition.SerializeAsString());
 }
 
-std::string SegmentsKey(uint64_t storage_id, int32_t total_segments) {
-  return kSegmentsKeyPrefix + SequenceKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
+std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments) {
+  return kSegmentsKeyPrefix + StorageIdKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
 }
 
-std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id) {
+std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_id) {
   std::vector<std::string> keys;
-  const std::string prefix = kSegmentsKeyPrefix + SequenceKey(storage_id);
+  const std::string prefix = kSegmentsKeyPrefix + StorageIdKey(storage_id);
   std::unique_ptr<rocksdb::Iterator> it(
       view.store()->db()->NewIterator(rocksdb::ReadOptions(), view.store()->catalog()));
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next())

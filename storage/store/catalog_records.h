@@ -24,7 +24,7 @@ std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
 std::string EncodeCatalogTable(const v1::TableDescription& definition);
 
 // The key of the split points of a table or index for `total_segments`, and its keys for all segment counts.
-std::string SegmentsKey(uint64_t storage_id, int32_t total_segments);
-std::vector<std::string> SegmentsKeys(const ReadView& view, uint64_t storage_id);
+std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments);
+std::vector<std::string> ScanSegmentKeys(const ReadView& view, uint64_t storage_id);
 
 }  // namespace itemdb::storage

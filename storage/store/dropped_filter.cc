@@ -14,18 +14,18 @@ namespace {
 class Filter : public rocksdb::CompactionFilter {
  public:
   Filter(DroppedFilter::FindOwner find_owner, std::shared_ptr<const DroppedFilter::StorageIds> dropped,
-         std::shared_ptr<ReclaimPace> pace, std::function<bool()> must_hurry)
+         std::shared_ptr<ReclaimPace> pace, std::function<bool()> bypass)
       : find_owner_(find_owner),
         dropped_(std::move(dropped)),
         pace_(std::move(pace)),
-        must_hurry_(std::move(must_hurry)) {}
+        bypass_(std::move(bypass)) {}
 
   const char* Name() const override { return "itemdb.DroppedFilter"; }
 
   Decision FilterV2(int, const rocksdb::Slice& key, ValueType, const rocksdb::Slice& value, std::string*,
                     std::string* skip_until) const override {
     // RocksDB does not read skipped records, so they are not counted here.
-    if (pace_ != nullptr) pace_->Spend(static_cast<int64_t>(key.size() + value.size()), must_hurry_);
+    if (pace_ != nullptr) pace_->Request(static_cast<int64_t>(key.size() + value.size()), bypass_);
     const std::string_view stored(key.data(), key.size());
     const std::optional<DroppedFilter::Owner> owner = find_owner_(stored);
     if (!owner.has_value() || !dropped_->contains(owner->storage_id)) return Decision::kKeep;
@@ -37,7 +37,7 @@ class Filter : public rocksdb::CompactionFilter {
   const DroppedFilter::FindOwner find_owner_;
   const std::shared_ptr<const DroppedFilter::StorageIds> dropped_;
   const std::shared_ptr<ReclaimPace> pace_;
-  const std::function<bool()> must_hurry_;
+  const std::function<bool()> bypass_;
 };
 
 }  // namespace
@@ -52,7 +52,7 @@ std::optional<DroppedFilter::Owner> OwnerOfRecord(std::string_view key) {
 std::optional<DroppedFilter::Owner> OwnerOfCollection(std::string_view key) {
   constexpr std::string_view kBegin = kCollectionKeyPrefix;
   if (!key.starts_with(kBegin)) return std::nullopt;
-  const std::optional<uint64_t> storage_id = ParseSequenceKey(key.substr(kBegin.size(), sizeof(uint64_t)));
+  const std::optional<uint64_t> storage_id = ParseStorageIdKey(key.substr(kBegin.size(), sizeof(uint64_t)));
   if (!storage_id.has_value()) return std::nullopt;
   return DroppedFilter::Owner{*storage_id, kBegin.size() + sizeof(uint64_t)};
 }
@@ -63,10 +63,10 @@ void DroppedFilter::Set(StorageIds storage_ids) {
   storage_ids_ = std::move(shared);
 }
 
-void DroppedFilter::SetPace(std::shared_ptr<ReclaimPace> pace, std::function<bool()> must_hurry) {
+void DroppedFilter::SetPace(std::shared_ptr<ReclaimPace> pace, std::function<bool()> bypass) {
   MutexLock lock(mutex_);
   pace_ = std::move(pace);
-  must_hurry_ = std::move(must_hurry);
+  bypass_ = std::move(bypass);
 }
 
 bool DroppedFilter::ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const {
@@ -79,7 +79,7 @@ std::unique_ptr<rocksdb::CompactionFilter> DroppedFilter::CreateCompactionFilter
   MutexLock lock(mutex_);
   if (storage_ids_ == nullptr) return nullptr;
   return std::make_unique<Filter>(find_owner_, storage_ids_, context.is_manual_compaction ? pace_ : nullptr,
-                                  must_hurry_);
+                                  bypass_);
 }
 
 }  // namespace itemdb::storage

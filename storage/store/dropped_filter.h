@@ -34,8 +34,8 @@ class DroppedFilter : public rocksdb::CompactionFilterFactory {
   void Set(StorageIds storage_ids);
 
   // From now on, manual compactions (not RocksDB's own) run at `pace` while there are records to leave out.
-  // `must_hurry` is the parameter of ReclaimPace::Spend; RocksDB's threads call it while they compact.
-  void SetPace(std::shared_ptr<ReclaimPace> pace, std::function<bool()> must_hurry);
+  // `bypass` is the parameter of ReclaimPace::Request; RocksDB's threads call it while they compact.
+  void SetPace(std::shared_ptr<ReclaimPace> pace, std::function<bool()> bypass);
 
   const char* Name() const override { return "itemdb.DroppedFilter"; }
   bool ShouldFilterTableFileCreation(rocksdb::TableFileCreationReason reason) const override;
@@ -49,7 +49,7 @@ class DroppedFilter : public rocksdb::CompactionFilterFactory {
   std::shared_ptr<const StorageIds> storage_ids_ ABSL_GUARDED_BY(mutex_);
   // Null: compactions run at full speed.
   std::shared_ptr<ReclaimPace> pace_ ABSL_GUARDED_BY(mutex_);
-  std::function<bool()> must_hurry_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool()> bypass_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Find the owner of a key of a keyspace (keyspace.h), and of an item collection (size_statistics.h).

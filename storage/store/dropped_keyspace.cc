@@ -10,7 +10,7 @@ namespace {
 std::optional<DroppedKeyspace> Decode(std::string_view key, std::string_view value) {
   std::optional<StoredRecord> record = DecodeRecord(kCatalogStorageId, key, value);
   const std::optional<uint64_t> storage_id =
-      ParseSequenceKey(key.substr(std::string_view(kDroppedKeyPrefix).size()));
+      ParseStorageIdKey(key.substr(std::string_view(kDroppedKeyPrefix).size()));
   uint64_t kind, bytes, time_us;
   if (!record.has_value() || !storage_id.has_value() || !wire::ConsumeVarint(&record->payload, &kind) ||
       !wire::ConsumeVarint(&record->payload, &bytes) || !wire::ConsumeVarint(&record->payload, &time_us) ||
@@ -24,7 +24,7 @@ std::optional<DroppedKeyspace> Decode(std::string_view key, std::string_view val
 
 }  // namespace
 
-std::string DroppedKey(uint64_t storage_id) { return kDroppedKeyPrefix + SequenceKey(storage_id); }
+std::string DroppedKey(uint64_t storage_id) { return kDroppedKeyPrefix + StorageIdKey(storage_id); }
 
 std::string EncodeDropped(const DroppedKeyspace& dropped) {
   std::string payload;

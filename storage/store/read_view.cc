@@ -7,12 +7,12 @@
 namespace itemdb::storage {
 
 ReadView::ReadView(std::shared_ptr<Store> store, std::shared_ptr<const Catalog> catalog,
-                   uint64_t change_sequence, uint64_t group)
+                   uint64_t change_sequence, uint64_t group_number)
     : store_(std::move(store)),
       catalog_(std::move(catalog)),
       snapshot_(store_->db()->GetSnapshot()),
       change_sequence_(change_sequence),
-      group_(group) {}
+      group_number_(group_number) {}
 
 ReadView::~ReadView() { store_->db()->ReleaseSnapshot(snapshot_); }
 

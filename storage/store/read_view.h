@@ -18,7 +18,7 @@ class ReadView {
  public:
   // Takes a snapshot of `store` as it is now.
   ReadView(std::shared_ptr<Store> store, std::shared_ptr<const Catalog> catalog, uint64_t change_sequence,
-           uint64_t group);
+           uint64_t group_number);
   ~ReadView();
   ReadView(const ReadView&) = delete;
   ReadView& operator=(const ReadView&) = delete;
@@ -29,15 +29,16 @@ class ReadView {
   const std::shared_ptr<const Catalog>& shared_catalog() const { return catalog_; }
   // The last change contained in the snapshot.
   uint64_t change_sequence() const { return change_sequence_; }
-  // The last commit group contained in the snapshot.
-  uint64_t group() const { return group_; }
+  // The number of the last commit group contained in the snapshot. Numbers are in commit order; they are not
+  // stored and begin anew with each start.
+  uint64_t group_number() const { return group_number_; }
 
  private:
   std::shared_ptr<Store> store_;
   std::shared_ptr<const Catalog> catalog_;
   const rocksdb::Snapshot* snapshot_;
   uint64_t change_sequence_;
-  uint64_t group_;
+  uint64_t group_number_;
 };
 
 // Whether a read may wait for the disk.

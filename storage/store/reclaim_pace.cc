@@ -12,20 +12,20 @@ constexpr auto kMaxLag = std::chrono::milliseconds(100);
 
 }  // namespace
 
-void ReclaimPace::Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry) {
+void ReclaimPace::Request(int64_t bytes, absl::FunctionRef<bool()> bypass) {
   {
     MutexLock lock(mutex_);
     bytes_ += bytes;
     if (bytes_ < kBytesBetweenWaits) return;
   }
-  // must_hurry calls RocksDB, so no lock is held.
-  const bool hurry = must_hurry();
+  // bypass calls RocksDB, so no lock is held.
+  const bool is_bypassed = bypass();
   MutexLock lock(mutex_);
   paid_until_ = std::max(paid_until_, Clock::now() - kMaxLag) +
                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                     static_cast<double>(bytes_) / static_cast<double>(bytes_per_second_)));
   bytes_ = 0;
-  if (hurry) paid_until_ = Clock::now();
+  if (is_bypassed) paid_until_ = Clock::now();
   while (!interrupted_) {
     const auto left = paid_until_ - Clock::now();
     if (left <= left.zero()) return;

@@ -15,13 +15,13 @@ class ReclaimPace {
  public:
   explicit ReclaimPace(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
 
-  // Counts `bytes` of work. Waits when more was done than the rate allows, unless `must_hurry`, called before
+  // Counts `bytes` of work. Waits when more was done than the rate allows, unless `bypass`, called before
   // each wait, returns true because other work waits for this work. Interrupt ends a wait at once.
-  void Spend(int64_t bytes, absl::FunctionRef<bool()> must_hurry);
+  void Request(int64_t bytes, absl::FunctionRef<bool()> bypass);
 
-  // Ends all waits, and Spend does not wait until Resume. Work in progress should end.
+  // Ends all waits, and Request does not wait until Resume. Work in progress should end.
   void Interrupt();
-  // Spend waits again.
+  // Request waits again.
   void Resume() { interrupted_ = false; }
   bool is_interrupted() const { return interrupted_; }
   // The flag, for RocksDB's option that cancels a compaction.

@@ -1,4 +1,5 @@
-// Keys that are numbers: change sequences in the change log, storage ids in the size statistics.
+// Keys that are numbers of 8 bytes: change sequences in the change log, storage ids in the catalog and in the
+// size statistics. (Keys of items and index entries have another encoding of storage ids: keys/storage_id.h.)
 #pragma once
 
 #include <cstdint>
@@ -16,5 +17,9 @@ inline constexpr uint64_t kChangesStorageId = 0;
 std::string SequenceKey(uint64_t number);
 // std::nullopt when `key` is not 8 bytes long.
 std::optional<uint64_t> ParseSequenceKey(std::string_view key);
+
+// The same for storage ids.
+inline std::string StorageIdKey(uint64_t storage_id) { return SequenceKey(storage_id); }
+inline std::optional<uint64_t> ParseStorageIdKey(std::string_view key) { return ParseSequenceKey(key); }
 
 }  // namespace itemdb::storage

@@ -7,10 +7,10 @@
 
 namespace itemdb::storage {
 
-std::string StatisticsKey(uint64_t storage_id) { return SequenceKey(storage_id); }
+std::string StatisticsKey(uint64_t storage_id) { return StorageIdKey(storage_id); }
 
 std::string CollectionsPrefix(uint64_t storage_id) {
-  return std::string(kCollectionKeyPrefix).append(SequenceKey(storage_id));
+  return std::string(kCollectionKeyPrefix).append(StorageIdKey(storage_id));
 }
 
 std::string CollectionKey(uint64_t storage_id, std::string_view item_key) {
@@ -56,7 +56,7 @@ absl::StatusOr<SizeStatistics> ReadStatistics(const ReadView& view, uint64_t sto
 
 absl::StatusOr<SizeStatistics> FindStatistics(const CurrentStatistics& current, const ReadView& view,
                                               uint64_t storage_id) {
-  const std::optional<SizeStatistics> size_statistics = current.At(view.group(), storage_id);
+  const std::optional<SizeStatistics> size_statistics = current.At(view.group_number(), storage_id);
   if (size_statistics.has_value()) return *size_statistics;
   // The record was replaced just now, so the older version is hardly ever only on disk.
   return ReadStatistics(view, storage_id);

@@ -42,7 +42,7 @@ class CurrentStatistics {
   void Reset(const ByStorageId& size_statistics) {
     MutexLock lock(mutex_);
     counted_.clear();
-    last_drop_ = 0;
+    last_drop_group_number_ = 0;
     for (const auto& [storage_id, current] : size_statistics) counted_[storage_id] = {current, 0};
   }
   // As of the last committed group, which may not be visible yet. Zero when there are none.
@@ -51,34 +51,36 @@ class CurrentStatistics {
     const auto counted = counted_.find(storage_id);
     return counted != counted_.end() ? counted->second.size_statistics : SizeStatistics();
   }
-  // As of commit group `group`. std::nullopt when a later group changed them.
-  std::optional<SizeStatistics> At(uint64_t group, uint64_t storage_id) const {
+  // As of the commit group `group_number`. std::nullopt when a later group changed them.
+  std::optional<SizeStatistics> At(uint64_t group_number, uint64_t storage_id) const {
     MutexLock lock(mutex_);
     const auto counted = counted_.find(storage_id);
     // There are none, or they were dropped.
-    if (counted == counted_.end()) return last_drop_ > group ? std::nullopt : std::optional(SizeStatistics());
-    if (counted->second.group > group) return std::nullopt;
+    if (counted == counted_.end())
+      return last_drop_group_number_ > group_number ? std::nullopt : std::optional(SizeStatistics());
+    if (counted->second.group_number > group_number) return std::nullopt;
     return counted->second.size_statistics;
   }
-  // Stores what commit group `group` changed, and removes what it dropped.
-  void Commit(uint64_t group, const ByStorageId& changed, const std::vector<uint64_t>& dropped) {
+  // Stores what the commit group `group_number` changed, and removes what it dropped.
+  void Install(uint64_t group_number, const ByStorageId& changed, const std::vector<uint64_t>& dropped) {
     MutexLock lock(mutex_);
-    for (const auto& [storage_id, size_statistics] : changed) counted_[storage_id] = {size_statistics, group};
+    for (const auto& [storage_id, size_statistics] : changed)
+      counted_[storage_id] = {size_statistics, group_number};
     for (const uint64_t storage_id : dropped) counted_.erase(storage_id);
-    if (!dropped.empty()) last_drop_ = group;
+    if (!dropped.empty()) last_drop_group_number_ = group_number;
   }
 
  private:
   struct Counted {
     SizeStatistics size_statistics;
-    // The last group that changed them.
-    uint64_t group = 0;
+    // The number of the last group that changed them.
+    uint64_t group_number = 0;
   };
 
   mutable Mutex mutex_;
   absl::flat_hash_map<uint64_t, Counted> counted_ ABSL_GUARDED_BY(mutex_);
-  // The last group that dropped statistics.
-  uint64_t last_drop_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The number of the last group that dropped statistics.
+  uint64_t last_drop_group_number_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 std::string StatisticsKey(uint64_t storage_id);

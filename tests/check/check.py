@@ -68,6 +68,7 @@ BANNED_WORDS = [
     (r"\bdefinitions thread\b", "DDL thread", ()),
     (r"\bexpiry marks?\b", "TTL cursor", ()),
     (r"\bmend(s|ed|ing)?\b", "reconcile, repair", ()),
+    (r"\bpublisher thread\b", "completion thread", ()),
 ]
 # Texts that are quoted as they were, and this list itself.
 WORDS_ANYWHERE = ("CHANGELOG.md", "tests/check/check.py", "LICENSE")

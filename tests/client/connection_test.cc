@@ -117,7 +117,7 @@ TEST(ClientConnection, WriteThatIsResetIsAnUnknownOutcomeWhateverTheCode) {
 }
 
 // A status without details does not tell whether a write was applied (ERR-19).
-TEST(ClientConnection, StatusWithoutDetailsIsNoVerdictOnAWriteUnlessItWasTurnedAway) {
+TEST(ClientConnection, StatusWithoutDetailsLeavesAWriteUnknownUnlessItWasTurnedAway) {
   grpc::Status answer;
   FakeDaemon daemon;
   daemon.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply*) { return answer; };

@@ -119,11 +119,11 @@ class AccessTest : public ServerTest {
   // Calls any method with one message. Appends all reply messages to `replies`.
   grpc::Status CallMethod(std::string_view method, const std::vector<std::string>& authorization,
                           std::string_view request = "", std::string* replies = nullptr,
-                          std::chrono::seconds patience = std::chrono::minutes(5)) {
+                          std::chrono::seconds timeout = std::chrono::minutes(5)) {
     grpc::CompletionQueue queue;
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + patience);
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
     for (const std::string& value : authorization) context.AddMetadata("authorization", value);
     const auto done = [&queue] {
       void* tag;
@@ -177,9 +177,9 @@ TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
     for (const Row& row : rows) {
       SCOPED_TRACE(row.id);
       // A Watch that is allowed ends with DEADLINE_EXCEEDED.
-      const auto patience = method.method == kWatch ? std::chrono::seconds(1) : std::chrono::seconds(300);
+      const auto timeout = method.method == kWatch ? std::chrono::seconds(1) : std::chrono::seconds(300);
       const grpc::Status status =
-          CallMethod(method.method, {Basic(row.id, kSecret)}, request, nullptr, patience);
+          CallMethod(method.method, {Basic(row.id, kSecret)}, request, nullptr, timeout);
       EXPECT_NE(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
       EXPECT_EQ(status.error_code() == grpc::StatusCode::PERMISSION_DENIED, row.role < method.role);
       if (row.role >= method.role) continue;

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "spdlog/sinks/ringbuffer_sink.h"
 
 namespace itemdb::daemon {
@@ -81,10 +81,10 @@ TEST(SlowRequestLog, AreBoundedInNumberAndNameNoContents) {
   SlowRequestLog slow(absl::Milliseconds(5), std::make_shared<spdlog::logger>("test", sink));
   EXPECT_TRUE(slow.IsSlow(std::chrono::milliseconds(5)));
   EXPECT_FALSE(slow.IsSlow(std::chrono::microseconds(4'999)));
-  const CallLogFields facts{.table_name = "not a name\nof a table", .more_tables = true, .items = 2};
+  const CallLogFields log_fields{.table_name = "not a name\nof a table", .more_tables = true, .items = 2};
   for (int i = 0; i < 50; ++i) {
     slow.Log({.method = "itemdb.v1.Data/PutItem",
-              .facts = facts,
+              .log_fields = log_fields,
               .duration = std::chrono::microseconds(5'500),
               .request_bytes = 100,
               .reply_bytes = 20,

@@ -31,7 +31,7 @@ void Run(std::string_view authorization, std::string_view date) {
                  http::Sign(head, "{ }", signature, key) != signed_value);
   }
   // Checked at the time that the signature claims.
-  if (check->CheckClaim(head, signature, signature.time).has_value()) return;
+  if (check->CheckHead(head, signature, signature.time).has_value()) return;
   daemon::Caller caller;
   ITEMDB_CHECK(check->Check(head, signature, "{}", {.name = "GetItem", .role = daemon::Role::kRead}, &caller)
                    .has_value());

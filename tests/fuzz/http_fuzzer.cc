@@ -68,7 +68,7 @@ void CheckReplies(std::string_view bytes) {
 void Run(std::string_view first, std::string_view second) {
   static LengthHandler handler;
   static const http::HttpSecrets secrets;
-  static daemon::Calls calls(
+  static daemon::ServingContext serving(
       64 << 20, absl::ZeroDuration(),
       std::make_shared<spdlog::logger>("fuzz", std::make_shared<spdlog::sinks::null_sink_mt>()));
   int pair[2];
@@ -76,7 +76,7 @@ void Run(std::string_view first, std::string_view second) {
   daemon::Descriptor client(pair[0]);
   {
     http::HttpContext context{.handler = handler,
-                              .calls = calls,
+                              .serving = serving,
                               .secrets = secrets,
                               .handshake_timeout = http::HttpClock::duration::max(),
                               .request_timeout = http::HttpClock::duration::max(),
@@ -99,7 +99,7 @@ void Run(std::string_view first, std::string_view second) {
     worker.io.poll();
     ITEMDB_CHECK(worker.connections.empty());
   }
-  ITEMDB_CHECK(calls.memory->used_bytes() == 0);
+  ITEMDB_CHECK(serving.memory->used_bytes() == 0);
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ TEST_F(HttpServerTest, CutsOffPeersThatDoNotTakeTheirReply) {
   // A reply that is longer than the buffers of the sockets.
   ASSERT_TRUE(client.Send(PostRequest("Long", "100000000")));
   // The memory of the reply is counted until the server closes the connection.
-  while (calls_.memory->used_bytes() == 0) std::this_thread::yield();
-  while (calls_.memory->used_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (serving_.memory->used_bytes() == 0) std::this_thread::yield();
+  while (serving_.memory->used_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(client.ReadReply().has_value());
 }
 
@@ -115,7 +115,7 @@ TEST_F(HttpServerTest, StoppingAnswersWhatIsInFlightAndRefusesTheRest) {
   EXPECT_EQ(idle.ReadReply().value_or(RawReply()).body, "before");
   handler_.WaitUntilHeld(1);
   server_->BeginStop();
-  calls_.gate.Close();
+  serving_.gate.Close();
   // A request that arrives now gets the reason.
   ASSERT_TRUE(idle.Send(PostRequest("Echo", "too late")));
   RawReply refused = idle.ReadReply().value_or(RawReply());
@@ -129,14 +129,14 @@ TEST_F(HttpServerTest, StoppingAnswersWhatIsInFlightAndRefusesTheRest) {
   StopServer(std::chrono::minutes(1));
 }
 
-TEST_F(HttpServerTest, StoppingCancelsCallsWhenPatienceEnds) {
+TEST_F(HttpServerTest, StoppingCancelsCallsWhenTheGracePeriodEnds) {
   StartServer();
   RawHttpClient busy = Connect(), half = Connect(), idle = Connect(), stalled = Connect();
   ASSERT_TRUE(busy.Send(PostRequest("Hold", "body")));
   ASSERT_TRUE(half.Send("POST / HT"));
   ASSERT_TRUE(stalled.Send(PostRequest("Long", "100000000")));
   handler_.WaitUntilHeld(1);
-  while (calls_.memory->used_bytes() < 100'000'000) std::this_thread::yield();
+  while (serving_.memory->used_bytes() < 100'000'000) std::this_thread::yield();
   StopServer(std::chrono::milliseconds(10));
   handler_.WaitUntilCancelled(1);
   EXPECT_TRUE(half.IsClosed());

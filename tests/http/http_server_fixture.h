@@ -119,22 +119,22 @@ class HttpServerTest : public ::testing::Test {
 
   // Starts the server with the current `options_`.
   void StartServer() {
-    auto server = HttpServer::Open(calls_, options_);
+    auto server = HttpServer::Open(serving_, options_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     server_->Start(handler_);
   }
 
   // Stops the server as itemd does.
-  void StopServer(std::chrono::milliseconds patience = std::chrono::milliseconds(0)) {
+  void StopServer(std::chrono::milliseconds grace_period = std::chrono::milliseconds(0)) {
     if (server_ == nullptr) return;
     server_->BeginStop();
-    calls_.gate.Close();
-    calls_.gate.WaitUntilEmpty(patience);
-    server_->Cut();
-    calls_.gate.WaitUntilEmpty();
+    serving_.gate.Close();
+    serving_.gate.WaitUntilEmpty(grace_period);
+    server_->Abort();
+    serving_.gate.WaitUntilEmpty();
     server_.reset();
-    EXPECT_EQ(calls_.memory->used_bytes(), 0);
+    EXPECT_EQ(serving_.memory->used_bytes(), 0);
   }
 
   RawHttpClient Connect() { return RawHttpClient(server_->addresses()[0]); }
@@ -150,7 +150,7 @@ class HttpServerTest : public ::testing::Test {
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   FakeHandler handler_;
   size_t call_bytes_ = 256 << 20;
-  daemon::Calls calls_{call_bytes_, absl::ZeroDuration(), log_};
+  daemon::ServingContext serving_{call_bytes_, absl::ZeroDuration(), log_};
   HttpServerOptions options_;
   std::unique_ptr<HttpServer> server_;
 };

@@ -318,17 +318,17 @@ TEST_F(HttpServerTest, AnAnnouncedBodyTakesNoMemoryBeforeItComes) {
     slow.push_back(Connect());
     ASSERT_TRUE(slow.back().Send(head + "a"));
   }
-  while (calls_.memory->used_bytes() == 0) std::this_thread::yield();
+  while (serving_.memory->used_bytes() == 0) std::this_thread::yield();
   RawHttpClient client = Connect();
   ASSERT_TRUE(client.Send(PostRequest("Echo", "{}")));
   EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "{}");
-  EXPECT_LT(calls_.memory->used_bytes(), 4 << 20);
+  EXPECT_LT(serving_.memory->used_bytes(), 4 << 20);
 }
 
 TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRead) {
   StartServer();
   // Reserve all memory for calls; without that, a single request is always accepted.
-  ASSERT_TRUE(calls_.memory->TryReserve(call_bytes_));
+  ASSERT_TRUE(serving_.memory->TryReserve(call_bytes_));
   RawHttpClient client = Connect();
   std::string large = PostRequest("Echo", std::string(1 << 20, 'a'));
   ASSERT_TRUE(client.Send(large.substr(0, large.find("\r\n\r\n") + 4)));
@@ -338,7 +338,7 @@ TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRe
   RawHttpClient small = Connect();
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_THAT(small.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
-  calls_.memory->Release(call_bytes_);
+  serving_.memory->Release(call_bytes_);
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_EQ(small.ReadReply().value_or(RawReply()).body, "{}");
 }

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 class HttpTlsTest : public HttpServerTest {
  protected:
   void StartTlsServer(bool clients_known = false) {
-    auto server = HttpServer::Open(calls_, options_);
+    auto server = HttpServer::Open(serving_, options_);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     SetCertificates(authority_, clients_known);

@@ -18,16 +18,16 @@ TEST(JsonApi, RepliesSayWhatTheLogMaySay) {
   json.Succeed("CreateTable", kCreateThings);
   JsonReply put = json.Ask("PutItem", kPut);
   EXPECT_EQ(put.code, "OK");
-  EXPECT_EQ(put.facts.table_name, "Things");
-  EXPECT_EQ(put.facts.items, 1);
+  EXPECT_EQ(put.log_fields.table_name, "Things");
+  EXPECT_EQ(put.log_fields.items, 1);
   EXPECT_EQ(put.items, -1);
   EXPECT_EQ(json.Ask("GetItem", kGet).items, 1);
   JsonReply scan = json.Ask("Scan", R"({"TableName":"Things"})");
-  EXPECT_EQ(scan.facts.table_name, "Things");
+  EXPECT_EQ(scan.log_fields.table_name, "Things");
   EXPECT_EQ(scan.items, 1);
   JsonReply missing = json.Ask("Scan", R"({"TableName":"Missing"})");
   EXPECT_EQ(missing.code, "NOT_FOUND");
-  EXPECT_EQ(missing.facts.table_name, "Missing");
+  EXPECT_EQ(missing.log_fields.table_name, "Missing");
   EXPECT_EQ(json.Ask("Scan", "{").code, "INVALID_ARGUMENT");
   JsonReply failed = json.Ask(
       "PutItem", std::string(kPut).insert(1, R"j("ConditionExpression":"attribute_not_exists(pk)",)j"));
@@ -112,7 +112,7 @@ void ProbeDatabase(JsonCall call, wire::GetItemRequest) {
 JsonReply AskProbe(std::string body) {
   static constexpr Shape kInput{.kind = ShapeKind::kStructure};
   static constexpr JsonOperation kProbe = {"Probe", daemon::Role::kRead, &kInput, [](JsonCall call) {
-                                             Operate<ReadProbe, ProbeDatabase>(std::move(call));
+                                             HandleOperation<ReadProbe, ProbeDatabase>(std::move(call));
                                            }};
   JsonReply reply;
   seen->json->api().Answer(kProbe, std::move(body), daemon::Caller(), nullptr,

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "tests/http/json_fixture.h"
 
 namespace itemdb::testing {

@@ -17,9 +17,9 @@ namespace itemdb::http {
 RawHttpClient::RawHttpClient(const std::string& address) {
   daemon::SocketAddress target = daemon::ToSocketAddress(*daemon::ParseListenAddress(address));
   socket_.Reset(socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  timeval patience = {.tv_sec = 60, .tv_usec = 0};
-  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+  timeval timeout = {.tv_sec = 60, .tv_usec = 0};
+  setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
   // Send each piece of a request at once.
   int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

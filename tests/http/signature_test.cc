@@ -93,11 +93,11 @@ class DynamoDbRequest {
 class SignatureCheckTest : public ::testing::Test {
  protected:
   // "" if the request is accepted, else "Exception: message".
-  std::string Verdict(const DynamoDbRequest& request, daemon::Role needed = daemon::Role::kRead) {
+  std::string AuthErrorOf(const DynamoDbRequest& request, daemon::Role needed = daemon::Role::kRead) {
     HttpHead head = request.head();
     Signature signature;
     std::optional<AuthError> refusal = ReadSignature(head, signature);
-    if (!refusal.has_value()) refusal = check_.CheckClaim(head, signature, now_);
+    if (!refusal.has_value()) refusal = check_.CheckHead(head, signature, now_);
     if (!refusal.has_value()) {
       refusal = check_.Check(head, signature, request.body, {.name = "GetItem", .role = needed}, &caller_);
     }
@@ -113,11 +113,11 @@ class SignatureCheckTest : public ::testing::Test {
 
 TEST_F(SignatureCheckTest, LetsInWhatBotocoreSigned) {
   DynamoDbRequest request;
-  EXPECT_EQ(Verdict(request), "");
+  EXPECT_EQ(AuthErrorOf(request), "");
   EXPECT_EQ(caller_.key_id, "AKORDERS");
   EXPECT_EQ(caller_.role, daemon::Role::kWrite);
   // The second check uses the cached signing key of the first.
-  EXPECT_EQ(Verdict(request), "");
+  EXPECT_EQ(AuthErrorOf(request), "");
 }
 
 TEST_F(SignatureCheckTest, RefusesWhateverDiffersFromWhatWasSigned) {
@@ -127,7 +127,7 @@ TEST_F(SignatureCheckTest, RefusesWhateverDiffersFromWhatWasSigned) {
     DynamoDbRequest request;
     change(request);
     request.Update();
-    return Verdict(request);
+    return AuthErrorOf(request);
   };
   EXPECT_THAT(changed([](auto& r) { r.body += ' '; }), HasSubstr(mismatch));
   EXPECT_THAT(changed([](auto& r) { r.Set("Host", "localhost:8001"); }), HasSubstr(mismatch));
@@ -142,14 +142,14 @@ TEST_F(SignatureCheckTest, RefusesWhateverDiffersFromWhatWasSigned) {
   EXPECT_THAT(changed([](auto& r) { r.credential = "AKORDERS/20261122/us-east-1/dynamodb/aws4_request"; }),
               HasSubstr(mismatch));
   // A bad signature for another region does not damage the cached signing key.
-  EXPECT_EQ(Verdict(DynamoDbRequest()), "");
+  EXPECT_EQ(AuthErrorOf(DynamoDbRequest()), "");
 }
 
 TEST_F(SignatureCheckTest, RefusesKeysThatAreUnknown) {
   DynamoDbRequest request;
   request.credential = "AKNOBODY" + request.credential.substr(8);
   request.Update();
-  EXPECT_THAT(Verdict(request), HasSubstr("UnrecognizedClientException: "));
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("UnrecognizedClientException: "));
 }
 
 TEST_F(SignatureCheckTest, RefusesTimesMoreThanFiveMinutesAway) {
@@ -157,12 +157,13 @@ TEST_F(SignatureCheckTest, RefusesTimesMoreThanFiveMinutesAway) {
   absl::Time signed_at = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 2, 3), absl::UTCTimeZone());
   for (absl::Duration skew : {absl::Minutes(-5), absl::Minutes(5)}) {
     now_ = signed_at + skew;
-    EXPECT_EQ(Verdict(request), "") << skew;
+    EXPECT_EQ(AuthErrorOf(request), "") << skew;
   }
   now_ = signed_at + absl::Seconds(301);
-  EXPECT_THAT(Verdict(request), HasSubstr("InvalidSignatureException: Signature expired: 20261122T010203Z"));
+  EXPECT_THAT(AuthErrorOf(request),
+              HasSubstr("InvalidSignatureException: Signature expired: 20261122T010203Z"));
   now_ = signed_at - absl::Seconds(301);
-  EXPECT_THAT(Verdict(request),
+  EXPECT_THAT(AuthErrorOf(request),
               HasSubstr("InvalidSignatureException: Signature not yet current: 20261122T010203Z"));
 }
 
@@ -172,7 +173,7 @@ TEST_F(SignatureCheckTest, RefusesHeadersThatAreNamedAgainOrOutOfOrder) {
     DynamoDbRequest request;
     request.signed_headers = names;
     request.Update();
-    EXPECT_THAT(Verdict(request), HasSubstr("must name each header once, in order")) << names;
+    EXPECT_THAT(AuthErrorOf(request), HasSubstr("must name each header once, in order")) << names;
   }
 }
 
@@ -182,21 +183,21 @@ TEST_F(SignatureCheckTest, RefusesWhenWhatMattersIsNotSigned) {
     DynamoDbRequest request;
     request.signed_headers = names;
     request.Update();
-    EXPECT_THAT(Verdict(request), HasSubstr("must be a 'SignedHeader'")) << names;
+    EXPECT_THAT(AuthErrorOf(request), HasSubstr("must be a 'SignedHeader'")) << names;
   }
   DynamoDbRequest request;
   request.credential = "AKORDERS/20261122/eu-central-1/s3/aws4_request";
   request.Update();
-  EXPECT_THAT(Verdict(request), HasSubstr("'dynamodb'"));
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("'dynamodb'"));
   request.credential = "AKORDERS/20261121/eu-central-1/dynamodb/aws4_request";
   request.Update();
-  EXPECT_THAT(Verdict(request), HasSubstr("Date in Credential scope"));
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("Date in Credential scope"));
 }
 
 TEST_F(SignatureCheckTest, RefusesOperationsBeyondTheRole) {
-  EXPECT_EQ(Verdict(DynamoDbRequest(), daemon::Role::kWrite), "");
+  EXPECT_EQ(AuthErrorOf(DynamoDbRequest(), daemon::Role::kWrite), "");
   EXPECT_THAT(
-      Verdict(DynamoDbRequest(), daemon::Role::kAdmin),
+      AuthErrorOf(DynamoDbRequest(), daemon::Role::kAdmin),
       HasSubstr("AccessDeniedException: User: AKORDERS is not authorized to perform: dynamodb:GetItem"));
 }
 
@@ -227,16 +228,16 @@ TEST_F(SignatureCheckTest, RefusesHeadersThatAreNoSignature) {
   for (const Case& c : cases) {
     DynamoDbRequest request;
     request.Set("Authorization", c.authorization);
-    EXPECT_THAT(Verdict(request), HasSubstr(c.says)) << c.authorization;
+    EXPECT_THAT(AuthErrorOf(request), HasSubstr(c.says)) << c.authorization;
   }
   DynamoDbRequest request;
   for (const char* date : {"yesterday", "", "20261122", "20261122T010203", "20261322T010203Z",
                            "20261122T01020aZ", "20261122T010261Z", "infinite-future"}) {
     request.Set("X-Amz-Date", date);
-    EXPECT_THAT(Verdict(request), HasSubstr("IncompleteSignatureException: Date must be")) << date;
+    EXPECT_THAT(AuthErrorOf(request), HasSubstr("IncompleteSignatureException: Date must be")) << date;
   }
   request.Remove("X-Amz-Date");
-  EXPECT_THAT(Verdict(request), HasSubstr("existence of either a 'X-Amz-Date' or a 'Date' header"));
+  EXPECT_THAT(AuthErrorOf(request), HasSubstr("existence of either a 'X-Amz-Date' or a 'Date' header"));
 }
 
 TEST_F(SignatureCheckTest, SaysThatSignaturesInTheQueryStringAreNotSupported) {
@@ -261,7 +262,7 @@ TEST_F(SignatureCheckTest, TakesTheTimeFromTheDateHeader) {
   request.signed_headers = "date;host;x-amz-target";
   request.value = "2e7218c5b25c677d0a7e3d9db8a2ccde7e705149aa389516676d81ea5a041efa";
   request.Update();
-  EXPECT_EQ(Verdict(request), "");
+  EXPECT_EQ(AuthErrorOf(request), "");
 }
 
 }  // namespace

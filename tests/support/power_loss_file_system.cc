@@ -199,11 +199,11 @@ bool PowerLossFileSystem::power_is_cut() const {
   return power_is_cut_;
 }
 
-PowerLossReport PowerLossFileSystem::LoseUnsynced(uint64_t seed) {
+PowerLossReport PowerLossFileSystem::DropUnsynced(uint64_t seed) {
   storage::MutexLock lock(mutex_);
   power_is_cut_ = true;
   std::mt19937_64 random(seed);
-  return state_.ForgetUnsynced(random);
+  return state_.DropUnsynced(random);
 }
 
 void PowerLossFileSystem::Inject(InjectedFault fault) {

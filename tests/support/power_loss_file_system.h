@@ -7,7 +7,7 @@
 //   auto disk = std::make_shared<PowerLossFileSystem>(root);
 //   disk->CutPowerAfter(seed % 500);           // changing operations until the power fails
 //   ... run a database on `disk` until it fails, then destroy it ...
-//   disk->LoseUnsynced(seed);                  // the real directory now holds what the disk kept
+//   disk->DropUnsynced(seed);                  // the real directory now holds what the disk kept
 //   ... open the database there with the real file system ...
 //
 // Only FSWritableFile::Sync, Fsync and FSDirectory::Fsync make anything durable; RangeSync, Flush and Close
@@ -64,7 +64,7 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
 
   // Cuts the power, unless it is cut, and turns the real directory into what `seed` lets a power cut leave.
   // Call after the database on this file system is destroyed. Later changes through this object fail.
-  PowerLossReport LoseUnsynced(uint64_t seed);
+  PowerLossReport DropUnsynced(uint64_t seed);
 
   // Faults are tried in the order of injection. A failed append writes nothing. After a failed sync the bytes
   // that it should have made durable stay readable and can be lost, even if later syncs succeed.

@@ -88,7 +88,7 @@ std::set<std::string> ContentsAfterCut(const std::string& name, Program program)
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     Disk disk;
     program(disk);
-    disk->LoseUnsynced(seed);
+    disk->DropUnsynced(seed);
     contents.insert(disk.Content(name));
   }
   return contents;
@@ -402,7 +402,7 @@ Outcome RunUntilCut(uint64_t seed, bool sync) {
     }
   }
   Outcome outcome;
-  outcome.report = disk->LoseUnsynced(seed);
+  outcome.report = disk->DropUnsynced(seed);
   rocksdb::DB* raw = nullptr;
   rocksdb::Status status = rocksdb::DB::Open(DatabaseOptions(rocksdb::Env::Default()), disk.Path(""), &raw);
   std::unique_ptr<rocksdb::DB> db(raw);

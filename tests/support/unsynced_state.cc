@@ -195,7 +195,7 @@ void UnsyncedState::DeleteDirectory(const std::string& path) {
   changes_.push_back({.kind = Change::Kind::kDeleteDirectory, .path = path});
 }
 
-PowerLossReport UnsyncedState::ForgetUnsynced(std::mt19937_64& random) {
+PowerLossReport UnsyncedState::DropUnsynced(std::mt19937_64& random) {
   PowerLossReport report;
   std::set<UnsyncedFile*> done;
   for (auto& [path, file] : files_) {

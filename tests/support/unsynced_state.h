@@ -3,7 +3,7 @@
 // The real directory always shows what the running program wrote, as the page cache does. This class also
 // remembers which file bytes and which directory entries are not durable yet, and keeps in a sibling
 // directory, `<root>.kept`, the content that the undoing of a deletion or rename would restore.
-// ForgetUnsynced() turns the real directory into one of the states that a power cut could have left.
+// DropUnsynced() turns the real directory into one of the states that a power cut could have left.
 //
 // What becomes durable, and when:
 // - Syncing a file makes the bytes written so far durable. Any prefix of later bytes may survive.
@@ -89,7 +89,7 @@ class UnsyncedState {
 
   // Leaves in the real directory what `random` lets survive, and all of that is durable then. No file may be
   // open for writing. Aborts if the real directory does not match the records.
-  PowerLossReport ForgetUnsynced(std::mt19937_64& random);
+  PowerLossReport DropUnsynced(std::mt19937_64& random);
 
  private:
   // One change of a directory that is not durable yet.

@@ -18,11 +18,12 @@ using ::testing::HasSubstr;
 
 // Accepts connections on a loopback port and answers each first message with `answer`; if it is empty, sends
 // nothing.
-class Stranger {
+class FakeServer {
  public:
-  enum class Manner { kAnswer, kClose, kSilent };
+  enum class Behavior { kAnswer, kClose, kSilent };
 
-  explicit Stranger(Manner manner, std::string answer = "") : manner_(manner), answer_(std::move(answer)) {
+  explicit FakeServer(Behavior behavior, std::string answer = "")
+      : behavior_(behavior), answer_(std::move(answer)) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
@@ -33,10 +34,10 @@ class Stranger {
     getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     endpoint_ = "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     // A silent server need not accept connections.
-    if (manner_ != Manner::kSilent) server_ = std::thread([this] { Serve(); });
+    if (behavior_ != Behavior::kSilent) server_ = std::thread([this] { Serve(); });
   }
 
-  ~Stranger() {
+  ~FakeServer() {
     shutdown(listener_, SHUT_RDWR);
     if (server_.joinable()) server_.join();
     close(listener_);
@@ -50,14 +51,14 @@ class Stranger {
       const int connection = accept(listener_, nullptr, nullptr);
       if (connection < 0) return;
       char bytes[1024];
-      if (recv(connection, bytes, sizeof(bytes), 0) > 0 && manner_ == Manner::kAnswer) {
+      if (recv(connection, bytes, sizeof(bytes), 0) > 0 && behavior_ == Behavior::kAnswer) {
         send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL);
       }
       close(connection);
     }
   }
 
-  const Manner manner_;
+  const Behavior behavior_;
   const std::string answer_;
   int listener_ = -1;
   std::string endpoint_;
@@ -67,19 +68,19 @@ class Stranger {
 constexpr char kHttpAnswer[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
 const std::string kTlsAlert("\x15\x03\x01\x00\x02\x02\x46", 7);
 
-TEST(EndpointProbe, TellsStrangersApart) {
+TEST(EndpointProbe, TellsOtherServersApart) {
   std::string nobody;
-  { nobody = Stranger(Stranger::Manner::kSilent).endpoint(); }
+  { nobody = FakeServer(FakeServer::Behavior::kSilent).endpoint(); }
   EXPECT_EQ(ProbeEndpoint(nobody), Listener::kNone) << "it has gone";
-  const Stranger http(Stranger::Manner::kAnswer, kHttpAnswer);
+  const FakeServer http(FakeServer::Behavior::kAnswer, kHttpAnswer);
   EXPECT_EQ(ProbeEndpoint(http.endpoint()), Listener::kHttp1);
-  const Stranger tls(Stranger::Manner::kAnswer, kTlsAlert);
+  const FakeServer tls(FakeServer::Behavior::kAnswer, kTlsAlert);
   EXPECT_EQ(ProbeEndpoint(tls.endpoint()), Listener::kTls);
-  const Stranger closing(Stranger::Manner::kClose);
+  const FakeServer closing(FakeServer::Behavior::kClose);
   EXPECT_EQ(ProbeEndpoint(closing.endpoint()), Listener::kOther);
-  const Stranger other(Stranger::Manner::kAnswer, "220 mail.example ESMTP\r\n");
+  const FakeServer other(FakeServer::Behavior::kAnswer, "220 mail.example ESMTP\r\n");
   EXPECT_EQ(ProbeEndpoint(other.endpoint()), Listener::kOther);
-  const Stranger silent(Stranger::Manner::kSilent);
+  const FakeServer silent(FakeServer::Behavior::kSilent);
   EXPECT_EQ(ProbeEndpoint(silent.endpoint()), Listener::kSilent);
   FakeDaemon daemon;
   EXPECT_EQ(ProbeEndpoint(daemon.endpoint()), Listener::kHttp2);
@@ -89,12 +90,12 @@ TEST(EndpointProbe, TellsStrangersApart) {
 }
 
 TEST(EndpointProbe, SaysWhatListensThere) {
-  const Stranger http(Stranger::Manner::kAnswer, kHttpAnswer);
-  const Stranger tls(Stranger::Manner::kAnswer, kTlsAlert);
-  const Stranger closing(Stranger::Manner::kClose);
-  const Stranger silent(Stranger::Manner::kSilent);
+  const FakeServer http(FakeServer::Behavior::kAnswer, kHttpAnswer);
+  const FakeServer tls(FakeServer::Behavior::kAnswer, kTlsAlert);
+  const FakeServer closing(FakeServer::Behavior::kClose);
+  const FakeServer silent(FakeServer::Behavior::kSilent);
   struct Row {
-    const Stranger& stranger;
+    const FakeServer& server;
     std::string says;
   };
   const Row rows[] = {{http, "what listens there is a web server"},
@@ -103,10 +104,10 @@ TEST(EndpointProbe, SaysWhatListensThere) {
                       {silent, "takes the connection and then says nothing"}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.says);
-    const Outcome outcome = RunTool({"--endpoint", row.stranger.endpoint(), "--timeout", "2", "status"});
+    const Outcome outcome = RunTool({"--endpoint", row.server.endpoint(), "--timeout", "2", "status"});
     EXPECT_EQ(outcome.exit_code, 5);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(outcome.err, "itemctl: no itemd answers at " + row.stranger.endpoint() + ": " +
+    EXPECT_EQ(outcome.err, "itemctl: no itemd answers at " + row.server.endpoint() + ": " +
                                outcome.err.substr(outcome.err.find("what listens")));
     EXPECT_THAT(outcome.err, HasSubstr(row.says));
   }

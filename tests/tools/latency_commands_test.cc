@@ -10,18 +10,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(LatencyFigures, AreThoseOfTheSortedCalls) {
+TEST(LatencySummary, AreThoseOfTheSortedCalls) {
   std::vector<absl::Duration> calls;
   for (int i = 200; i >= 1; --i) calls.push_back(absl::Microseconds(i));
-  const LatencyFigures figures = FiguresOf(calls);
-  EXPECT_EQ(figures.samples, 200);
-  EXPECT_EQ(figures.min_us, 1);
-  EXPECT_EQ(figures.mean_us, 100);
-  EXPECT_EQ(figures.p50_us, 100);
-  EXPECT_EQ(figures.p99_us, 198);
-  EXPECT_EQ(figures.max_us, 200);
-  EXPECT_EQ(FiguresOf({absl::Microseconds(7)}).p99_us, 7);
-  EXPECT_EQ(FiguresOf({}).samples, 0);
+  const LatencySummary summary = SummarizeLatencies(calls);
+  EXPECT_EQ(summary.samples, 200);
+  EXPECT_EQ(summary.min_us, 1);
+  EXPECT_EQ(summary.mean_us, 100);
+  EXPECT_EQ(summary.p50_us, 100);
+  EXPECT_EQ(summary.p99_us, 198);
+  EXPECT_EQ(summary.max_us, 200);
+  EXPECT_EQ(SummarizeLatencies({absl::Microseconds(7)}).p99_us, 7);
+  EXPECT_EQ(SummarizeLatencies({}).samples, 0);
 }
 
 using Latency = ItemctlTest;

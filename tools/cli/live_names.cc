@@ -14,8 +14,8 @@ std::vector<std::string> Sorted(const std::set<std::string>& names) { return {na
 
 }  // namespace
 
-std::vector<std::string> LiveTableNames(Client& client, absl::Duration patience) {
-  const absl::Time deadline = absl::Now() + patience;
+std::vector<std::string> LiveTableNames(Client& client, absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
   std::vector<std::string> names;
   ListTablesRequest request;
   do {
@@ -28,10 +28,10 @@ std::vector<std::string> LiveTableNames(Client& client, absl::Duration patience)
 }
 
 std::vector<std::string> LiveIndexNames(Client& client, const std::string& table_name,
-                                        absl::Duration patience) {
-  const absl::Time deadline = absl::Now() + patience;
+                                        absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
   std::vector<std::string> tables = {table_name};
-  if (table_name.empty()) tables = LiveTableNames(client, patience);
+  if (table_name.empty()) tables = LiveTableNames(client, timeout);
   std::set<std::string> names;
   for (const std::string& table : tables) {
     absl::StatusOr<TableResult> described = client.DescribeTable(table, Until(deadline));
@@ -47,8 +47,8 @@ std::vector<std::string> LiveIndexNames(Client& client, const std::string& table
 }
 
 std::vector<std::string> LiveAttributeNames(Client& client, const std::string& table_name,
-                                            absl::Duration patience) {
-  absl::StatusOr<TableResult> described = client.DescribeTable(table_name, {.timeout = patience});
+                                            absl::Duration timeout) {
+  absl::StatusOr<TableResult> described = client.DescribeTable(table_name, {.timeout = timeout});
   if (!described.ok()) return {};
   std::set<std::string> names;
   for (const AttributeDefinition& attribute : described->table.definition.attribute_definitions) {

@@ -10,14 +10,14 @@
 
 namespace itemdb::tools {
 
-// In byte order, at most kMaxLiveNames. Blocks for at most `patience`.
-std::vector<std::string> LiveTableNames(Client& client, absl::Duration patience);
+// In byte order, at most kMaxLiveNames. Blocks for at most `timeout`.
+std::vector<std::string> LiveTableNames(Client& client, absl::Duration timeout);
 // The indexes of `table_name`; of all tables if it is empty.
 std::vector<std::string> LiveIndexNames(Client& client, const std::string& table_name,
-                                        absl::Duration patience);
+                                        absl::Duration timeout);
 // The attributes in the table's key schemas and projections, in byte order.
 std::vector<std::string> LiveAttributeNames(Client& client, const std::string& table_name,
-                                            absl::Duration patience);
+                                            absl::Duration timeout);
 
 // More names would not help a person to choose.
 inline constexpr size_t kMaxLiveNames = 1'000;

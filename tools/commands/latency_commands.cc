@@ -57,15 +57,15 @@ absl::StatusOr<TimedCall> CallOf(Context& context, Client client, const LatencyO
 }
 
 void DrawLine(const std::vector<absl::Duration>& calls, Context& context) {
-  const LatencyFigures figures = FiguresOf(calls);
-  context.err() << absl::StrFormat("\r\x1b[Kmin %d, p50 %d, p99 %d, max %d us (%d samples)", figures.min_us,
-                                   figures.p50_us, figures.p99_us, figures.max_us, figures.samples)
+  const LatencySummary summary = SummarizeLatencies(calls);
+  context.err() << absl::StrFormat("\r\x1b[Kmin %d, p50 %d, p99 %d, max %d us (%d samples)", summary.min_us,
+                                   summary.p50_us, summary.p99_us, summary.max_us, summary.samples)
                 << std::flush;
 }
 
 }  // namespace
 
-LatencyFigures FiguresOf(std::vector<absl::Duration> calls) {
+LatencySummary SummarizeLatencies(std::vector<absl::Duration> calls) {
   if (calls.empty()) return {};
   std::sort(calls.begin(), calls.end());
   const auto percentile = [&calls](double part) {
@@ -115,16 +115,16 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
   }
   if (live) context.err() << "\r\x1b[K" << std::flush;
   if (!status.ok()) return status;
-  const LatencyFigures figures = FiguresOf(std::move(calls));
+  const LatencySummary summary = SummarizeLatencies(std::move(calls));
   context.PrintSummary(
       JsonValue::Object()
           .Add("call", JsonValue::String(options.table_name.empty() ? "GetStatus" : "GetItem"))
-          .Add("samples", JsonValue::Number(figures.samples))
-          .Add("min_us", JsonValue::Number(figures.min_us))
-          .Add("mean_us", JsonValue::Number(figures.mean_us))
-          .Add("p50_us", JsonValue::Number(figures.p50_us))
-          .Add("p99_us", JsonValue::Number(figures.p99_us))
-          .Add("max_us", JsonValue::Number(figures.max_us)));
+          .Add("samples", JsonValue::Number(summary.samples))
+          .Add("min_us", JsonValue::Number(summary.min_us))
+          .Add("mean_us", JsonValue::Number(summary.mean_us))
+          .Add("p50_us", JsonValue::Number(summary.p50_us))
+          .Add("p99_us", JsonValue::Number(summary.p99_us))
+          .Add("max_us", JsonValue::Number(summary.max_us)));
   return absl::OkStatus();
 }
 

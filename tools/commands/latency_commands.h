@@ -30,7 +30,7 @@ struct LatencyOptions {
 };
 
 // In microseconds.
-struct LatencyFigures {
+struct LatencySummary {
   int64_t samples = 0;
   int64_t min_us = 0;
   int64_t mean_us = 0;
@@ -40,7 +40,7 @@ struct LatencyFigures {
 };
 // `calls` need not be sorted. p50 (p99) is the smallest duration that is not exceeded by 50 (99) percent of
 // the calls.
-LatencyFigures FiguresOf(std::vector<absl::Duration> calls);
+LatencySummary SummarizeLatencies(std::vector<absl::Duration> calls);
 
 // Makes calls one after another and prints the statistics; on a terminal also meanwhile. After Ctrl-C it
 // prints the statistics so far. The first call that fails ends the command with its error.

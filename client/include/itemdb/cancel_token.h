@@ -26,7 +26,7 @@ class ITEMDB_EXPORT CancelToken {
   bool cancelled() const;
 
  private:
-  friend class Cancellation;
+  friend class CancelCallback;
   struct State;
   std::shared_ptr<State> state_;
 };

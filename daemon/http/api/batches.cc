@@ -80,7 +80,7 @@ void AnswerBatchGet(JsonAnswer answer, absl::StatusOr<wire::BatchGetItemReply> r
   std::move(answer).Succeed(std::move(body), items);
 }
 
-void AskBatchGet(JsonCall call, wire::BatchGetItemRequest request) {
+void ExecuteBatchGet(JsonCall call, wire::BatchGetItemRequest request) {
   call.database.BatchGetItem(
       std::move(request),
       [answer = std::move(call.answer)](absl::StatusOr<wire::BatchGetItemReply> reply) mutable {
@@ -139,7 +139,7 @@ void AnswerBatchWrite(JsonAnswer answer, absl::StatusOr<wire::BatchWriteItemRepl
   std::move(answer).Succeed(std::move(body));
 }
 
-void AskBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
+void ExecuteBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
   call.database.BatchWriteItem(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::BatchWriteItemReply> reply) mutable {
@@ -150,7 +150,7 @@ void AskBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
 
 }  // namespace
 
-void BatchGetItem(JsonCall call) { Operate<ReadBatchGet, AskBatchGet>(std::move(call)); }
-void BatchWriteItem(JsonCall call) { Operate<ReadBatchWrite, AskBatchWrite>(std::move(call)); }
+void BatchGetItem(JsonCall call) { HandleOperation<ReadBatchGet, ExecuteBatchGet>(std::move(call)); }
+void BatchWriteItem(JsonCall call) { HandleOperation<ReadBatchWrite, ExecuteBatchWrite>(std::move(call)); }
 
 }  // namespace itemdb::http::json

@@ -1,4 +1,4 @@
-// A call with a parsed and checked request, and Operate(), the common steps of all operations.
+// A call with a parsed and checked request, and HandleOperation(), the common steps of all operations.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ class JsonAnswer {
  public:
   explicit JsonAnswer(absl::AnyInvocable<void(JsonReply) &&> done) : done_(std::move(done)) {}
 
-  void set_log_fields(daemon::CallLogFields facts) { log_fields_ = std::move(facts); }
+  void set_log_fields(daemon::CallLogFields log_fields) { log_fields_ = std::move(log_fields); }
 
   void Send(JsonReply reply) && {
-    reply.facts = std::move(log_fields_);
+    reply.log_fields = std::move(log_fields_);
     std::move(done_)(std::move(reply));
   }
   void Fail(const absl::Status& status) && { std::move(*this).Send(ErrorReply(status)); }
@@ -42,9 +42,9 @@ struct JsonCall {
   const JsonOperation& operation;
   storage::Database& database;
   const std::string& address;
-  // The request, which CheckRequest() has accepted. Operate() frees it before it calls the database, for two
-  // reasons: it takes several times the memory of the message made from it, and a short document is only
-  // valid until the thread parses the next request, which may happen inside the answer.
+  // The request, which CheckRequest() has accepted. HandleOperation() frees it before it calls the database,
+  // for two reasons: it takes several times the memory of the message made from it, and a short document is
+  // only valid until the thread parses the next request, which may happen inside the answer.
   std::unique_ptr<JsonDocument> document;
   daemon::Caller caller;
   storage::CancellationPtr cancellation;
@@ -56,9 +56,9 @@ struct JsonCall {
 absl::Status TypesFirst(const JsonCall& call, absl::Status error);
 
 // Runs one operation: reads the request with `kRead`, StatusOr<Request>(const JsonObject&), and passes it to
-// `kAsk`, void(JsonCall, Request), which calls the database and answers.
-template <auto kRead, auto kAsk>
-void Operate(JsonCall call) {
+// `kExecute`, void(JsonCall, Request), which calls the database and answers.
+template <auto kRead, auto kExecute>
+void HandleOperation(JsonCall call) {
   auto request = kRead(call.document->root());
   if (!request.ok()) {
     absl::Status error = TypesFirst(call, request.status());
@@ -66,7 +66,7 @@ void Operate(JsonCall call) {
   }
   call.document.reset();
   call.answer.set_log_fields(daemon::LogFieldsOf(*request));
-  kAsk(std::move(call), *std::move(request));
+  kExecute(std::move(call), *std::move(request));
 }
 
 }  // namespace itemdb::http

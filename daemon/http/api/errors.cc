@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/http/api/json_writer.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 
 namespace itemdb::http {
 namespace {

@@ -83,7 +83,7 @@ absl::StatusOr<wire::WriteItemRequest> Counted(const JsonObject& object) {
 }
 
 template <WriteOperation kWrite>
-void AskWrite(JsonCall call, wire::WriteItemRequest request) {
+void ExecuteWrite(JsonCall call, wire::WriteItemRequest request) {
   (call.database.*kWrite)(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
@@ -108,7 +108,7 @@ void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
   std::move(answer).Succeed(std::move(body), reply->has_item() ? 1 : 0);
 }
 
-void AskGet(JsonCall call, wire::GetItemRequest request) {
+void ExecuteGet(JsonCall call, wire::GetItemRequest request) {
   call.database.GetItem(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::GetItemReply> reply) mutable {
@@ -120,14 +120,14 @@ void AskGet(JsonCall call, wire::GetItemRequest request) {
 }  // namespace
 
 void PutItem(JsonCall call) {
-  Operate<Counted<ReadPut>, AskWrite<&storage::Database::PutItem>>(std::move(call));
+  HandleOperation<Counted<ReadPut>, ExecuteWrite<&storage::Database::PutItem>>(std::move(call));
 }
 void UpdateItem(JsonCall call) {
-  Operate<Counted<ReadUpdate>, AskWrite<&storage::Database::UpdateItem>>(std::move(call));
+  HandleOperation<Counted<ReadUpdate>, ExecuteWrite<&storage::Database::UpdateItem>>(std::move(call));
 }
 void DeleteItem(JsonCall call) {
-  Operate<Counted<ReadDelete>, AskWrite<&storage::Database::DeleteItem>>(std::move(call));
+  HandleOperation<Counted<ReadDelete>, ExecuteWrite<&storage::Database::DeleteItem>>(std::move(call));
 }
-void GetItem(JsonCall call) { Operate<ReadGet, AskGet>(std::move(call)); }
+void GetItem(JsonCall call) { HandleOperation<ReadGet, ExecuteGet>(std::move(call)); }
 
 }  // namespace itemdb::http::json

@@ -11,7 +11,7 @@
 #include "absl/functional/any_invocable.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/serving/call_log_fields.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/base/cancellation.h"
 #include "storage/database.h"
 
@@ -38,7 +38,7 @@ struct JsonReply {
   // For the log: the name of the status code, the table and items of the request, the items in the reply
   // (negative: the reply does not count items).
   std::string code = "OK";
-  daemon::CallLogFields facts = {};
+  daemon::CallLogFields log_fields = {};
   int64_t items = -1;
 };
 

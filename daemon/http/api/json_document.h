@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 
 namespace itemdb::http {
 

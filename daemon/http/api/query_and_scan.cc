@@ -73,7 +73,7 @@ using PageOperation = void (storage::Database::*)(const wire::PageRequest&, stor
                                                   storage::CancellationPtr);
 
 template <PageOperation kOperation>
-void AskPage(JsonCall call, wire::PageRequest request) {
+void ExecutePage(JsonCall call, wire::PageRequest request) {
   // With Select COUNT the reply has no member Items, not even an empty one (SEM-036).
   const bool count_only = request.select() == v1::SELECT_COUNT;
   (call.database.*kOperation)(
@@ -86,7 +86,11 @@ void AskPage(JsonCall call, wire::PageRequest request) {
 
 }  // namespace
 
-void Query(JsonCall call) { Operate<ReadQuery, AskPage<&storage::Database::ServiceQuery>>(std::move(call)); }
-void Scan(JsonCall call) { Operate<ReadScan, AskPage<&storage::Database::ServiceScan>>(std::move(call)); }
+void Query(JsonCall call) {
+  HandleOperation<ReadQuery, ExecutePage<&storage::Database::ServiceQuery>>(std::move(call));
+}
+void Scan(JsonCall call) {
+  HandleOperation<ReadScan, ExecutePage<&storage::Database::ServiceScan>>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

@@ -55,7 +55,7 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<storage::StatementPage> pag
   std::move(answer).Succeed(std::move(body), items);
 }
 
-void AskExecute(JsonCall call, wire::ExecuteStatementRequest request) {
+void ExecuteOne(JsonCall call, wire::ExecuteStatementRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerExecute(std::move(call.answer), *std::move(refused));
   call.database.ExecuteStatement(
@@ -102,7 +102,7 @@ void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementRe
   std::move(answer).Succeed(std::move(body));
 }
 
-void AskBatch(JsonCall call, wire::BatchExecuteStatementRequest request) {
+void ExecuteSeveral(JsonCall call, wire::BatchExecuteStatementRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerBatch(std::move(call.answer), *std::move(refused));
   call.database.BatchExecuteStatement(
@@ -137,7 +137,7 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
   std::move(answer).Succeed(std::move(body));
 }
 
-void AskTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
+void ExecuteInTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerTransaction(std::move(call.answer), *std::move(refused));
   call.database.ExecuteTransaction(
@@ -150,8 +150,10 @@ void AskTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
 
 }  // namespace
 
-void ExecuteStatement(JsonCall call) { Operate<ReadExecute, AskExecute>(std::move(call)); }
-void BatchExecuteStatement(JsonCall call) { Operate<ReadBatch, AskBatch>(std::move(call)); }
-void ExecuteTransaction(JsonCall call) { Operate<ReadTransaction, AskTransaction>(std::move(call)); }
+void ExecuteStatement(JsonCall call) { HandleOperation<ReadExecute, ExecuteOne>(std::move(call)); }
+void BatchExecuteStatement(JsonCall call) { HandleOperation<ReadBatch, ExecuteSeveral>(std::move(call)); }
+void ExecuteTransaction(JsonCall call) {
+  HandleOperation<ReadTransaction, ExecuteInTransaction>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

@@ -117,15 +117,15 @@ storage::Done<Reply> AnswerWith(JsonAnswer answer, std::string (*write)(const Re
   };
 }
 
-void AskListStreams(JsonCall call, const storage::ListStreamsRequest& request) {
+void ExecuteListStreams(JsonCall call, const storage::ListStreamsRequest& request) {
   call.database.ListStreams(request, AnswerWith(std::move(call.answer), WriteStreams));
 }
 
-void AskDescribeStream(JsonCall call, const storage::DescribeStreamRequest& request) {
+void ExecuteDescribeStream(JsonCall call, const storage::DescribeStreamRequest& request) {
   call.database.DescribeStream(request, AnswerWith(std::move(call.answer), WriteDescription));
 }
 
-void AskShardIterator(JsonCall call, const storage::ShardIteratorRequest& request) {
+void ExecuteGetShardIterator(JsonCall call, const storage::ShardIteratorRequest& request) {
   call.database.GetShardIterator(request, AnswerWith(std::move(call.answer), WriteIterator));
 }
 
@@ -150,7 +150,7 @@ void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type,
   writer->EndObject().EndObject();
 }
 
-void AskGetRecords(JsonCall call, const storage::GetRecordsRequest& request) {
+void ExecuteGetRecords(JsonCall call, const storage::GetRecordsRequest& request) {
   call.database.GetRecords(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<storage::GetRecordsReply> reply) mutable {
@@ -170,9 +170,13 @@ void AskGetRecords(JsonCall call, const storage::GetRecordsRequest& request) {
 
 }  // namespace
 
-void ListStreams(JsonCall call) { Operate<ReadListStreams, AskListStreams>(std::move(call)); }
-void DescribeStream(JsonCall call) { Operate<ReadDescribeStream, AskDescribeStream>(std::move(call)); }
-void GetShardIterator(JsonCall call) { Operate<ReadGetShardIterator, AskShardIterator>(std::move(call)); }
-void GetRecords(JsonCall call) { Operate<ReadGetRecords, AskGetRecords>(std::move(call)); }
+void ListStreams(JsonCall call) { HandleOperation<ReadListStreams, ExecuteListStreams>(std::move(call)); }
+void DescribeStream(JsonCall call) {
+  HandleOperation<ReadDescribeStream, ExecuteDescribeStream>(std::move(call));
+}
+void GetShardIterator(JsonCall call) {
+  HandleOperation<ReadGetShardIterator, ExecuteGetShardIterator>(std::move(call));
+}
+void GetRecords(JsonCall call) { HandleOperation<ReadGetRecords, ExecuteGetRecords>(std::move(call)); }
 
 }  // namespace itemdb::http::json

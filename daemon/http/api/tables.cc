@@ -83,13 +83,13 @@ absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
   return v1::DescribeLimitsRequest();
 }
 
-// ---- asking the database
+// ---- calling the database
 
 template <typename Request, typename Reply>
 using TableOperation = void (storage::Database::*)(Request, storage::Done<Reply>);
 
 template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
-void AskTable(JsonCall call, Request request) {
+void ExecuteOnTable(JsonCall call, Request request) {
   (call.database.*kOperation)(std::move(request),
                               [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
                                 AnswerTable(std::move(answer), "TableDescription", std::move(reply));
@@ -97,7 +97,7 @@ void AskTable(JsonCall call, Request request) {
 }
 
 template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
-void AskTags(JsonCall call, Request request) {
+void ExecuteOnTags(JsonCall call, Request request) {
   (call.database.*kOperation)(std::move(request),
                               [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
                                 if (!reply.ok()) return std::move(answer).Fail(reply.status());
@@ -105,20 +105,22 @@ void AskTags(JsonCall call, Request request) {
                               });
 }
 
-constexpr auto AskCreate =
-    AskTable<v1::CreateTableRequest, v1::CreateTableReply, &storage::Database::CreateTable>;
-constexpr auto AskUpdate =
-    AskTable<v1::UpdateTableRequest, v1::UpdateTableReply, &storage::Database::UpdateTable>;
-constexpr auto AskDelete =
-    AskTable<v1::DeleteTableRequest, v1::DeleteTableReply, &storage::Database::DeleteTable>;
-constexpr auto AskTag = AskTags<v1::TagTableRequest, v1::TagTableReply, &storage::Database::TagTable>;
-constexpr auto AskUntag = AskTags<v1::UntagTableRequest, v1::UntagTableReply, &storage::Database::UntagTable>;
+constexpr auto ExecuteCreate =
+    ExecuteOnTable<v1::CreateTableRequest, v1::CreateTableReply, &storage::Database::CreateTable>;
+constexpr auto ExecuteUpdate =
+    ExecuteOnTable<v1::UpdateTableRequest, v1::UpdateTableReply, &storage::Database::UpdateTable>;
+constexpr auto ExecuteDelete =
+    ExecuteOnTable<v1::DeleteTableRequest, v1::DeleteTableReply, &storage::Database::DeleteTable>;
+constexpr auto ExecuteTag =
+    ExecuteOnTags<v1::TagTableRequest, v1::TagTableReply, &storage::Database::TagTable>;
+constexpr auto ExecuteUntag =
+    ExecuteOnTags<v1::UntagTableRequest, v1::UntagTableReply, &storage::Database::UntagTable>;
 
-void AskDescribe(JsonCall call, v1::DescribeTableRequest request) {
+void ExecuteDescribe(JsonCall call, v1::DescribeTableRequest request) {
   AnswerTable(std::move(call.answer), "Table", call.database.DescribeTable(request));
 }
 
-void AskListTags(JsonCall call, v1::DescribeTableRequest request) {
+void ExecuteListTags(JsonCall call, v1::DescribeTableRequest request) {
   absl::StatusOr<v1::DescribeTableReply> reply = call.database.DescribeTable(request);
   if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
   std::string body;
@@ -130,7 +132,7 @@ void AskListTags(JsonCall call, v1::DescribeTableRequest request) {
   std::move(call.answer).Succeed(std::move(body));
 }
 
-void AskListTables(JsonCall call, v1::ListTablesRequest request) {
+void ExecuteListTables(JsonCall call, v1::ListTablesRequest request) {
   absl::StatusOr<v1::ListTablesReply> reply = call.database.ListTables(request);
   if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
   std::string body;
@@ -144,7 +146,7 @@ void AskListTables(JsonCall call, v1::ListTablesRequest request) {
   std::move(call.answer).Succeed(std::move(body));
 }
 
-void AskUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
+void ExecuteUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
   call.database.UpdateTimeToLive(
       std::move(request),
       [answer = std::move(call.answer)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
@@ -160,7 +162,7 @@ void AskUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
       });
 }
 
-void AskDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& request) {
+void ExecuteDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& request) {
   absl::StatusOr<v1::DescribeTimeToLiveReply> reply = call.database.DescribeTimeToLive(request);
   if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
   std::string body;
@@ -172,7 +174,7 @@ void AskDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& r
   std::move(call.answer).Succeed(std::move(body));
 }
 
-void AskLimits(JsonCall call, v1::DescribeLimitsRequest) {
+void ExecuteLimits(JsonCall call, v1::DescribeLimitsRequest) {
   const v1::DescribeLimitsReply limits = call.database.DescribeLimits();
   std::string body;
   JsonWriter writer(&body);
@@ -187,21 +189,25 @@ void AskLimits(JsonCall call, v1::DescribeLimitsRequest) {
 
 }  // namespace
 
-void CreateTable(JsonCall call) { Operate<ReadCreateTable, AskCreate>(std::move(call)); }
-void UpdateTable(JsonCall call) { Operate<ReadUpdateTable, AskUpdate>(std::move(call)); }
-void DeleteTable(JsonCall call) { Operate<ReadName<v1::DeleteTableRequest>, AskDelete>(std::move(call)); }
+void CreateTable(JsonCall call) { HandleOperation<ReadCreateTable, ExecuteCreate>(std::move(call)); }
+void UpdateTable(JsonCall call) { HandleOperation<ReadUpdateTable, ExecuteUpdate>(std::move(call)); }
+void DeleteTable(JsonCall call) {
+  HandleOperation<ReadName<v1::DeleteTableRequest>, ExecuteDelete>(std::move(call));
+}
 void DescribeTable(JsonCall call) {
-  Operate<ReadName<v1::DescribeTableRequest>, AskDescribe>(std::move(call));
+  HandleOperation<ReadName<v1::DescribeTableRequest>, ExecuteDescribe>(std::move(call));
 }
-void ListTables(JsonCall call) { Operate<ReadListTables, AskListTables>(std::move(call)); }
-void TagResource(JsonCall call) { Operate<ReadTag, AskTag>(std::move(call)); }
-void UntagResource(JsonCall call) { Operate<ReadUntag, AskUntag>(std::move(call)); }
-void ListTagsOfResource(JsonCall call) { Operate<ReadListTags, AskListTags>(std::move(call)); }
-void UpdateTimeToLive(JsonCall call) { Operate<ReadTimeToLive, AskUpdateTimeToLive>(std::move(call)); }
+void ListTables(JsonCall call) { HandleOperation<ReadListTables, ExecuteListTables>(std::move(call)); }
+void TagResource(JsonCall call) { HandleOperation<ReadTag, ExecuteTag>(std::move(call)); }
+void UntagResource(JsonCall call) { HandleOperation<ReadUntag, ExecuteUntag>(std::move(call)); }
+void ListTagsOfResource(JsonCall call) { HandleOperation<ReadListTags, ExecuteListTags>(std::move(call)); }
+void UpdateTimeToLive(JsonCall call) {
+  HandleOperation<ReadTimeToLive, ExecuteUpdateTimeToLive>(std::move(call));
+}
 void DescribeTimeToLive(JsonCall call) {
-  Operate<ReadName<v1::DescribeTimeToLiveRequest>, AskDescribeTimeToLive>(std::move(call));
+  HandleOperation<ReadName<v1::DescribeTimeToLiveRequest>, ExecuteDescribeTimeToLive>(std::move(call));
 }
-void DescribeLimits(JsonCall call) { Operate<ReadNothing, AskLimits>(std::move(call)); }
+void DescribeLimits(JsonCall call) { HandleOperation<ReadNothing, ExecuteLimits>(std::move(call)); }
 
 // Some clients ask for an endpoint. The answer is the daemon's own address, cacheable for a day (OP-07).
 void DescribeEndpoints(JsonCall call) {

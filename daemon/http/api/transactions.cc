@@ -66,7 +66,7 @@ void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteIt
   std::move(answer).Succeed(std::move(body));
 }
 
-void AskTransactWrite(JsonCall call, wire::TransactWriteItemsRequest request) {
+void ExecuteTransactWrite(JsonCall call, wire::TransactWriteItemsRequest request) {
   call.database.TransactWriteItems(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::TransactWriteItemsReply> reply) mutable {
@@ -104,7 +104,7 @@ void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsR
   std::move(answer).Succeed(std::move(body), items);
 }
 
-void AskTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
+void ExecuteTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
   call.database.TransactGetItems(
       request,
       [answer = std::move(call.answer)](absl::StatusOr<wire::TransactGetItemsReply> reply) mutable {
@@ -115,7 +115,11 @@ void AskTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
 
 }  // namespace
 
-void TransactWriteItems(JsonCall call) { Operate<ReadTransactWrite, AskTransactWrite>(std::move(call)); }
-void TransactGetItems(JsonCall call) { Operate<ReadTransactGet, AskTransactGet>(std::move(call)); }
+void TransactWriteItems(JsonCall call) {
+  HandleOperation<ReadTransactWrite, ExecuteTransactWrite>(std::move(call));
+}
+void TransactGetItems(JsonCall call) {
+  HandleOperation<ReadTransactGet, ExecuteTransactGet>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

@@ -111,7 +111,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     socket().cancel(ignored);
   }
 
-  void Cut() override {
+  void Abort() override {
     if (state_ == State::kHandshaking || state_ == State::kIdle || state_ == State::kReading) return Close();
     cut_ = true;
     if (cancellation_ != nullptr) cancellation_->Cancel();
@@ -241,7 +241,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     if (route_.operation.has_value()) {
       std::optional<AuthError> refusal = ReadSignature(head_, signature_);
       if (!refusal.has_value() && signatures_ != nullptr) {
-        refusal = signatures_->CheckClaim(head_, signature_, absl::Now());
+        refusal = signatures_->CheckHead(head_, signature_, absl::Now());
       }
       if (refusal.has_value()) Refuse(*refusal);
     }
@@ -273,11 +273,11 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       const size_t end = parser_->content_length().value_or(body_bytes + kReadBodyBytes);
       wanted += std::min(end - std::min(end, body_bytes), kReadBodyBytes);
     }
-    if (context_.calls.memory->TryReserve(wanted - reserved_bytes_)) {
+    if (context_.serving.memory->TryReserve(wanted - reserved_bytes_)) {
       reserved_bytes_ = wanted;
       return true;
     }
-    route_.answer.reply = ErrorReply(daemon::CallsFullError(*context_.calls.memory));
+    route_.answer.reply = ErrorReply(daemon::CallsFullError(*context_.serving.memory));
     return false;
   }
 
@@ -303,7 +303,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       body = *std::move(inflated);
       if (!Reserve(body.size())) return Send();
     }
-    if (!context_.calls.gate.TryEnter()) {
+    if (!context_.serving.gate.TryEnter()) {
       route_.answer.reply = ErrorReply(daemon::StoppingError());
       return AnswerAndClose();
     }
@@ -359,18 +359,18 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void OnAnswer(JsonReply reply) {
     auto duration = HttpClock::now() - arrived_;
-    if (context_.calls.slow.IsSlow(duration)) {
-      context_.calls.slow.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
-                               .facts = reply.facts,
-                               .duration = duration,
-                               .request_bytes = request_bytes_,
-                               .reply_bytes = reply.body.size(),
-                               .items = reply.items,
-                               .code = reply.code});
+    if (context_.serving.slow_log.IsSlow(duration)) {
+      context_.serving.slow_log.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
+                                     .log_fields = reply.log_fields,
+                                     .duration = duration,
+                                     .request_bytes = request_bytes_,
+                                     .reply_bytes = reply.body.size(),
+                                     .items = reply.items,
+                                     .code = reply.code});
     }
     cancellation_.reset();
     route_.answer.reply = std::move(reply);
-    context_.calls.memory->Add(route_.answer.reply.body.size());
+    context_.serving.memory->Add(route_.answer.reply.body.size());
     reserved_bytes_ += route_.answer.reply.body.size();
     Send();
   }
@@ -467,8 +467,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   // Releases the memory of the request and of its answer, and leaves the gate.
   void FinishCall() {
     route_.answer = HttpAnswer();
-    context_.calls.memory->Release(std::exchange(reserved_bytes_, 0));
-    if (std::exchange(entered_, false)) context_.calls.gate.Leave();
+    context_.serving.memory->Release(std::exchange(reserved_bytes_, 0));
+    if (std::exchange(entered_, false)) context_.serving.gate.Leave();
   }
 
   void Linger() {
@@ -550,7 +550,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   // The 100 Continue of AskPeer() is being written.
   bool asking_ = false;
   bool idle_for_long_ = false;
-  // Cut() was called: the daemon stops and its grace period is over.
+  // Abort() was called: the daemon stops and its grace period is over.
   bool cut_ = false;
 };
 

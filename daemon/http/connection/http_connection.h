@@ -15,7 +15,7 @@
 
 #include "daemon/http/api/http_handler.h"
 #include "daemon/http/signature/signature_check.h"
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 #include "storage/base/mutex.h"
 
 namespace itemdb::http {
@@ -53,7 +53,7 @@ class HttpSecrets {
 // The state that all connections share.
 struct HttpContext {
   HttpHandler& handler;
-  daemon::Calls& calls;
+  daemon::ServingContext& serving;
   const HttpSecrets& secrets;
   HttpClock::duration handshake_timeout;
   // The time from the first byte of a request to its last, and for sending a reply; with TLS also the time
@@ -85,7 +85,7 @@ class HttpConnection {
   // Ends the connection or its request if the peer has exceeded a time limit.
   virtual void Tick(HttpClock::time_point now) = 0;
   // Cancels the call in flight, whose answer is still sent. Closes the connection at once if there is none.
-  virtual void Cut() = 0;
+  virtual void Abort() = 0;
 };
 
 // Serves a connected socket, with TLS if there are certificates. The connection owns the socket and itself.

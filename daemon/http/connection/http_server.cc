@@ -19,7 +19,7 @@ constexpr int kTicksPerTimeout = 8;
 constexpr std::chrono::milliseconds kMinTick(10);
 constexpr std::chrono::milliseconds kMaxTick(250);
 
-HttpClock::duration Patience(absl::Duration configured) {
+HttpClock::duration TimeLimit(absl::Duration configured) {
   return configured > absl::ZeroDuration() ? absl::ToChronoNanoseconds(configured)
                                            : HttpClock::duration::max();
 }
@@ -49,12 +49,12 @@ void Tick(HttpWorker& worker) {
 
 }  // namespace
 
-HttpServer::HttpServer(daemon::Calls& calls, HttpServerOptions options)
-    : calls_(calls), options_(std::move(options)), secrets_(std::make_unique<HttpSecrets>()) {}
+HttpServer::HttpServer(daemon::ServingContext& serving, HttpServerOptions options)
+    : serving_(serving), options_(std::move(options)), secrets_(std::make_unique<HttpSecrets>()) {}
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(daemon::Calls& calls,
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Open(daemon::ServingContext& serving,
                                                              HttpServerOptions options) {
-  std::unique_ptr<HttpServer> server(new HttpServer(calls, std::move(options)));
+  std::unique_ptr<HttpServer> server(new HttpServer(serving, std::move(options)));
   constexpr unsigned kNoSocketFiles = 0;
   ITEMDB_ASSIGN_OR_RETURN(server->listener_,
                           daemon::Listener::Open(server->options_.addresses, kNoSocketFiles));
@@ -74,11 +74,11 @@ absl::Status HttpServer::SetCertificates(const daemon::TlsContent& content) {
 void HttpServer::Start(HttpHandler& handler) {
   // NOLINTNEXTLINE(modernize-make-unique): it cannot name fields.
   context_.reset(new HttpContext{.handler = handler,
-                                 .calls = calls_,
+                                 .serving = serving_,
                                  .secrets = *secrets_,
-                                 .handshake_timeout = Patience(options_.handshake_timeout),
-                                 .request_timeout = Patience(options_.request_timeout),
-                                 .idle_timeout = Patience(options_.idle_timeout)});
+                                 .handshake_timeout = TimeLimit(options_.handshake_timeout),
+                                 .request_timeout = TimeLimit(options_.request_timeout),
+                                 .idle_timeout = TimeLimit(options_.idle_timeout)});
   unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   unsigned threads = options_.threads > 0 ? static_cast<unsigned>(options_.threads) : cores;
   for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<HttpWorker>(*context_));
@@ -107,10 +107,10 @@ void HttpServer::BeginStop() {
   if (context_ != nullptr) context_->stopping.store(true, std::memory_order_relaxed);
 }
 
-void HttpServer::Cut() {
+void HttpServer::Abort() {
   for (const auto& worker : workers_) {
     net::post(worker->io, [&worker = *worker] {
-      ForEachConnection(worker, [](HttpConnection& connection) { connection.Cut(); });
+      ForEachConnection(worker, [](HttpConnection& connection) { connection.Abort(); });
     });
   }
 }

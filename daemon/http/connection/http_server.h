@@ -10,8 +10,8 @@
 #include "daemon/access/tls_files.h"
 #include "daemon/http/api/http_handler.h"
 #include "daemon/process/listen_address.h"
-#include "daemon/serving/calls.h"
 #include "daemon/serving/listener.h"
+#include "daemon/serving/serving_context.h"
 
 namespace itemdb::http {
 
@@ -39,11 +39,13 @@ struct HttpServerOptions {
 
 class HttpServer {
  public:
-  // Listens on all addresses, or on none; accepts after Start(). `calls` is borrowed and must outlive the
+  // Listens on all addresses, or on none; accepts after Start(). `serving` is borrowed and must outlive the
   // server. UNAVAILABLE: listening on an address failed; the message names the address and the reason.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(daemon::Calls& calls, HttpServerOptions options);
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Open(daemon::ServingContext& serving,
+                                                          HttpServerOptions options);
 
-  // Calls Stop(). No call may be in flight: first close the gate of `calls`, Cut(), wait until it is empty.
+  // Calls Stop(). No call may be in flight: first close the gate of `serving`, Abort(), wait until it is
+  // empty.
   ~HttpServer();
 
   HttpServer(const HttpServer&) = delete;
@@ -67,14 +69,14 @@ class HttpServer {
   void BeginStop();
   // Closes connections without a call. Cancels the calls of all others; these connections close when the
   // answer is sent. Returns before that is done.
-  void Cut();
+  void Abort();
   // Stops listening and ends the threads. May be called again.
   void Stop();
 
  private:
-  HttpServer(daemon::Calls& calls, HttpServerOptions options);
+  HttpServer(daemon::ServingContext& serving, HttpServerOptions options);
 
-  daemon::Calls& calls_;
+  daemon::ServingContext& serving_;
   const HttpServerOptions options_;
   const std::unique_ptr<HttpSecrets> secrets_;
   std::unique_ptr<HttpContext> context_;

@@ -26,8 +26,8 @@ bool IsSigned(const Signature& signature, std::string_view name) {
 
 SignatureCheck::SignatureCheck(std::shared_ptr<const daemon::AccessKeys> keys) : keys_(std::move(keys)) {}
 
-std::optional<AuthError> SignatureCheck::CheckClaim(const HttpHead& head, const Signature& signature,
-                                                    absl::Time now) const {
+std::optional<AuthError> SignatureCheck::CheckHead(const HttpHead& head, const Signature& signature,
+                                                   absl::Time now) const {
   if (keys_->Find(signature.key_id) == nullptr) {
     return AuthError{"UnrecognizedClientException", "The security token included in the request is invalid."};
   }
@@ -70,14 +70,14 @@ std::optional<AuthError> SignatureCheck::Check(const HttpHead& head, const Signa
                                                std::string_view body, const HttpOperation& operation,
                                                daemon::Caller* caller) const {
   const daemon::AccessKey& key = *keys_->Find(signature.key_id);
-  Kept* kept = nullptr;
-  std::optional<Sha256> kept_key;
+  CachedSigningKey* cached = nullptr;
+  std::optional<Sha256> cached_key;
   {
     storage::MutexLock lock(mutex_);
-    kept = &kept_[key.id];
-    if (kept->scope == signature.scope) kept_key = kept->signing_key;
+    cached = &signing_keys_[key.id];
+    if (cached->scope == signature.scope) cached_key = cached->signing_key;
   }
-  const Sha256 signing_key = kept_key.has_value() ? *kept_key : DeriveSigningKey(key.secret, signature);
+  const Sha256 signing_key = cached_key.has_value() ? *cached_key : DeriveSigningKey(key.secret, signature);
   std::optional<std::string> expected = Sign(head, body, signature, signing_key);
   const bool matches = expected.has_value() && expected->size() == signature.value.size() &&
                        CRYPTO_memcmp(expected->data(), signature.value.data(), expected->size()) == 0;
@@ -86,11 +86,11 @@ std::optional<AuthError> SignatureCheck::Check(const HttpHead& head, const Signa
         "The request signature we calculated does not match the signature you provided. Check your AWS "
         "Secret Access Key and signing method. Consult the service documentation for details.");
   }
-  // Kept for correct signatures only; otherwise anyone could replace the kept key with a useless one.
-  if (!kept_key.has_value()) {
+  // Cached for correct signatures only; otherwise anyone could replace the cached key with a useless one.
+  if (!cached_key.has_value()) {
     storage::MutexLock lock(mutex_);
-    kept->scope = signature.scope;
-    kept->signing_key = signing_key;
+    cached->scope = signature.scope;
+    cached->signing_key = signing_key;
   }
   caller->key_id = key.id;
   caller->role = key.role;

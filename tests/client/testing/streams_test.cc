@@ -75,7 +75,7 @@ TEST_F(StreamsTest, GoOnAtTheLastPagesKeyWhenTheConnectionBreaks) {
   EXPECT_EQ(range.Next().status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(StreamsTest, EndWithTheDaemonsVerdict) {  // A stream of pages (EXT-01).
+TEST_F(StreamsTest, EndWithTheDaemonsStatus) {  // A stream of pages (EXT-01).
   ItemRange range = client_.ScanStream({.table_name = "Nothing"});
   EXPECT_EQ(range.Next().status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(database_->calls("ScanStream"), 1);

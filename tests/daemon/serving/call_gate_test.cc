@@ -48,13 +48,13 @@ TEST(CallGate, MayGoAsSoonAsItIsEmpty) {
 }
 
 // The second SIGTERM ends the wait at once; calls inside the gate still have to leave.
-TEST(CallGate, HurryEndsThePatience) {
+TEST(CallGate, EndGracePeriodEndsTheWait) {
   CallGate gate;
   ASSERT_TRUE(gate.TryEnter());
   gate.Close();
-  std::thread hurry([&gate] { gate.EndGracePeriod(); });
+  std::thread other([&gate] { gate.EndGracePeriod(); });
   EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
-  hurry.join();
+  other.join();
   EXPECT_FALSE(gate.WaitUntilEmpty(std::chrono::hours(1)));
   gate.Leave();
   EXPECT_TRUE(gate.WaitUntilEmpty(std::chrono::milliseconds(0)));

@@ -39,7 +39,7 @@ class BackgroundCheckTest : public Damage {
     return options;
   }
   // Opens the same database again, with the background check.
-  void Do(const std::function<void(Families&)>& damage) {
+  void DamageDatabase(const std::function<void(Families&)>& damage) {
     database_.Close();
     {
       Families families(database_.options().data_directory);
@@ -56,7 +56,7 @@ TEST_F(BackgroundCheckTest, IsNotThereUnlessAskedFor) {
 }
 
 TEST_F(BackgroundCheckTest, FindsMissingStaleStrayAndDamagedEntriesAndItemsRoundAfterRound) {
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     PlantWrongEntries(families);
     families.Put(table_, "no item's key", "no item at all");
   });
@@ -98,7 +98,7 @@ TEST_F(BackgroundCheckTest, TellsWhatItCouldNotRead) {
                                     {"status", S("open " + std::to_string(i))}})
                     .ok());
   }
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     families.DamageFiles(index_);
     families.Put(zebras, "no key at all", "no record at all");
   });

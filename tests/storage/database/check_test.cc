@@ -58,7 +58,7 @@ TEST_F(CheckTest, OfOneTableLooksAtNoOther) {
   AddIndex(&other, "ByStatus", {"status:S"}, 1, v1::PROJECTION_TYPE_ALL);
   database_.CreateTable(other);
   ASSERT_TRUE(database_.Put("Others", {{"pk", S("p")}, {"sk", S("s")}, {"status", S("x")}}).ok());
-  Do([&](Families& families) { RemoveAll(index_, families); });
+  DamageDatabase([&](Families& families) { RemoveAll(index_, families); });
   auto things = Check("Things");
   ASSERT_TRUE(things.ok()) << things.status();
   EXPECT_EQ(things->items_checked(), 3);
@@ -75,7 +75,7 @@ TEST_F(CheckTest, NamesAHundredFindingsAndCountsThemAll) {
   for (int i = 0; i < 150; ++i)
     ASSERT_TRUE(
         database_.Put("Things", {{"pk", S("q")}, {"sk", S(std::to_string(i))}, {"status", S("x")}}).ok());
-  Do([&](Families& families) { RemoveAll(index_, families); });
+  DamageDatabase([&](Families& families) { RemoveAll(index_, families); });
   auto reply = Check();
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->findings_size(), kMaxFindings);
@@ -83,7 +83,7 @@ TEST_F(CheckTest, NamesAHundredFindingsAndCountsThemAll) {
 }
 
 TEST_F(CheckTest, FindsEntriesThatDoNotDecode) {
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     const auto entry = *families.All(index_).begin();
     std::string record = entry.second;
     record.back() ^= 1;
@@ -98,7 +98,7 @@ TEST_F(CheckTest, FindsWhatIsWrongWithRequestTokens) {
   PutWithToken("2", "second");
   PutWithToken("3", "third");
   EXPECT_THAT(Findings(), IsEmpty());
-  Do([](Families& families) {
+  DamageDatabase([](Families& families) {
     for (const auto& [key, record] : families.All("requests")) {
       if (key.starts_with('e') && key.ends_with("first")) families.Delete("requests", key);
       if (key == RequestKey("second")) families.Put("requests", key, record + "x");
@@ -113,7 +113,7 @@ TEST_F(CheckTest, FindsWhatIsWrongWithRequestTokens) {
 TEST_F(CheckTest, FindsThatTokensAreMissing) {  // SEM-050
   PutWithToken("1", "first");
   PutWithToken("2", "second");
-  Do([](Families& families) {
+  DamageDatabase([](Families& families) {
     for (const auto& [key, record] : families.All("requests")) {
       if (key.ends_with("first")) families.Delete("requests", key);
     }
@@ -123,7 +123,8 @@ TEST_F(CheckTest, FindsThatTokensAreMissing) {  // SEM-050
 }
 
 TEST_F(CheckTest, FindsThatTheRunsOfATablesChangesAreMissing) {
-  Do([](Families& families) { families.Delete("table_runs", families.All("table_runs").begin()->first); });
+  DamageDatabase(
+      [](Families& families) { families.Delete("table_runs", families.All("table_runs").begin()->first); });
   EXPECT_THAT(Findings(), UnorderedElementsAre(AllOf(HasSubstr("change log: it has "),
                                                      HasSubstr("of the table with the storage id "))));
 }
@@ -136,12 +137,12 @@ TEST_F(CheckTest, FindsSizesOfItemCollectionsThatAreWrong) {
   for (const char* pk : {"a", "b", "c"})
     ASSERT_TRUE(database_.Put("Local", {{"pk", S(pk)}, {"sk", S("s")}, {"rate", N("1")}}).ok());
   EXPECT_THAT(Findings(), IsEmpty());
-  Do([](Families& families) {
+  DamageDatabase([](Families& families) {
     std::vector<std::pair<std::string, std::string>> records;
     for (const auto& record : families.All("stats"))
       if (record.first.starts_with(kCollectionKeyPrefix)) records.push_back(record);
     ASSERT_THAT(records, SizeIs(3));
-    const uint64_t storage_id = *ParseSequenceKey(records[0].first.substr(1, 8));
+    const uint64_t storage_id = *ParseStorageIdKey(records[0].first.substr(1, 8));
     families.Put("stats", records[0].first, EncodeStatistics(storage_id, records[0].first, {9, 9}));
     std::string damaged = records[1].second;
     damaged.back() ^= 1;
@@ -160,12 +161,12 @@ TEST_F(CheckTest, ARebuildPutsThousandsOfEntriesRight) {
   for (int i = 0; i < 1'050; ++i)
     ASSERT_TRUE(
         database_.Put("Things", {{"pk", S("q")}, {"sk", S(std::to_string(i))}, {"status", S("x")}}).ok());
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     RemoveAll(index_, families);
     families.Put("catalog", kNeedsRebuildKey, EncodeCatalogNumber(kNeedsRebuildKey, 1));
   });
   database_.CheckIsClean();
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     EXPECT_THAT(families.All(index_), SizeIs(1'053));
     EXPECT_FALSE(families.All("catalog").contains(kNeedsRebuildKey));
   });
@@ -194,13 +195,13 @@ class RepairTest : public CheckTest {
 };
 
 TEST_F(RepairTest, PutsMissingStaleStrayAndDamagedEntriesRight) {
-  Do([&](Families& families) { families.Put(index_, PlantWrongEntries(families), "damaged"); });
+  DamageDatabase([&](Families& families) { families.Put(index_, PlantWrongEntries(families), "damaged"); });
   // One entry missing, one stale, one damaged and therefore also missing, one stray, one damaged; statistics.
   ExpectRepaired(7);
 }
 
 TEST_F(RepairTest, PutsCountersRight) {
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     for (uint64_t id : {table_, index_})
       families.Put("stats", StatisticsKey(id), EncodeStatistics(id, StatisticsKey(id), {99, 7}));
   });
@@ -213,12 +214,12 @@ TEST_F(RepairTest, PutsSizesOfItemCollectionsRight) {  // SEM-092
   database_.CreateTable(local);
   for (const char* pk : {"a", "b", "c", "d"})
     ASSERT_TRUE(database_.Put("Local", {{"pk", S(pk)}, {"sk", S("s")}, {"rate", N("1")}}).ok());
-  Do([](Families& families) {
+  DamageDatabase([](Families& families) {
     std::vector<std::pair<std::string, std::string>> records;
     for (const auto& record : families.All("stats"))
       if (record.first.starts_with(kCollectionKeyPrefix)) records.push_back(record);
     ASSERT_THAT(records, SizeIs(4));
-    const uint64_t storage_id = *ParseSequenceKey(records[0].first.substr(1, 8));
+    const uint64_t storage_id = *ParseStorageIdKey(records[0].first.substr(1, 8));
     families.Put("stats", records[0].first, EncodeStatistics(storage_id, records[0].first, {9, 9}));
     families.Put("stats", records[1].first, "damaged");
     families.Delete("stats", records[2].first);
@@ -241,7 +242,7 @@ TEST_F(RepairTest, OfOneIndexLeavesTheRest) {
   describe.set_table_name("Others");
   const auto described = database_->DescribeTable(describe);
   ASSERT_TRUE(described.ok());
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     for (const auto& index : described->table().global_secondary_indexes())
       RemoveAll(index.storage_id(), families);
   });
@@ -274,12 +275,13 @@ TEST_F(RepairTest, OfOneIndexLeavesItemCollections) {  // SEM-092
 
 // Items cannot be computed from other data, so a repair reports a damaged item and leaves it.
 TEST_F(RepairTest, LeavesDamagedItemsAndTheirEntries) {
-  Do([&](Families& families) { families.Put(table_, families.All(table_).begin()->first, "damaged"); });
+  DamageDatabase(
+      [&](Families& families) { families.Put(table_, families.All(table_).begin()->first, "damaged"); });
   auto repaired = Repair();
   ASSERT_TRUE(repaired.ok()) << repaired.status();
   EXPECT_EQ(repaired->finding_count(), 3) << "the item, its entry, the number of items";
   EXPECT_EQ(repaired->repaired_count(), 1);
-  Do([&](Families& families) { EXPECT_THAT(families.All(index_), SizeIs(3)); });
+  DamageDatabase([&](Families& families) { EXPECT_THAT(families.All(index_), SizeIs(3)); });
 }
 
 // A repair does not undo a write that comes between its reading and its correction.
@@ -288,7 +290,7 @@ TEST_F(RepairTest, GoesOnBesideWrites) {
     ASSERT_TRUE(
         database_.Put("Things", {{"pk", S("q")}, {"sk", S(std::to_string(i))}, {"status", S("x")}}).ok());
   for (int round = 0; round < 5; ++round) {
-    Do([&](Families& families) { RemoveAll(index_, families); });
+    DamageDatabase([&](Families& families) { RemoveAll(index_, families); });
     std::atomic<bool> stop = false;
     std::thread writer([&] {
       for (int i = 0; !stop; ++i) {

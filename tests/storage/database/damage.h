@@ -157,7 +157,7 @@ class Damage : public ::testing::Test {
     index_ = described->table().global_secondary_indexes(0).storage_id();
   }
 
-  void Do(const std::function<void(Families&)>& damage) {
+  void DamageDatabase(const std::function<void(Families&)>& damage) {
     database_.Close();
     {
       Families families(database_.options().data_directory);

@@ -29,7 +29,7 @@ std::string Flipped(std::string record, size_t byte) {
 
 TEST_F(Damage, OfAnItemIsReportedByEveryReadThatMeetsItAndByNoOther) {  // ERR-20
   std::string key;
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     const auto all = families.All(table_);
     auto second = std::next(all.begin());
     key = second->first;
@@ -70,7 +70,7 @@ TEST_F(Damage, IsFoundWhereverInARecordItIs) {  // ERR-20
     ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S(names.back())}}).ok());
   }
   size_t damaged = 0;
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     for (const auto& [key, record] : families.All(table_)) {  // Digits come before letters.
       if (damaged == record.size()) break;
       families.Put(table_, key, Flipped(record, damaged++));
@@ -86,7 +86,7 @@ TEST_F(Damage, IsFoundWhereverInARecordItIs) {  // ERR-20
 }
 
 TEST_F(Damage, ByARecordThatStrayedToAnotherKeyIsFound) {  // ERR-20
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     auto all = families.All(table_);
     families.Put(table_, all.begin()->first, all.rbegin()->second);
   });
@@ -96,7 +96,7 @@ TEST_F(Damage, ByARecordThatStrayedToAnotherKeyIsFound) {  // ERR-20
 
 TEST_F(Damage, OfIndexesIsFoundByTheCheckEntryByEntry) {
   EXPECT_THAT(Findings(), IsEmpty());
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     auto entries = families.All(index_);
     ASSERT_EQ(entries.size(), 3u);
     auto entry = entries.begin();
@@ -118,7 +118,7 @@ TEST_F(Damage, OfIndexesIsFoundByTheCheckEntryByEntry) {
 }
 
 TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     const std::string gone = families.All(table_).rbegin()->first;
     families.Delete(table_, gone);
     for (const auto& [key, record] : families.All(index_))
@@ -134,7 +134,7 @@ TEST_F(Damage, OfTheNumberOfItemsIsFoundByTheCheck) {
 TEST_F(Damage, LeavesNoSizesOfCollectionsOfDeletedTables) {  // SEM-092
   auto collections = [&] {
     int count = 0;
-    Do([&](Families& families) {
+    DamageDatabase([&](Families& families) {
       for (const auto& [key, record] : families.All("stats")) count += key.starts_with(kCollectionKeyPrefix);
     });
     return count;

@@ -217,7 +217,7 @@ TEST(CheckOfADroppedTable, SeesEveryRecord) {
   auto opened = Engine::Open(options);
   ASSERT_TRUE(opened.ok()) << opened.status();
   Engine& engine = **opened;
-  engine.FinishStart();
+  engine.StartBackgroundWork();
   std::promise<void> gate;
   IoPool::Task first = [future = gate.get_future().share()] { future.wait(); };
   ASSERT_TRUE(engine.io().Submit(first, IoPriority::kLong));

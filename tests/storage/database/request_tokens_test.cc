@@ -196,8 +196,8 @@ class TokensInTime : public ::testing::Test {
         group.tokens().Save(token, std::string(16, 'f'), std::nullopt);
       }
     }
-    EXPECT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
-    group.Commit();
+    EXPECT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.SealBatch()).ok());
+    group.InstallState();
     return known;
   }
   // Number of keys in the column family, and the number of tokens in the size statistics.
@@ -250,14 +250,14 @@ TEST_F(TokensInTime, AreForgottenByThemselves) {
   state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
   CommitGroup group(&state_);
   group.tokens().DeleteExpired(1'000);
-  ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.Finish()).ok());
-  group.Commit();
+  ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.SealBatch()).ok());
+  group.InstallState();
   EXPECT_EQ(Stored(), std::make_pair(0, int64_t{0}));
   EXPECT_EQ(state_.size_statistics.Of(kRequestsStorageId).bytes, 0);
 }
 
 TEST_F(TokensInTime, AreBoundedInBytes) {
-  state_.size_statistics.Commit(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
+  state_.size_statistics.Install(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
   group.tokens().Save("a", std::string(16, 'f'), std::nullopt);
@@ -265,7 +265,7 @@ TEST_F(TokensInTime, AreBoundedInBytes) {
 }
 
 TEST_F(TokensInTime, AreBoundedInNumber) {
-  state_.size_statistics.Commit(0, {{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
+  state_.size_statistics.Install(0, {{kRequestsStorageId, {.items = kMaxRequestTokens - 1}}}, {});
   CommitGroup group(&state_);
   EXPECT_TRUE(group.tokens().CheckRoom().ok());
   group.tokens().Save("a", std::string(16, 'f'), std::nullopt);

@@ -146,13 +146,13 @@ TEST_F(ScanSegmentsTest, OfTheNumbersUsedLastAreKeptAndGoWithTheirTable) {
   auto stored = [&] {
     auto engine = Engine::Open(database_.options());
     EXPECT_TRUE(engine.ok()) << engine.status();
-    auto keys = SegmentsKeys(**(*engine)->View(), storage_id);
+    auto keys = ScanSegmentKeys(**(*engine)->View(), storage_id);
     return std::set<std::string>(keys.begin(), keys.end());
   };
   auto keys = stored();
   EXPECT_EQ(keys.size(), kMaxSplits);
-  EXPECT_TRUE(keys.contains(SegmentsKey(storage_id, 40)));
-  EXPECT_FALSE(keys.contains(SegmentsKey(storage_id, 1)));
+  EXPECT_TRUE(keys.contains(ScanSegmentKey(storage_id, 40)));
+  EXPECT_FALSE(keys.contains(ScanSegmentKey(storage_id, 1)));
   database_.Reopen();
   ASSERT_TRUE(DeleteTable(database_, "Things").ok());
   database_.Close();

@@ -40,7 +40,7 @@ class StaleTable : public ::testing::Test {
     std::vector<PreparedAction> actions;
     actions.push_back(*std::move(action));
     std::promise<absl::Status> outcome;
-    auto finish = [&outcome](WriteUnit::Outcome done) {
+    auto finish = [&outcome](WriteUnit::UnitResult done) {
       outcome.set_value(done.status.ok() ? done.results[0].error : done.status);
     };
     ReadAndSubmit(*engine_, view, std::make_unique<WriteUnit>(mode, std::move(actions), finish));

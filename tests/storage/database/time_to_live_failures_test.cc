@@ -205,7 +205,7 @@ TEST_F(TimeToLiveFailures, APowerCutWhileItIsTurnedOnOrOff) {
       }
       const bool durable = options.durable;
       database.Close();
-      disk->LoseUnsynced(seed);
+      disk->DropUnsynced(seed);
       if (!durable) enabled = disabled = false;
     }
     TestDatabase database(clock_.With(TestDatabase::DefaultOptions(root + "/data")));
@@ -248,7 +248,7 @@ class DamagedTimeToLive : public ::testing::Test {
     options.damaged_expiry_interval = std::chrono::milliseconds(200);
     return options;
   }
-  void Do(const std::function<void(Families&)>& damage) {
+  void DamageDatabase(const std::function<void(Families&)>& damage) {
     database_.Close();
     {
       Families families(database_.options().data_directory);
@@ -277,7 +277,7 @@ class DamagedTimeToLive : public ::testing::Test {
 };
 
 TEST_F(DamagedTimeToLive, IsFoundAndRepaired) {
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     auto entries = families.All(times_);
     ASSERT_THAT(entries, SizeIs(3));
     auto entry = entries.begin();
@@ -316,7 +316,7 @@ TEST_F(DamagedTimeToLive, ItemsThatHadToBeLeftGoOnceTheirTableIsRepaired) {  // 
     ASSERT_TRUE(
         database_.Put("Local", {{"pk", S(pk)}, {"sk", S("s")}, {"rank", N("1")}, {"ttl", At(10)}}).ok());
   }
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     for (const auto& [key, record] : families.All("stats")) {
       if (key.find("damaged") != std::string::npos) families.Put("stats", key, "damaged");
     }
@@ -345,7 +345,7 @@ TEST_F(DamagedTimeToLive, KeepsNothingElseFromExpiring) {
   ASSERT_TRUE(AwaitEnabled(*database_, "Others"));
   ASSERT_TRUE(database_.Put("Others", {{"pk", S("p")}, {"sk", S("s")}, {"ttl", At(10)}}).ok());
   Put("later", At(50));
-  Do([&](Families& families) {
+  DamageDatabase([&](Families& families) {
     auto items = families.All(table_);
     ASSERT_THAT(items, SizeIs(5));
     families.Put(table_, items.begin()->first, "damaged");  // Of "a".

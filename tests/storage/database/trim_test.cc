@@ -257,7 +257,7 @@ TEST_F(Trim, SurvivesPowerCuts) {  // SEM-103
         if (reply.ok()) told = std::max(told, reply->oldest_sequence());
       }
       database.reset();
-      disk->LoseUnsynced(seed);
+      disk->DropUnsynced(seed);
     }
     TestDatabase database(TestDatabase::DefaultOptions(root + "/data"));
     EXPECT_GE(Oldest(database), told);
@@ -305,7 +305,7 @@ TEST_F(Trim, AnIdleRelaxedDatabaseSurvivesAPowerCut) {  // SEM-103
     std::this_thread::sleep_for(std::chrono::seconds(1));
     disk->CutPowerAfter(0);
     database.reset();
-    disk->LoseUnsynced(1);
+    disk->DropUnsynced(1);
   }
   TestDatabase database(TestDatabase::DefaultOptions(root + "/data"));
   database.CheckIsClean();

@@ -13,7 +13,7 @@ TEST(CurrentStatistics, AreToldOnlyAsTheGroupLeftThem) {
   size_statistics.Reset({{kTable, {.items = 1, .bytes = 10}}});
   EXPECT_EQ(size_statistics.At(5, kTable), (storage::SizeStatistics{.items = 1, .bytes = 10}));
   EXPECT_EQ(size_statistics.At(5, kOther), storage::SizeStatistics()) << "nothing was counted";
-  size_statistics.Commit(6, {{kTable, {.items = 2, .bytes = 20}}}, {});
+  size_statistics.Install(6, {{kTable, {.items = 2, .bytes = 20}}}, {});
   EXPECT_EQ(size_statistics.At(5, kTable), std::nullopt) << "it was changed since";
   EXPECT_EQ(size_statistics.At(5, kOther), storage::SizeStatistics());
   EXPECT_EQ(size_statistics.At(6, kTable), (storage::SizeStatistics{.items = 2, .bytes = 20}));
@@ -23,7 +23,7 @@ TEST(CurrentStatistics, AreToldOnlyAsTheGroupLeftThem) {
 TEST(CurrentStatistics, OfWhatWasDroppedAreNotTakenForNone) {
   storage::CurrentStatistics size_statistics;
   size_statistics.Reset({{kTable, {.items = 1, .bytes = 10}}});
-  size_statistics.Commit(6, {}, {kTable});
+  size_statistics.Install(6, {}, {kTable});
   EXPECT_EQ(size_statistics.At(5, kTable), std::nullopt) << "it was there then";
   EXPECT_EQ(size_statistics.At(6, kTable), storage::SizeStatistics());
   EXPECT_EQ(size_statistics.Of(kTable), storage::SizeStatistics());

@@ -163,7 +163,7 @@ TEST_P(FailedOperationTest, IsSurvivedInProcess) {
   ExpectExplained(writers, ReadOrders(*database));
   Write(*database, writers, 5);
   database.reset();
-  disk_->LoseUnsynced(1);
+  disk_->DropUnsynced(1);
   PowerOn();
   database = Open(Options());
   ASSERT_NE(database, nullptr);

@@ -58,13 +58,13 @@ class Machine {
 
   Outcome Run() {
     RunUntilPowerFails();
-    disk_->LoseUnsynced(seed_);
+    disk_->DropUnsynced(seed_);
     if (random_() % 3 == 0) {
       // The power fails again during recovery.
       PowerOn();
       disk_->CutPowerAfter(random_() % 60);
       (void)Database::Open(Options());
-      disk_->LoseUnsynced(seed_ + 1);
+      disk_->DropUnsynced(seed_ + 1);
     }
     PowerOn();
     LookAtWhatIsLeft();

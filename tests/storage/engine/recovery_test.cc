@@ -707,7 +707,7 @@ class InterruptedRecoveryTest : public RecoveryTest {
         options.file_system = disk;
         completed = Database::Open(options).ok();
         options.file_system.reset();
-        disk->LoseUnsynced(operations);
+        disk->DropUnsynced(operations);
       }
       auto ordinary = Database::Open(Options());
       if (ordinary.ok()) {

@@ -1,4 +1,4 @@
-#include "client/cancellation.h"
+#include "client/cancel_callback.h"
 
 #include <map>
 #include <mutex>
@@ -31,7 +31,7 @@ bool CancelToken::cancelled() const {
   return state_->cancelled;
 }
 
-Cancellation::Cancellation(const std::optional<CancelToken>& token, std::function<void()> cancel) {
+CancelCallback::CancelCallback(const std::optional<CancelToken>& token, std::function<void()> cancel) {
   if (!token.has_value()) return;
   state_ = token->state_;
   {
@@ -45,7 +45,7 @@ Cancellation::Cancellation(const std::optional<CancelToken>& token, std::functio
   cancel();
 }
 
-Cancellation::~Cancellation() {
+CancelCallback::~CancelCallback() {
   if (state_ == nullptr) return;
   std::function<void()> dropped;  // Before the lock, so destroyed after it: the function may own anything.
   std::lock_guard<std::mutex> lock(state_->mutex);

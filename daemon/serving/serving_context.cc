@@ -1,4 +1,4 @@
-#include "daemon/serving/calls.h"
+#include "daemon/serving/serving_context.h"
 
 #include <spdlog/spdlog.h>
 
@@ -62,8 +62,8 @@ void SlowRequestLog::Log(const AnsweredCall& call) {
   double milliseconds = std::chrono::duration<double, std::milli>(call.duration).count();
   log_->warn(
       "slow request method={} table={} duration_ms={:.3f} request_bytes={} reply_bytes={} items={} code={}",
-      call.method, LoggedTableName(call.facts), milliseconds, call.request_bytes, call.reply_bytes,
-      call.items < 0 ? call.facts.items : call.items, call.code);
+      call.method, LoggedTableName(call.log_fields), milliseconds, call.request_bytes, call.reply_bytes,
+      call.items < 0 ? call.log_fields.items : call.items, call.code);
   if (left_out > 0) log_->warn("slow requests not logged count={}", left_out);
 }
 

@@ -1,4 +1,4 @@
-// The state that all calls share: gate, access check, open streams, bound on memory, log of slow calls.
+// What all calls of both protocols share: gate, authorizer, open streams, bound on memory, log of slow calls.
 #pragma once
 
 #include <atomic>
@@ -57,7 +57,7 @@ absl::Status StoppingError(std::string_view what_was_done = "nothing was done");
 struct AnsweredCall {
   // "itemdb.v1.Data/PutItem".
   std::string_view method;
-  const CallLogFields& facts;
+  const CallLogFields& log_fields;
   std::chrono::steady_clock::duration duration;
   size_t request_bytes;
   size_t reply_bytes;
@@ -86,16 +86,17 @@ class SlowRequestLog {
   int64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-struct Calls {
-  Calls(size_t memory_bytes, absl::Duration slow_request, std::shared_ptr<spdlog::logger> log)
-      : memory(std::make_shared<CallMemory>(memory_bytes)), slow(slow_request, std::move(log)) {}
+// Outlives all calls.
+struct ServingContext {
+  ServingContext(size_t memory_bytes, absl::Duration slow_request, std::shared_ptr<spdlog::logger> log)
+      : memory(std::make_shared<CallMemory>(memory_bytes)), slow_log(slow_request, std::move(log)) {}
 
   CallGate gate;
   // For gRPC calls only; HTTP requests are signed instead (daemon/http/signature).
-  Authorizer access;
+  Authorizer authorizer;
   OpenStreams streams;
   const std::shared_ptr<CallMemory> memory;
-  SlowRequestLog slow;
+  SlowRequestLog slow_log;
 };
 
 }  // namespace itemdb::daemon

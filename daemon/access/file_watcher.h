@@ -19,32 +19,33 @@ class logger;
 namespace itemdb::daemon {
 
 // One file, or several that take effect together.
-struct Followed {
+struct WatchedFiles {
   // Names for log lines: "certificates", and "tls_cert=/etc/itemdb/itemd.pem".
   std::string what;
   std::string where;
   // Reads the files again and puts their content into effect. True: new content is in effect; false: the
   // content has not changed. An error leaves the old content in effect. Called by one thread.
-  std::function<absl::StatusOr<bool>()> follow;
+  std::function<absl::StatusOr<bool>()> reload;
 };
 
-// Starts a thread that calls every `follow` once per `interval`, and logs each change. An error is logged
+// Starts a thread that calls every `reload` once per `interval`, and logs each change. An error is logged
 // once, not again while it stays the same. The destructor stops the thread.
-class FileFollower {
+class FileWatcher {
  public:
-  FileFollower(std::vector<Followed> followed, absl::Duration interval, std::shared_ptr<spdlog::logger> log);
-  ~FileFollower();
+  FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval,
+              std::shared_ptr<spdlog::logger> log);
+  ~FileWatcher();
 
-  FileFollower(const FileFollower&) = delete;
-  FileFollower& operator=(const FileFollower&) = delete;
+  FileWatcher(const FileWatcher&) = delete;
+  FileWatcher& operator=(const FileWatcher&) = delete;
 
  private:
   void Run();
-  void Look();
+  void PollOnce();
 
-  const std::vector<Followed> followed_;
-  // The last error of each member of `followed_`, empty without one: an unchanged error is not logged again.
-  std::vector<std::string> complaints_;
+  const std::vector<WatchedFiles> watched_;
+  // The last error of each member of `watched_`, empty without one: an unchanged error is not logged again.
+  std::vector<std::string> last_errors_;
   const absl::Duration interval_;
   const std::shared_ptr<spdlog::logger> log_;
   storage::Mutex mutex_;
@@ -53,10 +54,11 @@ class FileFollower {
   std::thread thread_;
 };
 
-// Makes a Followed::follow. `last` is the content that is in effect now, `read` is StatusOr<Content>(), and
-// `publish`, a Status(const Content&), is called when the content read differs from the last one published.
+// Makes a WatchedFiles::reload. `last` is the content that is in effect now, `read` is StatusOr<Content>(),
+// and `publish`, a Status(const Content&), is called when the content read differs from the last one
+// published.
 template <typename Content, typename Read, typename Publish>
-std::function<absl::StatusOr<bool>()> FollowWith(Content last, Read read, Publish publish) {
+std::function<absl::StatusOr<bool>()> MakeReload(Content last, Read read, Publish publish) {
   return [last = std::move(last), read, publish]() mutable -> absl::StatusOr<bool> {
     ITEMDB_ASSIGN_OR_RETURN(Content content, read());
     if (content == last) return false;

@@ -1,0 +1,49 @@
+#include "daemon/access/file_watcher.h"
+
+#include <spdlog/spdlog.h>
+
+namespace itemdb::daemon {
+
+FileWatcher::FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval,
+                         std::shared_ptr<spdlog::logger> log)
+    : watched_(std::move(watched)),
+      last_errors_(watched_.size()),
+      interval_(interval),
+      log_(std::move(log)),
+      thread_([this] { Run(); }) {}
+
+FileWatcher::~FileWatcher() {
+  {
+    storage::MutexLock lock(mutex_);
+    stopping_ = true;
+    stop_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void FileWatcher::Run() {
+  while (true) {
+    {
+      storage::MutexLock lock(mutex_);
+      // A spurious wakeup only makes this poll early, which does no harm.
+      if (!stopping_) stop_.WaitFor(mutex_, absl::ToChronoNanoseconds(interval_));
+      if (stopping_) return;
+    }
+    PollOnce();
+  }
+}
+
+void FileWatcher::PollOnce() {
+  for (size_t i = 0; i < watched_.size(); ++i) {
+    const WatchedFiles& one = watched_[i];
+    absl::StatusOr<bool> changed = one.reload();
+    const std::string error = changed.ok() ? "" : storage::MessageOf(changed.status());
+    if (changed.ok() && *changed) log_->info("{} reloaded {}", one.what, one.where);
+    if (!error.empty() && error != last_errors_[i]) {
+      log_->error("{} not reloaded, the old ones stay in effect reason={}", one.what, error);
+    }
+    last_errors_[i] = error;
+  }
+}
+
+}  // namespace itemdb::daemon

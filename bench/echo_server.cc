@@ -2,11 +2,9 @@
 
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
-#include <stdio.h>
-
-#include <fstream>
 
 #include "bench/order_data.h"
+#include "daemon/process/address_file.h"
 #include "itemdb/v1/data.grpc.pb.h"
 
 namespace itemdb::bench {
@@ -72,10 +70,8 @@ absl::Status RunEchoServer(const std::string& address, const std::string& addres
   std::string bound = address.starts_with("unix:")
                           ? address
                           : address.substr(0, address.rfind(':') + 1) + std::to_string(port);
-  std::ofstream(address_file + ".new") << "{\"grpc\": [\"" << bound << "\"], \"http\": []}\n";
-  if (rename((address_file + ".new").c_str(), address_file.c_str()) != 0) {
-    return absl::UnavailableError("cannot write " + address_file);
-  }
+  daemon::AddressFile file(address_file);
+  ITEMDB_RETURN_IF_ERROR(file.Write({bound}, {}));
   server->Wait();
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <signal.h>
 
 #include "bench/contender.h"
 #include "bench/server_processes.h"
@@ -32,7 +33,7 @@ class GrpcContender : public Contender {
 
   nanoseconds ServerCpu() const override { return server_.process->CpuTime(); }
   bool InProcess() const override { return false; }
-  void GiveUp() override { server_.process->Kill(); }
+  void GiveUp() override { server_.process->Signal(SIGKILL); }
 
  protected:
   const std::shared_ptr<grpc::Channel>& channel() const { return server_.channel; }

@@ -255,15 +255,14 @@ class HttpThroughput {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const HttpRow& row = rows_[i];
       Spread rate = row.Of(&Measured::operations_per_second);
-      ordered_json line = {
-          {"figure", std::string(facts_.name) + " over HTTP"},
-          {"contender", row.contender},
-          {"connections", row.connections},
-          {"ops_per_second", {{"median", rate.median}, {"min", rate.min}, {"max", rate.max}}},
-          {"p50_us", row.Of(&Measured::p50_us).median},
-          {"p99_us", row.Of(&Measured::p99_us).median},
-          {"server_cpu_us", row.Of(&Measured::server_cpu_us).median},
-          {"others_cores", row.Of(&Measured::others_cores).median}};
+      ordered_json line = {{"figure", std::string(facts_.name) + " over HTTP"},
+                           {"contender", row.contender},
+                           {"connections", row.connections},
+                           {"ops_per_second", ToJson(rate)},
+                           {"p50_us", row.Of(&Measured::p50_us).median},
+                           {"p99_us", row.Of(&Measured::p99_us).median},
+                           {"server_cpu_us", row.Of(&Measured::server_cpu_us).median},
+                           {"others_cores", row.Of(&Measured::others_cores).median}};
       std::string of_echo;
       if (row.contender != "echo") {
         std::vector<double> ratios;

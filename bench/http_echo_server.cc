@@ -1,17 +1,16 @@
 #include "bench/http_echo_server.h"
 
-#include <stdio.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
+
+#include "daemon/process/address_file.h"
 
 namespace itemdb::bench {
 namespace {
@@ -90,11 +89,8 @@ absl::Status RunHttpEchoServer(const std::string& address_file, size_t reply_byt
   }
   Acceptor acceptor(workers, reply_bytes);
   acceptor.Accept();
-  std::ofstream(address_file + ".new")
-      << "{\"grpc\": [], \"http\": [\"127.0.0.1:" << acceptor.port() << "\"]}\n";
-  if (rename((address_file + ".new").c_str(), address_file.c_str()) != 0) {
-    return absl::UnavailableError("cannot write " + address_file);
-  }
+  daemon::AddressFile file(address_file);
+  ITEMDB_RETURN_IF_ERROR(file.Write({}, {"127.0.0.1:" + std::to_string(acceptor.port())}));
   std::vector<std::thread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
   for (std::thread& thread : threads) thread.join();

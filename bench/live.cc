@@ -145,8 +145,9 @@ absl::StatusOr<double> LogBytesPerChange(const std::string& directory) {
 
 absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   const std::string directory = session.scratch.NewPath();
-  double scan = 0, quiet = 0, loaded = 0, alone_p99 = 0, alone_max = 0, beside_p99 = 0, beside_max = 0;
-  double writes_beside = 0;
+  double scan = 0, quiet = 0, loaded = 0;
+  // Latencies of the writers' puts, without and with the creation of an index.
+  Percentiles alone_ms, beside_ms;
   CheckFigures check;
   {
     ITEMDB_ASSIGN_OR_RETURN(auto database, storage::Database::Open(OptionsFor(directory, /*durable=*/true)));
@@ -168,9 +169,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
       Writers writers = WriteOrders(*database, options);
       std::this_thread::sleep_for(std::chrono::duration<double>(quiet * 2));
       writers.Stop();
-      std::vector<double> latencies = writers.latencies();
-      alone_p99 = Percentile(latencies, 0.99);
-      alone_max = Percentile(latencies, 1);
+      alone_ms = writers.latencies_ms();
     }
     session.Progress("live: an index beside writers");
     {
@@ -178,10 +177,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
       ITEMDB_ASSIGN_OR_RETURN(loaded, BuildIndex(session, *database));
       writers.Stop();
       if (writers.failed()) return absl::InternalError("a put failed");
-      std::vector<double> latencies = writers.latencies();
-      beside_p99 = Percentile(latencies, 0.99);
-      beside_max = Percentile(latencies, 1);
-      writes_beside = static_cast<double>(latencies.size()) / loaded;
+      beside_ms = writers.latencies_ms();
     }
     ITEMDB_RETURN_IF_ERROR(Check(*database).status());
   }
@@ -190,6 +186,7 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   session.Progress("");
 
   const auto orders = static_cast<double>(options.orders);
+  const double writes_beside = static_cast<double>(beside_ms.count) / loaded;
   TextTable table;
   table.title = "An index of a live table of " + std::to_string(options.orders) + " orders, beside " +
                 std::to_string(options.writers) + " durable writers, and its check";
@@ -204,8 +201,8 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
   add("index, beside writers, s", loaded);
   add("  items/s", orders / loaded);
   add("  writes/s meanwhile", writes_beside);
-  add("  p99 of a write, ms (writers alone " + Figure(alone_p99) + ")", beside_p99);
-  add("  longest write, ms (writers alone " + Figure(alone_max) + ")", beside_max,
+  add("  p99 of a write, ms (writers alone " + Figure(alone_ms.p99) + ")", beside_ms.p99);
+  add("  longest write, ms (writers alone " + Figure(alone_ms.max) + ")", beside_ms.max,
       "under " + Figure(kWaitGoalMs));
   add("check of the index, records/s", static_cast<double>(check.records) / check.seconds);
   add("change log, bytes in files a change", log_bytes);
@@ -217,10 +214,10 @@ absl::Status RunIndexes(Session& session, const LiveOptions& options) {
                            {"quiet_seconds", quiet},
                            {"beside_writers_seconds", loaded},
                            {"writes_per_second", writes_beside},
-                           {"write_p99_ms", beside_p99},
-                           {"write_max_ms", beside_max},
-                           {"write_p99_ms_alone", alone_p99},
-                           {"write_max_ms_alone", alone_max},
+                           {"write_p99_ms", beside_ms.p99},
+                           {"write_max_ms", beside_ms.max},
+                           {"write_p99_ms_alone", alone_ms.p99},
+                           {"write_max_ms_alone", alone_ms.max},
                            {"check_records_per_second", static_cast<double>(check.records) / check.seconds},
                            {"log_bytes_per_change", log_bytes}}});
   return absl::OkStatus();
@@ -253,7 +250,7 @@ absl::Status RunWatch(Session& session, const LiveOptions& options) {
       }
     });
   }
-  std::vector<double> lags;
+  std::vector<double> lags_ms;
   absl::Status watched;
   {
     grpc::ClientContext context;
@@ -262,43 +259,41 @@ absl::Status RunWatch(Session& session, const LiveOptions& options) {
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(options.seconds));
     v1::WatchReply reply;
-    while (Clock::now() < end || lags.empty()) {
+    while (Clock::now() < end || lags_ms.empty()) {
       if (!stream->Read(&reply)) {
         watched = ToStatus(stream->Finish());
         break;
       }
-      const int64_t now = std::chrono::duration_cast<std::chrono::microseconds>(
-                              std::chrono::system_clock::now().time_since_epoch())
-                              .count();
+      const int64_t now = NowMicros();
       for (const v1::ChangeRecord& record : reply.records())
-        lags.push_back(static_cast<double>(now - record.commit_time_us()) / 1e3);
+        lags_ms.push_back(static_cast<double>(now - record.commit_time_us()) / 1e3);
     }
     context.TryCancel();
   }
   stop = true;
   for (std::thread& writer : writers) writer.join();
   ITEMDB_RETURN_IF_ERROR(watched);
-  if (lags.empty()) return absl::InternalError("the watch saw no change");
+  if (lags_ms.empty()) return absl::InternalError("the watch saw no change");
   server = ServerProcess();
   RemoveAll(directory);
   session.Progress("");
 
-  const double p50 = Percentile(lags, 0.5), p99 = Percentile(lags, 0.99), longest = Percentile(lags, 1);
+  const Percentiles lag_ms = PercentilesOf(std::move(lags_ms));
+  const double changes_per_second = static_cast<double>(lag_ms.count) / options.seconds;
   TextTable table;
   table.title = "A watch beside " + std::to_string(options.writers) + " callers that put durably";
   table.columns = {"", "figure"};
-  table.rows = {{"changes/s", Figure(static_cast<double>(lags.size()) / options.seconds)},
-                {"from commit time to the watcher, p50, ms", Figure(p50)},
-                {"p99, ms", Figure(p99)},
-                {"longest, ms", Figure(longest)}};
+  table.rows = {{"changes/s", Figure(changes_per_second)},
+                {"from commit time to the watcher, p50, ms", Figure(lag_ms.p50)},
+                {"p99, ms", Figure(lag_ms.p99)},
+                {"longest, ms", Figure(lag_ms.max)}};
   table.notes = {"The commit time is taken before the change is synced to disk, and it is sent after that."};
-  session.report.Add(table,
-                     {ordered_json{{"figure", "watch"},
-                                   {"writers", options.writers},
-                                   {"changes_per_second", static_cast<double>(lags.size()) / options.seconds},
-                                   {"lag_p50_ms", p50},
-                                   {"lag_p99_ms", p99},
-                                   {"lag_max_ms", longest}}});
+  session.report.Add(table, {ordered_json{{"figure", "watch"},
+                                          {"writers", options.writers},
+                                          {"changes_per_second", changes_per_second},
+                                          {"lag_p50_ms", lag_ms.p50},
+                                          {"lag_p99_ms", lag_ms.p99},
+                                          {"lag_max_ms", lag_ms.max}}});
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/contender.h"
+#include "bench/percentiles.h"
 
 namespace itemdb::bench {
 namespace {
@@ -17,13 +18,6 @@ constexpr nanoseconds kPatience = std::chrono::seconds(20);
 constexpr nanoseconds kForever = std::chrono::hours(1);
 
 double Microseconds(nanoseconds time) { return std::chrono::duration<double, std::micro>(time).count(); }
-
-// The value below which `fraction` of `values` lie. Reorders `values`.
-double PercentileUs(std::vector<uint32_t>& values, double fraction) {
-  auto nth = values.begin() + static_cast<ptrdiff_t>(fraction * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), nth, values.end());
-  return *nth / 1e3;
-}
 
 }  // namespace
 
@@ -114,17 +108,18 @@ absl::StatusOr<Measured> RunLoad(Contender& contender, const LoadOptions& option
 
   Measured measured;
   measured.answered = load.Answered();
-  std::vector<uint32_t> latencies;
+  std::vector<double> latencies_us;
   for (const Load::Caller& caller : load.accounts_) {
-    latencies.insert(latencies.end(), caller.latencies_ns.begin(), caller.latencies_ns.end());
+    for (uint32_t latency_ns : caller.latencies_ns) latencies_us.push_back(latency_ns / 1e3);
   }
-  if (latencies.empty()) {
+  const Percentiles latencies = PercentilesOf(std::move(latencies_us));
+  if (latencies.count == 0) {
     return absl::DeadlineExceededError("no operation was answered in the measured time; give more --seconds");
   }
-  double operations = static_cast<double>(latencies.size());
+  double operations = static_cast<double>(latencies.count);
   measured.operations_per_second = operations / std::chrono::duration<double>(elapsed).count();
-  measured.p50_us = PercentileUs(latencies, 0.50);
-  measured.p99_us = PercentileUs(latencies, 0.99);
+  measured.p50_us = latencies.p50;
+  measured.p99_us = latencies.p99;
   measured.server_cpu_us = Microseconds(server_cpu) / operations;
   nanoseconds ours = contender.InProcess() ? server_cpu : server_cpu + client_cpu;
   measured.others_cores = std::max(0.0, std::chrono::duration<double>(machine_cpu - ours) / elapsed);

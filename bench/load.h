@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
+#include "bench/seconds.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 
 namespace itemdb::bench {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 class Contender;

@@ -122,9 +122,7 @@ absl::Status Settle(Session& session, storage::Database& database) {
 
 struct Puts {
   double per_second = 0;
-  double p50_ms = 0;
-  double p99_ms = 0;
-  double longest_ms = 0;
+  Percentiles latencies_ms;
 };
 
 struct Reclaimed {
@@ -140,11 +138,8 @@ struct Reclaimed {
 absl::StatusOr<Puts> PutsOf(Writers& writers, double seconds) {
   writers.Stop();
   if (writers.failed()) return absl::InternalError("a put failed");
-  std::vector<double> latencies = writers.latencies();
-  return Puts{.per_second = static_cast<double>(latencies.size()) / seconds,
-              .p50_ms = Percentile(latencies, 0.5),
-              .p99_ms = Percentile(latencies, 0.99),
-              .longest_ms = Percentile(latencies, 1)};
+  const Percentiles latencies_ms = writers.latencies_ms();
+  return Puts{.per_second = static_cast<double>(latencies_ms.count) / seconds, .latencies_ms = latencies_ms};
 }
 
 absl::StatusOr<Reclaimed> Measure(Session& session, storage::Database& database,
@@ -224,18 +219,19 @@ absl::Status RunReclaim(Session& session, const ReclaimOptions& options) {
   add_once("items and entries deleted, MB", megabytes(measured.dropped_bytes), "");
   add_once("table files before, MB", megabytes(measured.bytes_before), "");
   add_once("table files after, MB", megabytes(measured.bytes_after), "");
+  const Percentiles &meanwhile_ms = measured.puts_meanwhile.latencies_ms,
+                    &alone_ms = measured.puts_alone.latencies_ms;
   add("puts/s", measured.puts_meanwhile.per_second, measured.puts_alone.per_second, "");
-  add("put p50, ms", measured.puts_meanwhile.p50_ms, measured.puts_alone.p50_ms, "");
-  add("put p99, ms", measured.puts_meanwhile.p99_ms, measured.puts_alone.p99_ms, "");
-  add("longest put, ms", measured.puts_meanwhile.longest_ms, measured.puts_alone.longest_ms,
-      "under " + Figure(kPutGoalMs));
+  add("put p50, ms", meanwhile_ms.p50, alone_ms.p50, "");
+  add("put p99, ms", meanwhile_ms.p99, alone_ms.p99, "");
+  add("longest put, ms", meanwhile_ms.max, alone_ms.max, "under " + Figure(kPutGoalMs));
   table.notes = {"The writers alone are measured afterwards, for the same time.",
                  "Table files include the change log, which keeps the changes of the deleted table."};
   const auto puts = [](const Puts& one) {
     return ordered_json{{"per_second", one.per_second},
-                        {"p50_ms", one.p50_ms},
-                        {"p99_ms", one.p99_ms},
-                        {"max_ms", one.longest_ms}};
+                        {"p50_ms", one.latencies_ms.p50},
+                        {"p99_ms", one.latencies_ms.p99},
+                        {"max_ms", one.latencies_ms.max}};
   };
   session.report.Add(table, {ordered_json{{"figure", "reclaim"},
                                           {"items", options.items},

@@ -39,6 +39,10 @@ std::string Figure(const Spread& spread) {
   return Figure(spread.median) + " (" + Figure(spread.min) + "-" + Figure(spread.max) + ")";
 }
 
+nlohmann::ordered_json ToJson(const Spread& spread) {
+  return {{"median", spread.median}, {"min", spread.min}, {"max", spread.max}};
+}
+
 void Report::Add(const TextTable& table, const std::vector<nlohmann::ordered_json>& lines) {
   if (format_ == Format::kJsonLines) {
     for (const auto& line : lines) *out_ << line.dump() << '\n';

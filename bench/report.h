@@ -23,6 +23,8 @@ Spread SpreadOf(std::vector<double> values);
 std::string Figure(double value);
 // "342 (301-360)".
 std::string Figure(const Spread& spread);
+// {"median": 342, "min": 301, "max": 360}.
+nlohmann::ordered_json ToJson(const Spread& spread);
 
 // Each column is as wide as its widest cell. The first column is aligned left, the others right.
 struct TextTable {

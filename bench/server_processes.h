@@ -6,15 +6,22 @@
 #include <memory>
 #include <string>
 
-#include "bench/child_process.h"
+#include "storage/base/status.h"
+#include "tests/processes/child_process.h"
 
 namespace itemdb::bench {
 
 // Converts the status of a call.
 absl::Status ToStatus(const grpc::Status& status);
 
+// Ends a server by SIGTERM; by SIGKILL if it takes longer than 20 s.
+struct StopServer {
+  void operator()(e2e::ChildProcess* process) const;
+};
+using OwnedProcess = std::unique_ptr<e2e::ChildProcess, StopServer>;
+
 struct ServerProcess {
-  std::unique_ptr<ChildProcess> process;
+  OwnedProcess process;
   // Not connected yet. Does not share its connection with other channels.
   std::shared_ptr<grpc::Channel> channel;
 };
@@ -26,7 +33,7 @@ absl::StatusOr<ServerProcess> StartItemdProcess(const std::string& directory, bo
 absl::StatusOr<ServerProcess> StartEchoProcess(const std::string& directory, bool unix_socket);
 
 struct HttpServerProcess {
-  std::unique_ptr<ChildProcess> process;
+  OwnedProcess process;
   // "127.0.0.1:8001".
   std::string address;
 };

@@ -8,14 +8,13 @@
 #include <thread>
 
 #include "bench/order_data.h"
+#include "bench/seconds.h"
 #include "bench/server_processes.h"
 
 namespace itemdb::bench {
 namespace {
 
 using nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr double kStartGoalMs = 100;
 constexpr double kMemoryGoalMiB = 40;
@@ -36,7 +35,7 @@ grpc::Status Ask(const std::shared_ptr<grpc::Channel>& channel, const std::strin
 struct Server {
   std::string name;
   std::vector<double> start_ms;
-  ChildProcess::Memory idle;
+  e2e::ChildProcess::Memory idle;
 
   absl::Status Measure(Session& session, bool read_memory, double settle_seconds) {
     std::string directory = session.scratch.NewPath();
@@ -47,11 +46,11 @@ struct Server {
                                      : StartEchoProcess(directory, session.unix_socket));
     grpc::Status status = is_itemd ? Ask(server.channel, "/itemdb.v1.Admin/GetStatus", "")
                                    : Ask(server.channel, "/itemdb.v1.Data/GetItem", GetOrderRequest(0));
-    start_ms.push_back(Milliseconds(Clock::now() - begin).count());
+    start_ms.push_back(SecondsSince(begin) * 1e3);
     if (!status.ok()) return absl::InternalError(name + " answered: " + status.error_message());
     if (read_memory) {
       std::this_thread::sleep_for(std::chrono::duration<double>(settle_seconds));
-      ITEMDB_ASSIGN_OR_RETURN(idle, server.process->ReadMemory());
+      idle = server.process->ReadMemory();
     }
     server.process.reset();
     RemoveAll(directory);
@@ -89,7 +88,7 @@ absl::Status RunStart(Session& session, const StartOptions& options) {
                           MiB(server.idle.rss_anonymous_kib), MiB(server.idle.pss_kib)});
     lines.push_back({{"figure", "start"},
                      {"contender", server.name},
-                     {"first_answer_ms", {{"median", start.median}, {"min", start.min}, {"max", start.max}}},
+                     {"first_answer_ms", ToJson(start)},
                      {"idle_rss_kib", server.idle.rss_kib},
                      {"idle_rss_anonymous_kib", server.idle.rss_anonymous_kib},
                      {"idle_pss_kib", server.idle.pss_kib}});

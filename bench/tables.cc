@@ -1,14 +1,15 @@
 #include "bench/tables.h"
 
 #include <grpcpp/client_context.h>
+#include <signal.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "bench/percentiles.h"
 #include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/admin.grpc.pb.h"
@@ -88,21 +89,15 @@ v1::GetItemRequest GetRequest(int table, int item) {
   return request;
 }
 
-struct Latency {
-  double p50_us = 0;
-  double p99_us = 0;
-};
-
-// The latency of `call`, which is called with each number from 0 to `calls` - 1.
-absl::StatusOr<Latency> Time(int calls, absl::FunctionRef<absl::Status(int)> call) {
+// The latencies in microseconds of `call`, which is called with each number from 0 to `calls` - 1.
+absl::StatusOr<Percentiles> Time(int calls, absl::FunctionRef<absl::Status(int)> call) {
   std::vector<double> latencies;
   for (int i = 0; i < calls; ++i) {
     const Clock::time_point begin = Clock::now();
     ITEMDB_RETURN_IF_ERROR(call(i));
     latencies.push_back(SecondsSince(begin) * 1e6);
   }
-  std::sort(latencies.begin(), latencies.end());
-  return Latency{.p50_us = latencies[latencies.size() / 2], .p99_us = latencies[latencies.size() * 99 / 100]};
+  return PercentilesOf(std::move(latencies));
 }
 
 // A daemon and a connection to it. Calls are made one after another.
@@ -159,9 +154,9 @@ struct DaemonOfTables {
   }
 };
 
-// Latencies with a certain number of tables. Puts and gets go to all tables in turn.
+// Latencies with a certain number of tables, in microseconds. Puts and gets go to all tables in turn.
 struct Latencies {
-  Latency create, drop, put, get, status;
+  Percentiles create, drop, put, get, status;
 };
 
 absl::StatusOr<Latencies> TimeAll(DaemonOfTables& daemon, int tables, int calls) {
@@ -196,7 +191,7 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   ITEMDB_RETURN_IF_ERROR(daemon.Create(0));
   ITEMDB_RETURN_IF_ERROR(TimeAll(daemon, 1, options.puts / 10 + 1).status());
   ITEMDB_ASSIGN_OR_RETURN(Latencies one, TimeAll(daemon, 1, options.puts));
-  ITEMDB_ASSIGN_OR_RETURN(ChildProcess::Memory memory_of_one, daemon.server.process->ReadMemory());
+  const int64_t rss_kib_of_one = daemon.server.process->ReadMemory().rss_kib;
 
   session.Progress("tables: making " + std::to_string(options.tables));
   Clock::time_point begin = Clock::now();
@@ -206,11 +201,11 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   }
   const double create_seconds = SecondsSince(begin);
   for (int table = 0; table < options.tables; ++table) ITEMDB_RETURN_IF_ERROR(daemon.Put(table, 0));
-  ITEMDB_ASSIGN_OR_RETURN(ChildProcess::Memory memory, daemon.server.process->ReadMemory());
+  const int64_t rss_kib = daemon.server.process->ReadMemory().rss_kib;
   session.Progress("tables: all of them");
   ITEMDB_ASSIGN_OR_RETURN(Latencies all, TimeAll(daemon, options.tables, options.puts));
   const double wal_mib = WalMiB(directory);
-  daemon.server.process->Kill();
+  daemon.server.process->Signal(SIGKILL);
   daemon = DaemonOfTables();
 
   session.Progress("tables: starting again after SIGKILL");
@@ -222,8 +217,8 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   session.Progress("");
   RemoveAll(directory);
 
-  const double memory_kib = static_cast<double>(memory.rss_kib - memory_of_one.rss_kib) /
-                            ((options.tables - 1) * (1.0 + options.indexes));
+  const double memory_kib =
+      static_cast<double>(rss_kib - rss_kib_of_one) / ((options.tables - 1) * (1.0 + options.indexes));
   TextTable table;
   table.title = std::to_string(options.tables) + " tables with " + std::to_string(options.indexes) +
                 " indexes each, each written to";
@@ -234,15 +229,15 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   };
   const std::string definition_goal = "at most that of " + Figure(kDefinitionGoal) + " puts";
   const std::string latency_goal = "at most " + Figure(kLatencyGoal) + " times that of one";
-  add("CreateTable p50, us", one.create.p50_us, all.create.p50_us, definition_goal);
-  add("CreateTable p99, us", one.create.p99_us, all.create.p99_us, "");
-  add("DeleteTable p50, us", one.drop.p50_us, all.drop.p50_us, definition_goal);
-  add("DeleteTable p99, us", one.drop.p99_us, all.drop.p99_us, "");
-  add("PutItem p50, us", one.put.p50_us, all.put.p50_us, latency_goal);
-  add("PutItem p99, us", one.put.p99_us, all.put.p99_us, "");
-  add("GetItem p50, us", one.get.p50_us, all.get.p50_us, latency_goal);
-  add("GetItem p99, us", one.get.p99_us, all.get.p99_us, "");
-  add("GetStatus p50, us", one.status.p50_us, all.status.p50_us, "at most " + Figure(kStatusGoalUs));
+  add("CreateTable p50, us", one.create.p50, all.create.p50, definition_goal);
+  add("CreateTable p99, us", one.create.p99, all.create.p99, "");
+  add("DeleteTable p50, us", one.drop.p50, all.drop.p50, definition_goal);
+  add("DeleteTable p99, us", one.drop.p99, all.drop.p99, "");
+  add("PutItem p50, us", one.put.p50, all.put.p50, latency_goal);
+  add("PutItem p99, us", one.put.p99, all.put.p99, "");
+  add("GetItem p50, us", one.get.p50, all.get.p50, latency_goal);
+  add("GetItem p99, us", one.get.p99, all.get.p99, "");
+  add("GetStatus p50, us", one.status.p50, all.status.p50, "at most " + Figure(kStatusGoalUs));
   const auto add_once = [&](const std::string& name, double figure, const std::string& goal) {
     table.rows.push_back({name, "", Figure(figure), goal});
   };
@@ -251,12 +246,11 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
   add_once("WAL, MiB", wal_mib, "");
   add_once("first put after SIGKILL and start, s", restart_seconds, "at most " + Figure(kRestartGoalSeconds));
   const auto microseconds = [](const Latencies& latencies) {
-    return ordered_json{
-        {"create_p50_us", latencies.create.p50_us}, {"create_p99_us", latencies.create.p99_us},
-        {"delete_p50_us", latencies.drop.p50_us},   {"delete_p99_us", latencies.drop.p99_us},
-        {"put_p50_us", latencies.put.p50_us},       {"put_p99_us", latencies.put.p99_us},
-        {"get_p50_us", latencies.get.p50_us},       {"get_p99_us", latencies.get.p99_us},
-        {"status_p50_us", latencies.status.p50_us}};
+    return ordered_json{{"create_p50_us", latencies.create.p50}, {"create_p99_us", latencies.create.p99},
+                        {"delete_p50_us", latencies.drop.p50},   {"delete_p99_us", latencies.drop.p99},
+                        {"put_p50_us", latencies.put.p50},       {"put_p99_us", latencies.put.p99},
+                        {"get_p50_us", latencies.get.p50},       {"get_p99_us", latencies.get.p99},
+                        {"status_p50_us", latencies.status.p50}};
   };
   session.report.Add(table, {ordered_json{{"figure", "tables"},
                                           {"tables", options.tables},
@@ -264,7 +258,7 @@ absl::Status RunTables(Session& session, const TablesOptions& options) {
                                           {"one", microseconds(one)},
                                           {"all", microseconds(all)},
                                           {"create_seconds", create_seconds},
-                                          {"rss_kib", memory.rss_kib},
+                                          {"rss_kib", rss_kib},
                                           {"rss_kib_of_each", memory_kib},
                                           {"wal_mib", wal_mib},
                                           {"restart_seconds", restart_seconds}}});

@@ -243,7 +243,7 @@ class Throughput {
     ordered_json line = {{"figure", name()}, {"contender", row.candidate->name}, {"callers", row.callers}};
     if (puts() && row.candidate->name != "echo") line["durable"] = row.candidate->durable;
     Spread rate = row.OperationsPerSecond();
-    line["ops_per_second"] = {{"median", rate.median}, {"min", rate.min}, {"max", rate.max}};
+    line["ops_per_second"] = ToJson(rate);
     line["p50_us"] = row.Median(P50);
     line["p99_us"] = row.Median(P99);
     line["server_cpu_us"] = row.ServerCpuUs();

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/percentiles.h"
 #include "bench/seconds.h"
 #include "bench/server_processes.h"
 #include "itemdb/v1/changes.grpc.pb.h"
@@ -28,12 +29,6 @@ constexpr int64_t kLifeMicros = 5 * kMicros;
 constexpr double kLagGoalSeconds = 5;
 constexpr char kSteadyTable[] = "steady";
 constexpr char kBacklogTable[] = "backlog";
-
-int64_t NowMicros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 struct ExpiringDaemon {
   ServerProcess server;
@@ -166,9 +161,9 @@ struct ExpiringDaemon {
 };
 
 struct Steady {
-  // Seconds from expiry to the commit of the deletion, sorted. For an item that was put after its expiry:
-  // from the commit of the put.
-  std::vector<double> lags;
+  // Seconds from expiry to the commit of the deletion. For an item that was put after its expiry: from the
+  // commit of the put.
+  Percentiles lag_seconds;
   double deletes_per_second = 0;
   double puts_per_second = 0;
 };
@@ -188,7 +183,7 @@ absl::StatusOr<Steady> MeasureSteady(Session& session, ExpiringDaemon& daemon,
   const double put_seconds = static_cast<double>(NowMicros() - begin_us) / kMicros;
   ITEMDB_RETURN_IF_ERROR(daemon.AwaitExpired(session, kSteadyTable, count));
 
-  Steady steady;
+  std::vector<double> lags;
   std::vector<int64_t> due_us(count);
   int64_t first_us = INT64_MAX;
   int64_t last_us = 0;
@@ -198,18 +193,17 @@ absl::StatusOr<Steady> MeasureSteady(Session& session, ExpiringDaemon& daemon,
     if (record.kind() == v1::CHANGE_KIND_INSERT) {
       due_us[item] = std::max(expiry_us(item), record.commit_time_us());
     } else if (record.expired()) {
-      steady.lags.push_back(static_cast<double>(record.commit_time_us() - due_us[item]) / kMicros);
+      lags.push_back(static_cast<double>(record.commit_time_us() - due_us[item]) / kMicros);
       first_us = std::min(first_us, record.commit_time_us());
       last_us = std::max(last_us, record.commit_time_us());
     }
   }));
-  if (static_cast<int64_t>(steady.lags.size()) != count)
+  if (static_cast<int64_t>(lags.size()) != count)
     return absl::InternalError("not every item was deleted once because it had expired");
-  std::sort(steady.lags.begin(), steady.lags.end());
   const double seconds = std::max(1e-6, static_cast<double>(last_us - first_us) / kMicros);
-  steady.deletes_per_second = static_cast<double>(count) / seconds;
-  steady.puts_per_second = static_cast<double>(count) / put_seconds;
-  return steady;
+  return Steady{.lag_seconds = PercentilesOf(std::move(lags)),
+                .deletes_per_second = static_cast<double>(count) / seconds,
+                .puts_per_second = static_cast<double>(count) / put_seconds};
 }
 
 }  // namespace
@@ -238,7 +232,6 @@ absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options) {
   session.Progress("");
   RemoveAll(directory);
 
-  const auto at = [&](size_t percent) { return steady.lags[(steady.lags.size() - 1) * percent / 100]; };
   TextTable table;
   table.title = "Time to live: " + std::to_string(options.per_second) +
                 " items put and expired a second, for " + Figure(options.seconds) + " s; then " +
@@ -249,18 +242,18 @@ absl::Status RunTimeToLive(Session& session, const TimeToLiveOptions& options) {
   };
   add("puts/s", steady.puts_per_second);
   add("deletions/s", steady.deletes_per_second);
-  add("from expiry to deletion, p50, s", at(50));
-  add("from expiry to deletion, p99, s", at(99));
-  add("from expiry to deletion, longest, s", at(100), "under " + Figure(kLagGoalSeconds));
+  add("from expiry to deletion, p50, s", steady.lag_seconds.p50);
+  add("from expiry to deletion, p99, s", steady.lag_seconds.p99);
+  add("from expiry to deletion, longest, s", steady.lag_seconds.max, "under " + Figure(kLagGoalSeconds));
   add("backlog: turning it on, s", enable_seconds);
   add("backlog: deletions/s", static_cast<double>(options.backlog) / backlog_seconds);
   session.report.Add(table, {ordered_json{{"figure", "ttl"},
                                           {"per_second", options.per_second},
                                           {"puts_per_second", steady.puts_per_second},
                                           {"deletions_per_second", steady.deletes_per_second},
-                                          {"lag_seconds_p50", at(50)},
-                                          {"lag_seconds_p99", at(99)},
-                                          {"lag_seconds_max", at(100)},
+                                          {"lag_seconds_p50", steady.lag_seconds.p50},
+                                          {"lag_seconds_p99", steady.lag_seconds.p99},
+                                          {"lag_seconds_max", steady.lag_seconds.max},
                                           {"backlog", options.backlog},
                                           {"backlog_enable_seconds", enable_seconds},
                                           {"backlog_delete_seconds", backlog_seconds}}});

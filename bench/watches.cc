@@ -1,8 +1,5 @@
 #include "bench/watches.h"
 
-#include <sys/resource.h>
-
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -10,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/contender.h"
 #include "bench/order_data.h"
 #include "bench/order_store.h"
 #include "bench/seconds.h"
@@ -94,28 +92,19 @@ struct PutFigures {
   std::vector<double> p99_ms;
 };
 
-double CpuSeconds() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 absl::Status Measure(storage::Database& database, const WatchesOptions& options, PutFigures* figures) {
-  const double cpu = CpuSeconds();
+  const nanoseconds cpu = OwnCpu();
   const Clock::time_point begin = Clock::now();
   Writers writers(database, kOrderTable, options.writers, kWrittenItems, OrderItem);
   std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
   writers.Stop();
   const double seconds = SecondsSince(begin);
   if (writers.failed()) return absl::InternalError("a put failed");
-  std::vector<double> latencies = writers.latencies();
-  const auto puts = static_cast<double>(latencies.size());
+  const Percentiles latencies_ms = writers.latencies_ms();
+  const auto puts = static_cast<double>(latencies_ms.count);
   figures->per_second.push_back(puts / seconds);
-  figures->cpu_us.push_back((CpuSeconds() - cpu) * 1e6 / puts);
-  figures->p99_ms.push_back(Percentile(latencies, 0.99));
+  figures->cpu_us.push_back(static_cast<double>((OwnCpu() - cpu).count()) / 1e3 / puts);
+  figures->p99_ms.push_back(latencies_ms.p99);
   return absl::OkStatus();
 }
 

@@ -1,7 +1,5 @@
 #include "bench/writers.h"
 
-#include <algorithm>
-
 #include "bench/seconds.h"
 
 namespace itemdb::bench {
@@ -21,16 +19,9 @@ std::string EncodedVersion(uint64_t version) {
 
 }  // namespace
 
-double Percentile(std::vector<double>& values, double share) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<size_t>(static_cast<double>(values.size() - 1) * share);
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
 Writers::Writers(storage::Database& database, const std::string& table, int writers, uint64_t items,
                  MakeItem make_item)
-    : latencies_(writers) {
+    : latencies_ms_(writers) {
   for (int writer = 0; writer < writers; ++writer) {
     threads_.emplace_back([this, &database, table, make_item, items, writer] {
       for (uint64_t i = static_cast<uint64_t>(writer); !stop_; i += kStride) {
@@ -40,7 +31,7 @@ Writers::Writers(storage::Database& database, const std::string& table, int writ
         const Clock::time_point begin = Clock::now();
         auto reply = Await<wire::WriteItemReply>([&](auto done) { database.PutItem(put, std::move(done)); });
         if (!reply.ok()) failed_ = true;
-        latencies_[writer].push_back(SecondsSince(begin) * 1e3);
+        latencies_ms_[writer].push_back(SecondsSince(begin) * 1e3);
       }
     });
   }
@@ -52,10 +43,10 @@ void Writers::Stop() {
   threads_.clear();
 }
 
-std::vector<double> Writers::latencies() const {
+Percentiles Writers::latencies_ms() const {
   std::vector<double> all;
-  for (const auto& one : latencies_) all.insert(all.end(), one.begin(), one.end());
-  return all;
+  for (const auto& one : latencies_ms_) all.insert(all.end(), one.begin(), one.end());
+  return PercentilesOf(std::move(all));
 }
 
 }  // namespace itemdb::bench

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/percentiles.h"
 #include "storage/database.h"
 
 namespace itemdb::bench {
@@ -20,9 +21,6 @@ absl::StatusOr<Reply> Await(Start start) {
   start([&promise](absl::StatusOr<Reply> reply) { promise.set_value(std::move(reply)); });
   return future.get();
 }
-
-// The value below which `share` of `values` lie; 0 if there are no values. Reorders `values`.
-double Percentile(std::vector<double>& values, double share);
 
 // Each thread puts an item, waits for the answer, and puts the next.
 class Writers {
@@ -41,13 +39,13 @@ class Writers {
   void Stop();
   // Whether a put failed.
   bool failed() const { return failed_; }
-  // The latency of each put, in milliseconds. Call Stop before.
-  std::vector<double> latencies() const;
+  // Of the latencies of the puts, in milliseconds. Call Stop before.
+  Percentiles latencies_ms() const;
 
  private:
   std::atomic<bool> stop_ = false;
   std::atomic<bool> failed_ = false;
-  std::vector<std::vector<double>> latencies_;
+  std::vector<std::vector<double>> latencies_ms_;
   std::vector<std::thread> threads_;
 };
 

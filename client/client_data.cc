@@ -9,19 +9,27 @@
 
 namespace itemdb {
 
+template <typename Result, typename Request>
+std::future<absl::StatusOr<Result>> Client::StartAsync(const Request& request, CallOptions options) const {
+  return Promised<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
+}
+
+template <typename Result, typename Request>
+absl::StatusOr<Result> Client::StartAndWait(const Request& request, CallOptions options) const {
+  return Wait<Result>([&](Callback<Result> callback) { Start(request, std::move(callback), options); });
+}
+
 void Client::Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
 }
 
 std::future<absl::StatusOr<WriteResult>> Client::PutItemAsync(const PutItemRequest& request,
                                                               CallOptions options) const {
-  return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<WriteResult>(request, options);
 }
 
 absl::StatusOr<WriteResult> Client::PutItem(const PutItemRequest& request, CallOptions options) const {
-  return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<WriteResult>(request, options);
 }
 
 void Client::Start(const UpdateItemRequest& request, Callback<WriteResult> callback,
@@ -31,13 +39,11 @@ void Client::Start(const UpdateItemRequest& request, Callback<WriteResult> callb
 
 std::future<absl::StatusOr<WriteResult>> Client::UpdateItemAsync(const UpdateItemRequest& request,
                                                                  CallOptions options) const {
-  return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<WriteResult>(request, options);
 }
 
 absl::StatusOr<WriteResult> Client::UpdateItem(const UpdateItemRequest& request, CallOptions options) const {
-  return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<WriteResult>(request, options);
 }
 
 void Client::Start(const DeleteItemRequest& request, Callback<WriteResult> callback,
@@ -47,25 +53,21 @@ void Client::Start(const DeleteItemRequest& request, Callback<WriteResult> callb
 
 std::future<absl::StatusOr<WriteResult>> Client::DeleteItemAsync(const DeleteItemRequest& request,
                                                                  CallOptions options) const {
-  return Promised<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<WriteResult>(request, options);
 }
 
 absl::StatusOr<WriteResult> Client::DeleteItem(const DeleteItemRequest& request, CallOptions options) const {
-  return Wait<WriteResult>(
-      [&](Callback<WriteResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<WriteResult>(request, options);
 }
 
 std::future<absl::StatusOr<BatchWriteItemResult>> Client::BatchWriteItemAsync(
     const BatchWriteItemRequest& request, CallOptions options) const {
-  return Promised<BatchWriteItemResult>(
-      [&](Callback<BatchWriteItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<BatchWriteItemResult>(request, options);
 }
 
 absl::StatusOr<BatchWriteItemResult> Client::BatchWriteItem(const BatchWriteItemRequest& request,
                                                             CallOptions options) const {
-  return Wait<BatchWriteItemResult>(
-      [&](Callback<BatchWriteItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<BatchWriteItemResult>(request, options);
 }
 
 void Client::Start(const TransactWriteItemsRequest& request, Callback<TransactWriteItemsResult> callback,
@@ -75,14 +77,12 @@ void Client::Start(const TransactWriteItemsRequest& request, Callback<TransactWr
 
 std::future<absl::StatusOr<TransactWriteItemsResult>> Client::TransactWriteItemsAsync(
     const TransactWriteItemsRequest& request, CallOptions options) const {
-  return Promised<TransactWriteItemsResult>(
-      [&](Callback<TransactWriteItemsResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<TransactWriteItemsResult>(request, options);
 }
 
 absl::StatusOr<TransactWriteItemsResult> Client::TransactWriteItems(const TransactWriteItemsRequest& request,
                                                                     CallOptions options) const {
-  return Wait<TransactWriteItemsResult>(
-      [&](Callback<TransactWriteItemsResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<TransactWriteItemsResult>(request, options);
 }
 
 void Client::Start(const GetItemRequest& request, Callback<GetItemResult> callback,
@@ -92,25 +92,21 @@ void Client::Start(const GetItemRequest& request, Callback<GetItemResult> callba
 
 std::future<absl::StatusOr<GetItemResult>> Client::GetItemAsync(const GetItemRequest& request,
                                                                 CallOptions options) const {
-  return Promised<GetItemResult>(
-      [&](Callback<GetItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<GetItemResult>(request, options);
 }
 
 absl::StatusOr<GetItemResult> Client::GetItem(const GetItemRequest& request, CallOptions options) const {
-  return Wait<GetItemResult>(
-      [&](Callback<GetItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<GetItemResult>(request, options);
 }
 
 std::future<absl::StatusOr<BatchGetItemResult>> Client::BatchGetItemAsync(const BatchGetItemRequest& request,
                                                                           CallOptions options) const {
-  return Promised<BatchGetItemResult>(
-      [&](Callback<BatchGetItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<BatchGetItemResult>(request, options);
 }
 
 absl::StatusOr<BatchGetItemResult> Client::BatchGetItem(const BatchGetItemRequest& request,
                                                         CallOptions options) const {
-  return Wait<BatchGetItemResult>(
-      [&](Callback<BatchGetItemResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<BatchGetItemResult>(request, options);
 }
 
 void Client::Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
@@ -120,14 +116,12 @@ void Client::Start(const TransactGetItemsRequest& request, Callback<TransactGetI
 
 std::future<absl::StatusOr<TransactGetItemsResult>> Client::TransactGetItemsAsync(
     const TransactGetItemsRequest& request, CallOptions options) const {
-  return Promised<TransactGetItemsResult>(
-      [&](Callback<TransactGetItemsResult> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<TransactGetItemsResult>(request, options);
 }
 
 absl::StatusOr<TransactGetItemsResult> Client::TransactGetItems(const TransactGetItemsRequest& request,
                                                                 CallOptions options) const {
-  return Wait<TransactGetItemsResult>(
-      [&](Callback<TransactGetItemsResult> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<TransactGetItemsResult>(request, options);
 }
 
 void Client::Start(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const {
@@ -136,12 +130,11 @@ void Client::Start(const QueryRequest& request, Callback<ItemPage> callback, Cal
 
 std::future<absl::StatusOr<ItemPage>> Client::QueryAsync(const QueryRequest& request,
                                                          CallOptions options) const {
-  return Promised<ItemPage>(
-      [&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<ItemPage>(request, options);
 }
 
 absl::StatusOr<ItemPage> Client::Query(const QueryRequest& request, CallOptions options) const {
-  return Wait<ItemPage>([&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<ItemPage>(request, options);
 }
 
 void Client::Start(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const {
@@ -150,12 +143,11 @@ void Client::Start(const ScanRequest& request, Callback<ItemPage> callback, Call
 
 std::future<absl::StatusOr<ItemPage>> Client::ScanAsync(const ScanRequest& request,
                                                         CallOptions options) const {
-  return Promised<ItemPage>(
-      [&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
+  return StartAsync<ItemPage>(request, options);
 }
 
 absl::StatusOr<ItemPage> Client::Scan(const ScanRequest& request, CallOptions options) const {
-  return Wait<ItemPage>([&](Callback<ItemPage> callback) { Start(request, std::move(callback), options); });
+  return StartAndWait<ItemPage>(request, options);
 }
 
 // ---- ranges --------------------------------------------------------------------------------------

@@ -274,9 +274,8 @@ void Engine::Maintain() {
   if (env_->GetFreeSpace(options_.data_directory, &free_bytes).ok()) {
     bool full = free_bytes < options_.free_space_floor_bytes;
     if (full != disk_full_.exchange(full)) {
-      options_.log->warn("free space {} the floor, writes are {} free_bytes={} floor_bytes={}",
-                         full ? "fell below" : "is above", full ? "refused" : "taken again", free_bytes,
-                         options_.free_space_floor_bytes);
+      options_.log->warn("free space crossed the floor writes={} free_bytes={} floor_bytes={}",
+                         full ? "refused" : "accepted", free_bytes, options_.free_space_floor_bytes);
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 namespace {

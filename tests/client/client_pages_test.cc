@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 namespace {

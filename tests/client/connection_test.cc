@@ -16,8 +16,8 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
 #include "tests/client/hang_up_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 namespace {

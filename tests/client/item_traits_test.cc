@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 struct Product {
   std::string product_id;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 

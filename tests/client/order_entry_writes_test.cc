@@ -7,7 +7,7 @@
 
 #include "client/order_entry/amount.h"
 #include "itemdb/order_entry.h"
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb::order_entry {
 namespace {

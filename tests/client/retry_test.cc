@@ -10,8 +10,8 @@
 #include "absl/time/clock.h"
 #include "client/errors_internal.h"
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
 #include "tests/client/hang_up_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "itemdb/client.h"
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_certificates.h"
 

@@ -119,8 +119,8 @@ TEST_F(WatchE2e, SeesEveryChangeOnceThroughKillsAndRestarts) {
 
 TEST_F(WatchE2e, TailFollowsUntilCtrlC) {
   const std::string out_path = directory_.path() + "/tail.out";
-  const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
-  const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const daemon::Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  const daemon::Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   ChildProcess tail(testing::ProgramPath("itemctl"),
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Things",
                      "--from", "1", "--follow"},
@@ -151,8 +151,8 @@ TEST_F(WatchE2e, TailOfAQuietTableTellsHowFarItHasCome) {
   for (int i = 0; i < 5; ++i)
     ASSERT_TRUE(client.PutItem({.table_name = "Things", .item = {{"pk", std::to_string(i)}}}).ok());
   const std::string out_path = directory_.path() + "/tail.out";
-  const Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
-  const Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const daemon::Descriptor out(open(out_path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+  const daemon::Descriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   ChildProcess tail(testing::ProgramPath("itemctl"),
                     {"--endpoint", daemon_.endpoint(), "-o", "json", "changes", "tail", "--table", "Quiet",
                      "--from", "1", "--follow"},

@@ -1,10 +1,14 @@
-// Programs as child processes of a test: start, wait with a bound, kill by pid. Linux only.
+// Programs as child processes of a test or of itembench: start, wait with a bound, kill by pid. Linux only.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/process/descriptor.h"
 
 namespace itemdb::e2e {
 
@@ -12,22 +16,8 @@ namespace itemdb::e2e {
 // fails on a busy machine.
 inline constexpr int kPatienceMs = 60'000;
 
-// Owns a file descriptor and closes it.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // A started program. It is killed when this object is destroyed or the thread that started it ends, so that
-// no test leaves a process running.
+// no test leaves a process running. It does not receive the signals of our terminal.
 class ChildProcess {
  public:
   struct Streams {
@@ -36,8 +26,23 @@ class ChildProcess {
     int out;
     int err;
   };
+  // The addresses of each protocol in an address file (daemon/process/address_file.h).
+  struct Addresses {
+    std::vector<std::string> grpc;
+    std::vector<std::string> http;
+  };
+  // In KiB; -1 where the kernel does not tell.
+  struct Memory {
+    int64_t rss_kib = 0;
+    // The part of rss_kib that is not backed by files.
+    int64_t rss_anonymous_kib = 0;
+    // The highest rss_kib so far.
+    int64_t peak_rss_kib = 0;
+    // Proportional set size: memory shared with other processes is divided by their number.
+    int64_t pss_kib = 0;
+  };
 
-  // Starts `program` (an absolute path). Aborts the test if that fails.
+  // Starts `program` (an absolute path). Aborts if that fails.
   ChildProcess(const std::string& program, const std::vector<std::string>& arguments, Streams streams);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -47,14 +52,25 @@ class ChildProcess {
   // Sends `signal`. Wait must not have been called.
   void Signal(int signal);
   // Waits for the end. Returns the exit code, or 128 + the signal that ended the process, or -1 if the
-  // process was killed because it had not ended after kPatienceMs. May be called again.
-  int Wait();
-  // A descriptor for poll() that becomes readable when the process has ended. Valid while this object exists.
-  int end_descriptor() const { return end_.get(); }
+  // process was killed because it had not ended after `patience_ms`. May be called again.
+  int Wait(int patience_ms = kPatienceMs);
+  // Waits until the child has created its address file. UNAVAILABLE: the child ended before.
+  // DEADLINE_EXCEEDED: it did not create the file in kPatienceMs. DATA_LOSS: the file is not such a file.
+  absl::StatusOr<Addresses> AwaitAddresses(const std::string& address_file);
+
+  // CPU time of all threads so far, user and system; 0 if the kernel does not tell. Wait must not have been
+  // called.
+  std::chrono::nanoseconds CpuTime() const;
+  // Wait must not have been called.
+  Memory ReadMemory() const;
 
  private:
+  bool EndsWithin(std::chrono::nanoseconds patience) const;
+
+  const std::string program_;
   pid_t pid_ = -1;
-  Descriptor end_;
+  // Becomes readable when the process has ended.
+  daemon::Descriptor end_;
   bool waited_ = false;
   int exit_code_ = -1;
 };

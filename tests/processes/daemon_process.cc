@@ -1,14 +1,12 @@
 #include "tests/processes/daemon_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "storage/base/check.h"
 #include "tests/support/files.h"
 #include "tests/support/paths.h"
@@ -36,10 +34,8 @@ void DaemonProcess::Launch(const std::vector<std::string>& more_arguments) {
   ITEMDB_CHECK(process_ == nullptr);
   // A killed daemon leaves its address file; the new daemon creates its own by rename.
   unlink(address_file().c_str());
-  arrivals_ = Descriptor(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  ITEMDB_CHECK(inotify_add_watch(arrivals_.get(), directory_.c_str(), IN_MOVED_TO) >= 0);
-  Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  Descriptor log_file(
+  daemon::Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  daemon::Descriptor log_file(
       open((directory_ + "/itemd.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   logged_before_ = log().size();
   process_ = std::make_unique<ChildProcess>(
@@ -48,28 +44,15 @@ void DaemonProcess::Launch(const std::vector<std::string>& more_arguments) {
 }
 
 absl::Status DaemonProcess::AwaitServing() {
-  while (access(address_file().c_str(), F_OK) != 0) {
-    pollfd events[] = {{.fd = arrivals_.get(), .events = POLLIN, .revents = 0},
-                       {.fd = process_->end_descriptor(), .events = POLLIN, .revents = 0}};
-    const bool timely = poll(events, 2, kPatienceMs) > 0;
-    if (!timely || events[1].revents != 0) {
-      if (!timely) process_->Signal(SIGKILL);
-      process_->Wait();
-      process_.reset();
-      return absl::UnavailableError((timely ? "itemd ended: " : "itemd did not serve in time: ") +
-                                    log().substr(logged_before_));
-    }
-    char event[4096];
-    while (read(arrivals_.get(), event, sizeof event) > 0) {
-    }
+  const absl::StatusOr<ChildProcess::Addresses> addresses = process_->AwaitAddresses(address_file());
+  if (!addresses.ok()) {
+    process_.reset();
+    return absl::UnavailableError(
+        absl::StrCat(addresses.status().message(), ": ", log().substr(logged_before_)));
   }
-  const auto json = nlohmann::json::parse(testing::ReadFile(address_file()), nullptr, false);
-  if (!json.is_object() || !json["grpc"].is_array() || json["grpc"].empty()) {
-    return absl::InternalError("the address file holds: " + testing::ReadFile(address_file()));
-  }
-  endpoint_ = json["grpc"][0].get<std::string>();
-  const auto http = json.value("http", nlohmann::json::array());
-  http_endpoint_ = http.empty() ? "" : http[0].get<std::string>();
+  ITEMDB_CHECK(!addresses->grpc.empty());
+  endpoint_ = addresses->grpc[0];
+  http_endpoint_ = addresses->http.empty() ? "" : addresses->http[0];
   return absl::OkStatus();
 }
 

@@ -29,6 +29,7 @@ class DaemonProcess {
 
   // For all functions below, the process must be running.
   pid_t pid() const { return process_->pid(); }
+  ChildProcess::Memory ReadMemory() const { return process_->ReadMemory(); }
   void Signal(int signal);
   // Sends SIGKILL and waits for the end.
   void Kill();
@@ -54,7 +55,6 @@ class DaemonProcess {
   const std::string directory_;
   std::vector<std::string> listen_ = {"127.0.0.1:0"};
   std::unique_ptr<ChildProcess> process_;
-  Descriptor arrivals_;       // Notifies of new files in directory_.
   size_t logged_before_ = 0;  // Bytes of the log before the last launch.
   std::string endpoint_;
   std::string http_endpoint_;

@@ -138,13 +138,13 @@ TEST_F(ItemCommands, AFalseConditionIsExitCode4AndShowsTheItem) {
 
 TEST_F(ItemCommands, RefusalsAreExitCode1AndUnknownOutcomes6) {
   daemon_.put_item = [](const auto&, auto*) {
-    return Refusal(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION", "the item is too large");
+    return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION", "the item is too large");
   };
   Outcome outcome = Call({"item", "put", "T", "{}"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err, "itemctl: the item is too large\n");
   daemon_.put_item = [](const auto&, auto*) {
-    return Refusal(grpc::StatusCode::UNKNOWN, "WRITE_OUTCOME_UNKNOWN", "read before repeating");
+    return ErrorReply(grpc::StatusCode::UNKNOWN, "WRITE_OUTCOME_UNKNOWN", "read before repeating");
   };
   EXPECT_EQ(Call({"item", "put", "T", "{}"}).exit_code, 6);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "itemdb/v1/item.pb.h"
-#include "tests/tools/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 #include "tools/itemctl.h"
 
 namespace itemdb::tools {

@@ -70,7 +70,7 @@ TEST_F(Latency, ReadsAnItemOfTheTable) {
 TEST_F(Latency, EndsWithTheFirstError) {
   int calls = 0;
   daemon_.get_status = [&calls](const auto&, auto*) {
-    return ++calls < 3 ? grpc::Status::OK : Refusal(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "broken");
+    return ++calls < 3 ? grpc::Status::OK : ErrorReply(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "broken");
   };
   const Outcome outcome = Call({"latency", "--interval", "0"});
   EXPECT_EQ(outcome.exit_code, 1);

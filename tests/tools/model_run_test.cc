@@ -228,7 +228,7 @@ class ModelRunOfAFakeDaemon : public ItemctlTest {};
 TEST_F(ModelRunOfAFakeDaemon, WhatWasRunBeforeTheDaemonWentAwayIsPrinted) {
   daemon_.get_item = [](const auto&, v1::GetItemReply*) { return grpc::Status::OK; };
   daemon_.query = [](const auto&, v1::QueryReply*) {
-    return Refusal(grpc::StatusCode::PERMISSION_DENIED, "ACCESS_DENIED", "no longer");
+    return ErrorReply(grpc::StatusCode::PERMISSION_DENIED, "ACCESS_DENIED", "no longer");
   };
   const testing::TemporaryDirectory directory;
   std::ofstream(directory.path() + "/shelf.table.json") << kTable;

@@ -87,7 +87,8 @@ class ModelOfABusyTable : public ItemctlTest {
     };
     daemon_.update_table = [this](const v1::UpdateTableRequest& request, v1::UpdateTableReply* reply) {
       // One index is created at a time (SEM-095).
-      if (looks_ < 3) return Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", "one at a time");
+      if (looks_ < 3)
+        return ErrorReply(grpc::StatusCode::RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", "one at a time");
       added_.push_back(request.global_secondary_index_creations(0).index_name());
       AddIndex(added_.back(), v1::TABLE_STATUS_ACTIVE);
       *reply->mutable_table() = table_;

@@ -63,7 +63,7 @@ TEST_F(QueryCommands, OnePageNamesItsLastEvaluatedKey) {
 TEST_F(QueryCommands, AnErrorOnALaterPageIsReported) {
   daemon_.scan = [](const v1::ScanRequest& request, v1::ScanReply* reply) {
     if (request.has_exclusive_start_key())
-      return Refusal(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "damaged");
+      return ErrorReply(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "damaged");
     return ThreeItems(request, reply);
   };
   const Outcome outcome = Call({"scan", "T"});

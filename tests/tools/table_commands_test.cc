@@ -67,7 +67,7 @@ TEST_F(TableCommands, ListsTablesOverAllPages) {
 
 TEST_F(TableCommands, AMissingTableIsExitCode3) {
   daemon_.describe_table = [](const auto&, auto*) {
-    return Refusal(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND", "no table\nof the name T");
+    return ErrorReply(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND", "no table\nof the name T");
   };
   const Outcome outcome = Call({"table", "describe", "T"});
   EXPECT_EQ(outcome.exit_code, 3);

@@ -264,7 +264,7 @@ class ITEMDB_EXPORT Client {
   friend class ClientAccess;
   explicit Client(std::shared_ptr<ClientCore> core);
 
-  // Each operation with a callback; the other two forms call it.
+  // Each operation with a callback.
   void Start(const PutItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
   void Start(const UpdateItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
   void Start(const DeleteItemRequest& request, Callback<WriteResult> callback, CallOptions options) const;
@@ -279,6 +279,12 @@ class ITEMDB_EXPORT Client {
              CallOptions options) const;
   void Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
              CallOptions options) const;
+
+  // The other two forms of every operation that has a Start.
+  template <typename Result, typename Request>
+  std::future<absl::StatusOr<Result>> StartAsync(const Request& request, CallOptions options) const;
+  template <typename Result, typename Request>
+  absl::StatusOr<Result> StartAndWait(const Request& request, CallOptions options) const;
 
   std::shared_ptr<ClientCore> core_;
 };

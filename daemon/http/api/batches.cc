@@ -81,12 +81,8 @@ void AnswerBatchGet(JsonAnswer answer, absl::StatusOr<wire::BatchGetItemReply> r
 }
 
 void ExecuteBatchGet(JsonCall call, wire::BatchGetItemRequest request) {
-  call.database.BatchGetItem(
-      std::move(request),
-      [answer = std::move(call.answer)](absl::StatusOr<wire::BatchGetItemReply> reply) mutable {
-        AnswerBatchGet(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.BatchGetItem(std::move(request), ReplyTo<AnswerBatchGet>(std::move(call.answer)),
+                             std::move(call.cancellation));
 }
 
 // ---- BatchWriteItem
@@ -140,12 +136,8 @@ void AnswerBatchWrite(JsonAnswer answer, absl::StatusOr<wire::BatchWriteItemRepl
 }
 
 void ExecuteBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
-  call.database.BatchWriteItem(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::BatchWriteItemReply> reply) mutable {
-        AnswerBatchWrite(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.BatchWriteItem(request, ReplyTo<AnswerBatchWrite>(std::move(call.answer)),
+                               std::move(call.cancellation));
 }
 
 }  // namespace

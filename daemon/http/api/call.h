@@ -69,4 +69,11 @@ void HandleOperation(JsonCall call) {
   kExecute(std::move(call), *std::move(request));
 }
 
+// A callback for the database that passes the reply on: kAnswer(answer, reply), where the reply is a
+// StatusOr.
+template <auto kAnswer>
+auto ReplyTo(JsonAnswer answer) {
+  return [answer = std::move(answer)](auto reply) mutable { kAnswer(std::move(answer), std::move(reply)); };
+}
+
 }  // namespace itemdb::http

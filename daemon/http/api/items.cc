@@ -84,12 +84,8 @@ absl::StatusOr<wire::WriteItemRequest> Counted(const JsonObject& object) {
 
 template <WriteOperation kWrite>
 void ExecuteWrite(JsonCall call, wire::WriteItemRequest request) {
-  (call.database.*kWrite)(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
-        AnswerWrite(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  (call.database.*kWrite)(request, ReplyTo<AnswerWrite>(std::move(call.answer)),
+                          std::move(call.cancellation));
 }
 
 void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
@@ -109,12 +105,7 @@ void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
 }
 
 void ExecuteGet(JsonCall call, wire::GetItemRequest request) {
-  call.database.GetItem(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::GetItemReply> reply) mutable {
-        AnswerGet(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.GetItem(request, ReplyTo<AnswerGet>(std::move(call.answer)), std::move(call.cancellation));
 }
 
 }  // namespace

@@ -58,12 +58,8 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<storage::StatementPage> pag
 void ExecuteOne(JsonCall call, wire::ExecuteStatementRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerExecute(std::move(call.answer), *std::move(refused));
-  call.database.ExecuteStatement(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<storage::StatementPage> page) mutable {
-        AnswerExecute(std::move(answer), std::move(page));
-      },
-      std::move(call.cancellation));
+  call.database.ExecuteStatement(request, ReplyTo<AnswerExecute>(std::move(call.answer)),
+                                 std::move(call.cancellation));
 }
 
 // ---- BatchExecuteStatement
@@ -105,12 +101,8 @@ void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementRe
 void ExecuteSeveral(JsonCall call, wire::BatchExecuteStatementRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerBatch(std::move(call.answer), *std::move(refused));
-  call.database.BatchExecuteStatement(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::BatchExecuteStatementReply> reply) mutable {
-        AnswerBatch(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.BatchExecuteStatement(request, ReplyTo<AnswerBatch>(std::move(call.answer)),
+                                      std::move(call.cancellation));
 }
 
 // ---- ExecuteTransaction
@@ -140,12 +132,8 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
 void ExecuteInTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
   if (auto refused = daemon::RefusedStatements(request, call.caller))
     return AnswerTransaction(std::move(call.answer), *std::move(refused));
-  call.database.ExecuteTransaction(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::ExecuteTransactionReply> reply) mutable {
-        AnswerTransaction(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.ExecuteTransaction(request, ReplyTo<AnswerTransaction>(std::move(call.answer)),
+                                   std::move(call.cancellation));
 }
 
 }  // namespace

@@ -67,12 +67,8 @@ void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteIt
 }
 
 void ExecuteTransactWrite(JsonCall call, wire::TransactWriteItemsRequest request) {
-  call.database.TransactWriteItems(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::TransactWriteItemsReply> reply) mutable {
-        AnswerTransactWrite(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.TransactWriteItems(request, ReplyTo<AnswerTransactWrite>(std::move(call.answer)),
+                                   std::move(call.cancellation));
 }
 
 // ---- TransactGetItems
@@ -105,12 +101,8 @@ void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsR
 }
 
 void ExecuteTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
-  call.database.TransactGetItems(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<wire::TransactGetItemsReply> reply) mutable {
-        AnswerTransactGet(std::move(answer), std::move(reply));
-      },
-      std::move(call.cancellation));
+  call.database.TransactGetItems(request, ReplyTo<AnswerTransactGet>(std::move(call.answer)),
+                                 std::move(call.cancellation));
 }
 
 }  // namespace

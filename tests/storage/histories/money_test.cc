@@ -66,8 +66,8 @@ class BankProcess {
   explicit BankProcess(const std::string& directory) {
     int ends[2];
     EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    lines_ = e2e::Descriptor(ends[0]);
-    e2e::Descriptor write_end(ends[1]);
+    lines_ = daemon::Descriptor(ends[0]);
+    daemon::Descriptor write_end(ends[1]);
     child_.emplace(testing::ProgramPath("bank_process"), std::vector<std::string>{directory},
                    e2e::ChildProcess::Streams{STDIN_FILENO, ends[1], STDERR_FILENO});
   }
@@ -108,7 +108,7 @@ class BankProcess {
   }
 
   std::optional<e2e::ChildProcess> child_;
-  e2e::Descriptor lines_;
+  daemon::Descriptor lines_;
   std::string text_;
   int acks_ = 0;
   uint64_t last_acknowledged_ = 0;

@@ -1,4 +1,4 @@
-#include "tests/e2e/slow_peers.h"
+#include "bench/pressure/slow_peers.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,12 +7,11 @@
 #include <chrono>
 #include <utility>
 
+#include "bench/seconds.h"
 #include "storage/base/check.h"
 
-namespace itemdb::e2e {
+namespace itemdb::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::string Frame(char type, char flags, char stream, const std::string& payload) {
   const size_t bytes = payload.size();
@@ -43,13 +42,13 @@ std::string BegunRequest() {
   return Frame(1, 4, 1, headers) + Frame(0, 0, 1, std::string("\0\0\0\x03\xe8", 5));
 }
 
-void Send(const Descriptor& socket, const std::string& bytes) {
+void Send(const daemon::Descriptor& socket, const std::string& bytes) {
   // Errors are ignored here: WasClosed finds closed connections.
   (void)send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 // Reads the received bytes and returns whether the server closed the connection.
-bool WasClosed(const Descriptor& socket) {
+bool WasClosed(const daemon::Descriptor& socket) {
   char bytes[4096];
   const ssize_t got = recv(socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
   return got == 0 || (got < 0 && errno != EAGAIN);
@@ -59,7 +58,7 @@ bool WasClosed(const Descriptor& socket) {
 
 SlowPeers::SlowPeers(uint16_t port, int count) : port_(port) {
   constexpr Kind kKinds[] = {Kind::kSilent, Kind::kIdle, Kind::kTrickling};
-  for (int i = 0; i < count; ++i) peers_.push_back({kKinds[i % 3], Descriptor()});
+  for (int i = 0; i < count; ++i) peers_.push_back({kKinds[i % 3], daemon::Descriptor()});
   for (Peer& peer : peers_) Connect(peer);
   thread_ = std::thread([this] { Run(); });
 }
@@ -70,7 +69,7 @@ SlowPeers::~SlowPeers() {
 }
 
 void SlowPeers::Connect(Peer& peer) {
-  peer.socket = Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  peer.socket = daemon::Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port_);
@@ -98,4 +97,4 @@ void SlowPeers::Run() {
   }
 }
 
-}  // namespace itemdb::e2e
+}  // namespace itemdb::bench

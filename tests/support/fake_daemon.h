@@ -1,8 +1,7 @@
 // A gRPC server whose answers a test defines.
 //
 //   FakeDaemon daemon;
-//   daemon.get_item = [](const v1::GetItemRequest& request, v1::GetItemReply* reply) { ...; return
-//   grpc::Status::OK; }; Client client = *Client::Open({.endpoint = daemon.endpoint()});
+//   daemon.get_item = [](const auto& request, v1::GetItemReply* reply) { return grpc::Status::OK; };
 #pragma once
 
 #include <functional>

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "tests/processes/child_process.h"
+#include "daemon/process/descriptor.h"
 
-namespace itemdb::e2e {
+namespace itemdb::bench {
 
 // A third of the connections sends nothing, a third sends the HTTP/2 preface and then nothing, a third sends
 // a PutItem request, one byte a second. If the server closes a connection, it is opened again.
@@ -30,7 +30,7 @@ class SlowPeers {
   enum class Kind { kSilent, kIdle, kTrickling };
   struct Peer {
     Kind kind;
-    Descriptor socket;
+    daemon::Descriptor socket;
   };
 
   void Connect(Peer& peer);
@@ -43,4 +43,4 @@ class SlowPeers {
   std::thread thread_;
 };
 
-}  // namespace itemdb::e2e
+}  // namespace itemdb::bench

@@ -1,4 +1,4 @@
-#include "tests/client/fake_daemon.h"
+#include "tests/support/fake_daemon.h"
 
 namespace itemdb {
 namespace {

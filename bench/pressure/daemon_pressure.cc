@@ -6,27 +6,24 @@
 //       Latency of GetItem without and with --count idle and slow connections, alternating.
 //
 // Databases are created in $TMPDIR, else in /var/tmp, and removed at the end.
-#include <stdlib.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <random>
 #include <thread>
 
+#include "bench/percentiles.h"
+#include "bench/pressure/slow_peers.h"
+#include "bench/report.h"
+#include "bench/scratch.h"
+#include "bench/seconds.h"
 #include "itemdb/client.h"
 #include "storage/base/check.h"
-#include "tests/e2e/slow_peers.h"
 #include "tests/processes/daemon_process.h"
-#include "tests/support/files.h"
 
-namespace itemdb::e2e {
+namespace itemdb::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Arguments {
   std::string memory = "256MiB";
@@ -41,7 +38,7 @@ constexpr char kTable[] = "pressure";
 // A started daemon with a table of partition key `id` and sort key `n`.
 class Bench {
  public:
-  explicit Bench(const std::vector<std::string>& daemon_arguments) : daemon_(directory_) {
+  explicit Bench(const std::vector<std::string>& daemon_arguments) : daemon_(scratch_.path()) {
     absl::Status started = daemon_.Start(daemon_arguments);
     if (!started.ok()) std::fprintf(stderr, "%s\n", std::string(started.message()).c_str());
     ITEMDB_CHECK(started.ok());
@@ -54,7 +51,6 @@ class Bench {
   }
   ~Bench() {
     if (daemon_.Terminate() != 0) std::fprintf(stderr, "itemd did not end well:\n%s", daemon_.log().c_str());
-    std::filesystem::remove_all(directory_);
   }
 
   Client Open() const {
@@ -65,23 +61,12 @@ class Bench {
   uint16_t port() const {
     return static_cast<uint16_t>(std::stoi(daemon_.endpoint().substr(daemon_.endpoint().rfind(':') + 1)));
   }
-  // The value of a line of /proc/PID/status, in KiB.
-  int64_t KibOf(const std::string& name) const {
-    const std::string status = testing::ReadFile("/proc/" + std::to_string(daemon_.pid()) + "/status");
-    const size_t line = status.find(name + ":");
-    return line == std::string::npos ? 0 : std::stoll(status.substr(line + name.size() + 1));
-  }
+  double rss_mib() const { return static_cast<double>(daemon_.ReadMemory().rss_kib) / kKiBPerMiB; }
+  double peak_rss_mib() const { return static_cast<double>(daemon_.ReadMemory().peak_rss_kib) / kKiBPerMiB; }
 
  private:
-  static std::string MakeDirectory() {
-    const char* parent = getenv("TMPDIR");
-    std::string path = std::string(parent == nullptr ? "/var/tmp" : parent) + "/daemon-pressure-XXXXXX";
-    ITEMDB_CHECK(mkdtemp(path.data()) != nullptr);
-    return path;
-  }
-
-  const std::string directory_ = MakeDirectory();
-  DaemonProcess daemon_;
+  Scratch scratch_ = Scratch::Make().value();
+  e2e::DaemonProcess daemon_;
 };
 
 // Text that does not compress.
@@ -94,7 +79,7 @@ std::string Noise(std::mt19937_64& random, size_t bytes) {
 
 void Memory(const Arguments& arguments) {
   Bench bench({"--memory", arguments.memory});
-  std::printf("memory %s, idle RSS %.1f MiB\n", arguments.memory.c_str(), bench.KibOf("VmRSS") / 1024.0);
+  std::printf("memory %s, idle RSS %.1f MiB\n", arguments.memory.c_str(), bench.rss_mib());
   std::atomic<bool> stop = false;
   std::atomic<int64_t> writes = 0, reads = 0, pages = 0, refused = 0, failed = 0;
   std::vector<std::thread> callers;
@@ -126,7 +111,7 @@ void Memory(const Arguments& arguments) {
   }
   for (int second = 1; second <= arguments.seconds; ++second) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    if (second % 5 == 0) std::printf("  after %2d s RSS %.1f MiB\n", second, bench.KibOf("VmRSS") / 1024.0);
+    if (second % 5 == 0) std::printf("  after %2d s RSS %.1f MiB\n", second, bench.rss_mib());
   }
   stop = true;
   for (std::thread& caller : callers) caller.join();
@@ -134,7 +119,7 @@ void Memory(const Arguments& arguments) {
       "  %d callers, %d s: %ld puts and %ld gets of 300 KB, %ld pages of 1 MiB; %ld refused, %ld failed\n",
       arguments.callers, arguments.seconds, writes.load(), reads.load(), pages.load(), refused.load(),
       failed.load());
-  std::printf("  highest RSS %.1f MiB\n", bench.KibOf("VmHWM") / 1024.0);
+  std::printf("  highest RSS %.1f MiB\n", bench.peak_rss_mib());
   absl::StatusOr<DaemonStatus> status = bench.Open().GetStatus();
   ITEMDB_CHECK(status.ok());
   const auto mib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
@@ -144,11 +129,8 @@ void Memory(const Arguments& arguments) {
               mib(status->memory.call_limit));
 }
 
-struct Latency {
-  double p50_us, p99_us, per_second;
-};
-
-Latency MeasureGets(const Bench& bench, const Arguments& arguments) {
+// Latencies in microseconds.
+Percentiles MeasureGets(const Bench& bench, const Arguments& arguments) {
   std::atomic<bool> stop = false;
   std::vector<std::vector<double>> taken(arguments.callers);
   std::vector<std::thread> callers;
@@ -158,7 +140,7 @@ Latency MeasureGets(const Bench& bench, const Arguments& arguments) {
       while (!stop) {
         const Clock::time_point start = Clock::now();
         ITEMDB_CHECK(client.GetItem({.table_name = kTable, .key = {{"id", "a"}, {"n", "1"}}}).ok());
-        taken[caller].push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+        taken[caller].push_back(SecondsSince(start) * 1e6);
       }
     });
   }
@@ -167,9 +149,7 @@ Latency MeasureGets(const Bench& bench, const Arguments& arguments) {
   for (std::thread& caller : callers) caller.join();
   std::vector<double> all;
   for (const std::vector<double>& one : taken) all.insert(all.end(), one.begin(), one.end());
-  std::sort(all.begin(), all.end());
-  return {all[all.size() / 2], all[all.size() * 99 / 100],
-          static_cast<double>(all.size()) / arguments.seconds};
+  return PercentilesOf(std::move(all));
 }
 
 void Connections(const Arguments& arguments) {
@@ -178,26 +158,27 @@ void Connections(const Arguments& arguments) {
       bench.Open().PutItem({.table_name = kTable, .item = {{"id", "a"}, {"n", "1"}, {"x", "y"}}}).ok());
   std::vector<double> ratios;
   for (int round = 0; round < arguments.rounds; ++round) {
-    const Latency without = MeasureGets(bench, arguments);
+    const Percentiles without = MeasureGets(bench, arguments);
     SlowPeers peers(bench.port(), arguments.count);
-    const Latency with = MeasureGets(bench, arguments);
+    const Percentiles with = MeasureGets(bench, arguments);
+    const auto per_second = [&](const Percentiles& gets) {
+      return static_cast<double>(gets.count) / arguments.seconds;
+    };
     std::printf(
         "round %d: without p50 %.0f us p99 %.0f us %.0f/s; with %d slow connections p50 %.0f us p99 %.0f us "
         "%.0f/s (itemd closed %ld, RSS %.1f MiB); p99 ratio %.2f\n",
-        round + 1, without.p50_us, without.p99_us, without.per_second, arguments.count, with.p50_us,
-        with.p99_us, with.per_second, peers.closed_by_server(), bench.KibOf("VmRSS") / 1024.0,
-        with.p99_us / without.p99_us);
-    ratios.push_back(with.p99_us / without.p99_us);
+        round + 1, without.p50, without.p99, per_second(without), arguments.count, with.p50, with.p99,
+        per_second(with), peers.closed_by_server(), bench.rss_mib(), with.p99 / without.p99);
+    ratios.push_back(with.p99 / without.p99);
   }
-  std::sort(ratios.begin(), ratios.end());
-  std::printf("median p99 ratio %.2f\n", ratios[ratios.size() / 2]);
+  std::printf("median p99 ratio %.2f\n", SpreadOf(ratios).median);
 }
 
 }  // namespace
-}  // namespace itemdb::e2e
+}  // namespace itemdb::bench
 
 int main(int argc, char** argv) {
-  using namespace itemdb::e2e;
+  using namespace itemdb::bench;
   Arguments arguments;
   CLI::App app("Figures about itemd under pressure");
   app.require_subcommand(1);

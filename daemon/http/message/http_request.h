@@ -21,6 +21,8 @@ struct HttpHeader {
 struct HttpHead {
   std::string_view method;
   std::string_view target;
+  // False: HTTP/1.0.
+  bool http_1_1 = true;
   // In the order sent; a name may occur more than once.
   std::vector<HttpHeader> headers;
 

@@ -1,0 +1,213 @@
+#include "daemon/http/connection/request_in_progress.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/strings/str_format.h"
+#include "daemon/http/api/errors.h"
+#include "daemon/http/message/gzip.h"
+#include "daemon/http/message/http_reply.h"
+
+namespace itemdb::http {
+namespace {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+// The head of a signed request takes about 1 KiB, with a session token several KiB.
+constexpr size_t kMaxHeadBytes = 32 << 10;
+// If a head is refused, a body up to this size is read and discarded, so that the connection can stay open.
+constexpr size_t kDiscardedBodyBytes = 64 << 10;
+// A body is in memory twice: as sent and decoded.
+constexpr size_t kCopiesOfBody = 2;
+
+}  // namespace
+
+RequestInProgress::RequestInProgress(HttpContext& context)
+    : context_(context), signatures_(context.secrets.signatures()) {
+  parser_.header_limit(kMaxHeadBytes);
+  parser_.body_limit(kMaxBodyBytes);
+}
+
+RequestInProgress::~RequestInProgress() {
+  context_.serving.memory->Release(reserved_bytes_);
+  if (cancellation_ != nullptr) context_.serving.gate.Leave();
+}
+
+RequestInProgress::Next RequestInProgress::Parse(boost::beast::flat_buffer& buffer) {
+  while (true) {
+    const bool had_head = has_head();
+    error_code error;
+    buffer.consume(parser_.put(buffer.data(), error));
+    // The parser has no limit for the line before a chunk, so it is limited here.
+    if (error == http::error::need_more && buffer.size() <= kMaxHeadBytes) return Next::kRead;
+    if (error) return RefuseMalformed(error);
+    if (!had_head) {
+      if (!AcceptHead()) return Next::kSendReply;
+      if (!parser_.is_done() && buffer.size() == 0 &&
+          boost::beast::iequals(parser_.get()[http::field::expect], "100-continue")) {
+        return Next::kSendContinue;
+      }
+    }
+    if (parser_.is_done()) return Admit();
+    if (route_.operation.has_value() && !Reserve(parser_.get().body().size())) {
+      CloseAfterReply();
+      return Next::kSendReply;
+    }
+    if (buffer.size() == 0) return Next::kRead;
+  }
+}
+
+// False: the request is refused, and its body is not read.
+bool RequestInProgress::AcceptHead() {
+  parser_.eager(true);
+  auto& message = parser_.get();
+  keep_alive_ = message.keep_alive();
+  head_.method = message.method_string();
+  head_.target = message.target();
+  head_.http_1_1 = message.version() >= 11;
+  head_.headers.reserve(static_cast<size_t>(std::distance(message.begin(), message.end())));
+  for (const auto& field : message) head_.headers.push_back({field.name_string(), field.value()});
+  if (head_.http_1_1 && !head_.Find("Host").has_value()) {
+    RefuseAndClose(400, "SerializationException", "the header Host is missing");
+    return false;
+  }
+  // With another Transfer-Encoding the end of the body cannot be known (RFC 9112, 6.3).
+  if (head_.Find("Transfer-Encoding").has_value() && !parser_.chunked()) {
+    RefuseAndClose(400, "SerializationException", "the header Transfer-Encoding must be chunked");
+    return false;
+  }
+  route_ = Route(head_, context_.handler, signatures_ != nullptr);
+  // A page whose origin is refused (403) gets no CORS headers: it must not be able to read even the error.
+  if (route_.answer.reply.http_status != 403) origin_headers_ = OriginHeaders(head_);
+  if (route_.operation.has_value()) {
+    std::optional<AuthError> refusal = ReadSignature(head_, signature_);
+    if (!refusal.has_value() && signatures_ != nullptr) {
+      refusal = signatures_->CheckHead(head_, signature_, absl::Now());
+    }
+    if (refusal.has_value()) Refuse(ErrorReply(400, refusal->exception, refusal->message));
+  }
+  const size_t body_bytes = parser_.content_length().value_or(0);
+  // Reserves memory for the first piece only, the rest as it arrives: a peer can claim any Content-Length.
+  const bool accepted = route_.operation.has_value() && Reserve(std::min(body_bytes, kBodyPieceBytes));
+  if (!accepted && (body_bytes > kDiscardedBodyBytes || parser_.chunked())) {
+    CloseAfterReply();
+    return false;
+  }
+  message.body().reserve(body_bytes + kJsonPadding);
+  return true;
+}
+
+// Reserves memory for a body of `body_bytes`. False: there is none left, and the request is refused.
+bool RequestInProgress::Reserve(size_t body_bytes) {
+  size_t wanted = kCopiesOfBody * body_bytes;
+  if (wanted <= reserved_bytes_) return true;
+  // Also reserves memory for the next piece.
+  if (!parser_.is_done()) {
+    const size_t end = parser_.content_length().value_or(body_bytes + kBodyPieceBytes);
+    wanted += std::min(end - std::min(end, body_bytes), kBodyPieceBytes);
+  }
+  if (context_.serving.memory->TryReserve(wanted - reserved_bytes_)) {
+    reserved_bytes_ = wanted;
+    return true;
+  }
+  Refuse(ErrorReply(daemon::CallsFullError(*context_.serving.memory)));
+  return false;
+}
+
+// The checks of a request that has arrived.
+RequestInProgress::Next RequestInProgress::Admit() {
+  if (!route_.operation.has_value()) return Next::kSendReply;
+  arrived_ = HttpClock::now();
+  std::string& body = parser_.get().body();
+  request_bytes_ = body.size();
+  if (!Reserve(body.size())) return Next::kSendReply;
+  if (signatures_ != nullptr) {
+    std::optional<AuthError> refusal =
+        signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
+    if (refusal.has_value()) return Refuse(ErrorReply(400, refusal->exception, refusal->message));
+  }
+  if (route_.gzip) {
+    absl::StatusOr<std::string> inflated = Gunzip(body, kMaxBodyBytes, kJsonPadding);
+    if (!inflated.ok()) {
+      const bool too_long = absl::IsResourceExhausted(inflated.status());
+      return Refuse(ErrorReply(too_long ? 413 : 400,
+                               too_long ? "RequestEntityTooLargeException" : "SerializationException",
+                               storage::MessageOf(inflated.status())));
+    }
+    body = *std::move(inflated);
+    if (!Reserve(body.size())) return Next::kSendReply;
+  }
+  if (!context_.serving.gate.TryEnter()) {
+    CloseAfterReply();
+    return Refuse(ErrorReply(daemon::StoppingError()));
+  }
+  cancellation_ = std::make_shared<storage::Cancellation>();
+  return Next::kCall;
+}
+
+RequestInProgress::Next RequestInProgress::Refuse(JsonReply reply) {
+  route_.operation.reset();
+  route_.answer = HttpAnswer();
+  route_.answer.reply = std::move(reply);
+  return Next::kSendReply;
+}
+
+RequestInProgress::Next RequestInProgress::RefuseAndClose(unsigned http_status, std::string_view exception,
+                                                          std::string_view message) {
+  CloseAfterReply();
+  return Refuse(ErrorReply(http_status, exception, message));
+}
+
+RequestInProgress::Next RequestInProgress::RefuseMalformed(error_code error) {
+  if (error == http::error::body_limit) {
+    return RefuseAndClose(413, "RequestEntityTooLargeException",
+                          absl::StrFormat("the body is longer than %d bytes", kMaxBodyBytes));
+  }
+  if (error == http::error::header_limit || error == http::error::need_more) {
+    return RefuseAndClose(431, "SerializationException",
+                          absl::StrFormat("the headers are longer than %d bytes", kMaxHeadBytes));
+  }
+  return RefuseAndClose(400, "SerializationException",
+                        absl::StrFormat("the bytes sent are not a request of HTTP/1.1: %s", error.message()));
+}
+
+void RequestInProgress::Call(absl::AnyInvocable<void(JsonReply) &&> done) {
+  std::string body = std::move(parser_.get().body());
+  body.reserve(body.size() + kJsonPadding);
+  context_.handler.Answer(*route_.operation, std::move(body), std::move(caller_), cancellation_,
+                          std::move(done));
+}
+
+void RequestInProgress::Cancel() {
+  cancellation_->Cancel();
+  CloseAfterReply();
+}
+
+void RequestInProgress::SetReply(JsonReply reply) {
+  const auto duration = HttpClock::now() - arrived_;
+  if (context_.serving.slow_log.IsSlow(duration)) {
+    context_.serving.slow_log.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
+                                   .log_fields = reply.log_fields,
+                                   .duration = duration,
+                                   .request_bytes = request_bytes_,
+                                   .reply_bytes = reply.body.size(),
+                                   .items = reply.items,
+                                   .code = reply.code});
+  }
+  context_.serving.memory->Add(reply.body.size());
+  reserved_bytes_ += reply.body.size();
+  route_.answer.reply = std::move(reply);
+}
+
+std::array<net::const_buffer, 2> RequestInProgress::EncodeReply() {
+  reply_head_ = EncodeReplyHead({.answer = route_.answer,
+                                 .origin_headers = origin_headers_,
+                                 .keep_alive = keep_alive_,
+                                 .http_1_1 = head_.http_1_1});
+  const bool has_body = head_.method != "HEAD";
+  return {net::buffer(reply_head_), has_body ? net::buffer(route_.answer.reply.body) : net::const_buffer()};
+}
+
+}  // namespace itemdb::http

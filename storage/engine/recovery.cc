@@ -1,8 +1,5 @@
 #include "storage/engine/recovery.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +10,9 @@
 #include "spdlog/spdlog.h"
 #include "storage/commit/request_tokens.h"
 #include "storage/commit/table_runs.h"
+#include "storage/engine/ballast.h"
+#include "storage/engine/last_good.h"
+#include "storage/engine/quarantine.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
@@ -26,8 +26,6 @@ namespace itemdb::storage {
 namespace {
 
 constexpr char kLockFileName[] = "LOCK";
-constexpr char kBallastFileName[] = "BALLAST";
-constexpr size_t kBallastBytes = 32 << 20;
 
 std::string NewUuid() {
   std::string uuid;
@@ -38,15 +36,6 @@ std::string NewUuid() {
 
 std::string NextCommand() {
   return "start once with --recover=last-good to keep what is readable, or restore a backup";
-}
-
-absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record) {
-  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
-  uint64_t number = 0;
-  if (std::string_view rest = decoded.has_value() ? decoded->payload : "";
-      !wire::ConsumeVarint(&rest, &number))
-    return DataLossError("the catalog record " + std::string(key) + " is damaged");
-  return number;
 }
 
 absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view key, uint64_t fallback) {
@@ -352,27 +341,40 @@ absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& directory,
-                                                       const StoreOptions& options) {
-  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options);
-  if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
-  (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
-  return Store::Open(options);
+// Keeps the files that a recovery with losses begins with; after one that was interrupted, restores them.
+absl::Status KeepFiles(const std::string& directory, const StoreOptions& options, bool interrupted,
+                       const std::string& cause) {
+  if (interrupted) {
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<Quarantine> restored,
+                            RestoreQuarantine(options.env, directory, options.path));
+    if (restored.has_value()) {
+      options.log->warn("recovery begins again with the files that were kept path=\"{}\" files={} bytes={}",
+                        restored->path, restored->files, restored->bytes);
+      return absl::OkStatus();
+    }
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const Quarantine kept,
+                          QuarantineStore(options.env, directory, options.path, cause));
+  options.log->warn("the files from before the recovery are kept path=\"{}\" files={} bytes={}", kept.path,
+                    kept.files, kept.bytes);
+  return absl::OkStatus();
 }
 
-// Opens as much of a damaged store as can be read. First try: a consistent prefix of the write-ahead log.
-// Second try: every undamaged record of it. Third try, when table files are missing: each column family as it
-// was before it needed the missing file.
-absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options) {
-  options.verify_logs = false;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  absl::StatusOr<std::shared_ptr<Store>> store = OpenWithBallast(directory, options);
-  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  store = OpenWithBallast(directory, options);
-  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
-  options.without_missing_files = true;
-  return OpenWithBallast(directory, options);
+// As MeasureChangeLog after a recovery with losses, which begins the change log anew. If it cannot be read,
+// it is emptied.
+absl::StatusOr<ChangeLogExtent> MeasureDamagedChangeLog(Recovered* recovered, spdlog::logger& log) {
+  Store& store = *recovered->start.store;
+  absl::StatusOr<ChangeLogExtent> extent = MeasureChangeLog(store, recovered->changes_start, {});
+  if (extent.ok() || !absl::IsDataLoss(extent.status())) return extent;
+  log.error("the change log is damaged and begins empty error=\"{}\"", MessageOf(extent.status()));
+  extent = ChangeLogExtent();
+  std::vector<rocksdb::LiveFileMetaData> files;
+  store.db()->GetLiveFilesMetaData(&files);
+  for (const rocksdb::LiveFileMetaData& file : files)
+    if (file.column_family_name == store.changes()->GetName())
+      extent->last = std::max(extent->last, ParseSequenceKey(file.largestkey).value_or(0));
+  ITEMDB_RETURN_IF_ERROR(store.EmptyFamily(Store::kChanges));
+  return extent;
 }
 
 }  // namespace
@@ -430,6 +432,8 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     damaged = !complete.ok();
     if (damaged) {
       options.log->warn("recovering what is readable cause=\"{}\"", MessageOf(complete));
+      ITEMDB_RETURN_IF_ERROR(
+          KeepFiles(directory, options, recovered.watermark.recovering, MessageOf(complete)));
       // After opening for writing the store may look complete. The watermark keeps the loss known, should the
       // power fail before PersistRecoveryResult.
       recovered.watermark.recovering = true;
@@ -457,8 +461,9 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     }
   }
 
-  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,
-                          MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
+  ITEMDB_ASSIGN_OR_RETURN(const ChangeLogExtent extent,
+                          damaged ? MeasureDamagedChangeLog(&recovered, *options.log)
+                                  : MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
   uint64_t last = std::max(extent.last, recovered.changes_start - 1);
   recovered.start.last_commit_time_us = extent.last_commit_time_us;
   recovered.start.next_sequence = last + 1;
@@ -476,19 +481,6 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     ITEMDB_RETURN_IF_ERROR(PersistRecoveryResult(directory, options, &recovered));
   }
   return recovered;
-}
-
-void EnsureBallast(rocksdb::Env* env, const std::string& directory) {
-  std::string path = directory + "/" + kBallastFileName;
-  uint64_t free_bytes = 0;
-  if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
-      free_bytes < 8 * kBallastBytes)
-    return;
-  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  // Reserves blocks without writing them, where the file system can.
-  (void)posix_fallocate(file, 0, kBallastBytes);
-  close(file);
 }
 
 absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::Env* env,

@@ -1,7 +1,7 @@
 #include "storage/engine/catalog_copy.h"
 
-#include "storage/keys/storage_id.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/sequence_key.h"
 #include "storage/store/store.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"

@@ -8,7 +8,6 @@
 #include "spdlog/spdlog.h"
 #include "storage/engine/ballast.h"
 #include "storage/engine/catalog_copy.h"
-#include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
 #include "storage/store/dropped_keyspace.h"
 #include "storage/store/sequence_key.h"
@@ -104,31 +103,45 @@ absl::Status RestoreCatalog(const std::string& directory, const StoreOptions& op
   return absl::OkStatus();
 }
 
-// Empties those families that cannot be read to the end and that are rebuilt, or not needed, after a
-// recovery.
+// The families that are rebuilt from the items, or not needed, after a recovery with losses.
+constexpr Store::FamilyNumber kDerivedFamilies[] = {Store::kGlobalEntries, Store::kLocalEntries,
+                                                    Store::kStats,         Store::kChanges,
+                                                    Store::kTableRuns,     Store::kRequests};
+
+// Reads a family to its end. DATA_LOSS: it is damaged.
+absl::Status CheckFamily(const Store& store, Store::FamilyNumber number) {
+  rocksdb::ReadOptions read;
+  read.total_order_seek = true;
+  read.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(read, store.family(number)));
+  it->SeekToFirst();
+  while (it->Valid() && (number != Store::kStats || IsUndamagedStatistics(*it))) it->Next();
+  const std::string what = std::string("cannot read column family ") + Store::kFamilyNames[number];
+  if (it->Valid()) return DataLossError(what + ": a record is damaged");
+  return it->status().ok() ? absl::OkStatus() : FromRocksDB(what, it->status());
+}
+
 absl::Status EmptyUnreadableFamilies(const StoreOptions& options, Store* store) {
-  for (const Store::FamilyNumber number :
-       {Store::kGlobalEntries, Store::kLocalEntries, Store::kStats, Store::kTableRuns, Store::kRequests}) {
-    rocksdb::ReadOptions read;
-    read.total_order_seek = true;
-    read.fill_cache = false;
-    rocksdb::Status status;
-    {
-      std::unique_ptr<rocksdb::Iterator> it(store->db()->NewIterator(read, store->family(number)));
-      it->SeekToFirst();
-      while (it->Valid() && (number != Store::kStats || IsUndamagedStatistics(*it))) it->Next();
-      status = it->Valid() ? rocksdb::Status::Corruption("a record is damaged") : it->status();
-    }
+  for (const Store::FamilyNumber number : kDerivedFamilies) {
+    const absl::Status status = CheckFamily(*store, number);
     if (status.ok()) continue;
-    if (!status.IsCorruption()) return FromRocksDB("cannot read the store", status);
+    if (!absl::IsDataLoss(status)) return status;
+    // The last keys of the change log and of the table runs say which sequences were given out.
+    if (number == Store::kChanges || number == Store::kTableRuns) continue;
     options.log->error("a column family is damaged and begins empty family={} error=\"{}\"",
-                       Store::kFamilyNames[number], status.ToString());
+                       Store::kFamilyNames[number], MessageOf(status));
     ITEMDB_RETURN_IF_ERROR(store->EmptyFamily(number));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status CheckDerivedFamilies(const Store& store) {
+  for (const Store::FamilyNumber number : kDerivedFamilies)
+    ITEMDB_RETURN_IF_ERROR(CheckFamily(store, number));
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory,
                                                     const StoreOptions& options) {

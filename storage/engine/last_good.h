@@ -23,4 +23,8 @@ namespace itemdb::storage {
 absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory,
                                                     const StoreOptions& options);
 
+// Reads everything that a recovery with losses can do without: index entries, size statistics, change log,
+// request tokens. DATA_LOSS: some of it is damaged.
+absl::Status CheckDerivedFamilies(const Store& store);
+
 }  // namespace itemdb::storage

@@ -89,16 +89,14 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   return engine;
 }
 
-std::shared_ptr<const Catalog> Engine::WithPatterns(const Catalog& recovered) {
-  std::vector<std::shared_ptr<const Table>> tables;
+std::shared_ptr<const Catalog> Engine::MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered) {
   for (const auto& table : recovered) {
-    auto counted = std::make_shared<Table>(*table);
     auto kept = kept_patterns_.find(table->storage_id);
-    counted->patterns = kept != kept_patterns_.end() ? std::move(kept->second) : NewPatterns();
-    tables.push_back(std::move(counted));
+    table->patterns = kept != kept_patterns_.end() ? std::move(kept->second) : NewPatterns();
   }
   kept_patterns_.clear();
-  return std::make_shared<const Catalog>(tables);
+  return std::make_shared<const Catalog>(
+      std::vector<std::shared_ptr<const Table>>(recovered.begin(), recovered.end()));
 }
 
 std::shared_ptr<Store> Engine::CloseOnMaintenanceThread(std::shared_ptr<Store> store) {
@@ -127,7 +125,7 @@ void Engine::Install(Recovered recovered) {
   recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
   low_watermark_.Reset(recovered.changes_start);
-  recovered.start.catalog = WithPatterns(*recovered.start.catalog);
+  recovered.start.catalog = MakeCatalog(recovered.tables);
   {
     MutexLock lock(mutex_);
     // A commit with an unknown outcome may have used storage ids that the catalog does not know.

@@ -130,8 +130,8 @@ class Engine {
   std::shared_ptr<Store> CloseOnMaintenanceThread(std::shared_ptr<Store> store);
   // Closes the store if its last user has released it. True when no store is open any more.
   bool CloseReleasedStore();
-  // `recovered` with access patterns for its tables: new ones, or after a reopening those from before.
-  std::shared_ptr<const Catalog> WithPatterns(const Catalog& recovered);
+  // Gives the tables access patterns: new ones, or after a reopening those from before.
+  std::shared_ptr<const Catalog> MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered);
 
   // RESOURCE_EXHAUSTED (DISK_FULL); the message begins with `what`.
   absl::Status DiskFullError(std::string_view what) const;

@@ -233,7 +233,6 @@ absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
   ITEMDB_ASSIGN_OR_RETURN(uint64_t needs_rebuild, ReadCatalogNumber(store, kNeedsRebuildKey, 0));
   recovered->needs_rebuild = needs_rebuild != 0;
 
-  std::vector<std::shared_ptr<const Table>> tables;
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.catalog()));
   for (it->Seek(kTableKeyPrefix); it->Valid() && it->key().starts_with(kTableKeyPrefix); it->Next()) {
     std::string key = it->key().ToString();
@@ -258,10 +257,9 @@ absl::Status LoadCatalog(bool damaged, Recovered* recovered) {
       if (!damaged) ITEMDB_RETURN_IF_ERROR(CheckId(*table, storage_id, recovered->next_storage_id));
       recovered->next_storage_id = std::max(recovered->next_storage_id, storage_id + 1);
     }
-    tables.push_back(std::move(table));  // In name order, like the keys.
+    recovered->tables.push_back(std::move(table));  // In name order, like the keys.
   }
   if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
-  recovered->start.catalog = std::make_shared<const Catalog>(tables);
 
   it.reset(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
   for (it->SeekToFirst(); it->Valid();) {
@@ -291,7 +289,7 @@ struct StoredIds {
 absl::StatusOr<StoredIds> FindStoredIds(const Recovered& recovered) {
   const Store& store = *recovered.start.store;
   std::set<uint64_t> named;
-  for (const auto& table : *recovered.start.catalog) {
+  for (const auto& table : recovered.tables) {
     named.insert(table->storage_id);
     for (const Index& index : table->indexes) named.insert(index.storage_id);
   }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/commit/commit_pipeline.h"
 #include "storage/engine/durability_watermark.h"
@@ -23,7 +24,10 @@ namespace itemdb::storage {
 
 // An open database before anything is served from it.
 struct Recovered {
+  // Its catalog is null: the tables need access patterns first.
   PipelineStart start;
+  // In name order. Their access patterns are null.
+  std::vector<std::shared_ptr<Table>> tables;
   DurabilityWatermark watermark;
   uint64_t next_storage_id = 1;
   // The first change record that readers may ask for.

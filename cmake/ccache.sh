@@ -8,13 +8,21 @@ shift 2
 export CCACHE_NOHASHDIR=1
 # Files that use a precompiled header are cached only with these two relaxations.
 export CCACHE_SLOPPINESS=pch_defines,time_macros
-# Clang would read a precompiled header of before while it makes it anew.
 previous=
 dependencies=
 for argument; do
   case "$previous $argument" in
+    # Clang would read a precompiled header of before while it makes it anew.
     "-o "*.pch) rm -f "$argument" ;;
     "-MF "*) dependencies=$argument ;;
+    *" -working-directory="*)
+      # ccache does not look for changes in files whose paths begin with /proc, so it must always preprocess.
+      export CCACHE_NODIRECT=1
+      # Clang compares the sizes of these files, which comments change, with those in the precompiled header.
+      export CCACHE_EXTRAFILES="$CCACHE_BASEDIR/cmake/precompiled/standard.h:$CCACHE_BASEDIR/cmake/precompiled/storage.h"
+      CCACHE_EXTRAFILES="$CCACHE_EXTRAFILES:$CCACHE_BASEDIR/cmake/precompiled/test.h"
+      CCACHE_EXTRAFILES="$CCACHE_EXTRAFILES:$CCACHE_BASEDIR/cmake/precompiled/grpc_test.h"
+      ;;
   esac
   previous=$argument
 done

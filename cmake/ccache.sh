@@ -12,17 +12,15 @@ previous=
 dependencies=
 for argument; do
   case "$previous $argument" in
-    # Clang would read a precompiled header of before while it makes it anew.
-    "-o "*.pch) rm -f "$argument" ;;
-    "-MF "*) dependencies=$argument ;;
-    *" -working-directory="*)
-      # ccache does not look for changes in files whose paths begin with /proc, so it must always preprocess.
-      export CCACHE_NODIRECT=1
-      # Clang compares the sizes of these files, which comments change, with those in the precompiled header.
-      export CCACHE_EXTRAFILES="$CCACHE_BASEDIR/cmake/precompiled/standard.h:$CCACHE_BASEDIR/cmake/precompiled/storage.h"
-      CCACHE_EXTRAFILES="$CCACHE_EXTRAFILES:$CCACHE_BASEDIR/cmake/precompiled/test.h"
-      CCACHE_EXTRAFILES="$CCACHE_EXTRAFILES:$CCACHE_BASEDIR/cmake/precompiled/grpc_test.h"
+    "-o "*.pch)
+      # Clang would read a precompiled header of before while it makes it anew. ccache would store it, which takes
+      # much space, and never use it without direct mode.
+      rm -f "$argument"
+      export CCACHE_READONLY=1
       ;;
+    "-MF "*) dependencies=$argument ;;
+    # ccache does not see changes in files whose paths begin with /proc, so it must always preprocess.
+    *" -working-directory="*) export CCACHE_NODIRECT=1 ;;
   esac
   previous=$argument
 done

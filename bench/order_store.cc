@@ -71,7 +71,8 @@ absl::StatusOr<std::unique_ptr<OrderStore>> OrderStore::Open(const std::string& 
 OrderStore::OrderStore(std::unique_ptr<storage::DirectoryLock> lock, storage::Recovered recovered)
     : lock_(std::move(lock)), ordering_(kLastWriteSlots) {
   ordering_.store = std::move(recovered.start.store);
-  ordering_.catalog = std::move(recovered.start.catalog);
+  ordering_.catalog = std::make_shared<const storage::Catalog>(
+      std::vector<std::shared_ptr<const storage::Table>>(recovered.tables.begin(), recovered.tables.end()));
   ordering_.next_sequence = recovered.start.next_sequence;
   ordering_.last_commit_time_us = recovered.start.last_commit_time_us;
   ordering_.size_statistics.Reset(recovered.start.size_statistics);

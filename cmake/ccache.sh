@@ -12,12 +12,8 @@ previous=
 dependencies=
 for argument; do
   case "$previous $argument" in
-    "-o "*.pch)
-      # Clang would read a precompiled header of before while it makes it anew. ccache would store it, which takes
-      # much space, and never use it without direct mode.
-      rm -f "$argument"
-      export CCACHE_READONLY=1
-      ;;
+    # Clang would read a precompiled header of before while it makes it anew.
+    "-o "*.pch) rm -f "$argument" ;;
     "-MF "*) dependencies=$argument ;;
     # ccache does not see changes in files whose paths begin with /proc, so it must always preprocess.
     *" -working-directory="*) export CCACHE_NODIRECT=1 ;;

@@ -2,10 +2,10 @@
 
     coverage_report.py EXPORT BUILD ROOT
 
-File names in the export are relative to the folder BUILD. Prints the lines and branches of each folder, then every branch
-of storage/keys and storage/indexes that is never taken. A condition has two branches. Branches inside the macros that return an error (ITEMDB_RETURN_IF_ERROR,
-ITEMDB_ASSIGN_OR_RETURN) or end the process (ITEMDB_CHECK) are not counted, as exception edges are not counted in
-other languages. The exit code is 1 if fewer lines are reached than the goal.
+File names in the export are relative to the folder BUILD. Prints the lines and branches of each folder, then every
+branch of storage/keys and storage/indexes that is never taken. A condition has two branches. Branches inside the
+macros that return an error (ITEMDB_RETURN_IF_ERROR, ITEMDB_ASSIGN_OR_RETURN) or end the process (ITEMDB_CHECK) are not
+counted, as exception edges are not counted in other languages. The exit code is 1 if fewer lines are reached than the goal.
 """
 
 import collections

@@ -32,8 +32,8 @@ class LowWatermark {
 
    private:
     friend class LowWatermark;
-    PinnedChanges(LowWatermark& log, uint64_t oldest_needed)
-        : watermark_(log), oldest_needed_(oldest_needed) {}
+    PinnedChanges(LowWatermark& watermark, uint64_t oldest_needed)
+        : watermark_(watermark), oldest_needed_(oldest_needed) {}
     LowWatermark& watermark_;
     const uint64_t oldest_needed_;
   };

@@ -95,7 +95,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void Abort() override {
     if (state_ < State::kAnswering) return Close();
-    cut_ = true;
+    aborted_ = true;
     if (state_ == State::kAnswering) return request_->Cancel();
     deadline_ = std::min(deadline_, After(kLastAnswer));
   }
@@ -207,7 +207,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       self->watching_ = false;
       if (error || self->state_ != State::kAnswering) return;
       if (!PeerHasEnded(self->socket().native_handle())) return;
-      if (!self->CancelIfGone()) self->AskPeer();
+      if (!self->CancelIfGone()) self->ProbePeer();
     });
   }
 
@@ -219,14 +219,14 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   // A peer that has ended its sending side may still wait for its answer. Sends 100 Continue to find out: a
   // peer that is gone answers with a reset, a peer that waits ignores it. HTTP/1.0 has no interim replies.
-  void AskPeer() {
+  void ProbePeer() {
     if (!request_->head().http_1_1) return;
     socket().async_wait(net::socket_base::wait_error, [self = Self()](error_code error) {
       if (!error && self->state_ == State::kAnswering) self->CancelIfGone();
     });
-    asking_ = true;
+    probing_ = true;
     net::async_write(stream_, net::buffer(kContinue), [self = Self()](error_code, size_t) {
-      self->asking_ = false;
+      self->probing_ = false;
       if (self->state_ == State::kWriting) self->SendReply();
     });
   }
@@ -240,11 +240,11 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void SendReply() {
     state_ = State::kWriting;
-    deadline_ = After(cut_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
-                           : context_.request_timeout);
-    if (cut_ || context_.stopping.load(std::memory_order_relaxed)) request_->CloseAfterReply();
-    // Only one write may be pending: AskPeer() calls SendReply() again when its own write is done.
-    if (asking_) return;
+    deadline_ = After(aborted_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
+                               : context_.request_timeout);
+    if (aborted_ || context_.stopping.load(std::memory_order_relaxed)) request_->CloseAfterReply();
+    // Only one write may be pending: ProbePeer() calls SendReply() again when its own write is done.
+    if (probing_) return;
     net::async_write(stream_, request_->EncodeReply(),
                      [self = Self()](error_code error, size_t) { self->OnWritten(error); });
   }
@@ -326,10 +326,10 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   boost::beast::flat_buffer buffer_;
   // The wait of WatchPeer() is pending; it may outlast its request.
   bool watching_ = false;
-  // The 100 Continue of AskPeer() is being written.
-  bool asking_ = false;
+  // The 100 Continue of ProbePeer() is being written.
+  bool probing_ = false;
   // Abort() was called: the daemon stops and its grace period is over.
-  bool cut_ = false;
+  bool aborted_ = false;
   // From the first byte of a request until its reply is written.
   std::optional<RequestInProgress> request_;
 };

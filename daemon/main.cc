@@ -6,9 +6,13 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include "absl/strings/str_join.h"
@@ -28,6 +32,34 @@ namespace itemdb::daemon {
 namespace {
 
 using Log = std::shared_ptr<spdlog::logger>;
+
+// How long a stop may write memtables to table files. At the default --memory that takes about a second.
+constexpr std::chrono::seconds kMaxFlushTime{10};
+
+// While the database opens: tells the log and systemd every few seconds that it goes on, so that systemd does
+// not end a start that takes longer than the unit's TimeoutStartSec.
+class OpeningReports {
+ public:
+  explicit OpeningReports(Log log)
+      : log_(std::move(log)), thread_([this](std::stop_token stop) { Run(stop); }) {}
+
+ private:
+  void Run(const std::stop_token& stop) {
+    constexpr std::chrono::seconds kInterval{5};
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    for (auto waited = kInterval;
+         !stopped.wait_for(lock, stop, kInterval, [&] { return stop.stop_requested(); });
+         waited += kInterval) {
+      log_->info("the database is still opening seconds={}", waited.count());
+      NotifyServiceManager("EXTEND_TIMEOUT_USEC=30000000");
+    }
+  }
+
+  const Log log_;
+  std::jthread thread_;
+};
 
 // gRPC and protobuf log to stderr in their own formats, for example when a client sends malformed bytes.
 // Their messages are only useful for debugging, so they become lines of our log at level debug.
@@ -117,7 +149,10 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   database_options.background_check_rate = options.background_check_rate;
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
-  auto database = storage::Database::Open(std::move(database_options));
+  auto database = [&] {
+    const OpeningReports reports(log);
+    return storage::Database::Open(std::move(database_options));
+  }();
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
   v1::GetStatusReply status = (*database)->GetStatus();
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
@@ -138,12 +173,18 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   int signal = signals.Wait();
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
+  const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
+  storage::Cancellation flush(std::chrono::steady_clock::now() + grace_period + kMaxFlushTime);
   signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));
+    flush.Cancel();
     (*server)->EndGracePeriod();
   });
   address_file.Remove();
-  (*server)->Stop(absl::ToChronoMilliseconds(options.shutdown_timeout));
+  (*server)->Stop(grace_period);
+  if (absl::Status flushed = (*database)->FlushBeforeStop(flush); !flushed.ok())
+    log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
+              storage::MessageOf(flushed));
   signals.Ignore();
   server->reset();
   uint64_t change_sequence = (*database)->GetStatus().change_sequence();

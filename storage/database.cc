@@ -47,6 +47,10 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options
   return std::unique_ptr<Database>(new Database(std::move(engine)));
 }
 
+absl::Status Database::FlushBeforeStop(const Cancellation& cancellation) {
+  return engine_->FlushBeforeStop(cancellation);
+}
+
 void Database::CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {
   storage::CreateTable(*engine_, std::move(request), std::move(done));
 }

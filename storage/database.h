@@ -55,6 +55,10 @@ class Database {
   // Completes every accepted write, then closes. No method may be running or be called later.
   ~Database();
 
+  // Before a planned stop: writes what only the write-ahead log has to table files, so that the next Open need
+  // not replay it. Blocks, at most until `cancellation` ends it. Data is durable with or without this call.
+  absl::Status FlushBeforeStop(const Cancellation& cancellation);
+
   // ---- tables ----
 
   // The DDL thread makes these changes one after another; each is one commit. An index that UpdateTable

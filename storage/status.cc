@@ -70,7 +70,7 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
   }
-  reply.mutable_disk()->set_free(static_cast<int64_t>(engine.FreeDiskBytes()));
+  reply.mutable_disk()->set_free(static_cast<int64_t>(engine.disk_space().FreeBytes()));
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));
 
   if (engine.is_checking()) {
@@ -85,7 +85,7 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   v1::WriteStatistics* writes = reply.mutable_writes();
   writes->set_committed(figures.committed_units);
   writes->set_commit_groups(figures.groups);
-  writes->set_refused(figures.refused_units + engine.refused_by_disk());
+  writes->set_refused(figures.refused_units + engine.disk_space().refused());
   if (figures.groups > 0) {
     writes->set_mean_commit_us(
         std::chrono::duration_cast<std::chrono::microseconds>(figures.write_time).count() / figures.groups);

@@ -145,7 +145,7 @@ absl::Status ChangeTrimmer::Trim() {
       return absl::OkStatus();
     };
     ITEMDB_RETURN_IF_ERROR(
-        CommitAndWait(engine_, move_start, {.when_disk_is_full = WhenDiskIsFull::kCommit}).status());
+        CommitAndWait(engine_, move_start, {.space = WriteSpace::kFrees}).status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
     engine_.low_watermark().FinishTrim(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);

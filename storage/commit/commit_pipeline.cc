@@ -74,6 +74,11 @@ void CommitPipeline::Start(PipelineStart start) {
   leader_ = Leader::kNone;
 }
 
+void CommitPipeline::Refuse(absl::Status reason) {
+  MutexLock lock(mutex_);
+  refusing_ = std::move(reason);
+}
+
 void CommitPipeline::Stop(absl::Status reason) {
   {
     MutexLock lock(mutex_);

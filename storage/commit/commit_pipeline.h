@@ -90,6 +90,9 @@ class CommitPipeline {
   // has completed or is just being completed by another thread. Then releases the store.
   void Stop(absl::Status reason);
 
+  // Submit returns `reason` from now on. The view stays; Stop() must follow.
+  void Refuse(absl::Status reason);
+
   // Accepts `unit`, which completes later, perhaps before this returns. Units of one caller are applied in
   // the order in which they were submitted. Thread-safe. May lead a commit group, and then blocks on its
   // RocksDB write.

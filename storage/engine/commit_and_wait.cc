@@ -38,9 +38,7 @@ absl::StatusOr<uint64_t> CommitAndWait(Engine& engine, absl::FunctionRef<absl::S
   auto unit = std::make_unique<WaitingUnit>(apply, options.size_bytes);
   std::future<WaitingUnit::Completion> future = unit->completion();
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  ITEMDB_RETURN_IF_ERROR(options.when_disk_is_full == WhenDiskIsFull::kCommit
-                             ? engine.SubmitFreeing(commit_unit, options.when_full)
-                             : engine.Submit(commit_unit, options.when_full));
+  ITEMDB_RETURN_IF_ERROR(engine.Submit(commit_unit, options.when_full, options.space));
   const WaitingUnit::Completion completion = future.get();
   if (!completion.status.ok()) return completion.status;
   return completion.change_sequence;

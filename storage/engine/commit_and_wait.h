@@ -6,18 +6,11 @@
 
 namespace itemdb::storage {
 
-// What to do when the free space is below the floor.
-enum class WhenDiskIsFull {
-  kRefuse,
-  // For commits that free space.
-  kCommit,
-};
-
 struct CommitOptions {
   // Bytes of memory that `apply` holds while it is queued; counted in the queue's bound.
   size_t size_bytes = 0;
   WhenFull when_full = WhenFull::kRefuse;
-  WhenDiskIsFull when_disk_is_full = WhenDiskIsFull::kRefuse;
+  WriteSpace space = WriteSpace::kTakes;
 };
 
 // Calls `apply` like CommitUnit::Apply, and blocks until the unit completes. Returns the last change in the

@@ -29,13 +29,11 @@ class DeleteExpiredTokens : public CommitUnit {
 }  // namespace
 
 Engine::Engine(DatabaseOptions options)
-    : options_(std::move(options)), pinned_snapshots_(options_.max_pinned_snapshot_age) {
-  env_ = rocksdb::Env::Default();
-  if (options_.file_system != nullptr) {
-    owned_env_ = rocksdb::NewCompositeEnv(options_.file_system);
-    env_ = owned_env_.get();
-  }
-}
+    : options_(std::move(options)),
+      owned_env_(options_.file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(options_.file_system)),
+      env_(owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get()),
+      disk_space_(env_, options_.data_directory, options_.free_space_floor_bytes, options_.log),
+      pinned_snapshots_(options_.max_pinned_snapshot_age) {}
 
 StoreOptions Engine::MakeStoreOptions() {
   StoreOptions store;
@@ -83,6 +81,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   engine->pipeline_ = std::make_unique<CommitPipeline>(std::move(pipeline));
   engine->io_ = std::make_unique<IoPool>(opts.io_threads, kMaxIoQueue);
   engine->ddl_thread_ = std::make_unique<IoPool>(1, kMaxDdlQueue);
+  engine->disk_space_.Update();
   engine->Install(std::move(recovered));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
@@ -163,27 +162,9 @@ absl::StatusOr<std::shared_ptr<const ReadView>> Engine::View() const {
   return view;
 }
 
-absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full) {
-  if (disk_full_.load(std::memory_order_relaxed)) {
-    ++refused_by_disk_;
-    return DiskFullError("nothing was written");
-  }
+absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full, WriteSpace space) {
+  ITEMDB_RETURN_IF_ERROR(disk_space_.CheckWrite(space));
   return pipeline_->Submit(unit, when_full);
-}
-
-absl::Status Engine::DiskFullError(std::string_view what) const {
-  return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull,
-                   std::string(what) + ": the disk has less than " +
-                       std::to_string(options_.free_space_floor_bytes) + " bytes free",
-                   1000);
-}
-
-absl::Status Engine::CheckFreeSpace() const {
-  uint64_t free_bytes = 0;
-  if (!env_->GetFreeSpace(options_.data_directory, &free_bytes).ok() ||
-      free_bytes >= options_.free_space_floor_bytes)
-    return absl::OkStatus();
-  return DiskFullError("it waits for space");
 }
 
 int64_t Engine::NowMicros() const {
@@ -191,11 +172,6 @@ int64_t Engine::NowMicros() const {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
-}
-
-uint64_t Engine::FreeDiskBytes() const {
-  uint64_t bytes = 0;
-  return env_->GetFreeSpace(options_.data_directory, &bytes).ok() ? bytes : 0;
 }
 
 uint64_t Engine::NewStorageId() {
@@ -213,9 +189,10 @@ bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
   return storage_id < opened_storage_id_;
 }
 
-void Engine::StartBackgroundWork() {
-  reclaimer_->Start();
-  EnsureBallast(env_, options_.data_directory);
+absl::Status Engine::FlushBeforeStop(const Cancellation& cancellation) {
+  ITEMDB_RETURN_IF_ERROR(disk_space_.CheckNow());
+  ITEMDB_ASSIGN_OR_RETURN(auto view, View());
+  return view->store()->FlushMemtables(cancellation);
 }
 
 void Engine::SetOnReopened(std::function<void()> call) {
@@ -268,14 +245,8 @@ void Engine::Maintain() {
   }
   std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
   (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
-  uint64_t free_bytes = 0;
-  if (env_->GetFreeSpace(options_.data_directory, &free_bytes).ok()) {
-    bool full = free_bytes < options_.free_space_floor_bytes;
-    if (full != disk_full_.exchange(full)) {
-      options_.log->warn("free space crossed the floor writes={} free_bytes={} floor_bytes={}",
-                         full ? "refused" : "accepted", free_bytes, options_.free_space_floor_bytes);
-    }
-  }
+  disk_space_.Update();
+  disk_space_.KeepBallast();
 }
 
 absl::Status Engine::AdvanceWatermark() {
@@ -289,7 +260,28 @@ absl::Status Engine::AdvanceWatermark() {
   return absl::OkStatus();
 }
 
+absl::Status Engine::CheckReopening() const {
+  const auto view = View();
+  // The store is closed already: an earlier attempt to open it failed.
+  if (!view.ok()) return absl::OkStatus();
+  return disk_space_.CheckOpening((*view)->store()->MeasureUsage().write_ahead_log);
+}
+
 void Engine::Reopen() {
+  // Until then reads go on in the view from before the failed write.
+  if (absl::Status possible = CheckReopening(); !possible.ok()) {
+    pipeline_->Refuse(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                                "nothing was written: after a failed write the database waits until it can "
+                                "write again (" +
+                                    MessageOf(possible) + ")",
+                                1000));
+    if (!std::exchange(waits_for_disk_, true)) {
+      options_.log->error("the store cannot be reopened yet; reads go on, writes are refused error=\"{}\"",
+                          MessageOf(possible));
+    }
+    return;  // MaintenanceLoop tries again, as failed_ is still set.
+  }
+  waits_for_disk_ = false;
   if (auto view = View(); view.ok()) {
     for (const auto& table : (*view)->catalog()) kept_patterns_.emplace(table->storage_id, table->patterns);
   }
@@ -303,10 +295,11 @@ void Engine::Reopen() {
     if (CloseReleasedStore()) break;
     if (!maintenance_thread_.WaitFor(kMaintenanceInterval)) return;
   }
+  disk_space_.Update();
   absl::StatusOr<Recovered> recovered =
       OpenDirectory(options_.data_directory, MakeStoreOptions(), /*recover_last_good=*/false);
   if (!recovered.ok()) {
-    options_.log->error("the store cannot be reopened yet error=\"{}\"", MessageOf(recovered.status()));
+    options_.log->error("the store could not be reopened error=\"{}\"", MessageOf(recovered.status()));
     return;  // MaintenanceLoop tries again, as failed_ is still set.
   }
   {

@@ -27,6 +27,7 @@
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
+#include "storage/engine/disk_space.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/low_watermark.h"
 #include "storage/engine/pinned_snapshot.h"
@@ -43,12 +44,10 @@ class Engine {
 
   // The current view. UNAVAILABLE while the store is being reopened. Thread-safe.
   absl::StatusOr<std::shared_ptr<const ReadView>> View() const;
-  // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor. Thread-safe.
-  absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse);
-  // As Submit, but accepted below the free-space floor too. For writes that free space.
-  absl::Status SubmitFreeing(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse) {
-    return pipeline_->Submit(unit, when_full);
-  }
+  // As CommitPipeline::Submit; also RESOURCE_EXHAUSTED (DISK_FULL) when the disk is too full (DiskSpace).
+  // Thread-safe.
+  absl::Status Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_full = WhenFull::kRefuse,
+                      WriteSpace space = WriteSpace::kTakes);
   ChangeWaiters& change_waiters() { return *change_waiters_; }
   TtlCursors& ttl_cursors() { return ttl_cursors_; }
   // The clock, in microseconds since the Unix epoch.
@@ -79,8 +78,12 @@ class Engine {
   // Whether `storage_id` was given out before the store was opened. Then an index that is being created may
   // have entries of an earlier attempt under this id.
   bool IsFromBeforeOpening(uint64_t storage_id) const;
-  // Starts the reclaimer and makes the ballast file: parts of the start for which requests need not wait.
-  void StartBackgroundWork();
+  // Starts the reclaimer: a part of the start for which requests need not wait.
+  void StartBackgroundWork() { reclaimer_->Start(); }
+
+  // Writes what is only in memory and in the write-ahead log to table files, before a planned stop. Blocks.
+  // Errors as Store::FlushMemtables; RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor.
+  absl::Status FlushBeforeStop(const Cancellation& cancellation);
   // Makes everything committed so far durable. Blocks on disk in relaxed mode; does nothing in durable mode.
   absl::Status SyncNow() { return pipeline_->SyncNow(); }
   // From now on the maintenance thread calls `call` after each reopening: the store may then hold more or
@@ -105,12 +108,7 @@ class Engine {
   PipelineStatistics pipeline_statistics() const { return pipeline_->statistics(); }
   // The size statistics of all tables and indexes, in memory. Thread-safe.
   const CurrentStatistics& size_statistics() const { return pipeline_->size_statistics(); }
-  // Writes refused below the free-space floor.
-  int64_t refused_by_disk() const { return refused_by_disk_; }
-  // Free bytes of the data directory's file system; 0 when they cannot be read.
-  uint64_t FreeDiskBytes() const;
-  // RESOURCE_EXHAUSTED (DISK_FULL): free space is below the floor now. For background work that takes space.
-  absl::Status CheckFreeSpace() const;
+  const DiskSpace& disk_space() const { return disk_space_; }
   // The oldest change that may be read; the low watermark itself also pins changes.
   uint64_t changes_start() const { return low_watermark_.oldest(); }
   LowWatermark& low_watermark() { return low_watermark_; }
@@ -133,19 +131,19 @@ class Engine {
   // Gives the tables access patterns: new ones, or after a reopening those from before.
   std::shared_ptr<const Catalog> MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered);
 
-  // RESOURCE_EXHAUSTED (DISK_FULL); the message begins with `what`.
-  absl::Status DiskFullError(std::string_view what) const;
-
   void MaintenanceLoop();
   void Maintain();
   // Makes the maintenance thread close the store and open it again.
   void Fail();
+  // Not OK: opening the store would fail, and then nothing could be read either.
+  absl::Status CheckReopening() const;
   void Reopen();
   absl::Status AdvanceWatermark();
 
   DatabaseOptions options_;
   std::unique_ptr<rocksdb::Env> owned_env_;
-  rocksdb::Env* env_ = nullptr;
+  rocksdb::Env* const env_;
+  DiskSpace disk_space_;
   std::unique_ptr<DirectoryLock> lock_;
   // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;
@@ -158,8 +156,6 @@ class Engine {
   std::unique_ptr<Reclaimer> reclaimer_;
 
   LowWatermark low_watermark_;
-  std::atomic<bool> disk_full_ = false;
-  std::atomic<int64_t> refused_by_disk_ = 0;
   std::atomic<bool> checking_ = false;
   CheckProgress check_progress_;
   bool needs_rebuild_ = false;
@@ -167,6 +163,8 @@ class Engine {
   std::string database_id_;
   // Touched only by the maintenance thread, and while that does not run.
   uint64_t watermark_sequence_ = 0;
+  // Whether a reopening waits for CheckReopening.
+  bool waits_for_disk_ = false;
   // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 

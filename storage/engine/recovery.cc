@@ -1,8 +1,5 @@
 #include "storage/engine/recovery.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +10,7 @@
 #include "spdlog/spdlog.h"
 #include "storage/commit/request_tokens.h"
 #include "storage/commit/table_runs.h"
+#include "storage/engine/ballast.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
@@ -26,8 +24,6 @@ namespace itemdb::storage {
 namespace {
 
 constexpr char kLockFileName[] = "LOCK";
-constexpr char kBallastFileName[] = "BALLAST";
-constexpr size_t kBallastBytes = 32 << 20;
 
 std::string NewUuid() {
   std::string uuid;
@@ -350,14 +346,6 @@ absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& directory,
-                                                       const StoreOptions& options) {
-  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options);
-  if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
-  (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
-  return Store::Open(options);
-}
-
 // Opens as much of a damaged store as can be read. First try: a consistent prefix of the write-ahead log.
 // Second try: every undamaged record of it. Third try, when table files are missing: each column family as it
 // was before it needed the missing file.
@@ -474,19 +462,6 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     ITEMDB_RETURN_IF_ERROR(PersistRecoveryResult(directory, options, &recovered));
   }
   return recovered;
-}
-
-void EnsureBallast(rocksdb::Env* env, const std::string& directory) {
-  std::string path = directory + "/" + kBallastFileName;
-  uint64_t free_bytes = 0;
-  if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
-      free_bytes < 8 * kBallastBytes)
-    return;
-  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  // Reserves blocks without writing them, where the file system can.
-  (void)posix_fallocate(file, 0, kBallastBytes);
-  close(file);
 }
 
 absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::Env* env,

@@ -42,10 +42,6 @@ struct Recovered {
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good);
 
-// Makes the ballast file if it is missing and at least 8 times its size is free. Ignores errors. Slow on a
-// file system that must write the bytes, so no request should wait for it.
-void EnsureBallast(rocksdb::Env* env, const std::string& directory);
-
 // Locks DIRECTORY/LOCK; makes the directory if it is missing. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE):
 // another process has the lock, or the directory is not writable.
 class DirectoryLock {

@@ -151,7 +151,7 @@ class Backfill {
     ITEMDB_ASSIGN_OR_RETURN(auto now, engine_.View());
     if (engine_.IsFailed())
       return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is reopening");
-    ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
+    ITEMDB_RETURN_IF_ERROR(engine_.disk_space().CheckNow());
     return FindBuildingIndex(now->catalog(), building_).status();
   }
 

@@ -127,7 +127,7 @@ void IndexBuilds::RunAttempt(BuildingIndex building) {
 
 absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   const auto progress = std::make_shared<BuildProgress>();
-  ITEMDB_RETURN_IF_ERROR(engine_.CheckFreeSpace());
+  ITEMDB_RETURN_IF_ERROR(engine_.disk_space().CheckNow());
   ITEMDB_RETURN_IF_ERROR(StartOrResume(*building));
   if (engine_.IsFromBeforeOpening(building->storage_id) || used_storage_ids_.contains(building->storage_id)) {
     ITEMDB_ASSIGN_OR_RETURN(*building, AssignNewStorageId(engine_, *building));

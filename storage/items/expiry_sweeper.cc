@@ -158,9 +158,11 @@ absl::StatusOr<bool> ExpirySweeper::SweepPage(SweepState& state, const KeyRange&
     expiries = Expire(page->actions, group);
     return absl::OkStatus();
   };
-  absl::Status status =
-      CommitAndWait(engine_, expire, {.size_bytes = SizeBytesOf(page->actions), .when_full = WhenFull::kWait})
-          .status();
+  absl::Status status = CommitAndWait(engine_, expire,
+                                      {.size_bytes = SizeBytesOf(page->actions),
+                                       .when_full = WhenFull::kWait,
+                                       .space = WriteSpace::kFrees})
+                            .status();
   if (!status.ok()) {
     cursors.Requeue(state.index_storage_id, *from);
     return status;

@@ -36,8 +36,10 @@ size_t ItemBytes(const Decision& decision) {
 }
 
 void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
+  const WriteSpace space = unit->space();
   std::unique_ptr<CommitUnit> commit_unit = std::move(unit);
-  if (absl::Status refused = engine.Submit(commit_unit); !refused.ok()) commit_unit->Complete(refused, 0);
+  absl::Status refused = engine.Submit(commit_unit, WhenFull::kRefuse, space);
+  if (!refused.ok()) commit_unit->Complete(refused, 0);
 }
 
 }  // namespace
@@ -199,6 +201,13 @@ absl::Status WriteUnit::CheckRecordsFit() const {
                          " for each record; at most " + std::to_string(kMaxCommitKeyBytes) + " are allowed");
   }
   return absl::OkStatus();
+}
+
+WriteSpace WriteUnit::space() const {
+  const bool deletes = std::all_of(actions_.begin(), actions_.end(), [](const PreparedAction& action) {
+    return action.kind == ActionKind::kDelete || action.kind == ActionKind::kConditionCheck;
+  });
+  return deletes ? WriteSpace::kFrees : WriteSpace::kTakes;
 }
 
 void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {

@@ -60,6 +60,8 @@ class WriteUnit : public CommitUnit {
   void SetCollectionMeter(CollectionMeter collections) { result_.collections = std::move(collections); }
 
   std::vector<PreparedAction>& actions() { return actions_; }
+  // kFrees if no action puts or updates an item.
+  WriteSpace space() const;
   size_t max_item_bytes() const { return max_item_bytes_; }
   const CancellationPtr& cancellation() const { return cancellation_; }
 

@@ -62,11 +62,14 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
     segments = ScanSegmentKeys(*view, deleted->storage_id);
   }
 
-  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, ReplaceTable(engine, table, [&](CommitGroup& group) {
-                            stream.Append(group);
-                            if (has_new_index) PutNextStorageId(engine, group);
-                            if (deleted != nullptr) DropIndexEntries(*deleted, segments, group);
-                          }));
+  const auto also = [&](CommitGroup& group) {
+    stream.Append(group);
+    if (has_new_index) PutNextStorageId(engine, group);
+    if (deleted != nullptr) DropIndexEntries(*deleted, segments, group);
+  };
+  const bool frees = deleted != nullptr && !has_new_index;
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
+                          ReplaceTable(engine, table, also, frees ? WriteSpace::kFrees : WriteSpace::kTakes));
 
   v1::UpdateTableReply reply;
   reply.set_change_sequence(change_sequence);

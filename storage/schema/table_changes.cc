@@ -95,19 +95,20 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
             table->name);
   }
   ITEMDB_ASSIGN_OR_RETURN(StreamChange stream, PrepareStream(engine, &table->definition, nullptr));
-  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence, CommitAndWait(engine, [&](CommitGroup& group) {
-                            group.DeleteCatalog(kTableKeyPrefix + table->name);
-                            for (const std::string& key : segments) group.DeleteCatalog(key);
-                            group.DropItems(*table);
-                            for (const Index& index : table->indexes) group.DropEntries(index);
-                            stream.Append(group);
-                            group.AppendChange(
-                                table->storage_id,
-                                EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
-                            // Definitions change on this thread only, so the table is still there.
-                            group.SetCatalog(group.catalog()->Without(table->name));
-                            return absl::OkStatus();
-                          }));
+  const auto remove = [&](CommitGroup& group) {
+    group.DeleteCatalog(kTableKeyPrefix + table->name);
+    for (const std::string& key : segments) group.DeleteCatalog(key);
+    group.DropItems(*table);
+    for (const Index& index : table->indexes) group.DropEntries(index);
+    stream.Append(group);
+    group.AppendChange(table->storage_id,
+                       EncodeTableChange(v1::CHANGE_KIND_DELETE_TABLE, table->definition, group));
+    // Definitions change on this thread only, so the table is still there.
+    group.SetCatalog(group.catalog()->Without(table->name));
+    return absl::OkStatus();
+  };
+  ITEMDB_ASSIGN_OR_RETURN(uint64_t change_sequence,
+                          CommitAndWait(engine, remove, {.space = WriteSpace::kFrees}));
   reply.set_change_sequence(change_sequence);
   return reply;
 }
@@ -188,8 +189,8 @@ std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescripti
 }
 
 absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Table> table,
-                                      absl::FunctionRef<void(CommitGroup&)> also) {
-  return CommitAndWait(engine, [&](CommitGroup& group) {
+                                      absl::FunctionRef<void(CommitGroup&)> also, WriteSpace space) {
+  const auto replace = [&](CommitGroup& group) {
     group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(table->definition));
     also(group);
     group.AppendChange(table->storage_id,
@@ -197,7 +198,8 @@ absl::StatusOr<uint64_t> ReplaceTable(Engine& engine, std::shared_ptr<const Tabl
     // Definitions change on this thread only, so the table is still there.
     group.SetCatalog(group.catalog()->With(table));
     return absl::OkStatus();
-  });
+  };
+  return CommitAndWait(engine, replace, {.space = space});
 }
 
 void PutNextStorageId(const Engine& engine, CommitGroup& group) {

@@ -41,7 +41,7 @@ std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescripti
 // appends. Blocks until it is durable. Returns the sequence of the change.
 absl::StatusOr<uint64_t> ReplaceTable(
     Engine& engine, std::shared_ptr<const Table> table,
-    absl::FunctionRef<void(CommitGroup&)> also = [](CommitGroup&) {});
+    absl::FunctionRef<void(CommitGroup&)> also = [](CommitGroup&) {}, WriteSpace space = WriteSpace::kTakes);
 // Stores the engine's next storage id in the catalog. Belongs into every commit that uses a new storage id.
 void PutNextStorageId(const Engine& engine, CommitGroup& group);
 // The change record of a table change; it must be the next change that is appended to `group`.

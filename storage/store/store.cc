@@ -1,7 +1,12 @@
 #include "storage/store/store.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
 
+#include "absl/strings/match.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
@@ -48,9 +53,15 @@ class FailedJobs : public rocksdb::EventListener {
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
 std::string_view ToView(const rocksdb::Slice& slice) { return std::string_view(slice.data(), slice.size()); }
 
+bool IsNoSpace(const rocksdb::Status& status) {
+  // RocksDB knows only ENOSPC. Of EDQUOT it keeps the text alone.
+  return status.IsNoSpace() ||
+         (status.IsIOError() && absl::EndsWith(status.ToString(), std::strerror(EDQUOT)));
+}
+
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status) {
   if (status.IsCorruption()) return DataLossError(what + ": " + status.ToString());
-  if (status.IsNoSpace()) {
+  if (IsNoSpace(status)) {
     return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull, what + ": " + status.ToString(),
                      1000);
   }
@@ -217,6 +228,26 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   options.verify_file_checksum = false;
   rocksdb::Status status = db_->IngestExternalFiles({ingested});
   if (!status.ok()) return FromRocksDB("cannot add files to column family " + family->GetName(), status);
+  return absl::OkStatus();
+}
+
+absl::Status Store::FlushMemtables(const Cancellation& cancellation) {
+  rocksdb::FlushOptions start;
+  start.wait = false;  // A flush that waits cannot be cancelled.
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+    rocksdb::Status status = db_->Flush(start, family);
+    if (!status.ok()) return FromRocksDB("cannot flush column family " + family->GetName(), status);
+  }
+  for (rocksdb::ColumnFamilyHandle* family : families_) {
+    uint64_t unflushed = 0;
+    while (db_->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &unflushed) &&
+           unflushed > 0) {
+      ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+      if (HasFailed()) return FromRocksDB("cannot flush", rocksdb::Status::IOError("RocksDB has stopped"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -16,6 +16,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "storage/base/cancellation.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 #include "storage/store/dropped_filter.h"
@@ -123,6 +124,10 @@ class Store {
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
 
+  // Writes all memtables to table files, so that the next opening finds an empty write-ahead log. Blocks.
+  // CANCELLED or DEADLINE_EXCEEDED: `cancellation` ended the wait; what was not written stays in the log.
+  absl::Status FlushMemtables(const Cancellation& cancellation);
+
   // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
   // behind it. Called periodically, by one thread.
   void LiftWriteStallsAfterDamage();
@@ -163,7 +168,10 @@ class Store {
 rocksdb::Slice ToSlice(std::string_view text);
 std::string_view ToView(const rocksdb::Slice& slice);
 
-// Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE
+// Whether the disk, or the disk quota, is exhausted.
+bool IsNoSpace(const rocksdb::Status& status);
+
+// Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED when IsNoSpace, UNAVAILABLE
 // otherwise.
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status);
 

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -79,6 +80,31 @@ TEST_F(ShutdownTest, ASecondSignalEndsFasterAndJustAsCleanly) {
   EXPECT_TRUE(cancelled);
   EXPECT_THAT(daemon_.log(), HasSubstr("stopping at once"));
   EXPECT_THAT(daemon_.log(), HasSubstr("stopped change_sequence=401"));
+  ASSERT_TRUE(daemon_.Start().ok());
+  ExpectCheckIsClean();
+}
+
+// Bytes of the write-ahead log, which a start replays.
+uintmax_t LogBytes(const std::string& data_directory) {
+  uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(data_directory + "/rocksdb"))
+    if (file.path().extension() == ".log") bytes += file.file_size();
+  return bytes;
+}
+
+TEST_F(ShutdownTest, LeavesNoLogToReplayUnlikeAKill) {
+  const auto put = [this](const std::string& id) {
+    Client client = OpenClient();
+    return client.PutItem({.table_name = "large", .item = {{"id", id}, {"text", std::string(100'000, 'x')}}})
+        .ok();
+  };
+  FillWithLargeItems();
+  daemon_.Kill();
+  EXPECT_GT(LogBytes(daemon_.data_directory()), 1'000'000u);
+  ASSERT_TRUE(daemon_.Start().ok());
+  ASSERT_TRUE(put("more"));
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  EXPECT_LT(LogBytes(daemon_.data_directory()), 10'000u);
   ASSERT_TRUE(daemon_.Start().ok());
   ExpectCheckIsClean();
 }

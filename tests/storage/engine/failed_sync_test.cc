@@ -77,6 +77,11 @@ class FailingDiskTest : public ::testing::Test {
   static absl::StatusOr<wire::WriteItemReply> Put(Database& database, const std::string& pk) {
     return Await<wire::WriteItemReply>([&](auto done) { database.PutItem(PutRequest(pk), std::move(done)); });
   }
+  static absl::Status Delete(Database& database, const std::string& pk) {
+    return Await<wire::WriteItemReply>(
+               [&](auto done) { database.DeleteItem(PutRequest(pk), std::move(done)); })
+        .status();
+  }
   static bool Has(Database& database, const std::string& pk) {
     wire::GetItemRequest request;
     request.set_table_name("Plain");
@@ -361,6 +366,7 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   EXPECT_EQ(ReasonOf(Put(*database, "refused").status()), kReasonDiskFull);
   EXPECT_EQ(disk_->operations(), operations);
   EXPECT_EQ(ReasonOf(CreateTable(*database, TableRequest("Refused")).status()), kReasonDiskFull);
+  EXPECT_EQ(ReasonOf(database->FlushBeforeStop(Cancellation())), kReasonDiskFull);
   EXPECT_FALSE(Has(*database, "refused"));  // Reads still work.
   EXPECT_TRUE(Has(*database, "first"));
   EXPECT_EQ(database->GetStatus().change_sequence(), sequence);
@@ -373,6 +379,96 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   });
   EXPECT_EQ(taken->change_sequence(), sequence + 1);
   EXPECT_EQ(ReadOrders(*database).last_sequence, sequence + 1);
+}
+
+TEST_F(FullDiskTest, DeletesBelowTheFloorUntilTheBallastIsUsedUp) {
+  DatabaseOptions options = Options();
+  options.free_space_floor_bytes = 100 << 20;
+  disk_->SetFreeSpace(1 << 30);
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  const std::string ballast = options.data_directory + "/BALLAST";
+  Poll("the ballast", [&] { return std::filesystem::exists(ballast); });
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Unneeded")).ok());
+  for (const char* pk : {"a", "b", "c"}) ASSERT_TRUE(Put(*database, pk).ok());
+  const auto is_refused = [&] { return ReasonOf(Put(*database, "more").status()) == kReasonDiskFull; };
+
+  disk_->SetFreeSpace(50 << 20);
+  Poll("a refusal", is_refused);
+  EXPECT_TRUE(Delete(*database, "a").ok());
+  EXPECT_FALSE(Has(*database, "a"));
+  EXPECT_TRUE(std::filesystem::exists(ballast));
+
+  disk_->SetFreeSpace(1 << 20);
+  Poll("the ballast to be given up", [&] { return !std::filesystem::exists(ballast); });
+  EXPECT_TRUE(Delete(*database, "b").ok());
+  v1::DeleteTableRequest unneeded;
+  unneeded.set_table_name("Unneeded");
+  const auto deleted =
+      Await<v1::DeleteTableReply>([&](auto done) { database->DeleteTable(unneeded, std::move(done)); });
+  EXPECT_TRUE(deleted.ok()) << deleted.status();
+
+  Poll("deletions to be refused", [&] { return ReasonOf(Delete(*database, "none")) == kReasonDiskFull; });
+  EXPECT_TRUE(is_refused());
+  EXPECT_TRUE(Has(*database, "c"));
+
+  disk_->SetFreeSpace(1 << 30);
+  Poll("a write to be taken again", [&] { return Put(*database, "more").ok(); });
+  Poll("the ballast again", [&] { return std::filesystem::exists(ballast); });
+}
+
+// A start on a full disk accepts nothing, not even in its first second.
+TEST_F(FullDiskTest, RefusesTheFirstWriteAfterAStartBelowTheFloor) {
+  DatabaseOptions options = Options();
+  ASSERT_TRUE(CreateTable(*Open(options), TableRequest("Plain")).ok());
+  options.free_space_floor_bytes = 100 << 20;
+  disk_->SetFreeSpace(50 << 20);
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  EXPECT_EQ(ReasonOf(Put(*database, "first").status()), kReasonDiskFull);
+}
+
+// Reopening would fail and leave nothing to read, so the view from before the failed write is kept.
+TEST_F(FullDiskTest, ReadsGoOnAfterAWriteThatFoundNoSpace) {
+  std::unique_ptr<Database> database = Open(Options());
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(Put(*database, "before").ok());
+  disk_->SetFreeSpace(0);
+  disk_->Inject({.operation = Operation::kAppend,
+                 .matches = IsLog,
+                 .times = 1'000'000,
+                 .status = rocksdb::IOStatus::NoSpace("injected full disk")});
+  EXPECT_FALSE(Put(*database, "without-space").ok());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  do {
+    EXPECT_TRUE(Has(*database, "before"));
+    EXPECT_EQ(Put(*database, "refused").status().code(), absl::StatusCode::kUnavailable);
+  } while (!HasFailure() && std::chrono::steady_clock::now() < end);
+
+  disk_->ClearFaults();
+  disk_->SetFreeSpace(200 << 20);
+  Poll("a write to be taken again", [&] { return Put(*database, "again").ok(); });
+  EXPECT_FALSE(Has(*database, "refused"));
+}
+
+// The same when no file can be written for another reason.
+TEST_F(FailedSyncTest, ReadsGoOnWhileNoFileCanBeWritten) {
+  std::unique_ptr<Database> database = Open(Options());
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  ASSERT_TRUE(Put(*database, "before").ok());
+  for (const Operation operation : {Operation::kAppend, Operation::kCreateFile})
+    disk_->Inject({.operation = operation, .matches = nullptr, .times = 1'000'000});
+  EXPECT_FALSE(Put(*database, "failed").ok());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  do {
+    EXPECT_TRUE(Has(*database, "before"));
+    EXPECT_EQ(Put(*database, "refused").status().code(), absl::StatusCode::kUnavailable);
+  } while (!HasFailure() && std::chrono::steady_clock::now() < end);
+  disk_->ClearFaults();
+  Poll("a write to be taken again", [&] { return Put(*database, "again").ok(); });
 }
 
 // ---- a slow disk ----

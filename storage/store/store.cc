@@ -87,6 +87,11 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
       family.prefix_extractor = NewCollectionPrefix();
       family.compaction_filter_factory = dropped_records_;
     }
+    if (i == kItems) {
+      // Every put looks its key up first, mostly in vain.
+      family.memtable_prefix_bloom_size_ratio = 0.02;
+      family.memtable_whole_key_filtering = true;
+    }
     if (i == kStats) family.compaction_filter_factory = dropped_collections_;
     descriptors.emplace_back(kFamilyNames[i], family);
   }

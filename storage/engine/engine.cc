@@ -83,6 +83,10 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   engine->ddl_thread_ = std::make_unique<IoPool>(1, kMaxDdlQueue);
   engine->disk_space_.Update();
   engine->Install(std::move(recovered));
+  // RocksDB has written what it replayed to table files. A process that is killed each second must not leave
+  // the watermark where it was.
+  if (absl::Status kept = engine->AdvanceWatermark(); !kept.ok())
+    opts.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
   return engine;

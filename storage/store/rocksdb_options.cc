@@ -116,7 +116,7 @@ class ClosedLogSync : public rocksdb::EventListener {
 constexpr size_t kMaxMemtableBytes = 32 << 20;
 
 // A start after a crash writes the log to table files, at about 90 MB/s.
-constexpr uint64_t kMaxLogBytes = 32 << 20;
+constexpr uint64_t kMaxLogBytes = 64 << 20;
 
 // Bytes that are read and cached together. Larger blocks compress better and need a smaller index.
 constexpr size_t kBlockBytes = 8 << 10;

@@ -87,6 +87,8 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
       family.prefix_extractor = NewCollectionPrefix();
       family.compaction_filter_factory = dropped_records_;
     }
+    if (i == kGlobalEntries || i == kLocalEntries)
+      family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfEntries;
     if (i == kItems) {
       // Every put looks its key up first, mostly in vain.
       family.memtable_prefix_bloom_size_ratio = 0.02;

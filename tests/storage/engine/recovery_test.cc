@@ -450,6 +450,8 @@ TEST_F(RecoveryTest, KilledProcessLosesNothing) {
   auto opened = Database::Open(Options());
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(ReadOrders(**opened).rows.size(), static_cast<size_t>(kItems));
+  // At once, not a second later: the process may be killed again before.
+  EXPECT_EQ(ReadWatermarkFile().sequence, (*opened)->GetStatus().change_sequence());
 }
 
 // ---- the directory ----

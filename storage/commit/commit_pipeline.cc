@@ -17,6 +17,10 @@ constexpr size_t kLastWriteSlots = 1 << 18;
 constexpr std::chrono::nanoseconds kGroupCommitDelayAbove = std::chrono::milliseconds(1);
 constexpr int kGroupCommitDelayDivisor = 20;
 
+// A thread that submits leads a group itself unless the last write took longer than this: it may be a network
+// thread, whose other connections would wait for the sync.
+constexpr std::chrono::nanoseconds kLeadInPlaceBelow = std::chrono::microseconds(100);
+
 absl::Status NotWritten(const absl::Status& cause) {
   return MakeError(
       absl::StatusCode::kUnavailable, kReasonUnavailable,
@@ -119,6 +123,11 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
     queue_.push_back(std::move(unit));
     if (leader_ != Leader::kNone) {
       submitted_.NotifyOne();
+      return absl::OkStatus();
+    }
+    if (last_write_duration_ > kLeadInPlaceBelow) {
+      leader_ = Leader::kHandedToWriter;
+      leader_changed_.NotifyAll();
       return absl::OkStatus();
     }
     leader_ = Leader::kLeading;

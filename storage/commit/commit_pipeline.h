@@ -12,9 +12,10 @@
 // everything that a unit decided on is durable before the unit completes, and no reader sees a change that is
 // not durable.
 //
-// Commit leader: a thread that submits while no group is in flight leads one group itself, so that a lone
-// write needs no hand-off to another thread. In all other cases the writer thread leads. The completion
-// thread completes groups of more than one unit, so that the next group need not wait for that.
+// Commit leader: a thread that submits while no group is in flight leads one group itself if writes are fast,
+// so that a lone write needs no hand-off to another thread. If the last write was slow, as syncs of most
+// disks are, and in all other cases, the writer thread leads. The completion thread completes groups of more
+// than one unit, so that the next group need not wait for that.
 //
 // After a failed RocksDB write nobody knows whether the group is on disk (it may reappear when the store is
 // opened again). Its units complete with UNKNOWN, queued units with UNAVAILABLE; Submit refuses until
@@ -95,7 +96,7 @@ class CommitPipeline {
 
   // Accepts `unit`, which completes later, perhaps before this returns. Units of one caller are applied in
   // the order in which they were submitted. Thread-safe. May lead a commit group, and then blocks on its
-  // RocksDB write.
+  // RocksDB write, if the last one was fast.
   //
   // On error `unit` stays with the caller and never completes. RESOURCE_EXHAUSTED (QUEUE_FULL): the queue is
   // full. UNAVAILABLE: the pipeline is stopped, or failed.
@@ -148,6 +149,7 @@ class CommitPipeline {
   // Touched only by the commit leader, and by Start and Stop, which act as one. Its size statistics may be
   // read by any thread.
   ApplyState state_;
+  // Also read by Submit while there is no leader.
   std::chrono::nanoseconds last_write_duration_{0};
   size_t last_group_units_ = 0;
 

@@ -475,6 +475,32 @@ TEST_F(FailedSyncTest, ReadsGoOnWhileNoFileCanBeWritten) {
 
 using SlowDiskTest = FailingDiskTest;
 
+// The thread may be a network thread, whose other connections must not wait for this sync.
+TEST_F(SlowDiskTest, AfterASlowSyncTheSubmittingThreadDoesNotWaitForTheNext) {
+  auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  gate->Shut();
+  auto slow = std::async(std::launch::async, [&] { return Put(*database, "slow"); });
+  gate->AwaitWaiting();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  gate->Open();
+  ASSERT_TRUE(slow.get().ok());
+
+  gate->Shut();
+  std::promise<absl::StatusOr<wire::WriteItemReply>> put;
+  auto submitted = std::async(std::launch::async, [&] {
+    database->PutItem(PutRequest("next"), [&](auto reply) { put.set_value(std::move(reply)); });
+  });
+  gate->AwaitWaiting();
+  EXPECT_EQ(submitted.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  gate->Open();
+  EXPECT_TRUE(put.get_future().get().ok());
+}
+
 // One put waits in its sync, and the pipeline waits with it; later writes are queued until the queue is full.
 TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
   auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);

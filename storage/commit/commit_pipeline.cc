@@ -233,6 +233,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     }
     const uint64_t group_number = state_.next_group_number;
     group.InstallState();
+    if (options_.on_synced) options_.on_synced(state_.next_sequence - 1);
     options_.change_waiters->RecordApplied(group.changes());
     Publish(group_number);
     if (options_.durable) options_.change_waiters->Notify(group.changes());

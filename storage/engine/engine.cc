@@ -71,6 +71,12 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.on_time_entries = [cursors = &engine->ttl_cursors_](const std::vector<TimeEntry>& entries) {
     cursors->Add(entries);
   };
+  engine->synced_sequence_ = SyncedSequence::Open(opts.data_directory);
+  if (engine->synced_sequence_ != nullptr && opts.durable) {
+    pipeline.on_synced = [synced = engine->synced_sequence_.get()](uint64_t sequence) {
+      synced->Store(sequence);
+    };
+  }
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     engine->Fail();

@@ -33,6 +33,7 @@
 #include "storage/engine/pinned_snapshot.h"
 #include "storage/engine/reclaimer.h"
 #include "storage/engine/recovery.h"
+#include "storage/engine/synced_sequence.h"
 
 namespace itemdb::storage {
 
@@ -148,6 +149,8 @@ class Engine {
   // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;
   TtlCursors ttl_cursors_;
+  // Null if the file cannot be made.
+  std::unique_ptr<SyncedSequence> synced_sequence_;
   std::unique_ptr<CommitPipeline> pipeline_;
   PinnedSnapshots pinned_snapshots_;
   // Stopped first, but destroyed late: other threads that still run may submit tasks.

@@ -11,6 +11,8 @@
 #include "storage/commit/request_tokens.h"
 #include "storage/commit/table_runs.h"
 #include "storage/engine/ballast.h"
+#include "storage/engine/synced_sequence.h"
+#include "storage/engine/torn_tail.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
@@ -159,18 +161,32 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
   ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent, MeasureChangeLog(**store, start, logged.runs()));
   uint64_t last = std::max(extent.last, start - 1);
   if (last < watermark.sequence) {
-    return DataLossError(
-        "committed changes are missing from " + directory + ": its log ends at change " +
-        std::to_string(last) + ", but " + directory + "/" + kWatermarkFileName + " says that change " +
-        std::to_string(watermark.sequence) +
-        " was durable (was a .log file in rocksdb/ deleted, cut or replaced by an older one?); " +
-        NextCommand());
+    return DataLossError("committed changes are missing from " + directory + ": its log ends at change " +
+                         std::to_string(last) + ", but change " + std::to_string(watermark.sequence) +
+                         " was durable, as the files WATERMARK and SYNCED there say (was a .log file in "
+                         "rocksdb/ deleted, cut or replaced by an older one?); " +
+                         NextCommand());
   }
   if (extent.first_missing != 0) {
     return DataLossError("committed changes are missing from " + directory + ": the log goes up to change " +
                          std::to_string(last) + " but change " + std::to_string(extent.first_missing) +
                          " is not in it (was a .log file in rocksdb/ deleted or cut?); " + NextCommand());
   }
+  return absl::OkStatus();
+}
+
+// As CheckNothingIsMissing. Sets options->wal_recovery_mode so that a torn tail of the log is left out.
+absl::Status CheckUpToTornTail(const std::string& directory, const DurabilityWatermark& watermark,
+                               StoreOptions* options) {
+  const absl::Status complete = CheckNothingIsMissing(directory, *options, watermark);
+  if (!absl::IsDataLoss(complete) || !IsTornTail(*options)) return complete;
+  StoreOptions up_to_damage = *options;
+  up_to_damage.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  if (!CheckNothingIsMissing(directory, up_to_damage, watermark).ok()) return complete;
+  options->log->warn(
+      "the write-ahead log ends in bytes that were never synced; they are dropped error=\"{}\"",
+      MessageOf(complete));
+  *options = std::move(up_to_damage);
   return absl::OkStatus();
 }
 
@@ -376,6 +392,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   bool has_watermark = watermark.ok() && watermark->has_value();
   if (has_watermark) {
     recovered.watermark = **watermark;
+    recovered.watermark.sequence = std::max(recovered.watermark.sequence, SyncedSequence::Read(directory));
   } else if (!has_store) {
     std::vector<std::string> entries;
     (void)env->GetChildren(directory, &entries);
@@ -410,7 +427,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
       complete = DataLossError("a recovery of " + directory + " was begun and not finished (" + directory +
                                "/" + kWatermarkFileName + " says so); " + NextCommand());
     } else {
-      complete = CheckNothingIsMissing(directory, options, recovered.watermark);
+      complete = CheckUpToTornTail(directory, recovered.watermark, &options);
     }
     if (!complete.ok() && !(recover_last_good && absl::IsDataLoss(complete))) return complete;
     damaged = !complete.ok();

@@ -1,6 +1,7 @@
 // Opens a data directory: checks that nothing is missing, recovers, and refuses a damaged directory.
 //
 //   DIRECTORY/LOCK      held while a process has the database open
+//   DIRECTORY/SYNCED    the last change that was synced (synced_sequence.h)
 //   DIRECTORY/WATERMARK   which database this is and how far it was durable (durability_watermark.h)
 //   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening
 //   DIRECTORY/rocksdb/  RocksDB's own files

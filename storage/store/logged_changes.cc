@@ -64,6 +64,7 @@ rocksdb::WalFilter::WalProcessingOption LoggedChanges::LogRecordFound(unsigned l
                                                                       const std::string&,
                                                                       const rocksdb::WriteBatch& batch,
                                                                       rocksdb::WriteBatch*, bool*) {
+  ++batches_;
   BatchReader reader(this, log_number);
   status_ = batch.Iterate(&reader);
   return status_.ok() ? WalProcessingOption::kIgnoreCurrentRecord : WalProcessingOption::kCorruptedRecord;

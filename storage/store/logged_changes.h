@@ -32,6 +32,8 @@ class LoggedChanges : public rocksdb::WalFilter {
   const rocksdb::Status& status() const { return status_; }
   // The changes in the order of the log. Some of them may also be in table files.
   const std::vector<ChangeRun>& runs() const { return runs_; }
+  // Batches that were read.
+  int64_t batches() const { return batches_; }
   // The last record under kChangesStartKey (catalog_records.h). Empty when the log has none.
   const std::string& changes_start() const { return changes_start_; }
 
@@ -47,6 +49,7 @@ class LoggedChanges : public rocksdb::WalFilter {
 
   Family changes_;
   Family catalog_;
+  int64_t batches_ = 0;
   rocksdb::Status status_;
   std::vector<ChangeRun> runs_;
   std::string changes_start_;

@@ -206,6 +206,11 @@ PowerLossReport PowerLossFileSystem::DropUnsynced(uint64_t seed) {
   return state_.DropUnsynced(random);
 }
 
+void PowerLossFileSystem::TearTails(std::function<bool(const std::string& path)> matches) {
+  storage::MutexLock lock(mutex_);
+  state_.TearTails(std::move(matches));
+}
+
 void PowerLossFileSystem::Inject(InjectedFault fault) {
   storage::MutexLock lock(mutex_);
   faults_.push_back(std::move(fault));

@@ -49,6 +49,24 @@ void Move(const std::string& from, const std::string& to) {
   ITEMDB_CHECK(!error);
 }
 
+// Replaces some sectors of the bytes [begin, end) by zeros or garbage. Returns how many.
+int TearSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt19937_64& random) {
+  constexpr uint64_t kSectorBytes = 512;
+  int torn = 0;
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t next = std::min(end, (at / kSectorBytes + 1) * kSectorBytes);
+    const uint64_t fate = random() % 4;
+    if (fate < 2) {
+      std::string bytes(next - at, '\0');
+      if (fate == 1) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+      WriteRange(path, at, bytes);
+      ++torn;
+    }
+    at = next;
+  }
+  return torn;
+}
+
 // A number in [0, last]: 0 and `last` have a probability of a third each, because recovery code fails most
 // often at these ends.
 uint64_t ChoosePrefix(uint64_t last, std::mt19937_64& random) {
@@ -233,6 +251,8 @@ void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, std
     file.size -= lost;
     Resize(path, file.size);
     report.lost_bytes += lost;
+    if (is_torn_ && is_torn_(path) && random() % 2 == 0)
+      report.torn_sectors += TearSectors(path, file.synced_bytes, file.size, random);
   }
   // The first overwrites reached the disk, the others did not. These are undone from the last to the first.
   size_t stay = ChoosePrefix(file.overwrites.size(), random);

@@ -7,6 +7,7 @@
 //
 // What becomes durable, and when:
 // - Syncing a file makes the bytes written so far durable. Any prefix of later bytes may survive.
+//   With TearTails any sector of the later bytes may instead survive, become zeros, or become garbage.
 // - After a failed sync no later sync of that file makes more bytes durable: the kernel has marked the pages
 //   clean.
 // - Overwriting, truncating or rewriting a file in place is kept or undone as a whole until it is synced.
@@ -20,6 +21,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -31,6 +33,7 @@ namespace itemdb::testing {
 // The losses of a power cut. A test checks sums over many seeds, to show that it can see losses at all.
 struct PowerLossReport {
   uint64_t lost_bytes = 0;
+  int torn_sectors = 0;
   int undone_overwrites = 0;
   int undone_entries = 0;
   // Which of the two models was chosen for directory changes.
@@ -87,6 +90,9 @@ class UnsyncedState {
   void CreateDirectory(const std::string& path);
   void DeleteDirectory(const std::string& path);
 
+  // From now on the unsynced ends of files that `matches` selects by path are torn, not only cut.
+  void TearTails(std::function<bool(const std::string& path)> matches) { is_torn_ = std::move(matches); }
+
   // Leaves in the real directory what `random` lets survive, and all of that is durable then. No file may be
   // open for writing. Aborts if the real directory does not match the records.
   PowerLossReport DropUnsynced(std::mt19937_64& random);
@@ -117,6 +123,7 @@ class UnsyncedState {
   // Removes the marked changes from the list, with the content kept for them.
   void MakeDurable(const std::vector<bool>& durable);
 
+  std::function<bool(const std::string& path)> is_torn_;
   const std::string kept_directory_;
   uint64_t kept_count_ = 0;
   // By real path, including kept content.

@@ -75,6 +75,7 @@ class Machine {
   void PowerOn() {
     disk_.reset();  // Two objects would use the same sibling directory.
     disk_ = std::make_shared<PowerLossFileSystem>(root_);
+    if (seed_ % 3 == 1) disk_->TearTails([](const std::string& path) { return path.ends_with(".log"); });
     disk_->SetFreeSpace(128 << 20);  // Too little for a ballast, which would write 32 MiB for every seed.
   }
 

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "storage/engine/durability_watermark.h"
+#include "storage/engine/synced_sequence.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/await.h"
 #include "tests/support/files.h"
@@ -422,6 +423,8 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
     SCOPED_TRACE("log of " + std::to_string(size) + " bytes, acknowledged " + std::to_string(acknowledged));
     Restore();
     ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
+    fs::remove(data_ + "/SYNCED");
+    SyncedSequence::Open(data_)->Store(watermark.sequence);
     WriteFile(data_ + "/rocksdb/" + log_name, log.substr(0, size));
     auto opened = Database::Open(Options());
     ASSERT_TRUE(opened.ok()) << opened.status();
@@ -432,6 +435,34 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
     ASSERT_TRUE(next.ok()) << next.status();
     EXPECT_EQ(next->change_sequence(), 2u + kItems);
   }
+}
+
+// WATERMARK may be a second old when the process is killed. SYNCED is not.
+TEST_F(RecoveryTest, LossOfTheLastAcknowledgedWriteIsNoticedAfterAKill) {
+  auto database = Database::Open(Options());
+  ASSERT_TRUE(database.ok()) << database.status();
+  ASSERT_TRUE(CreateTable(**database).ok());
+  for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
+  const std::string log = ReadFile(Logs(data_)[0]);
+  const std::string log_name = Logs(data_)[0].filename();
+  AwaitDefinitions(**database);
+  fs::create_directory(saved_);
+  fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
+  DurabilityWatermark watermark = ReadWatermarkFile();
+  watermark.sequence = 1;
+  const std::string synced = ReadFile(data_ + "/SYNCED");
+  database->reset();
+  for (const std::string& damaged : {log.substr(0, log.size() - 1), log.substr(0, log.size() - 1) + '\xff'}) {
+    Restore();
+    ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
+    WriteFile(data_ + "/SYNCED", synced);
+    WriteFile(data_ + "/rocksdb/" + log_name, damaged);
+    ExpectDataLoss(HasSubstr(""));
+  }
+  Restore();
+  ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
+  WriteFile(data_ + "/SYNCED", synced);
+  EXPECT_TRUE(Database::Open(Options()).ok());
 }
 
 // A copy that is made while the database is open is what kill -9 leaves: nothing is lost.

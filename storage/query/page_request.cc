@@ -343,10 +343,10 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
   }
   if (request.has_exclusive_start_key()) {
     if (page.one_collection && page.index == nullptr && page.table->sort.empty()) {
-      return ValidationError(
-          "SEM-032",
-          "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
-          "most");
+      return ValidationError("SEM-032",
+                             "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one "
+                             "partition key value "
+                             "has at most one item, so there is no second page");
     }
     ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
   }

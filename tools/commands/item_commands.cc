@@ -53,7 +53,7 @@ absl::StatusOr<Item> ReadItemToPut(const ItemPutOptions& options, Context& conte
     return UsageError("give the item either as an argument (- for standard input) or with --file");
   }
   if (options.typed && options.plain) {
-    return UsageError("--typed and --plain exclude each other: they say how the item is to be read");
+    return UsageError("give --typed or --plain, not both: each says in which form the item is");
   }
   std::string text = options.item;
   if (!options.file.empty() || options.item == "-") {

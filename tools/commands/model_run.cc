@@ -27,7 +27,7 @@ constexpr size_t kMostShown = 1'000;
 absl::StatusOr<std::vector<const ModelPattern*>> Selected(const ModelFolder& folder,
                                                           const std::vector<std::string>& names) {
   const std::string path = folder.PathOf(kPatternsFile);
-  if (folder.patterns.empty()) return UsageError("there are no patterns to run in " + path);
+  if (folder.patterns.empty()) return UsageError(path + " has no patterns to run");
   std::vector<const ModelPattern*> selected;
   std::vector<std::string> known;
   for (const ModelPattern& pattern : folder.patterns) {
@@ -51,15 +51,16 @@ absl::StatusOr<ParameterValues> Settings(const std::vector<std::string>& texts,
                                          const std::vector<const ModelPattern*>& selected) {
   ParameterValues settings;
   if (texts.empty()) return settings;
-  if (selected.size() != 1) return UsageError("--set needs the one pattern whose value it is");
+  if (selected.size() != 1)
+    return UsageError("--set needs the name of exactly one PATTERN, whose value it sets");
   const std::set<std::string> names = SettableNames(*selected.front());
   for (const std::string& text : texts) {
     absl::StatusOr<std::pair<std::string, JsonValue>> setting = ParseSetting(text);
     if (!setting.ok()) return setting.status();
     if (!names.contains(setting->first)) {
-      return UsageError(absl::StrFormat("--set: the pattern %s has no value %s; it has %s",
-                                        selected.front()->name, JsonString(setting->first),
-                                        absl::StrJoin(names, ", ")));
+      return UsageError(absl::StrFormat(
+          "--set: the pattern %s has no parameter, placeholder or key attribute %s; it has %s",
+          selected.front()->name, JsonString(setting->first), absl::StrJoin(names, ", ")));
     }
     settings.insert_or_assign(setting->first, std::move(setting->second));
   }
@@ -104,14 +105,14 @@ class Runner {
     PatternRun run{.pattern = &pattern};
     ParameterValues values;
     if (const std::vector<std::string> missing = ValuesOf(pattern, settings, &values); !missing.empty()) {
-      run.why = absl::StrFormat("no value for %s: give one in Parameters, or with --set %s=VALUE",
+      run.why = absl::StrFormat("no value for %s: give one in Parameters or with --set %s=VALUE",
                                 absl::StrJoin(missing, ", "), missing.front());
       return run;
     }
     absl::StatusOr<std::vector<Call>> calls = CallsOf(pattern, values);
     if (!calls.ok()) return calls.status();
     if (!options_.writes && std::any_of(calls->begin(), calls->end(), Writes)) {
-      run.why = "it writes: --writes runs it";
+      run.why = "it writes, and --writes was not given";
       return run;
     }
     size_t most_items = pattern.items.has_value() ? pattern.items->size() + kMostUnexpected : 0;

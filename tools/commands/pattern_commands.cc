@@ -71,7 +71,7 @@ std::string AdviceFor(const AccessPattern& pattern) {
     return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
   }
   if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
-    return absl::StrFormat("the filter throws away %d of 100 items read",
+    return absl::StrFormat("the filter discards %d of 100 items read",
                            100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
   }
   return "";

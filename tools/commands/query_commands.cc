@@ -30,10 +30,10 @@ constexpr int32_t kMaxSegments = 64;
 template <typename Request>
 absl::Status FillRequest(const PageOptions& options, Request& request) {
   if (options.limit.has_value() && options.page_size.has_value()) {
-    return UsageError("--limit and --page-size exclude each other: the first reads one page, the second all");
+    return UsageError("give --limit or --page-size, not both: --limit reads one page, --page-size all pages");
   }
   if (options.page && options.page_size.has_value()) {
-    return UsageError("--page and --page-size exclude each other: use --limit to bound one page");
+    return UsageError("give --page or --page-size, not both: --limit bounds the size of one page");
   }
   if (absl::Status status = FillRead(options, request); !status.ok()) return status;
   request.return_consumed_capacity = CapacityOf(options);

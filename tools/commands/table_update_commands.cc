@@ -93,12 +93,11 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
     }
   }
   if (options.protect && options.unprotect) {
-    return UsageError(
-        "--deletion-protection-enabled and --no-deletion-protection-enabled exclude each other");
+    return UsageError("give --deletion-protection-enabled or --no-deletion-protection-enabled, not both");
   }
   if (options.protect || options.unprotect) request.deletion_protection_enabled = options.protect;
   if (options.enable_stream && options.disable_stream) {
-    return UsageError("--stream-enabled and --no-stream-enabled exclude each other");
+    return UsageError("give --stream-enabled or --no-stream-enabled, not both");
   }
   if (options.enable_stream || options.disable_stream) request.stream_enabled = options.enable_stream;
   for (StreamViewType type : {StreamViewType::kKeysOnly, StreamViewType::kNewImage, StreamViewType::kOldImage,

@@ -124,7 +124,7 @@ class Sender {
 
   void Warn(const std::string& table_name, const ObservedRead& read) {
     if (!read.is_query) {
-      AddWarning(absl::StrFormat("it scans %s, %d items, and more as the table grows",
+      AddWarning(absl::StrFormat("a scan of %s read %d items, and reads more as the table grows",
                                  read.index_name.empty()
                                      ? "the table " + table_name
                                      : "the index " + read.index_name + " of " + table_name,

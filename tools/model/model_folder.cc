@@ -59,7 +59,7 @@ absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, 
   absl::StatusOr<TableDefinition> definition = ParseTableDefinition(*text);
   if (!definition.ok()) return InFile(path, definition.status());
   if (definition->table_name != name) {
-    return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
+    return UsageError(absl::StrFormat("%s: TableName is %s, but by its file name it must be %s", path,
                                       JsonString(definition->table_name), JsonString(name)));
   }
   if (absl::Status keys = CheckKeysAreDefined(*definition); !keys.ok()) return InFile(path, keys);
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& 
   });
   if (!reader.status().ok()) return reader.status();
   if (name != table_name) {
-    return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
+    return UsageError(absl::StrFormat("%s: TableName is %s, but by its file name it must be %s", path,
                                       JsonString(name), JsonString(table_name)));
   }
   return attribute;
@@ -155,7 +155,7 @@ class PatternReader {
     if (parameters == nullptr) return;
     for (const auto& [name, value] : parameters->members) {
       if (!name.starts_with(':') || name.size() == 1) {
-        reader.Fail(absl::StrFormat("%s: %s must begin with a colon, as placeholders do",
+        reader.Fail(absl::StrFormat("%s: the name %s must be a colon and at least one more character",
                                     reader.PathOf("Parameters"), JsonString(name)));
       }
       if (value.kind == Kind::kNull) {
@@ -164,7 +164,8 @@ class PatternReader {
       }
       absl::StatusOr<Item> item =
           ItemFromJson(JsonValue::Object().Add(name, value), ReadForm::kTyped, reader.PathOf("Parameters"));
-      if (!item.ok()) reader.Fail(std::string(item.status().message()) + ", or null without a value");
+      if (!item.ok())
+        reader.Fail(std::string(item.status().message()) + "; a parameter without a value is null");
       pattern->parameters.emplace(name, value);
     }
   }
@@ -197,8 +198,8 @@ class PatternReader {
       if (!call.ok()) return call.status();
       if (pattern.items.has_value() && OnlyCounts(*call)) {
         return UsageError(absl::StrFormat(
-            "%s: Requests[%d] has the Select COUNT, which returns no items, so there is nothing to compare "
-            "with Items: leave out one of the two",
+            "%s: Requests[%d] has Select COUNT, which returns no items to compare with Items: remove one of "
+            "the two",
             document, i));
       }
       for (const std::string& table : TablesOf(*call)) {
@@ -244,7 +245,8 @@ absl::StatusOr<std::vector<ModelPattern>> ReadPatterns(Context& context, const M
     absl::StatusOr<ModelPattern> pattern = reader.Read(json->elements[i], i);
     if (!pattern.ok()) return pattern.status();
     if (!names.insert(pattern->name).second) {
-      return UsageError(absl::StrFormat("%s: two patterns are called %s", path, JsonString(pattern->name)));
+      return UsageError(
+          absl::StrFormat("%s: two patterns have the name %s", path, JsonString(pattern->name)));
     }
     patterns.push_back(*std::move(pattern));
   }
@@ -278,7 +280,7 @@ absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string&
   }
   if (folder.tables.empty()) {
     return UsageError(
-        absl::StrFormat("the folder %s has no NAME%s, so it is no model", directory, kTableFileEnding));
+        absl::StrFormat("the folder %s is not a model: it has no file NAME%s", directory, kTableFileEnding));
   }
   for (const std::string& file : *files) {
     const bool of_items = file.ends_with(kItemsFileEnding);
@@ -288,8 +290,9 @@ absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string&
       return each.definition.table_name == name;
     });
     if (table == folder.tables.end()) {
-      return UsageError(absl::StrFormat("%s has %s of a table without a file %s%s", folder.PathOf(file),
-                                        of_items ? "items" : "the time to live", name, kTableFileEnding));
+      return UsageError(
+          absl::StrFormat("%s belongs to a table that the folder does not define: %s%s is missing",
+                          folder.PathOf(file), name, kTableFileEnding));
     }
     if (of_items) {
       auto items = ReadItems(context, folder.PathOf(file), table->definition);

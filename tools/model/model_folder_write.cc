@@ -117,8 +117,8 @@ absl::Status MakeEmptyDirectory(const std::string& directory) {
   const bool empty = !error && std::filesystem::is_empty(directory, error);
   if (error) return UsageError(absl::StrFormat("cannot make the folder %s: %s", directory, error.message()));
   if (empty) return absl::OkStatus();
-  return UsageError(
-      absl::StrFormat("the folder %s is not empty; a model is written into a new one", directory));
+  return UsageError(absl::StrFormat(
+      "the folder %s is not empty: a model is written into a new or empty folder", directory));
 }
 
 // The table's name becomes part of a file name. An invalid name, such as "../x", could lead out of the
@@ -128,8 +128,9 @@ absl::Status CheckName(const std::string& name) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
   };
   if (!name.empty() && std::all_of(name.begin(), name.end(), allowed)) return absl::OkStatus();
-  return UsageError(absl::StrFormat(
-      "a table is called %s; allowed are letters, digits, \"_\", \".\" and \"-\"", JsonString(name)));
+  return UsageError(
+      absl::StrFormat("the table name %s is not allowed; allowed are letters, digits, \"_\", \".\" and \"-\"",
+                      JsonString(name)));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct ResultWords {
 };
 constexpr ResultWords kResults[] = {{Result::kOk, "ok", "OK"},
                                     {Result::kDiffers, "DIFFERS", "DIFFERS"},
-                                    {Result::kNoAnswer, "no answer given", "NO_ANSWER"},
+                                    {Result::kNoAnswer, "not compared", "NO_ANSWER"},
                                     {Result::kNotRun, "not run", "NOT_RUN"},
                                     {Result::kFailed, "FAILED", "FAILED"}};
 

@@ -317,7 +317,7 @@ absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std:
   std::set<std::string> names;
   for (const WorkbenchTable& table : tables) {
     if (!names.insert(table.name).second) {
-      reader.Fail(absl::StrFormat("two tables are called %s", JsonString(table.name)));
+      reader.Fail(absl::StrFormat("two tables have the name %s", JsonString(table.name)));
     }
     absl::StatusOr<TableDefinition> definition = DefinitionOf(table, reader);
     if (!definition.ok()) {
@@ -331,7 +331,7 @@ absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std:
   names.clear();
   for (const ModelPattern& pattern : folder.patterns) {
     if (!names.insert(pattern.name).second) {
-      reader.Fail(absl::StrFormat("two facets or indexes are called %s", JsonString(pattern.name)));
+      reader.Fail(absl::StrFormat("two facets or indexes have the name %s", JsonString(pattern.name)));
     }
   }
   if (!reader.status().ok()) return reader.status();

@@ -55,8 +55,8 @@ std::vector<ErrorRow> PageErrors() {
          request.set_exclusive_start_key(Encode({{"pk", S("p")}}));
          return database.Query(request).status();
        },
-       "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
-       "most"},
+       "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one partition key "
+       "value has at most one item, so there is no second page"},
       {"SEM-032", Scanning([](auto* r) {
          r->set_index_name("ByA");
          r->set_exclusive_start_key(Encode({{"pk", S("p")}, {"sk", S("s")}}));

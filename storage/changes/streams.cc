@@ -99,7 +99,8 @@ absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequ
       return ValidationError("SEM-104", absl::StrCat("Invalid SequenceNumber: ", request.sequence_number,
                                                      " is not in the shard ", request.shard_id));
     }
-    if (sequence < engine.changes_start()) return ChangesTrimmedError(sequence, engine.changes_start());
+    if (sequence < engine.trim_horizon().oldest())
+      return ChangesTrimmedError(sequence, engine.trim_horizon().oldest());
     position.after_sequence = request.type == ShardIteratorType::kAtSequenceNumber ? sequence - 1 : sequence;
   } else if (request.type == ShardIteratorType::kTrimHorizon) {
     position.after_sequence = begin;
@@ -137,7 +138,7 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurableP
                                             ShardPosition position, int64_t limit) {
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream,
                           StreamOf(*log.view, {position.table_name, position.stream_label}));
-  const uint64_t oldest = engine.changes_start();
+  const uint64_t oldest = engine.trim_horizon().oldest();
   if (position.trim_horizon) position.after_sequence = std::max(position.after_sequence, oldest - 1);
   const bool closed = stream.disabled_sequence() != 0;
   // The last change that may belong to the shard.

@@ -107,7 +107,7 @@ void ChangeTrimmer::Loop() {
 absl::Status ChangeTrimmer::Trim() {
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
-  const uint64_t oldest = engine_.changes_start();
+  const uint64_t oldest = engine_.trim_horizon().oldest();
   if (log.last_sequence <= oldest) return absl::OkStatus();
   uint64_t wanted = oldest;
   if (options.change_retention > options.change_retention.zero()) {
@@ -124,12 +124,12 @@ absl::Status ChangeTrimmer::Trim() {
     std::string record;
     ITEMDB_ASSIGN_OR_RETURN(ChangeView change,
                             ReadChange(*log.view, std::min(wanted, log.last_sequence), &record));
-    wanted = engine_.low_watermark().BeginTrim(change.commit_first_sequence);
+    wanted = engine_.trim_horizon().BeginTrim(change.commit_first_sequence);
   }
   if (wanted > oldest) {
     absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});
-    // A damaged record of a stream must not stop trimming: the log would fill the disk. The stream records
-    // are then deleted by a later trimming.
+    // A damaged record of a stream must not stop trimming: the change log would fill the disk. The stream
+    // records are then deleted by a later trimming.
     if (absl::IsDataLoss(found.status())) {
       options.log->error("records of trimmed streams could not be deleted error=\"{}\"",
                          MessageOf(found.status()));
@@ -147,7 +147,7 @@ absl::Status ChangeTrimmer::Trim() {
     ITEMDB_RETURN_IF_ERROR(
         CommitAndWait(engine_, move_start, {.when_disk_is_full = WhenDiskIsFull::kCommit}).status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
-    engine_.low_watermark().FinishTrim(wanted);
+    engine_.trim_horizon().FinishTrim(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);
   }
   if (wanted == 1) return absl::OkStatus();

@@ -124,7 +124,7 @@ bool Engine::CloseReleasedStore() {
 void Engine::Install(Recovered recovered) {
   recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
-  low_watermark_.Reset(recovered.changes_start);
+  trim_horizon_.Reset(recovered.changes_start);
   recovered.start.catalog = MakeCatalog(recovered.tables);
   {
     MutexLock lock(mutex_);

@@ -28,10 +28,10 @@
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
 #include "storage/engine/io_pool.h"
-#include "storage/engine/low_watermark.h"
 #include "storage/engine/pinned_snapshot.h"
 #include "storage/engine/reclaimer.h"
 #include "storage/engine/recovery.h"
+#include "storage/engine/trim_horizon.h"
 
 namespace itemdb::storage {
 
@@ -111,9 +111,8 @@ class Engine {
   uint64_t FreeDiskBytes() const;
   // RESOURCE_EXHAUSTED (DISK_FULL): free space is below the floor now. For background work that takes space.
   absl::Status CheckFreeSpace() const;
-  // The oldest change that may be read; the low watermark itself also pins changes.
-  uint64_t changes_start() const { return low_watermark_.oldest(); }
-  LowWatermark& low_watermark() { return low_watermark_; }
+  TrimHorizon& trim_horizon() { return trim_horizon_; }
+  const TrimHorizon& trim_horizon() const { return trim_horizon_; }
   // The file system of the data directory.
   rocksdb::Env* env() const { return env_; }
   const std::string& database_id() const { return database_id_; }
@@ -157,7 +156,7 @@ class Engine {
   std::unique_ptr<IoPool> ddl_thread_;
   std::unique_ptr<Reclaimer> reclaimer_;
 
-  LowWatermark low_watermark_;
+  TrimHorizon trim_horizon_;
   std::atomic<bool> disk_full_ = false;
   std::atomic<int64_t> refused_by_disk_ = 0;
   std::atomic<bool> checking_ = false;

@@ -32,7 +32,7 @@ IndexBuilds::IndexBuilds(Engine& engine) : engine_(engine), directory_(BuildDire
   if (!state.has_value() || !view.ok() || state->database_id != engine.database_id() ||
       state->last_view_sequence > (*view)->change_sequence())
     return;
-  auto pinned = engine.low_watermark().Pin(state->first_pinned_change);
+  auto pinned = engine.trim_horizon().Pin(state->first_pinned_change);
   if (!pinned.ok()) return;
   pinned_changes_ = *std::move(pinned);
   state_ = std::move(state);
@@ -170,7 +170,7 @@ absl::Status IndexBuilds::StartOrResume(const BuildingIndex& building) {
   state.table_storage_id = building.table_storage_id;
   state.index_storage_id = building.storage_id;
   state.first_pinned_change = view->change_sequence() + 1;
-  ITEMDB_ASSIGN_OR_RETURN(pinned_changes_, engine_.low_watermark().Pin(state.first_pinned_change));
+  ITEMDB_ASSIGN_OR_RETURN(pinned_changes_, engine_.trim_horizon().Pin(state.first_pinned_change));
   state_ = std::move(state);
   return absl::OkStatus();
 }

@@ -1,13 +1,13 @@
 // Pinned changes are not trimmed.
-#include "storage/engine/low_watermark.h"
+#include "storage/engine/trim_horizon.h"
 
 #include "gtest/gtest.h"
 
 namespace itemdb::testing {
 namespace {
 
-TEST(LowWatermark, MovesUpToWhatIsPinned) {  // SEM-103
-  storage::LowWatermark log;
+TEST(TrimHorizon, MovesUpToWhatIsPinned) {  // SEM-103
+  storage::TrimHorizon log;
   auto pin = log.Pin(10);
   ASSERT_TRUE(pin.ok());
   auto later = log.Pin(20);
@@ -22,8 +22,8 @@ TEST(LowWatermark, MovesUpToWhatIsPinned) {  // SEM-103
 }
 
 // Between BeginTrim and FinishTrim no reader may pin a change that is being trimmed.
-TEST(LowWatermark, WhatIsReservedForTrimmingCannotBePinned) {  // SEM-103
-  storage::LowWatermark log;
+TEST(TrimHorizon, WhatIsReservedForTrimmingCannotBePinned) {  // SEM-103
+  storage::TrimHorizon log;
   EXPECT_EQ(log.BeginTrim(5), 5u);
   EXPECT_EQ(log.oldest(), 1u);
   absl::Status refused = log.Pin(4).status();
@@ -33,8 +33,8 @@ TEST(LowWatermark, WhatIsReservedForTrimmingCannotBePinned) {  // SEM-103
   EXPECT_TRUE(log.Pin(5).ok());
 }
 
-TEST(LowWatermark, NeverMovesBack) {  // SEM-103
-  storage::LowWatermark log;
+TEST(TrimHorizon, NeverMovesBack) {  // SEM-103
+  storage::TrimHorizon log;
   EXPECT_EQ(log.BeginTrim(9), 9u);
   log.FinishTrim(9);
   EXPECT_EQ(log.BeginTrim(3), 9u);

@@ -1,7 +1,8 @@
-// The low watermark of the change log: the oldest change that may be read.
+// The trim horizon of the change log: the oldest change that may be read.
 //
-// It is a number in the catalog. Readers obey it, even if older records are still on disk. Trimming moves it
-// forward, but never past a pinned change: an index build or a check pins the changes that it needs.
+// It is a number in the catalog, `changes_start`. Readers obey it, even if older records are still on disk.
+// Trimming moves it forward, but never past a pinned change: an index build or a check pins the changes that
+// it needs.
 #pragma once
 
 #include <atomic>
@@ -14,13 +15,13 @@
 
 namespace itemdb::storage {
 
-// OUT_OF_RANGE (CHANGES_TRIMMED): change `wanted` is no longer in the log, which begins at `oldest`.
+// OUT_OF_RANGE (CHANGES_TRIMMED): change `wanted` is no longer in the change log, which begins at `oldest`.
 absl::Status ChangesTrimmedError(uint64_t wanted, uint64_t oldest);
 
 // Thread-safe.
-class LowWatermark {
+class TrimHorizon {
  public:
-  // A pin: keeps changes from being trimmed until it is destroyed. Must not outlive the LowWatermark.
+  // A pin: keeps changes from being trimmed until it is destroyed. Must not outlive the TrimHorizon.
   class PinnedChanges {
    public:
     ~PinnedChanges();
@@ -31,26 +32,26 @@ class LowWatermark {
     uint64_t oldest_needed() const { return oldest_needed_; }
 
    private:
-    friend class LowWatermark;
-    PinnedChanges(LowWatermark& watermark, uint64_t oldest_needed)
-        : watermark_(watermark), oldest_needed_(oldest_needed) {}
-    LowWatermark& watermark_;
+    friend class TrimHorizon;
+    PinnedChanges(TrimHorizon& horizon, uint64_t oldest_needed)
+        : horizon_(horizon), oldest_needed_(oldest_needed) {}
+    TrimHorizon& horizon_;
     const uint64_t oldest_needed_;
   };
 
-  LowWatermark() = default;
-  LowWatermark(const LowWatermark&) = delete;
-  LowWatermark& operator=(const LowWatermark&) = delete;
+  TrimHorizon() = default;
+  TrimHorizon(const TrimHorizon&) = delete;
+  TrimHorizon& operator=(const TrimHorizon&) = delete;
 
   // The oldest change that may be read.
   uint64_t oldest() const { return oldest_.load(std::memory_order_acquire); }
 
   // Pins every change from `oldest_needed` on. CHANGES_TRIMMED: some of them are trimmed already.
   absl::StatusOr<std::unique_ptr<PinnedChanges>> Pin(uint64_t oldest_needed);
-  // Pins all changes that the log has now.
+  // Pins all changes that the change log has now.
   std::unique_ptr<PinnedChanges> PinAll();
 
-  // For trimming: returns the change to which the low watermark may be moved: `wanted`, or the oldest pinned
+  // For trimming: returns the change to which the trim horizon may be moved: `wanted`, or the oldest pinned
   // change if that is lower. From then on no change below it can be pinned. FinishTrim() follows once the new
   // value is durable in the catalog.
   uint64_t BeginTrim(uint64_t wanted);

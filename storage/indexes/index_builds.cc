@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -141,17 +142,10 @@ absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   used_storage_ids_.insert(building->storage_id);
   SetProgress(progress, building->storage_id);
   (void)engine_.env()->CreateDirIfMissing(directory_);
-  const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);
-  // Weak: a strong pointer would keep the store from being reopened.
-  std::weak_ptr<Store> store;
-  if (auto view = engine_.View(); view.ok()) {
-    (*view)->store()->TakeFromCache(bytes);
-    store = (*view)->store();
-  }
-  const absl::Status status =
-      BackfillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
-  if (auto held = store.lock(); held != nullptr) held->TakeFromCache(-bytes);
-  return status;
+  std::optional<CacheReservation> memory_for_sorting;
+  if (auto view = engine_.View(); view.ok())
+    memory_for_sorting.emplace((*view)->store(), engine_.options().index_build_bytes);
+  return BackfillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
 }
 
 absl::Status IndexBuilds::StartOrResume(const BuildingIndex& building) {

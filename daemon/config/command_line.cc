@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "absl/strings/str_format.h"
+#include "common/nearest.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/process/version.h"
 
@@ -73,7 +74,8 @@ absl::Status Unknown(const std::string& argument) {
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
   std::string flag = argument.substr(0, argument.find('='));
-  return storage::ValidationError(absl::StrFormat("%s is not a flag%s", flag, DidYouMean(flag, names)));
+  return storage::ValidationError(
+      absl::StrFormat("%s is not a flag%s", flag, common::DidYouMean(flag, names)));
 }
 
 }  // namespace

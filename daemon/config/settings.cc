@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "common/nearest.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/setting_values.h"
 
@@ -339,7 +340,7 @@ absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std:
                                 [&](const Setting& known) { return known.variable() == name; });
     if (setting == settings.end()) {
       return storage::ValidationError(absl::StrFormat("the environment variable %s is not a setting%s", name,
-                                                      DidYouMean(name, NamesOf(&Setting::variable))));
+                                                      common::DidYouMean(name, NamesOf(&Setting::variable))));
     }
     std::string text = equals == std::string::npos ? "" : entry.substr(equals + 1);
     SettingValue value{&*setting, {text}, "environment " + name, name};

@@ -312,18 +312,18 @@ TEST_F(OptionsTest, EveryKeyRefusesAValueOfAnotherType) {
 }
 
 TEST_F(OptionsTest, NamesTheNearestMatch) {
-  ExpectUsage(Parse({"--data-dri", "/d"}), {"--data-dri is not a flag (did you mean --data-dir?)"});
-  ExpectUsage(Parse({"--data_dir=/d"}), {"--data_dir is not a flag (did you mean --data-dir?)"});
-  ExpectUsage(Parse({"--check-conf"}), {"(did you mean --check-config?)"});
+  ExpectUsage(Parse({"--data-dri", "/d"}), {"--data-dri is not a flag; did you mean \"--data-dir\"?"});
+  ExpectUsage(Parse({"--data_dir=/d"}), {"--data_dir is not a flag; did you mean \"--data-dir\"?"});
+  ExpectUsage(Parse({"--check-conf"}), {"did you mean \"--check-config\"?"});
   ExpectUsage(Parse({"--data-dir", "/d", "--colour"}), {"--colour is not a flag\n"});
   ExpectUsage(Parse({"--data-dir", "/d", "stray"}), {"stray is not a flag"});
   WriteConfig("\n\nlog_levl = 'info'\n");
-  ExpectUsage(Parse({}), {config_file() + ":3: log_levl is not a setting (did you mean log-level?)"});
+  ExpectUsage(Parse({}), {config_file() + ":3: log_levl is not a setting; did you mean \"log-level\"?"});
   WriteConfig("[tls]\ncert = 'x'\n");
   ExpectUsage(Parse({}), {config_file() + ":1: table tls is not a setting"});
   WriteConfig("");
   sources_.environment = {"ITEMD_LOGLEVEL=debug"};
-  ExpectUsage(Parse({}), {"ITEMD_LOGLEVEL is not a setting (did you mean ITEMD_LOG_LEVEL?)"});
+  ExpectUsage(Parse({}), {"ITEMD_LOGLEVEL is not a setting; did you mean \"ITEMD_LOG_LEVEL\"?"});
 }
 
 TEST_F(OptionsTest, RefusesWhatIsNotTomlNamingTheLine) {
@@ -352,7 +352,8 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
   const Row rows[] = {
       {{}, "the directory of the database is missing: give --data-dir"},
       {{"--listen", "localhost:9", "--listen", "127.0.0.1:9"}, "--listen: 127.0.0.1:9 is given twice"},
-      {{"--listen", "0.0.0.0:9"}, "--listen: other machines can reach 0.0.0.0:9, so it needs --tls-cert"},
+      {{"--listen", "0.0.0.0:9"},
+       "--listen: other machines can reach 0.0.0.0:9, so it needs TLS (--tls-cert"},
       {{"--listen", "[::]:9"}, "--listen: other machines can reach [::]:9"},
       {{"--http-listen", "0.0.0.0:9"},
        "--http-listen: other machines can reach 0.0.0.0:9, so it needs --tls-cert, --tls-key, "

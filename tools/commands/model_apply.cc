@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
@@ -100,8 +101,7 @@ absl::Status AddIndex(Context& context, const Client& client, const TableDefinit
         request.attribute_definitions.push_back(attribute);
     }
   }
-  absl::StatusOr<TableResult> created = client.UpdateTable(request, context.Call());
-  if (!created.ok()) return created.status();
+  ITEMDB_ASSIGN_OR_RETURN(TableResult created, client.UpdateTable(request, context.Call()));
   return AwaitIndex(context, client, table.table_name, index.index_name).status();
 }
 
@@ -114,16 +114,15 @@ absl::Status PutItems(Context& context, const Client& client, const ModelFolder&
   BulkWriter writer(client, {.call = context.Call()});
   for (const ModelItem& item : table.items) {
     if (context.session().interrupted()) return absl::CancelledError("interrupted");
-    if (absl::Status status = writer.Put(name, item.item); !status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(writer.Put(name, item.item));
     progress.Add(1);
   }
-  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
-  if (!result.ok()) return result.status();
-  if (result->rejected.empty()) return absl::OkStatus();
-  const RejectedWrite& first = result->rejected.front();
+  ITEMDB_ASSIGN_OR_RETURN(const BulkWriteResult result, writer.Finish());
+  if (result.rejected.empty()) return absl::OkStatus();
+  const RejectedWrite& first = result.rejected.front();
   return ToolError(ExitCode::kRefused,
                    absl::StrFormat("%d of %d items were refused, the first of them in %s line %d: %s",
-                                   result->rejected.size(), table.items.size(),
+                                   result.rejected.size(), table.items.size(),
                                    folder.PathOf(absl::StrCat(name, kItemsFileEnding)),
                                    table.items[first.position].line, first.message));
 }
@@ -140,20 +139,17 @@ absl::Status Reworded(const absl::Status& status, Reword reword) {
 absl::Status Execute(Context& context, const Client& client, const ModelFolder& folder,
                      const TablePlan& plan) {
   if (plan.deletes) {
-    absl::StatusOr<TableResult> deleted = client.DeleteTable(plan.table_name(), context.Call());
-    if (!deleted.ok()) return deleted.status();
+    ITEMDB_ASSIGN_OR_RETURN(TableResult deleted, client.DeleteTable(plan.table_name(), context.Call()));
   }
   if (plan.creates) {
-    absl::StatusOr<TableResult> created = client.CreateTable(plan.table->model->definition, context.Call());
-    if (!created.ok()) return created.status();
+    ITEMDB_ASSIGN_OR_RETURN(TableResult created,
+                            client.CreateTable(plan.table->model->definition, context.Call()));
   }
   for (const std::string& index : plan.awaited_indexes) {
-    absl::StatusOr<TableDescription> created = AwaitIndex(context, client, plan.table_name(), index);
-    if (!created.ok()) return created.status();
+    ITEMDB_ASSIGN_OR_RETURN(TableDescription created, AwaitIndex(context, client, plan.table_name(), index));
   }
   for (const GlobalSecondaryIndex& index : plan.indexes) {
-    absl::Status added = AddIndex(context, client, plan.table->model->definition, index);
-    if (!added.ok()) return added;
+    ITEMDB_RETURN_IF_ERROR(AddIndex(context, client, plan.table->model->definition, index));
   }
   if (plan.creates && !plan.table->model->time_to_live.empty()) {
     absl::StatusOr<UpdateTimeToLiveResult> enabled = client.UpdateTimeToLive(
@@ -192,31 +188,20 @@ void Print(Context& context, const std::vector<TablePlan>& plans) {
   JsonValue all = JsonValue::Array();
   for (const TablePlan& plan : plans) {
     std::vector<std::string> indexes;
-    JsonValue added = JsonValue::Array();
-    for (const GlobalSecondaryIndex& index : plan.indexes) {
-      indexes.push_back(index.index_name);
-      added.elements.push_back(JsonValue::String(index.index_name));
-    }
+    for (const GlobalSecondaryIndex& index : plan.indexes) indexes.push_back(index.index_name);
     std::vector<std::string> left;
-    JsonValue differences = JsonValue::Array();
-    for (const TableDifference* difference : plan.left) {
-      left.push_back(TextOf(*difference));
-      differences.elements.push_back(JsonValue::String(left.back()));
-    }
+    for (const TableDifference* difference : plan.left) left.push_back(TextOf(*difference));
     text.AddRow({plan.table_name(), std::string(plan.Action()), absl::StrJoin(indexes, ", "),
                  absl::StrCat(plan.ItemCount()), absl::StrJoin(left, "; ")});
     all.elements.push_back(JsonValue::Object()
-                               .Add("TableName", JsonValue::String(plan.table_name()))
-                               .Add("Action", JsonValue::String(std::string(plan.Action())))
-                               .Add("IndexesAdded", std::move(added))
-                               .Add("ItemsPut", JsonValue::Number(plan.ItemCount()))
-                               .Add("StillDiffers", std::move(differences)));
+                               .Add("TableName", plan.table_name())
+                               .Add("Action", plan.Action())
+                               .Add("IndexesAdded", indexes)
+                               .Add("ItemsPut", plan.ItemCount())
+                               .Add("StillDiffers", left));
   }
   if (context.format() == OutputFormat::kTable) return context.Print(text);
-  if (context.format() == OutputFormat::kJson) {
-    return PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
-  }
-  for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
+  context.PrintList("Tables", std::move(all));
 }
 
 // FAILED_PRECONDITION: differences are left.
@@ -236,32 +221,27 @@ absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
   if (options.only_tables && options.items) {
     return UsageError("give --only-tables or --items, not both");
   }
-  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
-  if (!tables.ok()) return tables.status();
-  absl::StatusOr<std::vector<TablePlan>> plans = Plan(*tables, options);
-  if (!plans.ok()) return plans.status();
-  if (!options.only_tables) HintAtMissingItems(context, *plans);
+  ITEMDB_ASSIGN_OR_RETURN(ModelFolder folder, ReadModelFolder(context, options.directory));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<LiveTable> tables, LiveTablesOf(context, client, folder));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, Plan(tables, options));
+  if (!options.only_tables) HintAtMissingItems(context, plans);
   if (options.confirm.dry_run) {
     context.err() << "dry run: this is what would be done\n";
-    Print(context, *plans);
-    return Outcome(*plans);
+    Print(context, plans);
+    return Outcome(plans);
   }
-  if (const std::string deletion = DeletionText(*plans); !deletion.empty()) {
-    absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deletion, Unattended::kRefuse);
-    if (!go_on.ok()) return go_on.status();
+  if (const std::string deletion = DeletionText(plans); !deletion.empty()) {
+    ITEMDB_RETURN_IF_ERROR(Confirm(context, options.confirm, deletion, Unattended::kRefuse).status());
   }
-  for (const TablePlan& plan : *plans) {
-    absl::Status done = Execute(context, *client, *folder, plan);
+  for (const TablePlan& plan : plans) {
+    absl::Status done = Execute(context, client, folder, plan);
     if (done.ok()) continue;
     return Reworded(
         done, [&](const std::string& message) { return absl::StrCat(plan.table_name(), ": ", message); });
   }
-  Print(context, *plans);
-  return Outcome(*plans);
+  Print(context, plans);
+  return Outcome(plans);
 }
 
 }  // namespace itemdb::tools

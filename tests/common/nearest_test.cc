@@ -1,8 +1,8 @@
-#include "tools/base/nearest.h"
+#include "common/nearest.h"
 
 #include <gtest/gtest.h>
 
-namespace itemdb::tools {
+namespace itemdb::common {
 namespace {
 
 TEST(Nearest, FindsMistypedNames) {
@@ -21,6 +21,8 @@ TEST(Nearest, FindsMistypedNames) {
       {"x", {"y"}, ""},
       {"", {"y"}, ""},
       {"jsn", {"json", "jsonl"}, "json"},
+      {"log_level", {"log-format", "log-level"}, "log-level"},
+      {"cert", {"memory", "tls-cert"}, "tls-cert"},  // The end of the candidate.
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.text);
@@ -35,4 +37,4 @@ TEST(Nearest, IsPutAfterAMessage) {
 }
 
 }  // namespace
-}  // namespace itemdb::tools
+}  // namespace itemdb::common

@@ -105,12 +105,12 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
   }
   if (head.method == "OPTIONS") return Preflight(head);
   if (head.path() != "/") {
-    return NotFound(absl::StrFormat("there is nothing at the path %s: send operations as POST to /",
+    return NotFound(absl::StrFormat("there is nothing at the path %s: send operations to POST /",
                                     QuotedHeader(head.path())));
   }
   if (head.method == "GET" || head.method == "HEAD") return Healthy();
   if (head.method != "POST") {
-    return NotFound(absl::StrFormat("the method %s is not supported: send operations as POST to /",
+    return NotFound(absl::StrFormat("the method %s is not supported: send operations to POST /",
                                     QuotedHeader(head.method)));
   }
   std::string_view type = head.Find("Content-Type").value_or("");

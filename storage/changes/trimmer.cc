@@ -6,6 +6,7 @@
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
+#include "storage/base/wall_clock.h"
 #include "storage/changes/log_reader.h"
 #include "storage/commit/table_runs.h"
 #include "storage/engine/commit_and_wait.h"
@@ -111,9 +112,7 @@ absl::Status ChangeTrimmer::Trim() {
   if (log.last_sequence <= oldest) return absl::OkStatus();
   uint64_t wanted = oldest;
   if (options.change_retention > options.change_retention.zero()) {
-    const int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
+    const int64_t now_us = NowMicros();
     const int64_t kept_us =
         std::chrono::duration_cast<std::chrono::microseconds>(options.change_retention).count();
     ITEMDB_ASSIGN_OR_RETURN(wanted, FirstSince(*log.view, oldest, log.last_sequence, now_us - kept_us));

@@ -7,6 +7,7 @@
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/wall_clock.h"
 
 namespace itemdb::storage {
 namespace {
@@ -186,12 +187,7 @@ absl::Status Engine::CheckFreeSpace() const {
   return DiskFullError("it waits for space");
 }
 
-int64_t Engine::NowMicros() const {
-  if (options_.clock_us) return options_.clock_us();
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+int64_t Engine::NowMicros() const { return options_.clock_us ? options_.clock_us() : storage::NowMicros(); }
 
 uint64_t Engine::FreeDiskBytes() const {
   uint64_t bytes = 0;

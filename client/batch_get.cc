@@ -15,6 +15,7 @@
 #include "client/core.h"
 #include "client/encode.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -147,8 +148,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
       if (place.table != last_table) *message->add_request_items() = reads_[place.table].message;
       last_table = place.table;
       const int last = message->request_items_size() - 1;
-      absl::Status status = ToProto(KeyAt(place), message->mutable_request_items(last)->add_keys());
-      if (!status.ok()) return status;
+      ITEMDB_RETURN_IF_ERROR(ToProto(KeyAt(place), message->mutable_request_items(last)->add_keys()));
     }
     return absl::OkStatus();
   }
@@ -170,10 +170,9 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     std::vector<Place> unprocessed;
     for (const v1::KeysAndAttributes& table : reply.unprocessed_keys()) {
       for (const v1::Item& message : table.keys()) {
-        absl::StatusOr<Item> key = FromProto(message);
-        if (!key.ok()) return key.status();
+        ITEMDB_ASSIGN_OR_RETURN(Item key, FromProto(message));
         const auto it = std::find_if(sent.begin(), sent.end(), [&](const Place& place) {
-          return TableNameOf(place) == table.table_name() && KeyAt(place) == *key;
+          return TableNameOf(place) == table.table_name() && KeyAt(place) == key;
         });
         if (it == sent.end()) return BrokenReply(core_->endpoint(), "leaves a key that was not asked for");
         unprocessed.push_back(*it);
@@ -185,8 +184,7 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
     }
     left_.insert(left_.begin(), unprocessed.begin(), unprocessed.end());
     for (const v1::TableItems& table : reply.responses()) {
-      absl::Status status = TakeItems(table, sent);
-      if (!status.ok()) return status;
+      ITEMDB_RETURN_IF_ERROR(TakeItems(table, sent));
     }
     return absl::OkStatus();
   }
@@ -195,16 +193,15 @@ class BatchGetCall : public std::enable_shared_from_this<BatchGetCall> {
   absl::Status TakeItems(const v1::TableItems& table, const std::vector<Place>& answered) {
     auto next = answered.begin();
     for (const v1::Item& message : table.items()) {
-      absl::StatusOr<Item> item = FromProto(message);
-      if (!item.ok()) return item.status();
+      ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(message));
       next = std::find_if(next, answered.end(), [&](const Place& place) {
-        return TableNameOf(place) == table.table_name() && HasKey(*item, KeyAt(place));
+        return TableNameOf(place) == table.table_name() && HasKey(item, KeyAt(place));
       });
       if (next == answered.end()) {
         return BrokenReply(core_->endpoint(), "holds an item that was not asked for");
       }
-      for (const std::string& name : reads_[next->table].added) item->Remove(name);
-      result_.tables[next->table].items[next->key] = *std::move(item);
+      for (const std::string& name : reads_[next->table].added) item.Remove(name);
+      result_.tables[next->table].items[next->key] = std::move(item);
       ++next;
     }
     return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "client/core.h"
 #include "client/encode.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -55,8 +56,7 @@ absl::StatusOr<Batch> MakeBatch(const std::vector<BatchWrite>& writes,
     if (batch.writes.size() == kMaxBatchWrites) break;
     const BatchWrite& write = writes[position];
     v1::WriteRequest message;
-    absl::Status status = ToProto(write, &message);
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(ToProto(write, &message));
     constexpr size_t kFrameBytes = 16;
     bytes += message.ByteSizeLong() + TableOf(write).size() + kFrameBytes;
     if (bytes > kMaxBatchBytes && !batch.writes.empty()) break;

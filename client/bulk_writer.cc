@@ -8,6 +8,7 @@
 #include "client/convert.h"
 #include "client/errors_internal.h"
 #include "client/resumed_stream.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -91,8 +92,7 @@ class BulkWriter::State {
   }
 
   absl::Status Add(const std::string& table_name, const Item& item, bool is_put) {
-    absl::Status usable = CheckUsable();
-    if (!usable.ok()) return usable;
+    ITEMDB_RETURN_IF_ERROR(CheckUsable());
     v1::WriteRequest write;
     absl::Status encoded = ToProto(item, is_put ? write.mutable_put_request()->mutable_item()
                                                 : write.mutable_delete_request()->mutable_key());
@@ -104,8 +104,7 @@ class BulkWriter::State {
                                 " bytes; at most " + std::to_string(kMaxChunkBytes) + " are allowed"));
     }
     if (pending_writes_ > 0 && pending_bytes_ + bytes > options_.max_chunk_bytes) {
-      absl::Status sent = SendPending();
-      if (!sent.ok()) return sent;
+      ITEMDB_RETURN_IF_ERROR(SendPending());
     }
     // Writes keep their order, so one table may occur several times.
     const int tables = pending_.request_items_size();
@@ -122,15 +121,12 @@ class BulkWriter::State {
   }
 
   absl::StatusOr<BulkWriteResult> Finish() {
-    absl::Status usable = CheckUsable();
-    if (!usable.ok()) return usable;
+    ITEMDB_RETURN_IF_ERROR(CheckUsable());
     if (pending_writes_ > 0) {
-      absl::Status sent = SendPending();
-      if (!sent.ok()) return sent;
+      ITEMDB_RETURN_IF_ERROR(SendPending());
     }
     while (!under_way_.empty()) {
-      absl::Status acknowledged = AwaitAcknowledgement();
-      if (!acknowledged.ok()) return acknowledged;
+      ITEMDB_RETURN_IF_ERROR(AwaitAcknowledgement());
     }
     finished_ = true;
     if (stream_.is_open()) stream_.WritesDone();
@@ -156,8 +152,7 @@ class BulkWriter::State {
     pending_writes_ = 0;
     if (stream_.is_open()) stream_.Write(under_way_.back().Numbered(++last_number_));
     while (under_way_.size() >= static_cast<size_t>(options_.chunks_under_way)) {
-      absl::Status acknowledged = AwaitAcknowledgement();
-      if (!acknowledged.ok()) return acknowledged;
+      ITEMDB_RETURN_IF_ERROR(AwaitAcknowledgement());
     }
     return absl::OkStatus();
   }

@@ -14,6 +14,7 @@
 #include "client/errors_internal.h"
 #include "client/grpc_transport.h"
 #include "client/wait.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -67,11 +68,9 @@ absl::StatusOr<Client> ClientAccess::Make(
                      "a client's timeout is " + std::string(absl::FormatDuration(options.timeout)) +
                          "; it must be longer than 0");
   }
-  absl::Status retry = CheckRetryOptions(options.retry);
-  if (!retry.ok()) return retry;
-  absl::StatusOr<std::shared_ptr<ClientCore>> core = ClientCore::Make(options, make_transport);
-  if (!core.ok()) return core.status();
-  return Client(*std::move(core));
+  ITEMDB_RETURN_IF_ERROR(CheckRetryOptions(options.retry));
+  ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<ClientCore> core, ClientCore::Make(options, make_transport));
+  return Client(std::move(core));
 }
 
 absl::StatusOr<Client> Client::Open(ClientOptions options) {
@@ -188,9 +187,8 @@ absl::StatusOr<ReadChangesResult> Client::ReadChanges(const ReadChangesRequest& 
     result.oldest_sequence = reply.oldest_sequence();
     result.records.reserve(reply.records_size());
     for (const v1::ChangeRecord& record : reply.records()) {
-      absl::StatusOr<ChangeRecord> converted = FromProto(record);
-      if (!converted.ok()) return converted.status();
-      result.records.push_back(*std::move(converted));
+      ITEMDB_ASSIGN_OR_RETURN(ChangeRecord converted, FromProto(record));
+      result.records.push_back(std::move(converted));
     }
     return result;
   };

@@ -6,6 +6,7 @@
 #include "client/decode.h"
 #include "client/encode.h"
 #include "client/wait.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 
@@ -23,27 +24,9 @@ void Client::Start(const PutItemRequest& request, Callback<WriteResult> callback
   core_->Start(Encode(request, options), options, &DecodePutItem, std::move(callback));
 }
 
-std::future<absl::StatusOr<WriteResult>> Client::PutItemAsync(const PutItemRequest& request,
-                                                              CallOptions options) const {
-  return StartAsync<WriteResult>(request, options);
-}
-
-absl::StatusOr<WriteResult> Client::PutItem(const PutItemRequest& request, CallOptions options) const {
-  return StartAndWait<WriteResult>(request, options);
-}
-
 void Client::Start(const UpdateItemRequest& request, Callback<WriteResult> callback,
                    CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeUpdateItem, std::move(callback));
-}
-
-std::future<absl::StatusOr<WriteResult>> Client::UpdateItemAsync(const UpdateItemRequest& request,
-                                                                 CallOptions options) const {
-  return StartAsync<WriteResult>(request, options);
-}
-
-absl::StatusOr<WriteResult> Client::UpdateItem(const UpdateItemRequest& request, CallOptions options) const {
-  return StartAndWait<WriteResult>(request, options);
 }
 
 void Client::Start(const DeleteItemRequest& request, Callback<WriteResult> callback,
@@ -51,38 +34,9 @@ void Client::Start(const DeleteItemRequest& request, Callback<WriteResult> callb
   core_->Start(Encode(request, options), options, &DecodeDeleteItem, std::move(callback));
 }
 
-std::future<absl::StatusOr<WriteResult>> Client::DeleteItemAsync(const DeleteItemRequest& request,
-                                                                 CallOptions options) const {
-  return StartAsync<WriteResult>(request, options);
-}
-
-absl::StatusOr<WriteResult> Client::DeleteItem(const DeleteItemRequest& request, CallOptions options) const {
-  return StartAndWait<WriteResult>(request, options);
-}
-
-std::future<absl::StatusOr<BatchWriteItemResult>> Client::BatchWriteItemAsync(
-    const BatchWriteItemRequest& request, CallOptions options) const {
-  return StartAsync<BatchWriteItemResult>(request, options);
-}
-
-absl::StatusOr<BatchWriteItemResult> Client::BatchWriteItem(const BatchWriteItemRequest& request,
-                                                            CallOptions options) const {
-  return StartAndWait<BatchWriteItemResult>(request, options);
-}
-
 void Client::Start(const TransactWriteItemsRequest& request, Callback<TransactWriteItemsResult> callback,
                    CallOptions options) const {
   core_->Start(Encode(request, options), options, &DecodeTransactWriteItems, std::move(callback));
-}
-
-std::future<absl::StatusOr<TransactWriteItemsResult>> Client::TransactWriteItemsAsync(
-    const TransactWriteItemsRequest& request, CallOptions options) const {
-  return StartAsync<TransactWriteItemsResult>(request, options);
-}
-
-absl::StatusOr<TransactWriteItemsResult> Client::TransactWriteItems(const TransactWriteItemsRequest& request,
-                                                                    CallOptions options) const {
-  return StartAndWait<TransactWriteItemsResult>(request, options);
 }
 
 void Client::Start(const GetItemRequest& request, Callback<GetItemResult> callback,
@@ -90,65 +44,39 @@ void Client::Start(const GetItemRequest& request, Callback<GetItemResult> callba
   core_->Start(Encode(request), options, &DecodeGetItem, std::move(callback));
 }
 
-std::future<absl::StatusOr<GetItemResult>> Client::GetItemAsync(const GetItemRequest& request,
-                                                                CallOptions options) const {
-  return StartAsync<GetItemResult>(request, options);
-}
-
-absl::StatusOr<GetItemResult> Client::GetItem(const GetItemRequest& request, CallOptions options) const {
-  return StartAndWait<GetItemResult>(request, options);
-}
-
-std::future<absl::StatusOr<BatchGetItemResult>> Client::BatchGetItemAsync(const BatchGetItemRequest& request,
-                                                                          CallOptions options) const {
-  return StartAsync<BatchGetItemResult>(request, options);
-}
-
-absl::StatusOr<BatchGetItemResult> Client::BatchGetItem(const BatchGetItemRequest& request,
-                                                        CallOptions options) const {
-  return StartAndWait<BatchGetItemResult>(request, options);
-}
-
 void Client::Start(const TransactGetItemsRequest& request, Callback<TransactGetItemsResult> callback,
                    CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeTransactGetItems, std::move(callback));
-}
-
-std::future<absl::StatusOr<TransactGetItemsResult>> Client::TransactGetItemsAsync(
-    const TransactGetItemsRequest& request, CallOptions options) const {
-  return StartAsync<TransactGetItemsResult>(request, options);
-}
-
-absl::StatusOr<TransactGetItemsResult> Client::TransactGetItems(const TransactGetItemsRequest& request,
-                                                                CallOptions options) const {
-  return StartAndWait<TransactGetItemsResult>(request, options);
 }
 
 void Client::Start(const QueryRequest& request, Callback<ItemPage> callback, CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeQuery, std::move(callback));
 }
 
-std::future<absl::StatusOr<ItemPage>> Client::QueryAsync(const QueryRequest& request,
-                                                         CallOptions options) const {
-  return StartAsync<ItemPage>(request, options);
-}
-
-absl::StatusOr<ItemPage> Client::Query(const QueryRequest& request, CallOptions options) const {
-  return StartAndWait<ItemPage>(request, options);
-}
-
 void Client::Start(const ScanRequest& request, Callback<ItemPage> callback, CallOptions options) const {
   core_->Start(Encode(request), options, &DecodeScan, std::move(callback));
 }
 
-std::future<absl::StatusOr<ItemPage>> Client::ScanAsync(const ScanRequest& request,
-                                                        CallOptions options) const {
-  return StartAsync<ItemPage>(request, options);
-}
-
-absl::StatusOr<ItemPage> Client::Scan(const ScanRequest& request, CallOptions options) const {
-  return StartAndWait<ItemPage>(request, options);
-}
+// Defines the form of an operation that returns a future, and the one that blocks.
+#define ITEMDB_DEFINE_FORMS(Operation, Result)                                                             \
+  std::future<absl::StatusOr<Result>> Client::Operation##Async(const Operation##Request& request,          \
+                                                               CallOptions options) const {                \
+    return StartAsync<Result>(request, options);                                                           \
+  }                                                                                                        \
+  absl::StatusOr<Result> Client::Operation(const Operation##Request& request, CallOptions options) const { \
+    return StartAndWait<Result>(request, options);                                                         \
+  }
+ITEMDB_DEFINE_FORMS(PutItem, WriteResult)
+ITEMDB_DEFINE_FORMS(UpdateItem, WriteResult)
+ITEMDB_DEFINE_FORMS(DeleteItem, WriteResult)
+ITEMDB_DEFINE_FORMS(BatchWriteItem, BatchWriteItemResult)
+ITEMDB_DEFINE_FORMS(TransactWriteItems, TransactWriteItemsResult)
+ITEMDB_DEFINE_FORMS(GetItem, GetItemResult)
+ITEMDB_DEFINE_FORMS(BatchGetItem, BatchGetItemResult)
+ITEMDB_DEFINE_FORMS(TransactGetItems, TransactGetItemsResult)
+ITEMDB_DEFINE_FORMS(Query, ItemPage)
+ITEMDB_DEFINE_FORMS(Scan, ItemPage)
+#undef ITEMDB_DEFINE_FORMS
 
 // ---- ranges --------------------------------------------------------------------------------------
 
@@ -170,9 +98,8 @@ ItemRange PagedItems(Request request, Fetch fetch) {
     // An empty page need not be the last: only a missing last_evaluated_key ends a range (SEM-030).
     while (state->used == state->page.items.size()) {
       if (state->last_page) return std::nullopt;
-      absl::StatusOr<ItemPage> page = state->fetch(state->request);
-      if (!page.ok()) return page.status();
-      state->page = *std::move(page);
+      ITEMDB_ASSIGN_OR_RETURN(ItemPage page, state->fetch(state->request));
+      state->page = std::move(page);
       state->used = 0;
       state->last_page = !state->page.last_evaluated_key.has_value();
       state->request.exclusive_start_key = std::move(state->page.last_evaluated_key);

@@ -2,29 +2,23 @@
 #include <utility>
 
 #include "client/convert.h"
+#include "client/enum_table.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 
 v1::ReturnConsumedCapacity ToProto(ReturnConsumedCapacity value) {
-  switch (value) {
-    case ReturnConsumedCapacity::kNone:
-      return v1::RETURN_CONSUMED_CAPACITY_NONE;
-    case ReturnConsumedCapacity::kTotal:
-      return v1::RETURN_CONSUMED_CAPACITY_TOTAL;
-    case ReturnConsumedCapacity::kIndexes:
-      return v1::RETURN_CONSUMED_CAPACITY_INDEXES;
-  }
-  return v1::RETURN_CONSUMED_CAPACITY_UNSPECIFIED;
+  using enum ReturnConsumedCapacity;
+  static constexpr std::pair<ReturnConsumedCapacity, v1::ReturnConsumedCapacity> kValues[] = {
+      {kNone, v1::RETURN_CONSUMED_CAPACITY_NONE},
+      {kTotal, v1::RETURN_CONSUMED_CAPACITY_TOTAL},
+      {kIndexes, v1::RETURN_CONSUMED_CAPACITY_INDEXES}};
+  return ProtoOf(kValues, value);
 }
 
 v1::ReturnItemCollectionMetrics ToProto(ReturnItemCollectionMetrics value) {
-  switch (value) {
-    case ReturnItemCollectionMetrics::kNone:
-      return v1::RETURN_ITEM_COLLECTION_METRICS_NONE;
-    case ReturnItemCollectionMetrics::kSize:
-      return v1::RETURN_ITEM_COLLECTION_METRICS_SIZE;
-  }
-  return v1::RETURN_ITEM_COLLECTION_METRICS_UNSPECIFIED;
+  return value == ReturnItemCollectionMetrics::kSize ? v1::RETURN_ITEM_COLLECTION_METRICS_SIZE
+                                                     : v1::RETURN_ITEM_COLLECTION_METRICS_NONE;
 }
 
 ConsumedCapacity FromProto(const v1::ConsumedCapacity& message) {
@@ -60,9 +54,8 @@ void AddCapacity(const google::protobuf::RepeatedPtrField<v1::ConsumedCapacity>&
 }
 
 absl::StatusOr<ItemCollectionMetrics> FromProto(const v1::ItemCollectionMetrics& message) {
-  absl::StatusOr<Item> key = FromProto(message.item_collection_key());
-  if (!key.ok()) return key.status();
-  ItemCollectionMetrics metrics{.item_collection_key = *std::move(key)};
+  ITEMDB_ASSIGN_OR_RETURN(Item key, FromProto(message.item_collection_key()));
+  ItemCollectionMetrics metrics{.item_collection_key = std::move(key)};
   if (message.size_estimate_range_gb_size() == 2) {
     metrics.size_lower_bound_gb = message.size_estimate_range_gb(0);
     metrics.size_upper_bound_gb = message.size_estimate_range_gb(1);
@@ -75,15 +68,14 @@ absl::Status AddMetrics(const google::protobuf::RepeatedPtrField<v1::TableItemCo
   for (const v1::TableItemCollectionMetrics& table : tables) {
     std::vector<ItemCollectionMetrics>& known = (*metrics)[table.table_name()];
     for (const v1::ItemCollectionMetrics& message : table.item_collection_metrics()) {
-      absl::StatusOr<ItemCollectionMetrics> added = FromProto(message);
-      if (!added.ok()) return added.status();
+      ITEMDB_ASSIGN_OR_RETURN(ItemCollectionMetrics added, FromProto(message));
       auto it = std::find_if(known.begin(), known.end(), [&](const ItemCollectionMetrics& other) {
-        return other.item_collection_key == added->item_collection_key;
+        return other.item_collection_key == added.item_collection_key;
       });
       if (it == known.end()) {
-        known.push_back(*std::move(added));
+        known.push_back(std::move(added));
       } else {
-        *it = *std::move(added);
+        *it = std::move(added);
       }
     }
   }

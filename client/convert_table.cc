@@ -1,135 +1,56 @@
 #include "client/convert.h"
 
 #include "absl/time/time.h"
+#include "client/enum_table.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
 
-v1::ScalarAttributeType TypeToProto(ScalarAttributeType type) {
-  switch (type) {
-    case ScalarAttributeType::kString:
-      return v1::SCALAR_ATTRIBUTE_TYPE_S;
-    case ScalarAttributeType::kNumber:
-      return v1::SCALAR_ATTRIBUTE_TYPE_N;
-    case ScalarAttributeType::kBinary:
-      return v1::SCALAR_ATTRIBUTE_TYPE_B;
-  }
-  return v1::SCALAR_ATTRIBUTE_TYPE_UNSPECIFIED;
-}
-
-ScalarAttributeType TypeFromProto(v1::ScalarAttributeType type) {
-  switch (type) {
-    case v1::SCALAR_ATTRIBUTE_TYPE_N:
-      return ScalarAttributeType::kNumber;
-    case v1::SCALAR_ATTRIBUTE_TYPE_B:
-      return ScalarAttributeType::kBinary;
-    default:
-      return ScalarAttributeType::kString;
-  }
-}
-
-v1::ProjectionType TypeToProto(ProjectionType type) {
-  switch (type) {
-    case ProjectionType::kKeysOnly:
-      return v1::PROJECTION_TYPE_KEYS_ONLY;
-    case ProjectionType::kInclude:
-      return v1::PROJECTION_TYPE_INCLUDE;
-    case ProjectionType::kAll:
-      return v1::PROJECTION_TYPE_ALL;
-  }
-  return v1::PROJECTION_TYPE_UNSPECIFIED;
-}
-
-ProjectionType TypeFromProto(v1::ProjectionType type) {
-  switch (type) {
-    case v1::PROJECTION_TYPE_KEYS_ONLY:
-      return ProjectionType::kKeysOnly;
-    case v1::PROJECTION_TYPE_INCLUDE:
-      return ProjectionType::kInclude;
-    default:
-      return ProjectionType::kAll;
-  }
-}
-
-v1::StreamViewType ViewToProto(StreamViewType type) {
-  switch (type) {
-    case StreamViewType::kKeysOnly:
-      return v1::STREAM_VIEW_TYPE_KEYS_ONLY;
-    case StreamViewType::kNewImage:
-      return v1::STREAM_VIEW_TYPE_NEW_IMAGE;
-    case StreamViewType::kOldImage:
-      return v1::STREAM_VIEW_TYPE_OLD_IMAGE;
-    case StreamViewType::kNewAndOldImages:
-      return v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
-  }
-  return v1::STREAM_VIEW_TYPE_UNSPECIFIED;
-}
-
-StreamViewType ViewFromProto(v1::StreamViewType type) {
-  switch (type) {
-    case v1::STREAM_VIEW_TYPE_NEW_IMAGE:
-      return StreamViewType::kNewImage;
-    case v1::STREAM_VIEW_TYPE_OLD_IMAGE:
-      return StreamViewType::kOldImage;
-    case v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES:
-      return StreamViewType::kNewAndOldImages;
-    default:
-      return StreamViewType::kKeysOnly;
-  }
-}
-
-TableStatus StatusFromProto(v1::TableStatus status) {
-  switch (status) {
-    case v1::TABLE_STATUS_ACTIVE:
-      return TableStatus::kActive;
-    case v1::TABLE_STATUS_CREATING:
-      return TableStatus::kCreating;
-    case v1::TABLE_STATUS_UPDATING:
-      return TableStatus::kUpdating;
-    case v1::TABLE_STATUS_DELETING:
-      return TableStatus::kDeleting;
-    default:
-      return TableStatus::kUnknown;
-  }
-}
-
-IndexBuild::Phase PhaseFromProto(v1::IndexBuild::Phase phase) {
-  switch (phase) {
-    case v1::IndexBuild::PHASE_WAITING:
-      return IndexBuild::Phase::kWaiting;
-    case v1::IndexBuild::PHASE_SCANNING:
-      return IndexBuild::Phase::kScanning;
-    case v1::IndexBuild::PHASE_WRITING:
-      return IndexBuild::Phase::kWriting;
-    case v1::IndexBuild::PHASE_CATCHING_UP:
-      return IndexBuild::Phase::kCatchingUp;
-    default:
-      return IndexBuild::Phase::kUnknown;
-  }
-}
+constexpr std::pair<ScalarAttributeType, v1::ScalarAttributeType> kAttributeTypes[] = {
+    {ScalarAttributeType::kString, v1::SCALAR_ATTRIBUTE_TYPE_S},
+    {ScalarAttributeType::kNumber, v1::SCALAR_ATTRIBUTE_TYPE_N},
+    {ScalarAttributeType::kBinary, v1::SCALAR_ATTRIBUTE_TYPE_B}};
+constexpr std::pair<ProjectionType, v1::ProjectionType> kProjectionTypes[] = {
+    {ProjectionType::kKeysOnly, v1::PROJECTION_TYPE_KEYS_ONLY},
+    {ProjectionType::kInclude, v1::PROJECTION_TYPE_INCLUDE},
+    {ProjectionType::kAll, v1::PROJECTION_TYPE_ALL}};
+constexpr std::pair<StreamViewType, v1::StreamViewType> kStreamViewTypes[] = {
+    {StreamViewType::kKeysOnly, v1::STREAM_VIEW_TYPE_KEYS_ONLY},
+    {StreamViewType::kNewImage, v1::STREAM_VIEW_TYPE_NEW_IMAGE},
+    {StreamViewType::kOldImage, v1::STREAM_VIEW_TYPE_OLD_IMAGE},
+    {StreamViewType::kNewAndOldImages, v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES}};
+constexpr std::pair<TableStatus, v1::TableStatus> kTableStatuses[] = {
+    {TableStatus::kActive, v1::TABLE_STATUS_ACTIVE},
+    {TableStatus::kCreating, v1::TABLE_STATUS_CREATING},
+    {TableStatus::kUpdating, v1::TABLE_STATUS_UPDATING},
+    {TableStatus::kDeleting, v1::TABLE_STATUS_DELETING}};
+constexpr std::pair<IndexBuild::Phase, v1::IndexBuild::Phase> kBuildPhases[] = {
+    {IndexBuild::Phase::kWaiting, v1::IndexBuild::PHASE_WAITING},
+    {IndexBuild::Phase::kScanning, v1::IndexBuild::PHASE_SCANNING},
+    {IndexBuild::Phase::kWriting, v1::IndexBuild::PHASE_WRITING},
+    {IndexBuild::Phase::kCatchingUp, v1::IndexBuild::PHASE_CATCHING_UP}};
+constexpr std::pair<TimeToLiveStatus, v1::TimeToLiveStatus> kTimeToLiveStatuses[] = {
+    {TimeToLiveStatus::kEnabling, v1::TIME_TO_LIVE_STATUS_ENABLING},
+    {TimeToLiveStatus::kEnabled, v1::TIME_TO_LIVE_STATUS_ENABLED},
+    {TimeToLiveStatus::kDisabled, v1::TIME_TO_LIVE_STATUS_DISABLED},
+    {TimeToLiveStatus::kDisabled, v1::TIME_TO_LIVE_STATUS_UNSPECIFIED}};
+constexpr std::pair<ChangeKind, v1::ChangeKind> kChangeKinds[] = {
+    {ChangeKind::kInsert, v1::CHANGE_KIND_INSERT},
+    {ChangeKind::kModify, v1::CHANGE_KIND_MODIFY},
+    {ChangeKind::kRemove, v1::CHANGE_KIND_REMOVE},
+    {ChangeKind::kCreateTable, v1::CHANGE_KIND_CREATE_TABLE},
+    {ChangeKind::kDeleteTable, v1::CHANGE_KIND_DELETE_TABLE},
+    {ChangeKind::kUpdateTable, v1::CHANGE_KIND_UPDATE_TABLE}};
 
 IndexBuild BuildFromProto(const v1::IndexBuild& build) {
-  return {.phase = PhaseFromProto(build.phase()),
+  return {.phase = ValueOf(kBuildPhases, build.phase(), IndexBuild::Phase::kUnknown),
           .done = build.done(),
           .total = build.total(),
           .per_second = build.per_second(),
           .time_left = absl::Seconds(build.seconds_left()),
           .skipped_items = build.skipped_items(),
           .last_error = build.last_error()};
-}
-
-TimeToLiveStatus StatusFromProto(v1::TimeToLiveStatus status) {
-  switch (status) {
-    case v1::TIME_TO_LIVE_STATUS_ENABLING:
-      return TimeToLiveStatus::kEnabling;
-    case v1::TIME_TO_LIVE_STATUS_ENABLED:
-      return TimeToLiveStatus::kEnabled;
-    case v1::TIME_TO_LIVE_STATUS_UNSPECIFIED:
-    case v1::TIME_TO_LIVE_STATUS_DISABLED:
-      return TimeToLiveStatus::kDisabled;
-    default:
-      return TimeToLiveStatus::kUnknown;
-  }
 }
 
 template <typename Elements>
@@ -153,12 +74,12 @@ std::vector<KeySchemaElement> KeySchemaFromProto(const Elements& elements) {
 }
 
 void ProjectionToProto(const Projection& projection, v1::Projection* message) {
-  message->set_projection_type(TypeToProto(projection.projection_type));
+  message->set_projection_type(ProtoOf(kProjectionTypes, projection.projection_type));
   for (const std::string& name : projection.non_key_attributes) message->add_non_key_attributes(name);
 }
 
 Projection ProjectionFromProto(const v1::Projection& message) {
-  return {.projection_type = TypeFromProto(message.projection_type()),
+  return {.projection_type = ValueOf(kProjectionTypes, message.projection_type(), ProjectionType::kAll),
           .non_key_attributes = {message.non_key_attributes().begin(), message.non_key_attributes().end()}};
 }
 
@@ -243,7 +164,7 @@ IndexDescription IndexFromProto(const v1::GlobalSecondaryIndexDescription& messa
   index.definition.projection = ProjectionFromProto(message.projection());
   index.definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
   SomeThroughputFromProto(message, &index.definition);
-  index.index_status = StatusFromProto(message.index_status());
+  index.index_status = ValueOf(kTableStatuses, message.index_status(), TableStatus::kUnknown);
   if (message.has_build()) index.build = BuildFromProto(message.build());
   index.skipped_items = message.skipped_items();
   index.storage_id = message.storage_id();
@@ -263,25 +184,6 @@ LocalIndexDescription IndexFromProto(const v1::LocalSecondaryIndexDescription& m
 
 v1::BillingMode ModeToProto(BillingMode mode) {
   return mode == BillingMode::kProvisioned ? v1::BILLING_MODE_PROVISIONED : v1::BILLING_MODE_PAY_PER_REQUEST;
-}
-
-ChangeKind KindFromProto(v1::ChangeKind kind) {
-  switch (kind) {
-    case v1::CHANGE_KIND_INSERT:
-      return ChangeKind::kInsert;
-    case v1::CHANGE_KIND_MODIFY:
-      return ChangeKind::kModify;
-    case v1::CHANGE_KIND_REMOVE:
-      return ChangeKind::kRemove;
-    case v1::CHANGE_KIND_CREATE_TABLE:
-      return ChangeKind::kCreateTable;
-    case v1::CHANGE_KIND_DELETE_TABLE:
-      return ChangeKind::kDeleteTable;
-    case v1::CHANGE_KIND_UPDATE_TABLE:
-      return ChangeKind::kUpdateTable;
-    default:
-      return ChangeKind::kUnknown;
-  }
 }
 
 template <typename Tags>
@@ -308,7 +210,7 @@ void AttributesToProto(const std::vector<AttributeDefinition>& attributes, Messa
   for (const AttributeDefinition& attribute : attributes) {
     v1::AttributeDefinition* added = messages->Add();
     added->set_attribute_name(attribute.attribute_name);
-    added->set_attribute_type(TypeToProto(attribute.attribute_type));
+    added->set_attribute_type(ProtoOf(kAttributeTypes, attribute.attribute_type));
   }
 }
 
@@ -332,7 +234,7 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
   if (definition.provisioned_throughput.has_value()) {
     ThroughputToProto(*definition.provisioned_throughput, message.mutable_provisioned_throughput());
   }
-  message.set_stream_view_type(ViewToProto(definition.stream_view_type));
+  message.set_stream_view_type(ProtoOf(kStreamViewTypes, definition.stream_view_type));
   message.set_stream_enabled(definition.stream_enabled);
   message.set_deletion_protection_enabled(definition.deletion_protection_enabled);
   TagsToProto(definition.tags, message.mutable_tags());
@@ -363,7 +265,7 @@ v1::UpdateTableRequest ToProto(const UpdateTableRequest& request) {
     message.set_deletion_protection_enabled(*request.deletion_protection_enabled);
   }
   if (request.stream_view_type.has_value()) {
-    message.set_stream_view_type(ViewToProto(*request.stream_view_type));
+    message.set_stream_view_type(ProtoOf(kStreamViewTypes, *request.stream_view_type));
   }
   if (request.stream_enabled.has_value()) message.set_stream_enabled(*request.stream_enabled);
   if (request.table_class.has_value()) message.set_table_class(ClassToProto(*request.table_class));
@@ -383,8 +285,10 @@ TableDescription FromProto(const v1::TableDescription& message) {
   TableDefinition& definition = table.definition;
   definition.table_name = message.table_name();
   for (const v1::AttributeDefinition& attribute : message.attribute_definitions()) {
-    definition.attribute_definitions.push_back({.attribute_name = attribute.attribute_name(),
-                                                .attribute_type = TypeFromProto(attribute.attribute_type())});
+    definition.attribute_definitions.push_back(
+        {.attribute_name = attribute.attribute_name(),
+         .attribute_type =
+             ValueOf(kAttributeTypes, attribute.attribute_type(), ScalarAttributeType::kString)});
   }
   definition.key_schema = KeySchemaFromProto(message.key_schema());
   for (const v1::GlobalSecondaryIndexDescription& index : message.global_secondary_indexes()) {
@@ -399,13 +303,14 @@ TableDescription FromProto(const v1::TableDescription& message) {
                                 ? BillingMode::kPayPerRequest
                                 : BillingMode::kProvisioned;
   definition.provisioned_throughput = ThroughputFromProto(message.provisioned_throughput());
-  definition.stream_view_type = ViewFromProto(message.stream_view_type());
+  definition.stream_view_type =
+      ValueOf(kStreamViewTypes, message.stream_view_type(), StreamViewType::kKeysOnly);
   definition.stream_enabled = message.stream_enabled();
   definition.deletion_protection_enabled = message.deletion_protection_enabled();
   for (const v1::Tag& tag : message.tags()) definition.tags[tag.key()] = tag.value();
   SettingsFromProto(message, &definition);
 
-  table.table_status = StatusFromProto(message.table_status());
+  table.table_status = ValueOf(kTableStatuses, message.table_status(), TableStatus::kUnknown);
   table.table_id = message.table_id();
   table.storage_id = message.storage_id();
   table.creation_time = absl::FromUnixMillis(message.creation_time_ms());
@@ -416,11 +321,12 @@ TableDescription FromProto(const v1::TableDescription& message) {
 }
 
 TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message) {
-  TimeToLiveResult result{.change_sequence = message.change_sequence(),
-                          .status = StatusFromProto(message.time_to_live_status()),
-                          .attribute_name = message.attribute_name(),
-                          .items_with_time = message.items_with_time(),
-                          .items_expired = message.items_expired()};
+  TimeToLiveResult result{
+      .change_sequence = message.change_sequence(),
+      .status = ValueOf(kTimeToLiveStatuses, message.time_to_live_status(), TimeToLiveStatus::kUnknown),
+      .attribute_name = message.attribute_name(),
+      .items_with_time = message.items_with_time(),
+      .items_expired = message.items_expired()};
   if (message.has_build()) result.build = BuildFromProto(message.build());
   return result;
 }
@@ -430,7 +336,7 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
   record.change_sequence = message.change_sequence();
   record.commit_time = absl::FromUnixMicros(message.commit_time_us());
   record.table_storage_id = message.table_storage_id();
-  record.kind = KindFromProto(message.kind());
+  record.kind = ValueOf(kChangeKinds, message.kind(), ChangeKind::kUnknown);
   record.commit_first_sequence = message.commit_first_sequence();
   record.commit_last_sequence = message.commit_last_sequence();
   if (message.has_table()) record.table = FromProto(message.table());
@@ -445,9 +351,8 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
                              Image{message.has_old_image(), message.old_image(), record.old_image},
                              Image{message.has_new_image(), message.new_image(), record.new_image}}) {
     if (!image.present) continue;
-    absl::StatusOr<Item> item = FromProto(image.message);
-    if (!item.ok()) return item.status();
-    image.item = *std::move(item);
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(image.message));
+    image.item = std::move(item);
   }
   return record;
 }

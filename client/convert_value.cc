@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "client/convert.h"
+#include "client/enum_table.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -22,8 +24,7 @@ absl::Status AttributesToProto(const Item& item, int nesting, Attributes* attrib
   for (const Attribute& attribute : item) {
     v1::Attribute* added = attributes->Add();
     added->set_name(attribute.name);
-    absl::Status status = ValueToProto(attribute.value, nesting, added->mutable_value());
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(ValueToProto(attribute.value, nesting, added->mutable_value()));
   }
   return absl::OkStatus();
 }
@@ -65,8 +66,7 @@ absl::Status ValueToProto(const Value& value, int nesting, v1::AttributeValue* m
     case ValueType::kList: {
       v1::List* list = message->mutable_l();
       for (const Value& element : *value.list_or_null()) {
-        absl::Status status = ValueToProto(element, nesting + 1, list->add_values());
-        if (!status.ok()) return status;
+        ITEMDB_RETURN_IF_ERROR(ValueToProto(element, nesting + 1, list->add_values()));
       }
       break;
     }
@@ -80,9 +80,8 @@ template <typename Attributes>
 absl::StatusOr<Item> ItemFromAttributes(const Attributes& attributes) {
   Item item;
   for (const v1::Attribute& attribute : attributes) {
-    absl::StatusOr<Value> value = FromProto(attribute.value());
-    if (!value.ok()) return value.status();
-    item.Set(attribute.name(), *std::move(value));
+    ITEMDB_ASSIGN_OR_RETURN(Value value, FromProto(attribute.value()));
+    item.Set(attribute.name(), std::move(value));
   }
   return item;
 }
@@ -125,16 +124,14 @@ absl::StatusOr<Value> FromProto(const v1::AttributeValue& message) {
     case v1::AttributeValue::kBs:
       return Value::BinarySet(ToStrings(message.bs().values()));
     case v1::AttributeValue::kN: {
-      absl::StatusOr<Number> number = NumberFromProto(message.n());
-      if (!number.ok()) return number.status();
-      return Value(*std::move(number));
+      ITEMDB_ASSIGN_OR_RETURN(Number number, NumberFromProto(message.n()));
+      return Value(std::move(number));
     }
     case v1::AttributeValue::kNs: {
       std::vector<Number> numbers;
       for (const std::string& text : message.ns().values()) {
-        absl::StatusOr<Number> number = NumberFromProto(text);
-        if (!number.ok()) return number.status();
-        numbers.push_back(*std::move(number));
+        ITEMDB_ASSIGN_OR_RETURN(Number number, NumberFromProto(text));
+        numbers.push_back(std::move(number));
       }
       return Value::NumberSet(std::move(numbers));
     }
@@ -142,16 +139,14 @@ absl::StatusOr<Value> FromProto(const v1::AttributeValue& message) {
       std::vector<Value> values;
       values.reserve(message.l().values_size());
       for (const v1::AttributeValue& element : message.l().values()) {
-        absl::StatusOr<Value> value = FromProto(element);
-        if (!value.ok()) return value.status();
-        values.push_back(*std::move(value));
+        ITEMDB_ASSIGN_OR_RETURN(Value value, FromProto(element));
+        values.push_back(std::move(value));
       }
       return Value::List(std::move(values));
     }
     case v1::AttributeValue::kM: {
-      absl::StatusOr<Item> map = ItemFromAttributes(message.m().attributes());
-      if (!map.ok()) return map.status();
-      return Value::Map(*std::move(map));
+      ITEMDB_ASSIGN_OR_RETURN(Item map, ItemFromAttributes(message.m().attributes()));
+      return Value::Map(std::move(map));
     }
     case v1::AttributeValue::VALUE_NOT_SET:
       break;
@@ -160,29 +155,20 @@ absl::StatusOr<Value> FromProto(const v1::AttributeValue& message) {
 }
 
 v1::ReturnValues ToProto(ReturnValues value) {
-  switch (value) {
-    case ReturnValues::kNone:
-      return v1::RETURN_VALUES_NONE;
-    case ReturnValues::kAllOld:
-      return v1::RETURN_VALUES_ALL_OLD;
-    case ReturnValues::kUpdatedOld:
-      return v1::RETURN_VALUES_UPDATED_OLD;
-    case ReturnValues::kAllNew:
-      return v1::RETURN_VALUES_ALL_NEW;
-    case ReturnValues::kUpdatedNew:
-      return v1::RETURN_VALUES_UPDATED_NEW;
-  }
-  return v1::RETURN_VALUES_UNSPECIFIED;
+  using enum ReturnValues;
+  static constexpr std::pair<ReturnValues, v1::ReturnValues> kValues[] = {
+      {kNone, v1::RETURN_VALUES_NONE},
+      {kAllOld, v1::RETURN_VALUES_ALL_OLD},
+      {kUpdatedOld, v1::RETURN_VALUES_UPDATED_OLD},
+      {kAllNew, v1::RETURN_VALUES_ALL_NEW},
+      {kUpdatedNew, v1::RETURN_VALUES_UPDATED_NEW}};
+  return ProtoOf(kValues, value);
 }
 
 v1::ReturnValuesOnConditionCheckFailure ToProto(ReturnValuesOnConditionCheckFailure value) {
-  switch (value) {
-    case ReturnValuesOnConditionCheckFailure::kNone:
-      return v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_NONE;
-    case ReturnValuesOnConditionCheckFailure::kAllOld:
-      return v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD;
-  }
-  return v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_UNSPECIFIED;
+  return value == ReturnValuesOnConditionCheckFailure::kAllOld
+             ? v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD
+             : v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_NONE;
 }
 
 }  // namespace itemdb

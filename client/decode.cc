@@ -7,6 +7,7 @@
 
 #include "client/convert.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -50,15 +51,13 @@ absl::StatusOr<WriteResult> ToWriteResult(const Reply& reply, const std::string&
   }
   WriteResult result{.change_sequence = reply.change_sequence(), .attributes = std::nullopt};
   if (reply.result().has_attributes()) {
-    absl::StatusOr<Item> attributes = FromProto(reply.result().attributes());
-    if (!attributes.ok()) return attributes.status();
-    result.attributes = *std::move(attributes);
+    ITEMDB_ASSIGN_OR_RETURN(Item attributes, FromProto(reply.result().attributes()));
+    result.attributes = std::move(attributes);
   }
   if (reply.has_consumed_capacity()) result.consumed_capacity = FromProto(reply.consumed_capacity());
   if (reply.has_item_collection_metrics()) {
-    absl::StatusOr<ItemCollectionMetrics> metrics = FromProto(reply.item_collection_metrics());
-    if (!metrics.ok()) return metrics.status();
-    result.item_collection_metrics = *std::move(metrics);
+    ITEMDB_ASSIGN_OR_RETURN(ItemCollectionMetrics metrics, FromProto(reply.item_collection_metrics()));
+    result.item_collection_metrics = std::move(metrics);
   }
   return result;
 }
@@ -81,14 +80,12 @@ absl::StatusOr<ItemPage> ToItemPage(const Reply& reply) {
   page.scanned_count = reply.scanned_count();
   page.items.reserve(reply.items_size());
   for (const v1::Item& message : reply.items()) {
-    absl::StatusOr<Item> item = FromProto(message);
-    if (!item.ok()) return item.status();
-    page.items.push_back(*std::move(item));
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(message));
+    page.items.push_back(std::move(item));
   }
   if (reply.has_last_evaluated_key()) {
-    absl::StatusOr<Item> key = FromProto(reply.last_evaluated_key());
-    if (!key.ok()) return key.status();
-    page.last_evaluated_key = *std::move(key);
+    ITEMDB_ASSIGN_OR_RETURN(Item key, FromProto(reply.last_evaluated_key()));
+    page.last_evaluated_key = std::move(key);
   }
   if (reply.has_consumed_capacity()) page.consumed_capacity = FromProto(reply.consumed_capacity());
   if (reply.has_plan()) page.plan = ToReadPlan(reply.plan());
@@ -139,9 +136,8 @@ absl::StatusOr<GetItemResult> DecodeGetItem(std::string_view bytes, const std::s
   if (!Parse(bytes, &reply)) return NoReply(endpoint);
   GetItemResult result{.change_sequence = reply.change_sequence(), .item = std::nullopt};
   if (reply.has_item()) {
-    absl::StatusOr<Item> item = FromProto(reply.item());
-    if (!item.ok()) return item.status();
-    result.item = *std::move(item);
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(reply.item()));
+    result.item = std::move(item);
   }
   if (reply.has_consumed_capacity()) result.consumed_capacity = FromProto(reply.consumed_capacity());
   return result;
@@ -157,9 +153,8 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view b
   for (const v1::ItemResponse& response : reply.responses()) {
     std::optional<Item>& added = result.items.emplace_back();
     if (!response.has_item()) continue;
-    absl::StatusOr<Item> item = FromProto(response.item());
-    if (!item.ok()) return item.status();
-    added = *std::move(item);
+    ITEMDB_ASSIGN_OR_RETURN(Item item, FromProto(response.item()));
+    added = std::move(item);
   }
   AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
   return result;
@@ -179,8 +174,7 @@ absl::StatusOr<TransactWriteItemsResult> DecodeTransactWriteItems(std::string_vi
   }
   TransactWriteItemsResult result{.change_sequence = reply.change_sequence()};
   AddCapacity(reply.consumed_capacity(), &result.consumed_capacity);
-  absl::Status metrics = AddMetrics(reply.item_collection_metrics(), &result.item_collection_metrics);
-  if (!metrics.ok()) return metrics;
+  ITEMDB_RETURN_IF_ERROR(AddMetrics(reply.item_collection_metrics(), &result.item_collection_metrics));
   return result;
 }
 

@@ -4,7 +4,9 @@
 
 #include "client/convert.h"
 #include "client/core.h"
+#include "client/enum_table.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/data.pb.h"
 
 namespace itemdb {
@@ -18,8 +20,7 @@ absl::Status PlaceholdersToProto(const Request& request, Message* message) {
     (*message->mutable_expression_attribute_names())[placeholder] = name;
   }
   for (const auto& [placeholder, value] : request.expression_attribute_values) {
-    absl::Status status = ToProto(value, &(*message->mutable_expression_attribute_values())[placeholder]);
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(ToProto(value, &(*message->mutable_expression_attribute_values())[placeholder]));
   }
   return absl::OkStatus();
 }
@@ -79,19 +80,13 @@ void ProjectionToProto(const Request& request, Message* message) {
 }
 
 v1::Select SelectToProto(Select select) {
-  switch (select) {
-    case Select::kDefault:
-      return v1::SELECT_UNSPECIFIED;
-    case Select::kAllAttributes:
-      return v1::SELECT_ALL_ATTRIBUTES;
-    case Select::kAllProjectedAttributes:
-      return v1::SELECT_ALL_PROJECTED_ATTRIBUTES;
-    case Select::kSpecificAttributes:
-      return v1::SELECT_SPECIFIC_ATTRIBUTES;
-    case Select::kCount:
-      return v1::SELECT_COUNT;
-  }
-  return v1::SELECT_UNSPECIFIED;
+  using enum Select;
+  static constexpr std::pair<Select, v1::Select> kSelects[] = {
+      {kAllAttributes, v1::SELECT_ALL_ATTRIBUTES},
+      {kAllProjectedAttributes, v1::SELECT_ALL_PROJECTED_ATTRIBUTES},
+      {kSpecificAttributes, v1::SELECT_SPECIFIC_ATTRIBUTES},
+      {kCount, v1::SELECT_COUNT}};
+  return ProtoOf(kSelects, select);
 }
 
 // The fields that Query and Scan have in common.
@@ -150,8 +145,7 @@ CallSpec ReadSpec(const char* method, const Message& message) {
 absl::StatusOr<CallSpec> Encode(const PutItemRequest& request, const CallOptions& options) {
   v1::PutItemRequest message;
   ReturnsToProto(request, &message);
-  absl::Status status = ConditionalPutToProto(request, &message);
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ConditionalPutToProto(request, &message));
   return WriteSpec("/itemdb.v1.Data/PutItem", options, options.idempotent, &message);
 }
 
@@ -159,16 +153,14 @@ absl::StatusOr<CallSpec> Encode(const UpdateItemRequest& request, const CallOpti
   v1::UpdateItemRequest message;
   ReturnsToProto(request, &message);
   message.set_update_expression(request.update_expression);
-  absl::Status status = ConditionalKeyToProto(request, &message);
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ConditionalKeyToProto(request, &message));
   return WriteSpec("/itemdb.v1.Data/UpdateItem", options, options.idempotent, &message);
 }
 
 absl::StatusOr<CallSpec> Encode(const DeleteItemRequest& request, const CallOptions& options) {
   v1::DeleteItemRequest message;
   ReturnsToProto(request, &message);
-  absl::Status status = ConditionalKeyToProto(request, &message);
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ConditionalKeyToProto(request, &message));
   return WriteSpec("/itemdb.v1.Data/DeleteItem", options, options.idempotent, &message);
 }
 
@@ -178,9 +170,8 @@ absl::StatusOr<CallSpec> Encode(const TransactWriteItemsRequest& request, const 
   message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
   message.set_return_item_collection_metrics(ToProto(request.return_item_collection_metrics));
   for (const TransactAction& action : request.actions) {
-    absl::Status status =
-        std::visit([&](const auto& a) { return ActionToProto(a, message.add_transact_items()); }, action);
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(
+        std::visit([&](const auto& a) { return ActionToProto(a, message.add_transact_items()); }, action));
   }
   return WriteSpec("/itemdb.v1.Data/TransactWriteItems", options, /*idempotent=*/true, &message);
 }
@@ -194,8 +185,7 @@ absl::StatusOr<CallSpec> Encode(const GetItemRequest& request) {
   ProjectionToProto(request, &message);
   message.set_consistent_read(request.consistent_read);
   message.set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
-  absl::Status status = ToProto(request.key, message.mutable_key());
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ToProto(request.key, message.mutable_key()));
   return ReadSpec("/itemdb.v1.Data/GetItem", message);
 }
 
@@ -210,39 +200,34 @@ absl::StatusOr<CallSpec> Encode(const TransactGetItemsRequest& request) {
   for (const TransactGet& get : request.gets) {
     v1::TransactGet* added = message.add_transact_items();
     ProjectionToProto(get, added);
-    absl::Status status = ToProto(get.key, added->mutable_key());
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(ToProto(get.key, added->mutable_key()));
   }
   return ReadSpec("/itemdb.v1.Data/TransactGetItems", message);
 }
 
 absl::StatusOr<CallSpec> Encode(const QueryRequest& request) {
   v1::QueryRequest message;
-  absl::Status status = ToProto(request, &message);
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ToProto(request, &message));
   return ReadSpec("/itemdb.v1.Data/Query", message);
 }
 
 absl::StatusOr<CallSpec> Encode(const ScanRequest& request) {
   v1::ScanRequest message;
-  absl::Status status = ToProto(request, &message);
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ToProto(request, &message));
   return ReadSpec("/itemdb.v1.Data/Scan", message);
 }
 
 absl::StatusOr<std::string> EncodeStream(const QueryRequest& request, bool one_state) {
   v1::QueryStreamRequest message;
   message.set_one_state(one_state);
-  absl::Status status = ToProto(request, message.mutable_query());
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ToProto(request, message.mutable_query()));
   return message.SerializeAsString();
 }
 
 absl::StatusOr<std::string> EncodeStream(const ScanRequest& request, bool one_state) {
   v1::ScanStreamRequest message;
   message.set_one_state(one_state);
-  absl::Status status = ToProto(request, message.mutable_scan());
-  if (!status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(ToProto(request, message.mutable_scan()));
   return message.SerializeAsString();
 }
 

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "client/errors_internal.h"
 #include "client/grpc_transport.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -179,8 +180,7 @@ class GrpcTransport::Stream : public MessageStream {
   void WritesDone() override { call_->WritesDone(); }
 
   absl::StatusOr<std::optional<std::string>> Read(absl::Time deadline) override {
-    absl::Status sent = SendWhenConnected(deadline);
-    if (!sent.ok()) return sent;
+    ITEMDB_RETURN_IF_ERROR(SendWhenConnected(deadline));
     bool ended = false;
     std::optional<std::string> message = call_->Read(deadline, &ended);
     if (message.has_value()) return message;

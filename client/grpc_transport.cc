@@ -16,6 +16,7 @@
 #include "client/access_key.h"
 #include "client/errors_internal.h"
 #include "client/tls.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/errors.pb.h"
 
 namespace itemdb {
@@ -155,19 +156,16 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
         "the endpoint \"" + endpoint + "\" is neither HOST:PORT, such as 127.0.0.1:7420, nor unix:/PATH");
   }
   for (const auto& [key, value] : options.metadata) {
-    absl::Status allowed = CheckMetadata(key, value);
-    if (!allowed.ok()) return allowed;
+    ITEMDB_RETURN_IF_ERROR(CheckMetadata(key, value));
   }
-  absl::StatusOr<std::string> authorization = AuthorizationOf(options);
-  if (!authorization.ok()) return authorization.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::string authorization, AuthorizationOf(options));
   std::multimap<std::string, std::string> metadata = options.metadata;
-  if (!authorization->empty()) metadata.emplace(kAuthorization, *std::move(authorization));
+  if (!authorization.empty()) metadata.emplace(kAuthorization, std::move(authorization));
   KeepGrpcUp();
   std::shared_ptr<grpc::ChannelCredentials> credentials = grpc::InsecureChannelCredentials();
   if (options.tls.has_value()) {
-    absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> tls = MakeTlsCredentials(*options.tls);
-    if (!tls.ok()) return tls.status();
-    credentials = *std::move(tls);
+    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> tls, MakeTlsCredentials(*options.tls));
+    credentials = std::move(tls);
   }
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);

@@ -6,6 +6,7 @@
 #include "client/encode.h"
 #include "client/errors_internal.h"
 #include "client/resumed_stream.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -30,22 +31,19 @@ class StreamedItems {
   absl::StatusOr<std::optional<Item>> Next() {
     while (used_ == page_.items.size()) {
       if (last_page_) return std::nullopt;
-      absl::Status read = ReadPage();
-      if (!read.ok()) return read;
+      ITEMDB_RETURN_IF_ERROR(ReadPage());
     }
     return std::move(page_.items[used_++]);
   }
 
  private:
   absl::Status ReadPage() {
-    absl::Status usable = stream_.CheckUsable();
-    if (!usable.ok()) return usable;
+    ITEMDB_RETURN_IF_ERROR(stream_.CheckUsable());
     while (true) {
       if (!stream_.is_open()) {
-        absl::StatusOr<std::string> request = EncodeStream(request_, one_state_);
-        if (!request.ok()) return request.status();
+        ITEMDB_ASSIGN_OR_RETURN(std::string request, EncodeStream(request_, one_state_));
         stream_.Open();
-        stream_.Write(*std::move(request));
+        stream_.Write(std::move(request));
         stream_.WritesDone();
       }
       absl::StatusOr<std::optional<std::string>> message = stream_.Read();
@@ -67,10 +65,9 @@ class StreamedItems {
   }
 
   absl::Status Take(const std::string& message) {
-    absl::StatusOr<ItemPage> page = decode_(message, core_->endpoint());
-    if (!page.ok()) return page.status();
+    ITEMDB_ASSIGN_OR_RETURN(ItemPage page, decode_(message, core_->endpoint()));
     ++pages_;
-    page_ = *std::move(page);
+    page_ = std::move(page);
     used_ = 0;
     last_page_ = !page_.last_evaluated_key.has_value();
     request_.exclusive_start_key = std::move(page_.last_evaluated_key);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -81,16 +82,13 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeTlsCredentials(con
             ? "the TLS certificate file " + options.cert_file + " needs a private key file beside it"
             : "the TLS private key file " + options.key_file + " needs a certificate file beside it");
   }
-  absl::StatusOr<std::string> ca = ReadPem("CA", options.ca_file, "CERTIFICATE");
-  if (!ca.ok()) return ca.status();
-  absl::StatusOr<std::string> certificate = ReadPem("certificate", options.cert_file, "CERTIFICATE");
-  if (!certificate.ok()) return certificate.status();
-  absl::StatusOr<std::string> key = ReadPem("private key", options.key_file, "PRIVATE KEY");
-  if (!key.ok()) return key.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::string ca, ReadPem("CA", options.ca_file, "CERTIFICATE"));
+  ITEMDB_ASSIGN_OR_RETURN(std::string certificate, ReadPem("certificate", options.cert_file, "CERTIFICATE"));
+  ITEMDB_ASSIGN_OR_RETURN(std::string key, ReadPem("private key", options.key_file, "PRIVATE KEY"));
   grpc::SslCredentialsOptions ssl;
-  ssl.pem_root_certs = *std::move(ca);
-  ssl.pem_cert_chain = *std::move(certificate);
-  ssl.pem_private_key = *std::move(key);
+  ssl.pem_root_certs = std::move(ca);
+  ssl.pem_cert_chain = std::move(certificate);
+  ssl.pem_private_key = std::move(key);
   return grpc::SslCredentials(ssl);
 }
 

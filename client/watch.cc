@@ -7,6 +7,7 @@
 #include "client/convert.h"
 #include "client/errors_internal.h"
 #include "client/resumed_stream.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -37,8 +38,7 @@ class WatchedChanges {
     while (used_ == records_.size()) {
       if (ended_) return std::nullopt;
       TellPosition();
-      absl::Status read = ReadReply();
-      if (!read.ok()) return read;
+      ITEMDB_RETURN_IF_ERROR(ReadReply());
     }
     return std::move(records_[used_++]);
   }
@@ -51,8 +51,7 @@ class WatchedChanges {
   }
 
   absl::Status ReadReply() {
-    absl::Status usable = stream_.CheckUsable();
-    if (!usable.ok()) return usable;
+    ITEMDB_RETURN_IF_ERROR(stream_.CheckUsable());
     while (true) {
       if (!stream_.is_open()) {
         stream_.Open();
@@ -78,9 +77,8 @@ class WatchedChanges {
     records_.clear();
     used_ = 0;
     for (const v1::ChangeRecord& record : reply.records()) {
-      absl::StatusOr<ChangeRecord> converted = FromProto(record);
-      if (!converted.ok()) return converted.status();
-      records_.push_back(*std::move(converted));
+      ITEMDB_ASSIGN_OR_RETURN(ChangeRecord converted, FromProto(record));
+      records_.push_back(std::move(converted));
     }
     request_.set_after_sequence(reply.change_sequence());
     request_.set_table_storage_id(reply.table_storage_id());

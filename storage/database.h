@@ -145,7 +145,7 @@ class Database {
 
   // ---- changes and administration ----
 
-  // OUT_OF_RANGE (CHANGES_TRIMMED): change records after `after_sequence` were trimmed from the log.
+  // OUT_OF_RANGE (CHANGES_TRIMMED): change records after `after_sequence` were trimmed from the change log.
   void ReadChanges(const v1::ReadChangesRequest& request, Done<v1::ReadChangesReply> done,
                    CancellationPtr cancellation = nullptr);
   // Answers with one page of a watch: the change records after the request's after_sequence, as soon as there
@@ -163,7 +163,7 @@ class Database {
   // NOT_FOUND: no such table, stream or shard.
   void ListStreams(const ListStreamsRequest& request, Done<ListStreamsReply> done);
   void DescribeStream(const DescribeStreamRequest& request, Done<DescribeStreamReply> done);
-  // OUT_OF_RANGE (CHANGES_TRIMMED): the requested change was trimmed from the log.
+  // OUT_OF_RANGE (CHANGES_TRIMMED): the requested change was trimmed from the change log.
   void GetShardIterator(const ShardIteratorRequest& request, Done<std::string> done);
   // OUT_OF_RANGE: CHANGES_TRIMMED as above; EXPIRED_ITERATOR: the iterator is too old.
   void GetRecords(const GetRecordsRequest& request, Done<GetRecordsReply> done,

@@ -1,4 +1,5 @@
 #include "client/modelling/merge.h"
+#include "common/status_macros.h"
 
 #include <compare>
 #include <future>
@@ -25,9 +26,8 @@ class PagedSource {
     while (used_ == page_.items.size()) {
       StartFetch();
       if (!fetching_.valid()) return nullptr;
-      absl::StatusOr<ItemPage> page = fetching_.get();
-      if (!page.ok()) return page.status();
-      page_ = *std::move(page);
+      ITEMDB_ASSIGN_OR_RETURN(ItemPage page, fetching_.get());
+      page_ = std::move(page);
       used_ = 0;
       last_page_ = !page_.last_evaluated_key.has_value();
       start_key_ = std::move(page_.last_evaluated_key);
@@ -86,11 +86,10 @@ ItemRange MergePages(std::vector<FetchPage> sources, MergeOrder order) {
     PagedSource* first = nullptr;
     const Item* first_item = nullptr;
     for (const std::unique_ptr<PagedSource>& source : merged) {
-      const absl::StatusOr<const Item*> front = source->Front();
-      if (!front.ok()) return front.status();
-      if (*front != nullptr && (first == nullptr || order.Before(**front, *first_item))) {
+      ITEMDB_ASSIGN_OR_RETURN(const Item* front, source->Front());
+      if (front != nullptr && (first == nullptr || order.Before(*front, *first_item))) {
         first = source.get();
-        first_item = *front;
+        first_item = front;
       }
     }
     if (first == nullptr) return std::nullopt;

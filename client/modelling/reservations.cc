@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/errors.h"
 
 namespace itemdb {
@@ -74,7 +75,7 @@ absl::StatusOr<TransactWriteItemsResult> WriteWithReservations(const Client& cli
                                                                CallOptions options) {
   for (const std::vector<Reservation>* reservations : {&take, &release}) {
     for (const Reservation& reservation : *reservations) {
-      if (absl::Status status = Check(reservation); !status.ok()) return status;
+      ITEMDB_RETURN_IF_ERROR(Check(reservation));
     }
   }
   const size_t own_actions = request.actions.size();

@@ -4,6 +4,7 @@
 
 #include "client/errors_internal.h"
 #include "client/modelling/position.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 namespace {
@@ -24,10 +25,9 @@ absl::StatusOr<ResumableRead> ResumableRead::OpenAny(const Client& client, Reque
                                                      std::string_view position, CallOptions options) {
   ResumableRead read(client, std::move(options));
   if (!position.empty()) {
-    absl::StatusOr<Item> decoded = DecodePosition(position);
-    if (!decoded.ok()) return decoded.status();
-    const Value* name = decoded->find_or_null(kRead);
-    const Value* key = decoded->find_or_null(kKey);
+    ITEMDB_ASSIGN_OR_RETURN(Item decoded, DecodePosition(position));
+    const Value* name = decoded.find_or_null(kRead);
+    const Value* key = decoded.find_or_null(kKey);
     if (name == nullptr || *name != Value(NameOf(request)) ||
         (key != nullptr && key->map_or_null() == nullptr)) {
       return WrongPosition(position);

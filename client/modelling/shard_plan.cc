@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "client/errors_internal.h"
+#include "common/status_macros.h"
 #include "itemdb/sharding.h"
 
 namespace itemdb {
@@ -38,7 +39,7 @@ absl::Status CheckLoad(const ShardLoad& load) {
 }  // namespace
 
 absl::StatusOr<ShardPlan> PlanShards(const ShardLoad& load) {
-  if (absl::Status status = CheckLoad(load); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(CheckLoad(load));
   ShardPlan plan;
   plan.items_per_read_unit = kReadUnitBytes / load.item_bytes;
   plan.partition_items_per_second = plan.items_per_read_unit > 0

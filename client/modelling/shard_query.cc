@@ -6,6 +6,7 @@
 #include "client/errors_internal.h"
 #include "client/modelling/merge.h"
 #include "client/modelling/position.h"
+#include "common/status_macros.h"
 #include "itemdb/sharding.h"
 
 namespace itemdb {
@@ -48,10 +49,9 @@ std::string Encode(const Position& position) {
 }
 
 absl::StatusOr<Position> Decode(const std::string& text, size_t shards) {
-  absl::StatusOr<Item> decoded = DecodePosition(text);
-  if (!decoded.ok()) return decoded.status();
-  const Value* keys = decoded->find_or_null(kKeys);
-  const Value* states = decoded->find_or_null(kShards);
+  ITEMDB_ASSIGN_OR_RETURN(Item decoded, DecodePosition(text));
+  const Value* keys = decoded.find_or_null(kKeys);
+  const Value* states = decoded.find_or_null(kShards);
   if (keys == nullptr || keys->string_set_or_null() == nullptr || states == nullptr ||
       states->list_or_null() == nullptr || states->list_or_null()->size() != shards) {
     return WrongPosition(text);
@@ -68,10 +68,9 @@ absl::StatusOr<Position> Decode(const std::string& text, size_t shards) {
 // The start of a read: the names of the key attributes of the table and of the queried index.
 absl::StatusOr<Position> FirstPosition(const Client& client, const ShardedQuery& query,
                                        const CallOptions& options) {
-  absl::StatusOr<TableResult> table = client.DescribeTable(query.request.table_name, options);
-  if (!table.ok()) return table.status();
+  ITEMDB_ASSIGN_OR_RETURN(TableResult table, client.DescribeTable(query.request.table_name, options));
   Position position = {.key_attributes = {}, .shards = std::vector<ShardState>(query.shards.size())};
-  const TableDefinition& definition = table->table.definition;
+  const TableDefinition& definition = table.table.definition;
   const auto add = [&](const std::vector<KeySchemaElement>& schema) {
     for (const KeySchemaElement& element : schema) {
       std::vector<std::string>& names = position.key_attributes;
@@ -124,13 +123,13 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
     return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
                      absl::StrCat("a page of ", limit, " items: at least 1 is needed"));
   }
-  absl::StatusOr<Position> position = position_text.empty() ? FirstPosition(client, query, options)
-                                                            : Decode(position_text, query.shards.size());
-  if (!position.ok()) return position.status();
+  ITEMDB_ASSIGN_OR_RETURN(Position position, position_text.empty()
+                                                 ? FirstPosition(client, query, options)
+                                                 : Decode(position_text, query.shards.size()));
 
   std::vector<std::future<absl::StatusOr<ItemPage>>> fetches(query.shards.size());
   for (size_t i = 0; i < query.shards.size(); ++i) {
-    const ShardState& shard = position->shards[i];
+    const ShardState& shard = position.shards[i];
     if (shard.done) continue;
     QueryRequest request = OfShard(query, query.shards[i]);
     request.limit = limit;
@@ -147,7 +146,7 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
       continue;
     }
     // Checked even if no key is needed in the end, so that a wrong projection fails at once or never.
-    if (!page->items.empty()) failure.Update(KeyOf(page->items[0], position->key_attributes).status());
+    if (!page->items.empty()) failure.Update(KeyOf(page->items[0], position.key_attributes).status());
     pages[i] = *std::move(page);
   }
   if (!failure.ok()) return failure;
@@ -173,18 +172,17 @@ absl::StatusOr<ShardedPage> QueryShardsPage(const Client& client, const ShardedQ
 
   bool all_done = true;
   for (size_t i = 0; i < pages.size(); ++i) {
-    ShardState& shard = position->shards[i];
+    ShardState& shard = position.shards[i];
     if (!shard.done && used[i] == pages[i].items.size()) {
       shard.done = !pages[i].last_evaluated_key.has_value();
       if (!shard.done) shard.last = *pages[i].last_evaluated_key;
     } else if (used[i] > 0) {
-      absl::StatusOr<Item> key = KeyOf(pages[i].items[used[i] - 1], position->key_attributes);
-      if (!key.ok()) return key.status();
-      shard.last = *std::move(key);
+      ITEMDB_ASSIGN_OR_RETURN(Item key, KeyOf(pages[i].items[used[i] - 1], position.key_attributes));
+      shard.last = std::move(key);
     }
     all_done = all_done && shard.done;
   }
-  if (!all_done) result.position = Encode(*position);
+  if (!all_done) result.position = Encode(position);
   return result;
 }
 

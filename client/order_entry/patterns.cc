@@ -4,6 +4,7 @@
 
 #include "client/errors_internal.h"
 #include "client/order_entry/schema.h"
+#include "common/status_macros.h"
 #include "itemdb/sharding.h"
 
 namespace itemdb::order_entry {
@@ -18,9 +19,8 @@ ItemRange OneItem(Client client, GetItemRequest request, CallOptions options) {
   return ItemRange([client = std::move(client), request = std::move(request), options,
                     done = false]() mutable -> absl::StatusOr<std::optional<Item>> {
     if (std::exchange(done, true)) return std::nullopt;
-    absl::StatusOr<GetItemResult> result = client.GetItem(request, options);
-    if (!result.ok()) return result.status();
-    return std::move(result->item);
+    ITEMDB_ASSIGN_OR_RETURN(GetItemResult result, client.GetItem(request, options));
+    return std::move(result.item);
   });
 }
 

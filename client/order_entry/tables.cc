@@ -17,6 +17,7 @@
 
 #include "client/errors_internal.h"
 #include "client/order_entry/schema.h"
+#include "common/status_macros.h"
 
 namespace itemdb::order_entry {
 namespace {
@@ -113,9 +114,8 @@ absl::Status CreateTables(Client& client, CallOptions options) {
     const absl::StatusOr<TableResult> created = client.CreateTable(wanted, options);
     if (created.ok()) continue;
     if (!absl::IsAlreadyExists(created.status())) return created.status();
-    const absl::StatusOr<TableResult> existing = client.DescribeTable(wanted.table_name, options);
-    if (!existing.ok()) return existing.status();
-    const std::string difference = DescribeDifference(wanted, existing->table.definition);
+    ITEMDB_ASSIGN_OR_RETURN(const TableResult existing, client.DescribeTable(wanted.table_name, options));
+    const std::string difference = DescribeDifference(wanted, existing.table.definition);
     if (!difference.empty()) {
       return MakeError(absl::StatusCode::kFailedPrecondition, "TABLE_DIFFERS",
                        "the table " + wanted.table_name + " exists, but is not the order-entry one: " +

@@ -4,6 +4,7 @@
 #include "client/errors_internal.h"
 #include "client/order_entry/decode.h"
 #include "client/order_entry/patterns.h"
+#include "common/status_macros.h"
 
 namespace itemdb::order_entry {
 namespace {
@@ -12,30 +13,25 @@ namespace {
 template <typename T>
 Results<T> Decoded(ItemRange items, absl::StatusOr<T> (*decode)(const Item&)) {
   return Results<T>([items = std::move(items), decode]() mutable -> absl::StatusOr<std::optional<T>> {
-    absl::StatusOr<std::optional<Item>> item = items.Next();
-    if (!item.ok()) return item.status();
-    if (!item->has_value()) return std::nullopt;
-    absl::StatusOr<T> decoded = decode(**item);
-    if (!decoded.ok()) return decoded.status();
-    return *std::move(decoded);
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<Item> item, items.Next());
+    if (!item.has_value()) return std::nullopt;
+    ITEMDB_ASSIGN_OR_RETURN(T decoded, decode(*item));
+    return decoded;
   });
 }
 
 absl::StatusOr<std::vector<std::string>> Phones(ItemRange items, const char* reason,
                                                 const std::string& missing) {
-  const absl::StatusOr<std::optional<Item>> item = items.Next();
-  if (!item.ok()) return item.status();
-  if (!item->has_value()) return MakeError(absl::StatusCode::kNotFound, reason, missing);
-  return DecodePhoneNumbers(**item);
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<Item> item, items.Next());
+  if (!item.has_value()) return MakeError(absl::StatusCode::kNotFound, reason, missing);
+  return DecodePhoneNumbers(*item);
 }
 
 absl::StatusOr<std::optional<int64_t>> Quantity(ItemRange items, const char* attribute) {
-  const absl::StatusOr<std::optional<Item>> item = items.Next();
-  if (!item.ok()) return item.status();
-  if (!item->has_value()) return std::nullopt;
-  const absl::StatusOr<int64_t> quantity = DecodeInteger(**item, attribute);
-  if (!quantity.ok()) return quantity.status();
-  return *quantity;
+  ITEMDB_ASSIGN_OR_RETURN(const std::optional<Item> item, items.Next());
+  if (!item.has_value()) return std::nullopt;
+  ITEMDB_ASSIGN_OR_RETURN(const int64_t quantity, DecodeInteger(*item, attribute));
+  return quantity;
 }
 
 }  // namespace
@@ -88,18 +84,16 @@ absl::StatusOr<std::optional<ProductStock>> ProductInventory(Client& client, con
   ItemRange items = PatternItems(client, Pattern::kProductInventory, {product_id}, options);
   std::optional<ProductStock> product;
   for (const Item& item : items) {
-    absl::StatusOr<Stock> stock = DecodeStock(item);
-    if (!stock.ok()) return stock.status();
-    if (stock->warehouse_id == product_id) {
-      absl::StatusOr<ProductStock> metadata = DecodeProduct(item);
-      if (!metadata.ok()) return metadata.status();
+    ITEMDB_ASSIGN_OR_RETURN(Stock stock, DecodeStock(item));
+    if (stock.warehouse_id == product_id) {
+      ITEMDB_ASSIGN_OR_RETURN(ProductStock metadata, DecodeProduct(item));
       // The stock of warehouses whose ids sort before the product id comes before the metadata.
-      if (product.has_value()) metadata->stock = std::move(product->stock);
-      product = *std::move(metadata);
+      if (product.has_value()) metadata.stock = std::move(product->stock);
+      product = std::move(metadata);
       continue;
     }
     if (!product.has_value()) product.emplace().product_id = product_id;
-    product->stock.push_back(*std::move(stock));
+    product->stock.push_back(std::move(stock));
   }
   if (!items.status().ok()) return items.status();
   return product;

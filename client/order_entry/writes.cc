@@ -12,6 +12,7 @@
 #include "client/order_entry/amount.h"
 #include "client/order_entry/decode.h"
 #include "client/order_entry/schema.h"
+#include "common/status_macros.h"
 #include "itemdb/sharding.h"
 
 namespace itemdb::order_entry {
@@ -120,8 +121,7 @@ absl::Status CheckOrder(const NewOrder& order) {
   }
   std::set<std::string> products;
   for (const NewOrderLine& line : order.lines) {
-    absl::Status status = CheckStockChange(line.product_id, line.warehouse_id, line.quantity);
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(CheckStockChange(line.product_id, line.warehouse_id, line.quantity));
     if (!products.insert(line.product_id).second) {
       return Invalid(absl::StrFormat("the product %s stands on two lines; an order has one line per product",
                                      line.product_id));
@@ -189,16 +189,14 @@ absl::StatusOr<StockResult> ToStockResult(const absl::StatusOr<TransactWriteItem
 }  // namespace
 
 absl::StatusOr<PlacedOrder> PlaceOrder(Client& client, const NewOrder& order, CallOptions options) {
-  absl::Status checked = CheckOrder(order);
-  if (!checked.ok()) return checked;
+  ITEMDB_RETURN_IF_ERROR(CheckOrder(order));
   PlacedOrder placed;
   placed.shard = order.shard.value_or(ShardOf(order.order_id, kShards));
   if (order.total_amount.has_value()) {
     placed.total_amount = *order.total_amount;
   } else {
-    absl::StatusOr<Number> total = TotalAmount(order.lines);
-    if (!total.ok()) return total.status();
-    placed.total_amount = *std::move(total);
+    ITEMDB_ASSIGN_OR_RETURN(Number total, TotalAmount(order.lines));
+    placed.total_amount = std::move(total);
   }
 
   // ExplainOrder depends on this order of actions.
@@ -237,8 +235,7 @@ absl::StatusOr<WriteResult> CloseOrder(Client& client, const std::string& order_
 
 absl::StatusOr<StockResult> MoveStock(Client& client, const StockMove& move, CallOptions options) {
   for (const std::string& warehouse_id : {move.from_warehouse_id, move.to_warehouse_id}) {
-    absl::Status status = CheckStockChange(move.product_id, warehouse_id, move.quantity);
-    if (!status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(CheckStockChange(move.product_id, warehouse_id, move.quantity));
   }
   if (move.from_warehouse_id == move.to_warehouse_id) {
     return Invalid("stock of " + move.product_id + " cannot move from " + move.from_warehouse_id +
@@ -257,8 +254,7 @@ absl::StatusOr<StockResult> MoveStock(Client& client, const StockMove& move, Cal
 }
 
 absl::StatusOr<StockResult> Restock(Client& client, const StockDelivery& delivery, CallOptions options) {
-  absl::Status checked = CheckStockChange(delivery.product_id, delivery.warehouse_id, delivery.quantity);
-  if (!checked.ok()) return checked;
+  ITEMDB_RETURN_IF_ERROR(CheckStockChange(delivery.product_id, delivery.warehouse_id, delivery.quantity));
   const absl::StatusOr<TransactWriteItemsResult> result = client.TransactWriteItems(
       {.actions = {AddStock(delivery.product_id, delivery.warehouse_id, delivery.quantity),
                    ChangeTotal(delivery.product_id, '+', delivery.quantity)}},

@@ -15,6 +15,7 @@
 #include "client/errors_internal.h"
 #include "client/testing/local_database.h"
 #include "client/transport.h"
+#include "common/status_macros.h"
 
 namespace itemdb::testing {
 
@@ -202,10 +203,9 @@ FakeDatabase::FakeDatabase(std::shared_ptr<State> state) : state_(std::move(stat
 FakeDatabase::~FakeDatabase() = default;
 
 absl::StatusOr<std::unique_ptr<FakeDatabase>> FakeDatabase::Open() {
-  absl::StatusOr<std::unique_ptr<LocalDatabase>> database = LocalDatabase::Open();
-  if (!database.ok()) return database.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::unique_ptr<LocalDatabase> database, LocalDatabase::Open());
   auto state = std::make_shared<State>();
-  state->database = *std::move(database);
+  state->database = std::move(database);
   return std::unique_ptr<FakeDatabase>(new FakeDatabase(std::move(state)));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "client/payload_urls.h"
 #include "client/testing/local_streams.h"
+#include "common/status_macros.h"
 #include "itemdb/v1/errors.pb.h"
 #include "storage/database.h"
 
@@ -110,25 +112,33 @@ class TemporaryDatabase : public LocalDatabase {
                               "the fake database has no method " + std::string(method));
   }
 
-  using Method = void (*)(TemporaryDatabase*, const std::string&, Done);
+  using Method = std::function<void(TemporaryDatabase*, const std::string&, Done)>;
+  using D = storage::Database;
 
-  // All asynchronous operations of Database have one of the two signatures below.
-  template <typename Request, typename Reply, auto kOperation>
-  static void Asynchronous(TemporaryDatabase* self, const std::string& request, Done done) {
-    Answer<Request, Reply>(request, std::move(done), [self](Request decoded, auto answer) {
-      if constexpr (requires { (*self->database_.*kOperation)(std::move(decoded), std::move(answer)); }) {
-        (*self->database_.*kOperation)(std::move(decoded), std::move(answer));
-      } else {
-        (*self->database_.*kOperation)(decoded, std::move(answer), /*cancellation=*/nullptr);
-      }
-    });
+  // The methods that are one operation of Database: one function for each signature that operations have.
+  template <typename Request, typename Reply>
+  static Method Of(void (D::*operation)(Request, storage::Done<Reply>, storage::CancellationPtr)) {
+    return [operation](TemporaryDatabase* self, const std::string& request, Done done) {
+      Answer<std::remove_cvref_t<Request>, Reply>(request, std::move(done), [&](auto decoded, auto answer) {
+        (*self->database_.*operation)(std::move(decoded), std::move(answer), /*cancellation=*/nullptr);
+      });
+    };
   }
-
-  template <typename Request, typename Reply, auto kOperation>
-  static void Synchronous(TemporaryDatabase* self, const std::string& request, Done done) {
-    Answer<Request, Reply>(request, std::move(done), [self](const Request& decoded, auto answer) {
-      answer((*self->database_.*kOperation)(decoded));
-    });
+  template <typename Request, typename Reply>
+  static Method Of(void (D::*operation)(Request, storage::Done<Reply>)) {
+    return [operation](TemporaryDatabase* self, const std::string& request, Done done) {
+      Answer<Request, Reply>(request, std::move(done), [&](Request decoded, auto answer) {
+        (*self->database_.*operation)(std::move(decoded), std::move(answer));
+      });
+    };
+  }
+  template <typename Request, typename Reply>
+  static Method Of(absl::StatusOr<Reply> (D::*operation)(const Request&)) {
+    return [operation](TemporaryDatabase* self, const std::string& request, Done done) {
+      Answer<Request, Reply>(request, std::move(done), [&](const Request& decoded, auto answer) {
+        answer((*self->database_.*operation)(decoded));
+      });
+    };
   }
 
   static void GetStatus(TemporaryDatabase* self, const std::string& request, Done done) {
@@ -148,58 +158,34 @@ class TemporaryDatabase : public LocalDatabase {
   }
 
   static std::map<std::string_view, Method> Methods() {
-    using D = storage::Database;
-    using Write = wire::WriteItemRequest;
-    using Written = wire::WriteItemReply;
     return {
-        {"/itemdb.v1.Data/PutItem", &Asynchronous<Write, Written, &D::PutItem>},
-        {"/itemdb.v1.Data/UpdateItem", &Asynchronous<Write, Written, &D::UpdateItem>},
-        {"/itemdb.v1.Data/DeleteItem", &Asynchronous<Write, Written, &D::DeleteItem>},
-        {"/itemdb.v1.Data/BatchWriteItem",
-         &Asynchronous<wire::BatchWriteItemRequest, wire::BatchWriteItemReply, &D::BatchWriteItem>},
-        {"/itemdb.v1.Data/TransactWriteItems",
-         &Asynchronous<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply,
-                       &D::TransactWriteItems>},
-        {"/itemdb.v1.Data/GetItem", &Asynchronous<wire::GetItemRequest, wire::GetItemReply, &D::GetItem>},
-        {"/itemdb.v1.Data/BatchGetItem",
-         &Asynchronous<wire::BatchGetItemRequest, wire::BatchGetItemReply, &D::BatchGetItem>},
-        {"/itemdb.v1.Data/TransactGetItems",
-         &Asynchronous<wire::TransactGetItemsRequest, wire::TransactGetItemsReply, &D::TransactGetItems>},
-        {"/itemdb.v1.Data/Query", &Asynchronous<wire::PageRequest, storage::Page, &D::Query>},
-        {"/itemdb.v1.Data/Scan", &Asynchronous<wire::PageRequest, storage::Page, &D::Scan>},
-        {"/itemdb.v1.Data/ExecuteStatement",
-         &Asynchronous<wire::ExecuteStatementRequest, storage::StatementPage, &D::ExecuteStatement>},
-        {"/itemdb.v1.Data/BatchExecuteStatement",
-         &Asynchronous<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply,
-                       &D::BatchExecuteStatement>},
-        {"/itemdb.v1.Data/ExecuteTransaction",
-         &Asynchronous<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply,
-                       &D::ExecuteTransaction>},
-        {"/itemdb.v1.Tables/CreateTable",
-         &Asynchronous<v1::CreateTableRequest, v1::CreateTableReply, &D::CreateTable>},
-        {"/itemdb.v1.Tables/DeleteTable",
-         &Asynchronous<v1::DeleteTableRequest, v1::DeleteTableReply, &D::DeleteTable>},
-        {"/itemdb.v1.Tables/UpdateTable",
-         &Asynchronous<v1::UpdateTableRequest, v1::UpdateTableReply, &D::UpdateTable>},
-        {"/itemdb.v1.Tables/TagTable", &Asynchronous<v1::TagTableRequest, v1::TagTableReply, &D::TagTable>},
-        {"/itemdb.v1.Tables/UntagTable",
-         &Asynchronous<v1::UntagTableRequest, v1::UntagTableReply, &D::UntagTable>},
-        {"/itemdb.v1.Tables/UpdateTimeToLive",
-         &Asynchronous<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply, &D::UpdateTimeToLive>},
-        {"/itemdb.v1.Tables/DescribeTimeToLive",
-         &Synchronous<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply, &D::DescribeTimeToLive>},
+        {"/itemdb.v1.Data/PutItem", Of(&D::PutItem)},
+        {"/itemdb.v1.Data/UpdateItem", Of(&D::UpdateItem)},
+        {"/itemdb.v1.Data/DeleteItem", Of(&D::DeleteItem)},
+        {"/itemdb.v1.Data/BatchWriteItem", Of(&D::BatchWriteItem)},
+        {"/itemdb.v1.Data/TransactWriteItems", Of(&D::TransactWriteItems)},
+        {"/itemdb.v1.Data/GetItem", Of(&D::GetItem)},
+        {"/itemdb.v1.Data/BatchGetItem", Of(&D::BatchGetItem)},
+        {"/itemdb.v1.Data/TransactGetItems", Of(&D::TransactGetItems)},
+        {"/itemdb.v1.Data/Query", Of(&D::Query)},
+        {"/itemdb.v1.Data/Scan", Of(&D::Scan)},
+        {"/itemdb.v1.Data/ExecuteStatement", Of(&D::ExecuteStatement)},
+        {"/itemdb.v1.Data/BatchExecuteStatement", Of(&D::BatchExecuteStatement)},
+        {"/itemdb.v1.Data/ExecuteTransaction", Of(&D::ExecuteTransaction)},
+        {"/itemdb.v1.Tables/CreateTable", Of(&D::CreateTable)},
+        {"/itemdb.v1.Tables/DeleteTable", Of(&D::DeleteTable)},
+        {"/itemdb.v1.Tables/UpdateTable", Of(&D::UpdateTable)},
+        {"/itemdb.v1.Tables/TagTable", Of(&D::TagTable)},
+        {"/itemdb.v1.Tables/UntagTable", Of(&D::UntagTable)},
+        {"/itemdb.v1.Tables/UpdateTimeToLive", Of(&D::UpdateTimeToLive)},
+        {"/itemdb.v1.Tables/DescribeTimeToLive", Of(&D::DescribeTimeToLive)},
         {"/itemdb.v1.Tables/DescribeLimits", &TemporaryDatabase::DescribeLimits},
-        {"/itemdb.v1.Tables/DescribeTable",
-         &Synchronous<v1::DescribeTableRequest, v1::DescribeTableReply, &D::DescribeTable>},
-        {"/itemdb.v1.Tables/ListTables",
-         &Synchronous<v1::ListTablesRequest, v1::ListTablesReply, &D::ListTables>},
-        {"/itemdb.v1.Changes/ReadChanges",
-         &Asynchronous<v1::ReadChangesRequest, v1::ReadChangesReply, &D::ReadChanges>},
-        {"/itemdb.v1.Admin/CheckDatabase",
-         &Asynchronous<v1::CheckDatabaseRequest, v1::CheckDatabaseReply, &D::CheckDatabase>},
+        {"/itemdb.v1.Tables/DescribeTable", Of(&D::DescribeTable)},
+        {"/itemdb.v1.Tables/ListTables", Of(&D::ListTables)},
+        {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
+        {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
-        {"/itemdb.v1.Admin/GetAccessPatterns",
-         &Synchronous<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply, &D::GetAccessPatterns>},
+        {"/itemdb.v1.Admin/GetAccessPatterns", Of(&D::GetAccessPatterns)},
     };
   }
 
@@ -212,8 +198,7 @@ class TemporaryDatabase : public LocalDatabase {
 
 absl::StatusOr<std::unique_ptr<LocalDatabase>> LocalDatabase::Open() {
   auto database = std::make_unique<TemporaryDatabase>();
-  absl::Status started = database->Start();
-  if (!started.ok()) return started;
+  ITEMDB_RETURN_IF_ERROR(database->Start());
   return std::unique_ptr<LocalDatabase>(std::move(database));
 }
 

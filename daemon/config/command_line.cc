@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "absl/strings/str_format.h"
+#include "common/nearest.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/process/version.h"
 
@@ -11,8 +12,8 @@ namespace itemdb::daemon {
 namespace {
 
 constexpr char kDescription[] =
-    "itemd - DynamoDB's data model on one machine you own: tables, items, secondary indexes, transactions "
-    "and a change log, stored in one directory and served over gRPC.";
+    "itemd - database server with DynamoDB's data model: keeps tables, items, secondary indexes and a change "
+    "log in one directory, and serves them over gRPC and DynamoDB's HTTP protocol.";
 
 constexpr char kFooter[] = R"(Settings:
   Each setting can be given as a flag (--log-level debug), in the environment (ITEMD_LOG_LEVEL=debug) or in the
@@ -68,12 +69,13 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
-    return storage::ValidationError(absl::StrFormat("%s: itemd takes no arguments but flags", argument));
+    return storage::ValidationError(absl::StrFormat("%s is not a flag: itemd takes flags only", argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
   std::string flag = argument.substr(0, argument.find('='));
-  return storage::ValidationError(absl::StrFormat("%s is not a flag%s", flag, DidYouMean(flag, names)));
+  return storage::ValidationError(
+      absl::StrFormat("%s is not a flag%s", flag, common::DidYouMean(flag, names)));
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   }
   if (!app.remaining().empty()) return Unknown(app.remaining().front());
   if (config->count() > 0 && line.config_file.empty()) {
-    return storage::ValidationError("--config: the name of a file is missing");
+    return storage::ValidationError("--config is empty: it must be the name of a file");
   }
   for (size_t i = 0; i < given.size(); ++i) {
     if (options[i]->count() == 0) continue;

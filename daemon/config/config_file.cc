@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "common/nearest.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/process/file_bytes.h"
 
@@ -72,7 +73,7 @@ absl::StatusOr<SettingValue> ReadValue(const std::string& path, const toml::key&
   if (setting == nullptr) {
     return storage::ValidationError(absl::StrFormat("%s: %s%s is not a setting%s", place,
                                                     node.is_table() ? "table " : "", name,
-                                                    DidYouMean(name, NamesOf(&Setting::key))));
+                                                    common::DidYouMean(name, NamesOf(&Setting::key))));
   }
   SettingValue value{setting, {}, place, place + ": " + name};
   if (const toml::array* array = node.as_array(); array != nullptr && setting->is_list()) {

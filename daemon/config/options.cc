@@ -40,7 +40,7 @@ absl::StatusOr<std::string> ConfigFile(const CommandLine& line, const OptionSour
   for (const std::string& entry : sources.environment) {
     if (!entry.starts_with(kVariable)) continue;
     std::string path = entry.substr(kVariable.size());
-    if (path.empty()) return storage::ValidationError("ITEMD_CONFIG: the name of a file is missing");
+    if (path.empty()) return storage::ValidationError("ITEMD_CONFIG is empty: it must be the name of a file");
     return path;
   }
   // A default file that exists but cannot be read counts as existing: reading it then is an error.
@@ -93,21 +93,14 @@ absl::Status ParseAddresses(const Merged& merged, std::string_view name,
 
 // Refuses an HTTP address that other machines can reach, unless there are TLS and access keys.
 absl::Status CheckHttpAddress(const Merged& merged, const Options& options, const ListenAddress& address) {
-  if (address.loopback) return absl::OkStatus();
-  const auto refuse = [&](std::string_view why) {
-    return storage::ValidationError(absl::StrFormat(
-        "%s: %s is refused: other machines can reach it, and %s, or listen on 127.x.x.x, [::1] or localhost",
-        Subject(merged, "http-listen"), address.text, why));
-  };
-  if (!options.tls()) {
-    return refuse(absl::StrFormat(
-        "without TLS everybody on the way could read what is sent; give --tls-cert and --tls-key%s",
-        options.access_keys.empty() ? ", and --access-keys" : ""));
-  }
-  if (options.access_keys.empty()) {
-    return refuse("without keys everybody there could read and write everything; give --access-keys");
-  }
-  return absl::OkStatus();
+  std::vector<std::string> needed;
+  if (!options.tls()) needed = {"--tls-cert", "--tls-key"};
+  if (options.access_keys.empty()) needed.push_back("--access-keys");
+  if (address.loopback || needed.empty()) return absl::OkStatus();
+  return storage::ValidationError(
+      absl::StrFormat("%s: other machines can reach %s, so it needs %s; without, listen on 127.x.x.x, [::1] "
+                      "or localhost",
+                      Subject(merged, "http-listen"), address.text, absl::StrJoin(needed, ", ")));
 }
 
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
@@ -116,8 +109,9 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
   for (const ListenAddress& address : options.http_addresses) {
     if (!address.socket_path.empty()) {
-      return storage::ValidationError(absl::StrFormat("%s: %s is refused: HTTP is served at HOST:PORT only",
-                                                      Subject(merged, "http-listen"), address.text));
+      return storage::ValidationError(
+          absl::StrFormat("%s: %s is not allowed: HTTP is served at HOST:PORT only",
+                          Subject(merged, "http-listen"), address.text));
     }
     ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, address));
   }
@@ -126,17 +120,17 @@ absl::Status DeriveAddresses(const Merged& merged, Options& options) {
 
 absl::Status CheckTls(const Merged& merged, const Options& options) {
   if (options.tls_cert.empty() != options.tls_key.empty()) {
-    return storage::ValidationError(absl::StrFormat(
-        "%s: a certificate and its key belong together: %s is missing",
-        Subject(merged, options.tls() ? "tls-cert" : "tls-key"), options.tls() ? "--tls-key" : "--tls-cert"));
+    return storage::ValidationError(absl::StrFormat("%s needs %s: TLS needs a certificate and its key",
+                                                    Subject(merged, options.tls() ? "tls-cert" : "tls-key"),
+                                                    options.tls() ? "--tls-key" : "--tls-cert"));
   }
   if (!options.tls_client_ca.empty() && !options.tls()) {
     return storage::ValidationError(
-        absl::StrFormat("%s: without --tls-cert and --tls-key no client can show a certificate",
+        absl::StrFormat("%s needs --tls-cert and --tls-key: clients show certificates only when TLS is on",
                         Subject(merged, "tls-client-ca")));
   }
   if (!options.tls_client_ca.empty() && options.tls_without_client_certificates) {
-    return storage::ValidationError(absl::StrFormat("%s contradicts --tls-client-ca: leave one of them out",
+    return storage::ValidationError(absl::StrFormat("%s is not allowed together with --tls-client-ca",
                                                     Subject(merged, "tls-without-client-certificates")));
   }
   bool clients_known = !options.tls_client_ca.empty() || options.tls_without_client_certificates ||
@@ -145,16 +139,14 @@ absl::Status CheckTls(const Merged& merged, const Options& options) {
     if (address.loopback) continue;
     if (!options.tls()) {
       return storage::ValidationError(absl::StrFormat(
-          "%s: %s is refused: other machines can reach it, and without TLS everybody there could read and "
-          "write everything; give --tls-cert, --tls-key and --tls-client-ca or --access-keys, or listen on "
-          "127.x.x.x, [::1], localhost or unix:/PATH",
+          "%s: other machines can reach %s, so it needs TLS (--tls-cert, --tls-key) and --tls-client-ca or "
+          "--access-keys; without, listen on 127.x.x.x, [::1], localhost or unix:/PATH",
           Subject(merged, "listen"), address.text));
     }
     if (!clients_known) {
       return storage::ValidationError(
-          absl::StrFormat("%s: %s is refused: other machines can reach it, and without --tls-client-ca "
-                          "everybody there could read and write everything; give it, or --access-keys, or "
-                          "--tls-without-client-certificates if that is meant",
+          absl::StrFormat("%s: other machines can reach %s, so it needs --tls-client-ca or --access-keys; "
+                          "--tls-without-client-certificates lets everybody there read and write everything",
                           Subject(merged, "listen"), address.text));
     }
   }
@@ -169,8 +161,8 @@ absl::Status DeriveSocketPermissions(const Merged& merged, Options& options) {
     return absl::OkStatus();
   }
   return storage::ValidationError(
-      absl::StrFormat("%s: \"%s\" is not allowed: it takes three octal digits of which the owner's "
-                      "is 6 or 7, such as 0660",
+      absl::StrFormat("%s: \"%s\" is not allowed: it takes octal permissions up to 0777 that let the owner "
+                      "read and write, such as 0660",
                       Subject(merged, "socket-mode"), text));
 }
 
@@ -190,8 +182,8 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
   if (options.data_directory.empty()) {
     return storage::ValidationError(
-        "--data-dir is required: the directory of the database (or ITEMD_DATA_DIR, or data-dir in the "
-        "configuration file)");
+        "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "
+        "configuration file");
   }
   return absl::OkStatus();
 }

@@ -29,7 +29,7 @@ struct Options {
   // daemon/config/memory_budget.h divides it.
   uint64_t memory_bytes = 0;
   uint64_t max_item_collection_bytes = 0;
-  // Zero: changes do not leave the log because of their age.
+  // Zero: changes do not leave the change log because of their age.
   absl::Duration change_retention;
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.

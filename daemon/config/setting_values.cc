@@ -1,11 +1,8 @@
 #include "daemon/config/setting_values.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -39,30 +36,6 @@ std::optional<double> ConsumeNumber(std::string_view& text) {
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   return number;
-}
-
-std::string Folded(std::string_view name) {
-  std::string folded(name);
-  for (char& c : folded) c = c == '_' ? '-' : absl::ascii_tolower(static_cast<unsigned char>(c));
-  return folded;
-}
-
-// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-size_t EditDistance(const std::string& a, const std::string& b) {
-  std::vector<size_t> before, above(b.size() + 1), row(b.size() + 1);
-  std::iota(above.begin(), above.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, change});
-      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before = std::move(above);
-    above = row;
-  }
-  return above.back();
 }
 
 }  // namespace
@@ -115,31 +88,6 @@ std::string FormatSize(uint64_t bytes) {
   }
   return value == std::floor(value) ? absl::StrFormat("%.0f%s", value, kNames[unit])
                                     : absl::StrFormat("%.1f%s", value, kNames[unit]);
-}
-
-std::string NearestName(std::string_view typed, const std::vector<std::string>& names) {
-  // A longer text is not a misspelt name, and comparing it would take long.
-  constexpr size_t kLongestTyped = 64;
-  if (typed.size() > kLongestTyped) return "";
-  std::string folded = Folded(typed);
-  std::string nearest;
-  size_t least = std::max<size_t>(2, folded.size() / 3) + 1;
-  for (const std::string& name : names) {
-    size_t distance = EditDistance(folded, Folded(name));
-    // A text that is the beginning or the end of a name counts as one typing error.
-    bool part = folded.size() >= 3 && (Folded(name).starts_with(folded) || Folded(name).ends_with(folded));
-    if (part) distance = std::min<size_t>(distance, 1);
-    if (distance < least) {
-      least = distance;
-      nearest = name;
-    }
-  }
-  return nearest;
-}
-
-std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names) {
-  std::string nearest = NearestName(typed, names);
-  return nearest.empty() ? "" : absl::StrFormat(" (did you mean %s?)", nearest);
 }
 
 }  // namespace itemdb::daemon

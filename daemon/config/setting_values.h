@@ -25,9 +25,4 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view text);
 // "64MiB" if that is exact, else with one digit after the point: "1.5GiB".
 std::string FormatSize(uint64_t bytes);
 
-// The member of `names` nearest to the misspelt `typed`; empty if none is near. Ignores case; - equals _.
-std::string NearestName(std::string_view typed, const std::vector<std::string>& names);
-// " (did you mean NAME?)" with the nearest name; empty if none is near.
-std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names);
-
 }  // namespace itemdb::daemon

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "common/nearest.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/setting_values.h"
 
@@ -18,6 +19,7 @@ constexpr int64_t kSecondMs = 1'000;
 constexpr int64_t kDayMs = 24 * 3'600 * kSecondMs;
 constexpr std::string_view kVariablePrefix = "ITEMD_";
 constexpr std::string_view kConfigVariable = "ITEMD_CONFIG";
+constexpr std::string_view kUnlimited = "unlimited";
 
 std::vector<std::string> ChoicesOf(const Setting& setting) {
   return absl::StrSplit(absl::string_view(setting.choices.data(), setting.choices.size()), '|');
@@ -55,6 +57,7 @@ struct Assign {
     return absl::OkStatus();
   }
   absl::Status operator()(uint64_t Options::*field) const {
+    if (setting().allows_unlimited && text() == kUnlimited) return absl::OkStatus();
     absl::StatusOr<uint64_t> bytes = ParseSizeOrShare(text(), machine_memory_bytes);
     if (!bytes.ok()) return Wrong(value, storage::MessageOf(bytes.status()));
     // A share of a small machine that is below the minimum is raised to it. Such a size in bytes is refused.
@@ -139,12 +142,13 @@ const std::vector<Setting>& Settings() {
       {"max-change-log-bytes",
        &Options::max_change_log_bytes,
        "SIZE",
-       "1024TiB",
+       "unlimited",
        "If the files of the change log are larger than this, the oldest changes are deleted before "
        "--change-retention has passed",
        {},
        64 << 20,
-       int64_t{1} << 50},
+       int64_t{1} << 50,
+       /*allows_unlimited=*/true},
       {"time-to-live-wait",
        &Options::time_to_live_wait,
        "DURATION",
@@ -285,9 +289,10 @@ std::string Setting::allowed() const {
     }
     std::string operator()(std::vector<std::string> Options::*) const { return "texts"; }
     std::string operator()(uint64_t Options::*) const {
-      return absl::StrFormat("a size from %s to %s, such as 512MiB, or a share such as 25%%",
+      return absl::StrFormat("a size from %s to %s, such as 512MiB, or %s",
                              FormatSize(static_cast<uint64_t>(setting.min)),
-                             FormatSize(static_cast<uint64_t>(setting.max)));
+                             FormatSize(static_cast<uint64_t>(setting.max)),
+                             setting.allows_unlimited ? kUnlimited : "a share of the memory such as 25%");
     }
     std::string operator()(int Options::*) const {
       return absl::StrFormat("a whole number from %d to %d", setting.min, setting.max);
@@ -335,7 +340,7 @@ absl::StatusOr<std::vector<SettingValue>> ReadEnvironment(const std::vector<std:
                                 [&](const Setting& known) { return known.variable() == name; });
     if (setting == settings.end()) {
       return storage::ValidationError(absl::StrFormat("the environment variable %s is not a setting%s", name,
-                                                      DidYouMean(name, NamesOf(&Setting::variable))));
+                                                      common::DidYouMean(name, NamesOf(&Setting::variable))));
     }
     std::string text = equals == std::string::npos ? "" : entry.substr(equals + 1);
     SettingValue value{&*setting, {text}, "environment " + name, name};

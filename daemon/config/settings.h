@@ -33,13 +33,15 @@ struct Setting {
   // Bounds of a size in bytes, a number, or a duration in milliseconds.
   int64_t min = 0;
   int64_t max = std::numeric_limits<int64_t>::max();
+  // A size may also be "unlimited", which leaves the 0 in Options.
+  bool allows_unlimited = false;
 
   std::string key() const { return std::string(name); }
   std::string flag() const;
   std::string variable() const;
   bool is_list() const;
   bool is_boolean() const;
-  // The allowed values, for messages: "a size from 64MiB to 1024TiB, such as 512MiB".
+  // The allowed values, for messages: "a whole number from 1 to 256".
   std::string allowed() const;
 };
 

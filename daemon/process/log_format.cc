@@ -52,7 +52,7 @@ std::string LevelName(spdlog::level::level_enum level) {
   return std::string(name.data(), name.size());
 }
 
-// Writes control characters as \n or \x1b, so that text from a client cannot add lines to the log.
+// Writes control characters as \n or \x1b, so that text from a client cannot add lines to the text log.
 std::string OneLine(std::string_view text) {
   std::string line;
   for (char c : text) {

@@ -1,7 +1,7 @@
 // itemdb.v1.Admin.
 #include "daemon/process/machine_memory.h"
 #include "daemon/process/version.h"
-#include "daemon/rpc/raw_call.h"
+#include "daemon/server/database_calls.h"
 #include "daemon/server/services.h"
 #include "itemdb/v1/admin.grpc.pb.h"
 
@@ -11,13 +11,12 @@ namespace {
 using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
     v1::Admin::WithRawCallbackMethod_GetAccessPatterns<v1::Admin::Service>>>;
 
-class AdminService final : public RawAdmin {
+class AdminService final : public RawAdmin, private DatabaseCalls {
  public:
   AdminService(storage::Database& database, ServingContext& serving, const DaemonInfo& info)
-      : database_(database), serving_(serving), info_(info) {}
+      : DatabaseCalls(database, serving), info_(info) {}
 
-  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* reply) override {
+  UnaryReactor* GetStatus(Context* context, const Bytes* request, Bytes* reply) override {
     return ServeUnary<v1::GetStatusRequest, v1::GetStatusReply>(
         serving_, context, "itemdb.v1.Admin/GetStatus", request, reply,
         [this](const auto& request, auto done, auto) {
@@ -33,28 +32,15 @@ class AdminService final : public RawAdmin {
         });
   }
 
-  grpc::ServerUnaryReactor* CheckDatabase(grpc::CallbackServerContext* context,
-                                          const grpc::ByteBuffer* request, grpc::ByteBuffer* reply) override {
-    return ServeUnary<v1::CheckDatabaseRequest, v1::CheckDatabaseReply>(
-        serving_, context, "itemdb.v1.Admin/CheckDatabase", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.CheckDatabase(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* CheckDatabase(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/CheckDatabase", request, reply, &Database::CheckDatabase);
   }
 
-  grpc::ServerUnaryReactor* GetAccessPatterns(grpc::CallbackServerContext* context,
-                                              const grpc::ByteBuffer* request,
-                                              grpc::ByteBuffer* reply) override {
-    return ServeUnary<v1::GetAccessPatternsRequest, v1::GetAccessPatternsReply>(
-        serving_, context, "itemdb.v1.Admin/GetAccessPatterns", request, reply,
-        [this](const auto& request, auto done, auto) {
-          std::move(done)(database_.GetAccessPatterns(request));
-        });
+  UnaryReactor* GetAccessPatterns(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/GetAccessPatterns", request, reply, &Database::GetAccessPatterns);
   }
 
  private:
-  storage::Database& database_;
-  ServingContext& serving_;
   const DaemonInfo info_;
 };
 

@@ -1,6 +1,6 @@
 // itemdb.v1.Data: reads and writes of items. Requests are parsed as itemdb.wire messages, which have the same
 // wire format but leave items as bytes (tests/daemon/wire_twins_test.cc compares the two).
-#include "daemon/rpc/raw_call.h"
+#include "daemon/server/database_calls.h"
 #include "daemon/server/services.h"
 #include "daemon/streams/bulk_stream.h"
 #include "daemon/streams/page_stream.h"
@@ -8,10 +8,6 @@
 
 namespace itemdb::daemon {
 namespace {
-
-using grpc::ByteBuffer;
-using grpc::CallbackServerContext;
-using grpc::ServerUnaryReactor;
 
 template <typename Base>
 using RawWrites = v1::Data::WithRawCallbackMethod_PutItem<v1::Data::WithRawCallbackMethod_UpdateItem<
@@ -31,178 +27,99 @@ template <typename Base>
 using RawStreams = v1::Data::WithRawCallbackMethod_QueryStream<
     v1::Data::WithRawCallbackMethod_ScanStream<v1::Data::WithRawCallbackMethod_BulkWrite<Base>>>;
 
-class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>> {
+class DataService final : public RawWrites<RawReads<RawStatements<RawStreams<v1::Data::Service>>>>,
+                          private DatabaseCalls {
  public:
-  DataService(storage::Database& database, ServingContext& serving)
-      : database_(database), serving_(serving) {}
+  DataService(storage::Database& database, ServingContext& serving) : DatabaseCalls(database, serving) {}
 
-  ServerUnaryReactor* PutItem(CallbackServerContext* context, const ByteBuffer* request,
-                              ByteBuffer* reply) override {
-    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
-        serving_, context, "itemdb.v1.Data/PutItem", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.PutItem(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* PutItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/PutItem", request, reply, &Database::PutItem);
   }
 
-  ServerUnaryReactor* UpdateItem(CallbackServerContext* context, const ByteBuffer* request,
-                                 ByteBuffer* reply) override {
-    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
-        serving_, context, "itemdb.v1.Data/UpdateItem", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.UpdateItem(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* UpdateItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/UpdateItem", request, reply, &Database::UpdateItem);
   }
 
-  ServerUnaryReactor* DeleteItem(CallbackServerContext* context, const ByteBuffer* request,
-                                 ByteBuffer* reply) override {
-    return ServeUnary<wire::WriteItemRequest, wire::WriteItemReply>(
-        serving_, context, "itemdb.v1.Data/DeleteItem", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.DeleteItem(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* DeleteItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/DeleteItem", request, reply, &Database::DeleteItem);
   }
 
-  ServerUnaryReactor* BatchWriteItem(CallbackServerContext* context, const ByteBuffer* request,
-                                     ByteBuffer* reply) override {
-    return ServeUnary<wire::BatchWriteItemRequest, wire::BatchWriteItemReply>(
-        serving_, context, "itemdb.v1.Data/BatchWriteItem", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.BatchWriteItem(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* BatchWriteItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/BatchWriteItem", request, reply, &Database::BatchWriteItem);
   }
 
-  ServerUnaryReactor* TransactWriteItems(CallbackServerContext* context, const ByteBuffer* request,
-                                         ByteBuffer* reply) override {
-    return ServeUnary<wire::TransactWriteItemsRequest, wire::TransactWriteItemsReply>(
-        serving_, context, "itemdb.v1.Data/TransactWriteItems", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.TransactWriteItems(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* TransactWriteItems(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/TransactWriteItems", request, reply, &Database::TransactWriteItems);
   }
 
-  ServerUnaryReactor* GetItem(CallbackServerContext* context, const ByteBuffer* request,
-                              ByteBuffer* reply) override {
-    return ServeUnary<wire::GetItemRequest, wire::GetItemReply>(
-        serving_, context, "itemdb.v1.Data/GetItem", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.GetItem(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* GetItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/GetItem", request, reply, &Database::GetItem);
   }
 
-  ServerUnaryReactor* BatchGetItem(CallbackServerContext* context, const ByteBuffer* request,
-                                   ByteBuffer* reply) override {
-    return ServeUnary<wire::BatchGetItemRequest, wire::BatchGetItemReply>(
-        serving_, context, "itemdb.v1.Data/BatchGetItem", request, reply,
-        [this](wire::BatchGetItemRequest&& request, auto done, auto cancellation) {
-          database_.BatchGetItem(std::move(request), std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* BatchGetItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/BatchGetItem", request, reply, &Database::BatchGetItem);
   }
 
-  ServerUnaryReactor* TransactGetItems(CallbackServerContext* context, const ByteBuffer* request,
-                                       ByteBuffer* reply) override {
-    return ServeUnary<wire::TransactGetItemsRequest, wire::TransactGetItemsReply>(
-        serving_, context, "itemdb.v1.Data/TransactGetItems", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.TransactGetItems(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* TransactGetItems(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/TransactGetItems", request, reply, &Database::TransactGetItems);
   }
 
-  ServerUnaryReactor* Query(CallbackServerContext* context, const ByteBuffer* request,
-                            ByteBuffer* reply) override {
-    return ServeUnary<wire::PageRequest, storage::Page>(
-        serving_, context, "itemdb.v1.Data/Query", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.Query(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* Query(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/Query", request, reply, &Database::Query);
   }
 
-  ServerUnaryReactor* Scan(CallbackServerContext* context, const ByteBuffer* request,
-                           ByteBuffer* reply) override {
-    return ServeUnary<wire::PageRequest, storage::Page>(
-        serving_, context, "itemdb.v1.Data/Scan", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.Scan(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* Scan(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/Scan", request, reply, &Database::Scan);
   }
 
-  ServerUnaryReactor* ExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
-                                       ByteBuffer* reply) override {
-    return ServeUnary<wire::ExecuteStatementRequest, storage::StatementPage>(
-        serving_, context, "itemdb.v1.Data/ExecuteStatement", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.ExecuteStatement(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* ExecuteStatement(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/ExecuteStatement", request, reply, &Database::ExecuteStatement);
   }
 
-  ServerUnaryReactor* BatchExecuteStatement(CallbackServerContext* context, const ByteBuffer* request,
-                                            ByteBuffer* reply) override {
-    return ServeUnary<wire::BatchExecuteStatementRequest, wire::BatchExecuteStatementReply>(
-        serving_, context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.BatchExecuteStatement(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* BatchExecuteStatement(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/BatchExecuteStatement", request, reply,
+                 &Database::BatchExecuteStatement);
   }
 
-  ServerUnaryReactor* ExecuteTransaction(CallbackServerContext* context, const ByteBuffer* request,
-                                         ByteBuffer* reply) override {
-    return ServeUnary<wire::ExecuteTransactionRequest, wire::ExecuteTransactionReply>(
-        serving_, context, "itemdb.v1.Data/ExecuteTransaction", request, reply,
-        [this](const auto& request, auto done, auto cancellation) {
-          database_.ExecuteTransaction(request, std::move(done), std::move(cancellation));
-        });
+  UnaryReactor* ExecuteTransaction(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Data/ExecuteTransaction", request, reply, &Database::ExecuteTransaction);
   }
 
-  grpc::ServerWriteReactor<ByteBuffer>* QueryStream(CallbackServerContext* context,
-                                                    const ByteBuffer* request) override {
-    return StartPageStream(serving_, context, "itemdb.v1.Data/QueryStream", request,
-                           [this](bool one_state) { return QueryPages(one_state); });
+  grpc::ServerWriteReactor<Bytes>* QueryStream(Context* context, const Bytes* request) override {
+    return StartPageStream(serving_, context, "itemdb.v1.Data/QueryStream", request, [this](bool one_state) {
+      return PagesOf(one_state, &Database::Query, &Database::QuerySnapshot);
+    });
   }
 
-  grpc::ServerWriteReactor<ByteBuffer>* ScanStream(CallbackServerContext* context,
-                                                   const ByteBuffer* request) override {
-    return StartPageStream(serving_, context, "itemdb.v1.Data/ScanStream", request,
-                           [this](bool one_state) { return ScanPages(one_state); });
+  grpc::ServerWriteReactor<Bytes>* ScanStream(Context* context, const Bytes* request) override {
+    return StartPageStream(serving_, context, "itemdb.v1.Data/ScanStream", request, [this](bool one_state) {
+      return PagesOf(one_state, &Database::Scan, &Database::ScanSnapshot);
+    });
   }
 
-  grpc::ServerBidiReactor<ByteBuffer, ByteBuffer>* BulkWrite(CallbackServerContext* context) override {
+  grpc::ServerBidiReactor<Bytes, Bytes>* BulkWrite(Context* context) override {
     return StartBulkStream(database_, serving_, context, "itemdb.v1.Data/BulkWrite");
   }
 
  private:
+  using ReadNow = void (Database::*)(const wire::PageRequest&, storage::Done<storage::Page>,
+                                     storage::CancellationPtr);
+  using ReadPinned = void (Database::*)(const storage::PinnedSnapshot&, const wire::PageRequest&,
+                                        storage::Done<storage::Page>, storage::CancellationPtr);
+
   // With `one_state` all pages read one snapshot, pinned now; otherwise each page reads the current state.
-  absl::StatusOr<ReadPageOf> QueryPages(bool one_state) {
-    storage::Database* database = &database_;
+  absl::StatusOr<ReadPageOf> PagesOf(bool one_state, ReadNow now, ReadPinned pinned) {
+    Database* database = &database_;
     if (!one_state) {
-      return [database](const wire::PageRequest& request, storage::Done<storage::Page> done,
-                        storage::CancellationPtr cancellation) {
-        database->Query(request, std::move(done), std::move(cancellation));
+      return [database, now](const auto& request, auto done, auto cancellation) {
+        (database->*now)(request, std::move(done), std::move(cancellation));
       };
     }
     ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const storage::PinnedSnapshot> state, database->PinSnapshot());
-    return [database, state](const wire::PageRequest& request, storage::Done<storage::Page> done,
-                             storage::CancellationPtr cancellation) {
-      database->QuerySnapshot(*state, request, std::move(done), std::move(cancellation));
+    return [database, pinned, state](const auto& request, auto done, auto cancellation) {
+      (database->*pinned)(*state, request, std::move(done), std::move(cancellation));
     };
   }
-
-  absl::StatusOr<ReadPageOf> ScanPages(bool one_state) {
-    storage::Database* database = &database_;
-    if (!one_state) {
-      return [database](const wire::PageRequest& request, storage::Done<storage::Page> done,
-                        storage::CancellationPtr cancellation) {
-        database->Scan(request, std::move(done), std::move(cancellation));
-      };
-    }
-    ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const storage::PinnedSnapshot> state, database->PinSnapshot());
-    return [database, state](const wire::PageRequest& request, storage::Done<storage::Page> done,
-                             storage::CancellationPtr cancellation) {
-      database->ScanSnapshot(*state, request, std::move(done), std::move(cancellation));
-    };
-  }
-
-  storage::Database& database_;
-  ServingContext& serving_;
 };
 
 }  // namespace

@@ -1,14 +1,10 @@
 // itemdb.v1.Tables.
-#include "daemon/rpc/raw_call.h"
+#include "daemon/server/database_calls.h"
 #include "daemon/server/services.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
 namespace itemdb::daemon {
 namespace {
-
-using grpc::ByteBuffer;
-using grpc::CallbackServerContext;
-using grpc::ServerUnaryReactor;
 
 using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::WithRawCallbackMethod_DeleteTable<
     v1::Tables::WithRawCallbackMethod_UpdateTable<v1::Tables::WithRawCallbackMethod_TagTable<
@@ -17,98 +13,52 @@ using RawTables = v1::Tables::WithRawCallbackMethod_CreateTable<v1::Tables::With
                 v1::Tables::WithRawCallbackMethod_UpdateTimeToLive<
                     v1::Tables::WithRawCallbackMethod_DescribeTimeToLive<v1::Tables::Service>>>>>>>>>>;
 
-class TablesService final : public RawTables {
+class TablesService final : public RawTables, private DatabaseCalls {
  public:
-  TablesService(storage::Database& database, ServingContext& serving)
-      : database_(database), serving_(serving) {}
+  TablesService(storage::Database& database, ServingContext& serving) : DatabaseCalls(database, serving) {}
 
-  ServerUnaryReactor* CreateTable(CallbackServerContext* context, const ByteBuffer* request,
-                                  ByteBuffer* reply) override {
-    return ServeUnary<v1::CreateTableRequest, v1::CreateTableReply>(
-        serving_, context, "itemdb.v1.Tables/CreateTable", request, reply,
-        [this](v1::CreateTableRequest&& request, auto done, auto) {
-          database_.CreateTable(std::move(request), std::move(done));
-        });
+  UnaryReactor* CreateTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/CreateTable", request, reply, &Database::CreateTable);
   }
 
-  ServerUnaryReactor* DeleteTable(CallbackServerContext* context, const ByteBuffer* request,
-                                  ByteBuffer* reply) override {
-    return ServeUnary<v1::DeleteTableRequest, v1::DeleteTableReply>(
-        serving_, context, "itemdb.v1.Tables/DeleteTable", request, reply,
-        [this](v1::DeleteTableRequest&& request, auto done, auto) {
-          database_.DeleteTable(std::move(request), std::move(done));
-        });
+  UnaryReactor* DeleteTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/DeleteTable", request, reply, &Database::DeleteTable);
   }
 
-  ServerUnaryReactor* UpdateTable(CallbackServerContext* context, const ByteBuffer* request,
-                                  ByteBuffer* reply) override {
-    return ServeUnary<v1::UpdateTableRequest, v1::UpdateTableReply>(
-        serving_, context, "itemdb.v1.Tables/UpdateTable", request, reply,
-        [this](v1::UpdateTableRequest&& request, auto done, auto) {
-          database_.UpdateTable(std::move(request), std::move(done));
-        });
+  UnaryReactor* UpdateTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/UpdateTable", request, reply, &Database::UpdateTable);
   }
 
-  ServerUnaryReactor* TagTable(CallbackServerContext* context, const ByteBuffer* request,
-                               ByteBuffer* reply) override {
-    return ServeUnary<v1::TagTableRequest, v1::TagTableReply>(
-        serving_, context, "itemdb.v1.Tables/TagTable", request, reply,
-        [this](v1::TagTableRequest&& request, auto done, auto) {
-          database_.TagTable(std::move(request), std::move(done));
-        });
+  UnaryReactor* TagTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/TagTable", request, reply, &Database::TagTable);
   }
 
-  ServerUnaryReactor* UntagTable(CallbackServerContext* context, const ByteBuffer* request,
-                                 ByteBuffer* reply) override {
-    return ServeUnary<v1::UntagTableRequest, v1::UntagTableReply>(
-        serving_, context, "itemdb.v1.Tables/UntagTable", request, reply,
-        [this](v1::UntagTableRequest&& request, auto done, auto) {
-          database_.UntagTable(std::move(request), std::move(done));
-        });
+  UnaryReactor* UntagTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/UntagTable", request, reply, &Database::UntagTable);
   }
 
-  ServerUnaryReactor* UpdateTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
-                                       ByteBuffer* reply) override {
-    return ServeUnary<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply>(
-        serving_, context, "itemdb.v1.Tables/UpdateTimeToLive", request, reply,
-        [this](v1::UpdateTimeToLiveRequest&& request, auto done, auto) {
-          database_.UpdateTimeToLive(std::move(request), std::move(done));
-        });
+  UnaryReactor* UpdateTimeToLive(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/UpdateTimeToLive", request, reply, &Database::UpdateTimeToLive);
   }
 
-  ServerUnaryReactor* DescribeTimeToLive(CallbackServerContext* context, const ByteBuffer* request,
-                                         ByteBuffer* reply) override {
-    return ServeUnary<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply>(
-        serving_, context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
-        [this](const auto& request, auto done, auto) {
-          std::move(done)(database_.DescribeTimeToLive(request));
-        });
+  UnaryReactor* DescribeTimeToLive(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/DescribeTimeToLive", request, reply,
+                 &Database::DescribeTimeToLive);
   }
 
-  ServerUnaryReactor* DescribeLimits(CallbackServerContext* context, const ByteBuffer* request,
-                                     ByteBuffer* reply) override {
+  UnaryReactor* DescribeLimits(Context* context, const Bytes* request, Bytes* reply) override {
     return ServeUnary<v1::DescribeLimitsRequest, v1::DescribeLimitsReply>(
         serving_, context, "itemdb.v1.Tables/DescribeLimits", request, reply,
         [this](const auto&, auto done, auto) { std::move(done)(database_.DescribeLimits()); });
   }
 
-  ServerUnaryReactor* DescribeTable(CallbackServerContext* context, const ByteBuffer* request,
-                                    ByteBuffer* reply) override {
-    return ServeUnary<v1::DescribeTableRequest, v1::DescribeTableReply>(
-        serving_, context, "itemdb.v1.Tables/DescribeTable", request, reply,
-        [this](const auto& request, auto done, auto) { std::move(done)(database_.DescribeTable(request)); });
+  UnaryReactor* DescribeTable(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/DescribeTable", request, reply, &Database::DescribeTable);
   }
 
-  ServerUnaryReactor* ListTables(CallbackServerContext* context, const ByteBuffer* request,
-                                 ByteBuffer* reply) override {
-    return ServeUnary<v1::ListTablesRequest, v1::ListTablesReply>(
-        serving_, context, "itemdb.v1.Tables/ListTables", request, reply,
-        [this](const auto& request, auto done, auto) { std::move(done)(database_.ListTables(request)); });
+  UnaryReactor* ListTables(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Tables/ListTables", request, reply, &Database::ListTables);
   }
-
- private:
-  storage::Database& database_;
-  ServingContext& serving_;
 };
 
 }  // namespace

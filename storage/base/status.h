@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 
 namespace itemdb::storage {
 
@@ -70,20 +71,3 @@ int64_t RetryAfterMsOf(const absl::Status& status);
 inline std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
 }  // namespace itemdb::storage
-
-// Returns from the enclosing function when `expr`, an absl::Status, is not OK.
-#define ITEMDB_RETURN_IF_ERROR(expr)                                                       \
-  do {                                                                                     \
-    if (absl::Status itemdb_status_ = (expr); !itemdb_status_.ok()) return itemdb_status_; \
-  } while (false)
-
-// Assigns the value of `expr`, an absl::StatusOr, to `lhs` (which may declare a variable) or returns its
-// status.
-#define ITEMDB_ASSIGN_OR_RETURN(lhs, expr) \
-  ITEMDB_ASSIGN_OR_RETURN_(ITEMDB_CONCAT_(itemdb_statusor_, __LINE__), lhs, expr)
-#define ITEMDB_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
-  auto tmp = (expr);                             \
-  if (!tmp.ok()) return tmp.status();            \
-  lhs = std::move(tmp).value()
-#define ITEMDB_CONCAT_(a, b) ITEMDB_CONCAT_INNER_(a, b)
-#define ITEMDB_CONCAT_INNER_(a, b) a##b

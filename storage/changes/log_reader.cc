@@ -11,11 +11,11 @@ namespace {
 constexpr char kTheLog[] = "the change log";
 
 absl::Status CheckInLog(const Engine& engine, uint64_t sequence) {
-  const uint64_t oldest = engine.changes_start();
+  const uint64_t oldest = engine.trim_horizon().oldest();
   return sequence < oldest ? ChangesTrimmedError(sequence, oldest) : absl::OkStatus();
 }
 
-// An iterator must be made before the caller reads the low watermark. Trimming moves the low watermark before
+// An iterator must be made before the caller reads the trim horizon. Trimming moves the trim horizon before
 // it deletes files, and an iterator keeps the files that existed when it was made.
 std::unique_ptr<rocksdb::Iterator> NewIterator(const ReadView& view, rocksdb::ColumnFamilyHandle* family) {
   rocksdb::ReadOptions options;
@@ -80,7 +80,7 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
     if (!is_of_table() && records->status().ok()) records->Seek(prefix);
     for (; is_of_table(); records->Next()) {
       auto runs = DecodeTableRuns(ToView(records->key()), ToView(records->value()));
-      // The record is damaged: read all changes of the log up to the next record or the next epoch instead.
+      // The record is damaged: read all changes up to the next record or the next epoch instead.
       if (!runs.has_value()) {
         const std::string damaged = records->key().ToString();
         records->Next();

@@ -26,8 +26,8 @@ using VisitChange = absl::FunctionRef<bool(const ChangeView& change, std::string
 // Calls `visit` for the changes after `after_sequence` up to `last_sequence`, in order, until it returns
 // false. Blocks on disk.
 //
-// OUT_OF_RANGE (CHANGES_TRIMMED): the first of these changes is no longer in the log. DATA_LOSS: one of them
-// is missing or damaged.
+// OUT_OF_RANGE (CHANGES_TRIMMED): the first of these changes is no longer in the change log. DATA_LOSS: one
+// of them is missing or damaged.
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
                          uint64_t last_sequence, VisitChange visit);
 

@@ -24,7 +24,7 @@ absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const DurablePre
         return !damaged;
       }));
   if (damaged) return DataLossError("a record of the change log does not decode");
-  reply.set_oldest_sequence(engine.changes_start());
+  reply.set_oldest_sequence(engine.trim_horizon().oldest());
   return reply;
 }
 

@@ -15,7 +15,7 @@ struct ShardPosition {
   std::string stream_label = {};
   // Changes with a greater sequence come next.
   uint64_t after_sequence = 0;
-  // Read from the oldest change that is in the log when the iterator is used.
+  // Read from the oldest change that is in the change log when the iterator is used.
   bool trim_horizon = false;
   // When the iterator was made, in milliseconds since the Unix epoch.
   int64_t made_ms = 0;

@@ -1,10 +1,10 @@
 #include "storage/changes/streams.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/base/wall_clock.h"
 #include "storage/changes/log_reader.h"
 #include "storage/changes/shard_iterator.h"
 #include "storage/changes/stream_names.h"
@@ -13,12 +13,6 @@
 
 namespace itemdb::storage {
 namespace {
-
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 absl::StatusOr<int64_t> LimitOf(const std::optional<int64_t>& limit, int64_t most, std::string_view rule) {
   if (!limit.has_value()) return most;
@@ -88,7 +82,7 @@ absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequ
                            "SequenceNumber must be given with the ShardIteratorTypes AT_SEQUENCE_NUMBER and "
                            "AFTER_SEQUENCE_NUMBER, and with no other");
   }
-  ShardPosition position{.table_name = name.table_name, .stream_label = name.label, .made_ms = NowMs()};
+  ShardPosition position{.table_name = name.table_name, .stream_label = name.label, .made_ms = NowMillis()};
   // Records of the shard come after `begin`; the last one is before or at `end`.
   const uint64_t begin = stream.enabled_sequence();
   const uint64_t end =
@@ -99,7 +93,8 @@ absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequ
       return ValidationError("SEM-104", absl::StrCat("Invalid SequenceNumber: ", request.sequence_number,
                                                      " is not in the shard ", request.shard_id));
     }
-    if (sequence < engine.changes_start()) return ChangesTrimmedError(sequence, engine.changes_start());
+    if (sequence < engine.trim_horizon().oldest())
+      return ChangesTrimmedError(sequence, engine.trim_horizon().oldest());
     position.after_sequence = request.type == ShardIteratorType::kAtSequenceNumber ? sequence - 1 : sequence;
   } else if (request.type == ShardIteratorType::kTrimHorizon) {
     position.after_sequence = begin;
@@ -137,7 +132,7 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurableP
                                             ShardPosition position, int64_t limit) {
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream,
                           StreamOf(*log.view, {position.table_name, position.stream_label}));
-  const uint64_t oldest = engine.changes_start();
+  const uint64_t oldest = engine.trim_horizon().oldest();
   if (position.trim_horizon) position.after_sequence = std::max(position.after_sequence, oldest - 1);
   const bool closed = stream.disabled_sequence() != 0;
   // The last change that may belong to the shard.
@@ -166,7 +161,7 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurableP
   if (closed && through >= stream.disabled_sequence()) return reply;
   position.trim_horizon = position.trim_horizon && through == position.after_sequence;
   position.after_sequence = through;
-  position.made_ms = NowMs();
+  position.made_ms = NowMillis();
   reply.next_shard_iterator = EncodeShardIterator(position, engine.database_id());
   return reply;
 }
@@ -193,7 +188,7 @@ void GetRecords(Engine& engine, const GetRecordsRequest& request, Done<GetRecord
                 CancellationPtr cancellation) {
   auto limit = LimitOf(request.limit, kMaxReadChanges, "SEM-105");
   if (!limit.ok()) return std::move(done)(limit.status());
-  auto position = DecodeShardIterator(request.shard_iterator, engine.database_id(), NowMs());
+  auto position = DecodeShardIterator(request.shard_iterator, engine.database_id(), NowMillis());
   if (!position.ok()) return std::move(done)(position.status());
   auto log = ReadDurablePrefix(engine);
   if (!log.ok()) return std::move(done)(log.status());

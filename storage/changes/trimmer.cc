@@ -6,6 +6,7 @@
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
+#include "storage/base/wall_clock.h"
 #include "storage/changes/log_reader.h"
 #include "storage/commit/table_runs.h"
 #include "storage/engine/commit_and_wait.h"
@@ -107,13 +108,11 @@ void ChangeTrimmer::Loop() {
 absl::Status ChangeTrimmer::Trim() {
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
-  const uint64_t oldest = engine_.changes_start();
+  const uint64_t oldest = engine_.trim_horizon().oldest();
   if (log.last_sequence <= oldest) return absl::OkStatus();
   uint64_t wanted = oldest;
   if (options.change_retention > options.change_retention.zero()) {
-    const int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
+    const int64_t now_us = NowMicros();
     const int64_t kept_us =
         std::chrono::duration_cast<std::chrono::microseconds>(options.change_retention).count();
     ITEMDB_ASSIGN_OR_RETURN(wanted, FirstSince(*log.view, oldest, log.last_sequence, now_us - kept_us));
@@ -124,12 +123,12 @@ absl::Status ChangeTrimmer::Trim() {
     std::string record;
     ITEMDB_ASSIGN_OR_RETURN(ChangeView change,
                             ReadChange(*log.view, std::min(wanted, log.last_sequence), &record));
-    wanted = engine_.low_watermark().BeginTrim(change.commit_first_sequence);
+    wanted = engine_.trim_horizon().BeginTrim(change.commit_first_sequence);
   }
   if (wanted > oldest) {
     absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});
-    // A damaged record of a stream must not stop trimming: the log would fill the disk. The stream records
-    // are then deleted by a later trimming.
+    // A damaged record of a stream must not stop trimming: the change log would fill the disk. The stream
+    // records are then deleted by a later trimming.
     if (absl::IsDataLoss(found.status())) {
       options.log->error("records of trimmed streams could not be deleted error=\"{}\"",
                          MessageOf(found.status()));
@@ -147,7 +146,7 @@ absl::Status ChangeTrimmer::Trim() {
     ITEMDB_RETURN_IF_ERROR(
         CommitAndWait(engine_, move_start, {.space = WriteSpace::kFrees}).status());
     ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
-    engine_.low_watermark().FinishTrim(wanted);
+    engine_.trim_horizon().FinishTrim(wanted);
     options.log->debug("change log trimmed oldest_sequence={} trimmed_changes={}", wanted, wanted - oldest);
   }
   if (wanted == 1) return absl::OkStatus();

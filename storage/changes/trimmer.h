@@ -8,14 +8,14 @@
 
 namespace itemdb::storage {
 
-// Trims the log every DatabaseOptions::change_trim_interval. Has its own thread, because deleting files may
-// wait for a compaction.
+// Trims the change log every DatabaseOptions::change_trim_interval. Has its own thread, because deleting
+// files may wait for a compaction.
 //
 // The order of the steps matters:
-//   1. LowWatermark::BeginTrim: no change below the new low watermark can be pinned any more.
-//   2. The new low watermark becomes durable in the catalog. Otherwise recovery would report the changes that
+//   1. TrimHorizon::BeginTrim: no change below the new trim horizon can be pinned any more.
+//   2. The new trim horizon becomes durable in the catalog. Otherwise recovery would report the changes that
 //      step 4 deletes as missing.
-//   3. LowWatermark::FinishTrim: readers of older changes are refused.
+//   3. TrimHorizon::FinishTrim: readers of older changes are refused.
 //   4. Table files that hold only older changes are deleted. Single changes are never deleted: later reads
 //      would have to step over the tombstones. A file that also holds newer changes stays for now.
 //

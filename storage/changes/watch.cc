@@ -129,7 +129,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
 
   void Finish(const DurablePrefix& log, WatchPage page) {
     page.reply.set_change_sequence(request_.after_sequence());
-    page.reply.set_oldest_sequence(engine_.changes_start());
+    page.reply.set_oldest_sequence(engine_.trim_horizon().oldest());
     page.reply.set_last_sequence(log.last_sequence);
     page.reply.set_table_storage_id(request_.table_storage_id());
     std::move(done_)(std::move(page));

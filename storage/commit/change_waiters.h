@@ -81,7 +81,7 @@ class ChangeWaiters {
   void Loop();
   bool IsDue(const Waiter& waiter, uint64_t durable, Clock::time_point now) const;
   // Moves the waiters of a slot that are due to `due`. Raises the sequences of the other waiters up to
-  // `durable`, as far as there was no change for them: the log may be trimmed that far.
+  // `durable`, as far as there was no change for them: the change log may be trimmed that far.
   void TakeDue(size_t slot, uint64_t durable, Clock::time_point now, std::vector<Waiter>* due)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

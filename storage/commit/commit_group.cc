@@ -1,23 +1,14 @@
 #include "storage/commit/commit_group.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "storage/base/wall_clock.h"
 #include "storage/keys/key_codec.h"
 #include "storage/store/read_view.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
 namespace itemdb::storage {
-namespace {
-
-int64_t NowMicros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-}  // namespace
 
 CommitGroup::CommitGroup(ApplyState* state)
     : state_(state),

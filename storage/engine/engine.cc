@@ -7,6 +7,7 @@
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/wall_clock.h"
 
 namespace itemdb::storage {
 namespace {
@@ -133,7 +134,7 @@ bool Engine::CloseReleasedStore() {
 void Engine::Install(Recovered recovered) {
   recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
-  low_watermark_.Reset(recovered.changes_start);
+  trim_horizon_.Reset(recovered.changes_start);
   recovered.start.catalog = MakeCatalog(recovered.tables);
   {
     MutexLock lock(mutex_);
@@ -177,12 +178,7 @@ absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_ful
   return pipeline_->Submit(unit, when_full);
 }
 
-int64_t Engine::NowMicros() const {
-  if (options_.clock_us) return options_.clock_us();
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+int64_t Engine::NowMicros() const { return options_.clock_us ? options_.clock_us() : storage::NowMicros(); }
 
 uint64_t Engine::NewStorageId() {
   MutexLock lock(mutex_);

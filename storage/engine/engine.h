@@ -29,11 +29,11 @@
 #include "storage/commit/ttl_cursors.h"
 #include "storage/engine/disk_space.h"
 #include "storage/engine/io_pool.h"
-#include "storage/engine/low_watermark.h"
 #include "storage/engine/pinned_snapshot.h"
 #include "storage/engine/reclaimer.h"
 #include "storage/engine/recovery.h"
 #include "storage/engine/synced_sequence.h"
+#include "storage/engine/trim_horizon.h"
 
 namespace itemdb::storage {
 
@@ -110,9 +110,8 @@ class Engine {
   // The size statistics of all tables and indexes, in memory. Thread-safe.
   const CurrentStatistics& size_statistics() const { return pipeline_->size_statistics(); }
   const DiskSpace& disk_space() const { return disk_space_; }
-  // The oldest change that may be read; the low watermark itself also pins changes.
-  uint64_t changes_start() const { return low_watermark_.oldest(); }
-  LowWatermark& low_watermark() { return low_watermark_; }
+  TrimHorizon& trim_horizon() { return trim_horizon_; }
+  const TrimHorizon& trim_horizon() const { return trim_horizon_; }
   // The file system of the data directory.
   rocksdb::Env* env() const { return env_; }
   const std::string& database_id() const { return database_id_; }
@@ -158,7 +157,7 @@ class Engine {
   std::unique_ptr<IoPool> ddl_thread_;
   std::unique_ptr<Reclaimer> reclaimer_;
 
-  LowWatermark low_watermark_;
+  TrimHorizon trim_horizon_;
   std::atomic<bool> checking_ = false;
   CheckProgress check_progress_;
   bool needs_rebuild_ = false;

@@ -5,7 +5,7 @@
 //
 //   3. Scan (kBackfilling): reads every item, one part of the table after the other, each part in the view of
 //      that moment, and sorts the entries into files. After each file the progress is saved (BuildState). The
-//      changes from the first view on are pinned in the log.
+//      changes from the first view on are pinned in the change log.
 //   4. Write: takes a view V, writes the sorted entries into table files, and ingests these under the index's
 //      storage id. Leaves out the entries of items that changed between the first view and V.
 //   5. EnableIndexWrites (kCatchingUp): from here on every write replaces the entries of its item, as for any

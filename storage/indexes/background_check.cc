@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "spdlog/spdlog.h"
+#include "storage/base/wall_clock.h"
 
 namespace itemdb::storage {
 namespace {
@@ -141,9 +142,7 @@ std::optional<int64_t> BackgroundCheck::CompareSome(int64_t limit) {
 void BackgroundCheck::EndRound() {
   MutexLock lock(mutex_);
   figures_.set_rounds(figures_.rounds() + 1);
-  figures_.set_last_end_time_us(std::chrono::duration_cast<std::chrono::microseconds>(
-                                    std::chrono::system_clock::now().time_since_epoch())
-                                    .count());
+  figures_.set_last_end_time_us(NowMicros());
   *figures_.mutable_findings() = std::move(*found_.mutable_findings());
   figures_.set_finding_count(found_.finding_count());
   figures_.set_last_error(std::move(error_));

@@ -177,7 +177,7 @@ absl::StatusOr<int64_t> RecordsOf(const ReadView& view, const Table& table, cons
   return records;
 }
 
-absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, uint64_t changes_start,
+absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, uint64_t trim_horizon,
                                              const Subject& subject, bool repairs) {
   v1::CheckDatabaseReply reply;
   reply.set_change_sequence(walk.view.change_sequence());
@@ -211,8 +211,8 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
   if (subject.index == nullptr) {
     Report report = [&findings](std::string finding) { findings.Add(std::move(finding)); };
     ChangeSums sums;
-    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, changes_start, report, &checked, &sums));
-    ITEMDB_RETURN_IF_ERROR(CheckTableRuns(walk, changes_start, sums, report));
+    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, trim_horizon, report, &checked, &sums));
+    ITEMDB_RETURN_IF_ERROR(CheckTableRuns(walk, trim_horizon, sums, report));
     ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(walk, report));
   }
   reply.set_items_checked(checked.items);
@@ -226,7 +226,7 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
 void CheckDatabase(Engine& engine, const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                    CancellationPtr cancellation) {
   // The pin comes before the view, so that no change of the view is trimmed while it is read.
-  std::shared_ptr<LowWatermark::PinnedChanges> pin = engine.low_watermark().PinAll();
+  std::shared_ptr<TrimHorizon::PinnedChanges> pin = engine.trim_horizon().PinAll();
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto subject = SubjectOf(request, (*view)->catalog());

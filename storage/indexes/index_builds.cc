@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -32,7 +33,7 @@ IndexBuilds::IndexBuilds(Engine& engine) : engine_(engine), directory_(BuildDire
   if (!state.has_value() || !view.ok() || state->database_id != engine.database_id() ||
       state->last_view_sequence > (*view)->change_sequence())
     return;
-  auto pinned = engine.low_watermark().Pin(state->first_pinned_change);
+  auto pinned = engine.trim_horizon().Pin(state->first_pinned_change);
   if (!pinned.ok()) return;
   pinned_changes_ = *std::move(pinned);
   state_ = std::move(state);
@@ -141,17 +142,10 @@ absl::Status IndexBuilds::TryBackfill(BuildingIndex* building) {
   used_storage_ids_.insert(building->storage_id);
   SetProgress(progress, building->storage_id);
   (void)engine_.env()->CreateDirIfMissing(directory_);
-  const auto bytes = static_cast<int64_t>(engine_.options().index_build_bytes);
-  // Weak: a strong pointer would keep the store from being reopened.
-  std::weak_ptr<Store> store;
-  if (auto view = engine_.View(); view.ok()) {
-    (*view)->store()->TakeFromCache(bytes);
-    store = (*view)->store();
-  }
-  const absl::Status status =
-      BackfillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
-  if (auto held = store.lock(); held != nullptr) held->TakeFromCache(-bytes);
-  return status;
+  std::optional<CacheReservation> memory_for_sorting;
+  if (auto view = engine_.View(); view.ok())
+    memory_for_sorting.emplace((*view)->store(), engine_.options().index_build_bytes);
+  return BackfillIndex(engine_, *building, directory_, cancellation_, *progress, &*state_);
 }
 
 absl::Status IndexBuilds::StartOrResume(const BuildingIndex& building) {
@@ -170,7 +164,7 @@ absl::Status IndexBuilds::StartOrResume(const BuildingIndex& building) {
   state.table_storage_id = building.table_storage_id;
   state.index_storage_id = building.storage_id;
   state.first_pinned_change = view->change_sequence() + 1;
-  ITEMDB_ASSIGN_OR_RETURN(pinned_changes_, engine_.low_watermark().Pin(state.first_pinned_change));
+  ITEMDB_ASSIGN_OR_RETURN(pinned_changes_, engine_.trim_horizon().Pin(state.first_pinned_change));
   state_ = std::move(state);
   return absl::OkStatus();
 }

@@ -69,7 +69,7 @@ class IndexBuilds {
   // Only for the thread, once it runs: the backfill that runs or was interrupted, and the pin of the changes
   // that it needs.
   std::optional<BuildState> state_;
-  std::unique_ptr<LowWatermark::PinnedChanges> pinned_changes_;
+  std::unique_ptr<TrimHorizon::PinnedChanges> pinned_changes_;
   // The storage ids of earlier attempts, which may have any entries.
   std::set<uint64_t> used_storage_ids_;
 

@@ -36,11 +36,9 @@ bool Contains(const std::vector<KeyAttribute>& attributes, const std::string& na
 // The filter of a Query may not name key attributes of the table (SEM-040) or index (SEM-086) that is
 // queried; they belong in the key condition.
 absl::Status CheckFilterNamesNoKey(const PreparedPage& page, const wire::PageRequest& request) {
-  const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
-  const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
   const std::string parameter = request.legacy_filter().empty() ? "Filter Expression" : "QueryFilter";
   for (const std::string& name : page.filter->TopLevelAttributes()) {
-    if (Contains(partition, name) || Contains(sort, name)) {
+    if (Contains(page.partition(), name) || Contains(page.sort(), name)) {
       return ValidationError(
           "SEM-040",
           parameter + " can only contain non-primary key attributes: Primary key attribute: " + name);
@@ -300,11 +298,10 @@ void FindPattern(KeyConditionShape key_condition, PreparedPage* page) {
   if (page->index != nullptr) key.index_storage_id = page->index->storage_id;
   if (page->filter.has_value()) key.filter = page->filter->ShapeHash();
   page->call.Bind(*page->table->patterns, key, [&] {
-    const auto& partition = page->index != nullptr ? page->index->partition : page->table->partition;
-    const auto& sort = page->index != nullptr ? page->index->sort : page->table->sort;
     AccessTexts texts;
     if (page->index != nullptr) texts.index_name = page->index->name;
-    if (page->one_collection) texts.key_condition = KeyConditionText(partition, sort, key_condition);
+    if (page->one_collection)
+      texts.key_condition = KeyConditionText(page->partition(), page->sort(), key_condition);
     if (page->filter.has_value()) texts.filter = page->filter->Shape();
     return texts;
   });
@@ -321,10 +318,9 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
   std::string key_range;
   KeyConditionShape key_condition;
   if (expressions.key_condition.has_value()) {
-    const auto& partition = page.index != nullptr ? page.index->partition : page.table->partition;
-    const auto& sort = page.index != nullptr ? page.index->sort : page.table->sort;
-    ITEMDB_ASSIGN_OR_RETURN(KeyConditionRange selected,
-                            expressions.key_condition->Select(partition, sort, request.explain()));
+    ITEMDB_ASSIGN_OR_RETURN(
+        KeyConditionRange selected,
+        expressions.key_condition->Select(page.partition(), page.sort(), request.explain()));
     page.range = std::move(selected.range);
     key_range = std::move(selected.text);
     prefix = std::move(selected.prefix);
@@ -343,10 +339,9 @@ absl::StatusOr<PreparedPage> FinishPage(PreparedPage page, const wire::PageReque
   }
   if (request.has_exclusive_start_key()) {
     if (page.one_collection && page.index == nullptr && page.table->sort.empty()) {
-      return ValidationError(
-          "SEM-032",
-          "ExclusiveStartKey makes no sense for a Query on a table without a sort key: there is one item at "
-          "most");
+      return ValidationError("SEM-032",
+                             "ExclusiveStartKey is not allowed in a Query on a table without a sort key: one "
+                             "partition key value has at most one item, so there is no second page");
     }
     ITEMDB_RETURN_IF_ERROR(StartAfter(request.exclusive_start_key(), prefix, &page));
   }

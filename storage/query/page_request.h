@@ -53,6 +53,11 @@ struct PreparedPage {
   Keyspace keyspace() const {
     return index != nullptr ? EntriesOf(*view->store(), *index) : ItemsOf(*view->store(), *table);
   }
+  // The key attributes of the table or index that is read.
+  const std::vector<KeyAttribute>& partition() const {
+    return index != nullptr ? index->partition : table->partition;
+  }
+  const std::vector<KeyAttribute>& sort() const { return index != nullptr ? index->sort : table->sort; }
   uint64_t storage_id() const { return index != nullptr ? index->storage_id : table->storage_id; }
   // For messages: "table Order" or "index OpenOrders of table Order".
   std::string Owner() const;

@@ -1,11 +1,11 @@
 #include "storage/schema/stream_records.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "storage/base/wall_clock.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
@@ -86,9 +86,7 @@ absl::StatusOr<StreamChange> StreamChange::Prepare(const ReadView& view, const v
                             FindStream(view, before->table_name(), before->latest_stream_label()));
   }
   if (!was && is) {
-    int64_t time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          std::chrono::system_clock::now().time_since_epoch())
-                          .count();
+    int64_t time_ms = NowMillis();
     // Each label of a table must be new, also within one millisecond or after the clock was set back.
     ITEMDB_ASSIGN_OR_RETURN(std::vector<v1::Stream> streams,
                             FindStreams(view, {.table_name = after->table_name()}));

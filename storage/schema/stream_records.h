@@ -1,5 +1,5 @@
 // The catalog's records of streams (itemdb.v1.Stream). There is one for each time that a table's stream was
-// enabled, until the changes of that time are trimmed from the log. A record may outlive its table.
+// enabled, until the changes of that time are trimmed from the change log. A record may outlive its table.
 #pragma once
 
 #include <optional>

@@ -1,12 +1,12 @@
 #include "storage/schema/table_changes.h"
 
-#include <chrono>
 #include <fstream>
 #include <future>
 
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/wall_clock.h"
 #include "storage/schema/stream_records.h"
 #include "storage/store/catalog_records.h"
 
@@ -44,9 +44,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
     }
   }
   definition.set_table_id(NewTableId());
-  definition.set_creation_time_ms(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                      std::chrono::system_clock::now().time_since_epoch())
-                                      .count());
+  definition.set_creation_time_ms(NowMillis());
   definition.set_storage_id(engine.NewStorageId());
   for (auto& index : *definition.mutable_global_secondary_indexes())
     index.set_storage_id(engine.NewStorageId());

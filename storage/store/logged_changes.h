@@ -16,9 +16,9 @@ struct ChangeRun {
   uint64_t last = 0;
 };
 
-// Passed to Store::OpenReadOnly. RocksDB calls it for each batch of the log, after it verified the checksum,
-// and puts no batch into memory. Accepts only Put and Delete, which the engine writes; others are reported as
-// damage.
+// Passed to Store::OpenReadOnly. RocksDB calls it for each batch of the write-ahead log, after it verified
+// the checksum, and puts no batch into memory. Accepts only Put and Delete, which the engine writes; others
+// are reported as damage.
 class LoggedChanges : public rocksdb::WalFilter {
  public:
   const char* Name() const override { return "itemdb.LoggedChanges"; }
@@ -30,11 +30,11 @@ class LoggedChanges : public rocksdb::WalFilter {
 
   // Why a batch was refused. OK when none was refused.
   const rocksdb::Status& status() const { return status_; }
-  // The changes in the order of the log. Some of them may also be in table files.
+  // The changes in the order of the write-ahead log. Some of them may also be in table files.
   const std::vector<ChangeRun>& runs() const { return runs_; }
   // Batches that were read.
   int64_t batches() const { return batches_; }
-  // The last record under kChangesStartKey (catalog_records.h). Empty when the log has none.
+  // The last record under kChangesStartKey (catalog_records.h). Empty when the write-ahead log has none.
   const std::string& changes_start() const { return changes_start_; }
 
  private:

@@ -115,7 +115,7 @@ class ClosedLogSync : public rocksdb::EventListener {
 // Bound of one memtable, also when there is more memory: every read and write searches its skip list.
 constexpr size_t kMaxMemtableBytes = 32 << 20;
 
-// A start after a crash writes the log to table files, at about 90 MB/s.
+// A start after a crash writes the write-ahead log to table files, at about 90 MB/s.
 constexpr uint64_t kMaxLogBytes = 64 << 20;
 
 // Bytes that are read and cached together. Larger blocks compress better and need a smaller index.
@@ -151,7 +151,8 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.best_efforts_recovery = options.without_missing_files;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
-  // All families share one memory budget and one log. The log is bounded, so a start after a crash is fast.
+  // All families share one memory budget and one write-ahead log, which is bounded, so a start after a crash
+  // is fast.
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   table.block_size = kBlockBytes;

@@ -122,7 +122,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   rocksdb::Options base = RocksDBOptions(options, store->logger_);
   base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, store->has_damage_, options.log));
   store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
-  store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
+  store->block_cache_bytes_ = options.block_cache_bytes;
   store->write_buffer_manager_ = base.write_buffer_manager;
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
@@ -212,10 +212,22 @@ void Store::LiftWriteStallsAfterDamage() {
   }
 }
 
-void Store::TakeFromCache(int64_t bytes) {
-  MutexLock lock(cache_mutex_);
-  cache_bytes_ -= bytes;
-  block_cache_->SetCapacity(static_cast<size_t>(std::max<int64_t>(cache_bytes_, 0)));
+void Store::SetReservedCacheBytes(size_t bytes) {
+  reserved_cache_bytes_ = bytes;
+  block_cache_->SetCapacity(block_cache_bytes_ - std::min(block_cache_bytes_, bytes));
+}
+
+CacheReservation::CacheReservation(const std::shared_ptr<Store>& store, size_t bytes)
+    : store_(store), bytes_(bytes) {
+  MutexLock lock(store->cache_mutex_);
+  store->SetReservedCacheBytes(store->reserved_cache_bytes_ + bytes_);
+}
+
+CacheReservation::~CacheReservation() {
+  const std::shared_ptr<Store> store = store_.lock();
+  if (store == nullptr) return;
+  MutexLock lock(store->cache_mutex_);
+  store->SetReservedCacheBytes(store->reserved_cache_bytes_ - bytes_);
 }
 
 absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {

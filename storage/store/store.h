@@ -48,7 +48,8 @@ struct StoreOptions {
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // Refuse to open when a write-ahead log that RocksDB's manifest names is missing or shorter than it was.
   bool verify_logs = true;
-  // Open although table files are missing: without logs, each family as it was before it needed the file.
+  // Open although table files are missing: without the write-ahead log, each family as it was before it
+  // needed the file.
   bool without_missing_files = false;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
@@ -56,6 +57,22 @@ struct StoreOptions {
   // the store, after RocksDB released its files.
   std::function<void()> on_opened;
   std::function<void()> on_closed;
+};
+
+class Store;
+
+// Takes `bytes` from the block cache of a store, for another use of the memory, and gives them back when it
+// is destroyed. Does not keep the store open. Thread-safe.
+class CacheReservation {
+ public:
+  CacheReservation(const std::shared_ptr<Store>& store, size_t bytes);
+  ~CacheReservation();
+  CacheReservation(const CacheReservation&) = delete;
+  CacheReservation& operator=(const CacheReservation&) = delete;
+
+ private:
+  const std::weak_ptr<Store> store_;
+  const size_t bytes_;
 };
 
 class Store {
@@ -117,9 +134,6 @@ class Store {
   Usage MeasureUsage() const;
 
   size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
-  // Shrinks the block cache by `bytes`, for another use of the memory. A negative number gives them back.
-  void TakeFromCache(int64_t bytes);
-
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
@@ -145,11 +159,16 @@ class Store {
       const StoreOptions& options, const rocksdb::Options& base) const;
   void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
+  friend class CacheReservation;
+  // Changes the capacity of the block cache to what is not reserved.
+  void SetReservedCacheBytes(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(cache_mutex_);
+
   std::shared_ptr<rocksdb::Logger> logger_;
   std::shared_ptr<rocksdb::Cache> block_cache_;
+  size_t block_cache_bytes_ = 0;
   Mutex cache_mutex_;
-  // Bytes of the block cache less the bytes taken from it. May be negative.
-  int64_t cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
+  // May be more than block_cache_bytes_: the block cache is empty then.
+  size_t reserved_cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffer_manager_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_ = nullptr;

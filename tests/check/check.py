@@ -36,8 +36,8 @@ import sys
 import time
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
-FOLDERS = ("storage", "daemon", "client", "tools", "bench", "examples", "tests")
-TIDIED = ("storage", "daemon", "client", "tools", "bench")
+FOLDERS = ("common", "storage", "daemon", "client", "tools", "bench", "examples", "tests")
+TIDIED = ("common", "storage", "daemon", "client", "tools", "bench")
 # The folders in which an include is searched; most includes are spelled from the root.
 INCLUDE_ROOTS = ("", "client/include", "client/testing/include", "examples", "proto")
 ROTATION = 10
@@ -55,6 +55,7 @@ FORBIDDEN_INCLUDES = [
     ("daemon/server/data_service.cc", "storage/engine/engine.h"),
     ("daemon/http/api/items.cc", "daemon/rpc/raw_call.h"),
     ("client/core.cc", "storage/base/status.h"),
+    ("common/nearest.cc", "storage/base/status.h"),
     ("tools/commands/item_commands.cc", "client/core.h"),
 ]
 # A word, the term to use instead, and where it means something else.
@@ -69,6 +70,7 @@ BANNED_WORDS = [
     (r"\bexpiry marks?\b", "TTL cursor", ()),
     (r"\bmend(s|ed|ing)?\b", "reconcile, repair", ()),
     (r"\bpublisher thread\b", "completion thread", ()),
+    (r"\b[Ll]ow[ _]?[Ww]atermark\b", "trim horizon", ()),
 ]
 # Texts that are quoted as they were, and this list itself.
 WORDS_ANYWHERE = ("CHANGELOG.md", "tests/check/check.py", "LICENSE")

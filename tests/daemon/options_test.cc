@@ -186,6 +186,17 @@ TEST_F(OptionsTest, CheckConfigSaysWhetherItIsValid) {
   EXPECT_EQ(Parse({"--check-config"}).exit_code, 64) << "it would not start";
 }
 
+TEST_F(OptionsTest, OnlyTheChangeLogMayBeUnlimited) {
+  const ParsedOptions parsed = Parse({"--data-dir", "/data"});
+  ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
+  EXPECT_EQ(parsed.options->max_change_log_bytes, 0u) << "no bound";
+  EXPECT_THAT(Parse({"--print-config"}).text, HasSubstr("max-change-log-bytes = \"unlimited\""));
+  sources_.environment = {"ITEMD_MAX_CHANGE_LOG_BYTES=1GiB"};
+  EXPECT_EQ(Parse({"--data-dir", "/d", "--max-change-log-bytes", "unlimited"}).options->max_change_log_bytes,
+            0u);
+  EXPECT_EQ(Parse({"--data-dir", "/data", "--memory", "unlimited"}).exit_code, 64);
+}
+
 // A value that the setting `name` refuses, and a part of the error.
 struct BadValue {
   std::string name;
@@ -301,18 +312,18 @@ TEST_F(OptionsTest, EveryKeyRefusesAValueOfAnotherType) {
 }
 
 TEST_F(OptionsTest, NamesTheNearestMatch) {
-  ExpectUsage(Parse({"--data-dri", "/d"}), {"--data-dri is not a flag (did you mean --data-dir?)"});
-  ExpectUsage(Parse({"--data_dir=/d"}), {"--data_dir is not a flag (did you mean --data-dir?)"});
-  ExpectUsage(Parse({"--check-conf"}), {"(did you mean --check-config?)"});
+  ExpectUsage(Parse({"--data-dri", "/d"}), {"--data-dri is not a flag; did you mean \"--data-dir\"?"});
+  ExpectUsage(Parse({"--data_dir=/d"}), {"--data_dir is not a flag; did you mean \"--data-dir\"?"});
+  ExpectUsage(Parse({"--check-conf"}), {"did you mean \"--check-config\"?"});
   ExpectUsage(Parse({"--data-dir", "/d", "--colour"}), {"--colour is not a flag\n"});
-  ExpectUsage(Parse({"--data-dir", "/d", "stray"}), {"stray: itemd takes no arguments"});
+  ExpectUsage(Parse({"--data-dir", "/d", "stray"}), {"stray is not a flag"});
   WriteConfig("\n\nlog_levl = 'info'\n");
-  ExpectUsage(Parse({}), {config_file() + ":3: log_levl is not a setting (did you mean log-level?)"});
+  ExpectUsage(Parse({}), {config_file() + ":3: log_levl is not a setting; did you mean \"log-level\"?"});
   WriteConfig("[tls]\ncert = 'x'\n");
   ExpectUsage(Parse({}), {config_file() + ":1: table tls is not a setting"});
   WriteConfig("");
   sources_.environment = {"ITEMD_LOGLEVEL=debug"};
-  ExpectUsage(Parse({}), {"ITEMD_LOGLEVEL is not a setting (did you mean ITEMD_LOG_LEVEL?)"});
+  ExpectUsage(Parse({}), {"ITEMD_LOGLEVEL is not a setting; did you mean \"ITEMD_LOG_LEVEL\"?"});
 }
 
 TEST_F(OptionsTest, RefusesWhatIsNotTomlNamingTheLine) {
@@ -339,29 +350,28 @@ TEST_F(OptionsTest, RefusesWhatContradictsItself) {
     std::string says;
   };
   const Row rows[] = {
-      {{}, "--data-dir is required"},
+      {{}, "the directory of the database is missing: give --data-dir"},
       {{"--listen", "localhost:9", "--listen", "127.0.0.1:9"}, "--listen: 127.0.0.1:9 is given twice"},
       {{"--listen", "0.0.0.0:9"},
-       "--listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS"},
-      {{"--listen", "[::]:9"}, "--listen: [::]:9 is refused"},
+       "--listen: other machines can reach 0.0.0.0:9, so it needs TLS (--tls-cert"},
+      {{"--listen", "[::]:9"}, "--listen: other machines can reach [::]:9"},
       {{"--http-listen", "0.0.0.0:9"},
-       "--http-listen: 0.0.0.0:9 is refused: other machines can reach it, and without TLS everybody on the "
-       "way could read what is sent; give --tls-cert and --tls-key, and --access-keys, or"},
-      {{"--http-listen", "0.0.0.0:9", "--access-keys", "k"}, "give --tls-cert and --tls-key, or listen"},
+       "--http-listen: other machines can reach 0.0.0.0:9, so it needs --tls-cert, --tls-key, "
+       "--access-keys; "},
+      {{"--http-listen", "0.0.0.0:9", "--access-keys", "k"}, "needs --tls-cert, --tls-key; without, listen"},
       {{"--http-listen", "[::]:9", "--tls-cert", "c", "--tls-key", "k"},
-       "--http-listen: [::]:9 is refused: other machines can reach it, and without keys everybody there "
-       "could "
-       "read and write everything; give --access-keys"},
+       "--http-listen: other machines can reach [::]:9, so it needs --access-keys; without, listen"},
       {{"--http-listen", "unix:/tmp/s"},
-       "--http-listen: unix:/tmp/s is refused: HTTP is served at HOST:PORT only"},
+       "--http-listen: unix:/tmp/s is not allowed: HTTP is served at HOST:PORT only"},
       {{"--http-listen", "nowhere"}, "--http-listen: \"nowhere\" is not an address"},
       {{"--http-listen", "[::1]:9", "--http-listen", "[::1]:9"}, "--http-listen: [::1]:9 is given twice"},
-      {{"--listen", "0.0.0.0:9", "--tls-cert", "c", "--tls-key", "k"}, "without --tls-client-ca everybody"},
-      {{"--tls-cert", "c"}, "--tls-cert: a certificate and its key belong together: --tls-key is missing"},
-      {{"--tls-key", "k"}, "--tls-key: a certificate and its key belong together: --tls-cert is missing"},
-      {{"--tls-client-ca", "c"}, "--tls-client-ca: without --tls-cert and --tls-key"},
+      {{"--listen", "0.0.0.0:9", "--tls-cert", "c", "--tls-key", "k"},
+       "so it needs --tls-client-ca or --access-keys"},
+      {{"--tls-cert", "c"}, "--tls-cert needs --tls-key"},
+      {{"--tls-key", "k"}, "--tls-key needs --tls-cert"},
+      {{"--tls-client-ca", "c"}, "--tls-client-ca needs --tls-cert and --tls-key"},
       {{"--tls-cert", "c", "--tls-key", "k", "--tls-client-ca", "a", "--tls-without-client-certificates"},
-       "--tls-without-client-certificates contradicts --tls-client-ca"},
+       "--tls-without-client-certificates is not allowed together with --tls-client-ca"},
       {{"--data-dir", "/d", "--data-dir", "/e"}, "--data-dir"},
       {{"--data-dir"}, "--data-dir"},
   };

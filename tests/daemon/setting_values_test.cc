@@ -40,16 +40,5 @@ TEST(SettingValues, DurationsNeedAUnit) {
     EXPECT_FALSE(ParseDuration(text).ok()) << text;
 }
 
-TEST(SettingValues, TheNearestNameIsNearEnough) {
-  const std::vector<std::string> names = {"log-level", "log-format", "memory", "tls-cert"};
-  EXPECT_EQ(NearestName("log_level", names), "log-level");
-  EXPECT_EQ(NearestName("LogLevel", names), "log-level");
-  EXPECT_EQ(NearestName("memroy", names), "memory");
-  EXPECT_EQ(NearestName("cert", names), "tls-cert");
-  EXPECT_EQ(NearestName("colour", names), "");
-  EXPECT_EQ(NearestName("", names), "");
-  EXPECT_EQ(NearestName(std::string(1 << 20, 'x'), names), "");
-}
-
 }  // namespace
 }  // namespace itemdb::daemon

@@ -73,11 +73,11 @@ TEST_F(BadStartTest, CommandLines) {
   };
   const std::string dir = directory_.path() + "/other";
   const Row rows[] = {
-      {{}, {"--data-dir", "required"}},
+      {{}, {"--data-dir", "give --data-dir"}},
       {{"--data-dir"}, {"--data-dir"}},
       {{"--data-dir", ""}, {"--data-dir", "missing"}},
       {{"--data-dir", dir, "--frob"}, {"--frob", "not a flag"}},
-      {{"--data-dri", dir}, {"did you mean --data-dir"}},
+      {{"--data-dri", dir}, {"did you mean \"--data-dir"}},
       {{"--data-dir", dir, "stray"}, {"stray"}},
       {{"--data-dir", dir, "--listen", "nonsense"}, {"--listen", "nonsense"}},
       {{"--data-dir", dir, "--listen", "127.0.0.1"}, {"--listen", "127.0.0.1", "PORT"}},

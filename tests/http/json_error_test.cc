@@ -110,7 +110,7 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
 TEST(JsonError, OperationsOfLaterVersionsSaySo) {
   JsonFixture json;
   EXPECT_EQ(json.Fail("CreateBackup", R"({"TableName":"Things","BackupName":"b"})"),
-            ValidationBody("CreateBackup is not offered by this version of itemdb"));
+            ValidationBody("CreateBackup is not supported by this version of itemdb"));
 }
 
 }  // namespace

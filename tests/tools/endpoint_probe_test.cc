@@ -98,17 +98,17 @@ TEST(EndpointProbe, SaysWhatListensThere) {
     const FakeServer& server;
     std::string says;
   };
-  const Row rows[] = {{http, "what listens there is a web server"},
-                      {tls, "what listens there expects TLS; name its authority with --tls-ca"},
-                      {closing, "closes the connection or speaks another protocol"},
-                      {silent, "takes the connection and then says nothing"}};
+  const Row rows[] = {{http, "the server there is an HTTP/1.1 server"},
+                      {tls, "the server there expects TLS: name its certificate authority with --tls-ca"},
+                      {closing, "closed the connection or speaks another protocol"},
+                      {silent, "accepted the connection and sent nothing"}};
   for (const Row& row : rows) {
     SCOPED_TRACE(row.says);
     const Outcome outcome = RunTool({"--endpoint", row.server.endpoint(), "--timeout", "2", "status"});
     EXPECT_EQ(outcome.exit_code, 5);
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, "itemctl: no itemd answers at " + row.server.endpoint() + ": " +
-                               outcome.err.substr(outcome.err.find("what listens")));
+                               outcome.err.substr(outcome.err.find("the server there")));
     EXPECT_THAT(outcome.err, HasSubstr(row.says));
   }
 }
@@ -117,7 +117,7 @@ TEST(EndpointProbe, SaysWhenTlsIsTooMuch) {
   FakeDaemon daemon;
   const Outcome outcome = RunTool({"--endpoint", daemon.endpoint(), "--tls", "--timeout", "5", "status"});
   EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_THAT(outcome.err, HasSubstr("speaks no TLS; leave the --tls options out"));
+  EXPECT_THAT(outcome.err, HasSubstr("does not use TLS: remove the --tls options"));
 }
 
 TEST(TlsOptions, FilesThatAreNoneAreNamed) {

@@ -97,7 +97,8 @@ TEST(ModelFolder, ATableCannotLeadOutOfTheFolder) {
   const ModelFolder folder{.directory = directory.path() + "/model",
                            .tables = {{.definition = {.table_name = "../escaped"}}},
                            .patterns = {}};
-  EXPECT_THAT(std::string(WriteModelFolder(folder).message()), HasSubstr("a table is called \"../escaped\""));
+  EXPECT_THAT(std::string(WriteModelFolder(folder).message()),
+              HasSubstr("the table name \"../escaped\" is not allowed"));
   EXPECT_FALSE(std::filesystem::exists(directory.path() + "/escaped.table.json"));
 }
 
@@ -182,8 +183,8 @@ TEST(ModelAnswer, SaysWhatDiffersAndNothingElse) {
   EXPECT_THAT(AnswerDifferences({}, Items({R"({"id": "a"})"}), false),
               ElementsAre(R"(found, and not expected: {"id": {"S": "a"}})"));
   EXPECT_THAT(AnswerDifferences(expected, Items({R"({"id": "a", "n": 1})", R"({"id": "b", "m": 2})"}), false),
-              ElementsAre(R"(item 2: n is missing, expected is {"N": "2"})",
-                          R"(item 2: m is {"N": "2"}, expected is missing)"));
+              ElementsAre(R"(item 2: n is missing, expected {"N": "2"})",
+                          R"(item 2: m is {"N": "2"}, expected missing)"));
   // An item that is expected twice must be found twice.
   EXPECT_THAT(AnswerDifferences({expected[0], expected[0]}, {expected[0]}, true),
               ElementsAre(HasSubstr("expected, and not found")));
@@ -194,7 +195,7 @@ TEST(ModelAnswer, IsOfBoundedLength) {
   for (int i = 0; i < 1'000; ++i) texts.push_back(R"({"id": ")" + std::to_string(i) + "\"}");
   const std::vector<std::string> lines = AnswerDifferences({}, Items(texts), false);
   ASSERT_EQ(lines.size(), 11u);
-  EXPECT_EQ(lines.back(), "and 990 more like this");
+  EXPECT_EQ(lines.back(), "and 990 more differences");
 }
 
 // ---- import --------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ TEST_F(ModelImport, AWorkbenchModelBecomesAFolderThatCanBeAppliedAndRun) {
                         R"("Calls": 1, "ScannedCount": 2, "Count": 2, "Result": "NO_ANSWER")"));
   outcome = Import(library_);
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("is not empty; a model is written into a new one"));
+  EXPECT_THAT(outcome.err, HasSubstr("is not empty: a model is written into a new or empty folder"));
 }
 
 TEST_F(ModelImport, WhatTableAndFacetsShowOfOneKeyIsOneItem) {
@@ -289,7 +290,7 @@ TEST_F(ModelImport, WhatIsNoModelIsRefusedByName) {
       {with("\"GlobalSecondaryIndexes\": [" + index + "]"),
        "the table T: the key attribute id has the types S and N"},
       {with(R"("TableFacets": [{"FacetName": "F"}])"), "TableFacets[0].KeyAttributeAlias is missing"},
-      {Replaced(one_table, "\"T\"", "\"../T\""), "a table is called \"../T\""},
+      {Replaced(one_table, "\"T\"", "\"../T\""), "the table name \"../T\" is not allowed"},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.document);

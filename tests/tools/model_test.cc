@@ -161,7 +161,8 @@ TEST_F(Model, WhatCannotBeChangedIsListedAndReplacedOnlyWhenConfirmed) {
   Outcome outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, HasSubstr("projection of index ByKind: KEYS_ONLY in the model, ALL live"));
-  EXPECT_THAT(outcome.err, HasSubstr("1 differences are left; table update, index drop, ttl or --replace"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("1 differences remain: remove them with table update, index drop or ttl"));
   const Outcome dry = Call({"model", "apply", folder(), "--dry-run"});
   EXPECT_EQ(dry.exit_code, 1) << "as the real one";
   EXPECT_EQ(dry.out, outcome.out);
@@ -245,16 +246,15 @@ TEST_F(Model, ARefusedItemIsNamedByItsLineAndItemsPutsTheRest) {
   Write("shelf.items.jsonl", std::string(kItems) + R"({"id": {"S": ""}})");
   Outcome outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("1 of 3 items were refused, the first, " + folder() +
-                              "/shelf.items.jsonl line 4, because: "),
-                    HasSubstr("not all items were put: repeat it with --items to put the rest")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("1 of 3 items were refused, the first of them in " + folder() +
+                                           "/shelf.items.jsonl line 4: "),
+                                 HasSubstr("not all items were put: run this command again with --items")));
 
   Write("shelf.items.jsonl", std::string(kItems) + R"({"id": {"S": "c"}})");
   outcome = Call({"model", "apply", folder()});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err,
-              HasSubstr("hint: shelf has 2 items, its file in the folder 3; --items puts them\n"));
+              HasSubstr("hint: the table shelf has 2 items, its file has 3; --items puts them\n"));
   EXPECT_THAT(Call({"model", "apply", folder(), "--only-tables"}).err, Not(HasSubstr("hint")));
   EXPECT_THAT(Call({"model", "apply", folder(), "--items"}).err, Not(HasSubstr("hint")));
   EXPECT_EQ(Call({"count", "shelf"}).out, "{\"Count\": 3, \"ScannedCount\": 3}\n");
@@ -268,9 +268,10 @@ TEST_F(Model, NothingIsDeletedWhenATableToBeReplacedIsProtected) {
   ASSERT_EQ(Call({"table", "update", "shelf", "--deletion-protection-enabled"}).exit_code, 0);
   const Outcome outcome = Call({"model", "apply", folder(), "--replace", "--yes"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("tables to be replaced have deletion protection, so nothing was changed; "
-                        "table update TABLE --no-deletion-protection-enabled takes it away: shelf"));
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr("nothing was changed: --replace cannot delete tables with deletion protection: shelf; to "
+                "turn it off: itemctl table update TABLE --no-deletion-protection-enabled"));
   EXPECT_EQ(Call({"count", "another"}).out, "{\"Count\": 1, \"ScannedCount\": 1}\n");
 }
 
@@ -287,24 +288,27 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
       {"shelf.table.json", "{", "shelf.table.json: the CreateTable document: malformed JSON at line 1"},
       {"shelf.table.json", R"({"TableName": "shelf", "Shape": 1})", "unknown member \"Shape\""},
       {"shelf.table.json", Replaced(kTable, "shelf", "shelves"),
-       "TableName is \"shelves\"; the file's name asks for \"shelf\""},
+       "TableName is \"shelves\", but by its file name it must be \"shelf\""},
       {"shelf.items.jsonl", "{\"id\": {\"S\": \"a\"}}\n{\"id\": 1}\n",
        "shelf.items.jsonl line 2: id: DynamoDB JSON needs an object"},
       {"shelf.table.json", Replaced(kTable, R"([{"AttributeName": "id", "AttributeType": "S"},)", "["),
-       "shelf.table.json: KeySchema has the attribute \"id\", which AttributeDefinitions lack"},
+       "shelf.table.json: KeySchema names the attribute \"id\", which AttributeDefinitions does not define"},
       {"shelf.table.json", Replaced(kTable, R"("kind", "AttributeType")", R"("kin", "AttributeType")"),
-       "KeySchema of the index ByKind has the attribute \"kind\", which AttributeDefinitions lack"},
+       "KeySchema of the index ByKind names the attribute \"kind\", which AttributeDefinitions does not "
+       "define"},
       {"shelf.items.jsonl", "{\"id\": {\"S\": \"a\"}}\n{\"kind\": {\"S\": \"a\"}}\n",
        "shelf.items.jsonl line 2: the item lacks the key attribute \"id\""},
       {"shelf.items.jsonl", "\n{\"id\": {\"N\": \"1\"}}\n",
        "shelf.items.jsonl line 2: the key attribute \"id\" is of type N; the table's is S"},
       {"shelf.items.jsonl", "nonsense\n", "shelf.items.jsonl line 1: malformed JSON"},
-      {"box.items.jsonl", kItems, "box.items.jsonl has items of a table without a file box.table.json"},
-      {"box.ttl.json", "{}", "box.ttl.json has the time to live of a table without a file box.table.json"},
+      {"box.items.jsonl", kItems,
+       "box.items.jsonl belongs to a table that the folder does not define: box.table.json is missing"},
+      {"box.ttl.json", "{}",
+       "box.ttl.json belongs to a table that the folder does not define: box.table.json is missing"},
       {"shelf.ttl.json", R"({"TableName": "shelf"})", "TimeToLiveSpecification is missing"},
       {"shelf.ttl.json",
        R"({"TableName": "self", "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": true}})",
-       "shelf.ttl.json: TableName is \"self\"; the file's name asks for \"shelf\""},
+       "shelf.ttl.json: TableName is \"self\", but by its file name it must be \"shelf\""},
       {"shelf.ttl.json",
        R"({"TableName": "shelf", "TimeToLiveSpecification": {"AttributeName": "", "Enabled": true}})",
        "TimeToLiveSpecification.AttributeName must have 1 to 255 bytes"},
@@ -325,7 +329,7 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
        R"([{"Name": "all", "Requests": [{"Operation": "Scan", "Request": {"TableName": "self"}}]}])",
        "the table \"self\", which the folder does not have; it has shelf; did you mean \"shelf\"?"},
       {"patterns.json", R"([{"Name": "one", "Parameters": {"id": null}, "Requests": [{)" + query + "]}]",
-       "Parameters: \"id\" must begin with a colon"},
+       "Parameters: the name \"id\" must be a colon"},
       {"patterns.json", R"([{"Name": "one", "Parameters": {":id": 5}, "Requests": [{)" + query + "]}]",
        ":id: DynamoDB JSON needs an object"},
       {"patterns.json", R"([{"Name": "one", "Parameters": {":di": null}, "Requests": [{)" + query + "]}]",
@@ -337,11 +341,11 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
       {"patterns.json",
        R"([{"Name": "all", "Items": [], "Requests": [{"Operation": "Scan",
             "Request": {"TableName": "shelf", "Select": "COUNT"}}]}])",
-       "the pattern all: Requests[0] has the Select COUNT, which returns no items, so there is nothing to "
+       "the pattern all: Requests[0] has Select COUNT, which returns no items to "
        "compare with Items"},
       {"patterns.json",
        R"([{"Name": "one", "Requests": [{)" + query + R"(]}, {"Name": "one", "Requests": [{)" + query + "]}]",
-       "two patterns are called \"one\""},
+       "two patterns have the name \"one\""},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.content);
@@ -362,7 +366,8 @@ TEST_F(Model, AMalformedFolderIsRefusedWithFileAndPlace) {
   EXPECT_EQ(Call({"table", "list"}).out, "");
   std::filesystem::remove(folder() + "/shelf.table.json");
   std::filesystem::remove(folder() + "/shelf.items.jsonl");
-  EXPECT_THAT(Call({"model", "check", folder()}).err, HasSubstr("has no NAME.table.json, so it is no model"));
+  EXPECT_THAT(Call({"model", "check", folder()}).err,
+              HasSubstr("is not a model: it has no file NAME.table.json"));
   EXPECT_THAT(Call({"model", "check", folder() + "/none"}).err, HasSubstr("No such file or directory"));
 }
 

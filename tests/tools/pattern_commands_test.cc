@@ -23,12 +23,12 @@ TEST(AdviceForPatterns, MarksWhatReadsTooMuch) {  // The daemon's access pattern
   AccessPattern query{.operation = "Query", .items_scanned = 20, .items_returned = 10};
   EXPECT_EQ(AdviceFor(query), "");
   query.items_returned = 5;
-  EXPECT_EQ(AdviceFor(query), "the filter throws away 75 of 100 items read");
+  EXPECT_EQ(AdviceFor(query), "the filter discards 75 of 100 items read");
   query.items_scanned = 1'000;
   query.items_returned = 9;
-  EXPECT_EQ(AdviceFor(query), "the filter throws away 99 of 100 items read") << "some are left";
+  EXPECT_EQ(AdviceFor(query), "the filter discards 99 of 100 items read") << "some are left";
   query.items_returned = 0;
-  EXPECT_EQ(AdviceFor(query), "the filter throws away 100 of 100 items read");
+  EXPECT_EQ(AdviceFor(query), "the filter discards 100 of 100 items read");
   EXPECT_EQ(AdviceFor({.operation = "Query"}), "");
   EXPECT_EQ(AdviceFor({.operation = "GetItem", .items_scanned = 3}), "");
 }

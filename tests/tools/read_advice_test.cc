@@ -62,7 +62,7 @@ TEST(ReadAdvice, AnIndexThatWouldAnswerAQueryIsTold) {
                          .count = 5},
                         Orders()),
               ElementsAre("the filter fixes status, the sort key of the local index ByStatus: with --index "
-                          "ByStatus it belongs into the key condition"));
+                          "ByStatus it can be part of the key condition"));
   EXPECT_THAT(AdviceFor({.is_query = true,
                          .index_name = "ByShardDay",
                          .filter_expression = "customer = :c",
@@ -74,12 +74,11 @@ TEST(ReadAdvice, AnIndexThatWouldAnswerAQueryIsTold) {
 }
 
 TEST(ReadAdvice, AFilterThatThrowsMostAwayIsTold) {
-  EXPECT_THAT(
-      AdviceFor({.filter_expression = "color = :c", .scanned_count = 100, .count = 49}, Orders()),
-      ElementsAre("the filter threw away 51 of 100 items, which were read all the same; an index with the "
-                  "partition key color would hold the others only"));
+  EXPECT_THAT(AdviceFor({.filter_expression = "color = :c", .scanned_count = 100, .count = 49}, Orders()),
+              ElementsAre("the filter discarded 51 of 100 items read; a query of an "
+                          "index with the partition key color would read only the others"));
   EXPECT_THAT(AdviceFor({.filter_expression = "color > :c", .scanned_count = 100, .count = 1}, Orders()),
-              ElementsAre("the filter threw away 99 of 100 items, which were read all the same"));
+              ElementsAre("the filter discarded 99 of 100 items read"));
   EXPECT_THAT(AdviceFor({.filter_expression = "color = :c", .scanned_count = 100, .count = 50}, Orders()),
               IsEmpty());
 }
@@ -89,7 +88,7 @@ TEST(ReadAdvice, ItemsFetchedFromTheTableAreTold) {
       AdviceFor(
           {.is_query = true, .index_name = "ByStatus", .scanned_count = 7, .count = 7, .base_items_read = 7},
           Orders()),
-      ElementsAre(HasSubstr("7 items were fetched from the table")));
+      ElementsAre(HasSubstr("7 items were read from the table")));
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(SeveralItems, WhatIsGivenTwiceOrNotAtAllIsAUsageError) {
                   .Call({"table", "update", "music", "--deletion-protection-enabled",
                          "--no-deletion-protection-enabled"})
                   .err,
-              HasSubstr("exclude each other"));
+              HasSubstr(", not both"));
 }
 
 // A setting that is not given stays unchanged, for example deletion protection (SEM-095).

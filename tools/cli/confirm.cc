@@ -13,19 +13,19 @@ void AddConfirmOptions(CLI::App* command, ConfirmOptions& options, const std::st
   command->add_flag("-n,--dry-run", options.dry_run, dry_run);
 }
 
-absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& deed,
+absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& action,
                              Unattended unattended) {
   if (options.dry_run) {
-    context.err() << "dry run: this would " << deed << '\n';
+    context.err() << "dry run: this would " << action << '\n';
     return false;
   }
   if (options.yes) return true;
   const Streams& streams = context.streams();
   if (!streams.in_is_terminal || !streams.err_is_terminal) {
     if (unattended == Unattended::kGoOn) return true;
-    return UsageError("this would " + deed + "; without a terminal to ask on, --yes is needed");
+    return UsageError("this would " + action + "; without a terminal to ask on, --yes is needed");
   }
-  context.err() << "This will " << deed << ". Go on? [y/N] " << std::flush;
+  context.err() << "This will " << action << ". Go on? [y/N] " << std::flush;
   std::string answer;
   std::getline(context.in(), answer);
   // End of input counts as the answer "no". Cleared, because a shell continues to read.

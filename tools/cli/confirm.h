@@ -23,11 +23,11 @@ void AddConfirmOptions(CLI::App* command, ConfirmOptions& options,
 // What Confirm does without --yes if stdin or stderr is not a terminal.
 enum class Unattended { kRefuse, kGoOn };
 
-// Returns whether to execute `deed`, such as "delete the table Order with 12 items". With --dry-run it prints
-// `deed` to stderr and returns false. With --yes it returns true. On a terminal it asks on stderr and reads
-// the answer from stdin; "y", "Y" and "yes" mean true. UsageError: another answer; or there is no terminal
-// and `unattended` is kRefuse.
-absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& deed,
+// Returns whether to execute `action`, such as "delete the table Order with 12 items". With --dry-run it
+// prints `action` to stderr and returns false. With --yes it returns true. On a terminal it asks on stderr
+// and reads the answer from stdin; "y", "Y" and "yes" mean true. UsageError: another answer; or there is no
+// terminal and `unattended` is kRefuse.
+absl::StatusOr<bool> Confirm(Context& context, const ConfirmOptions& options, const std::string& action,
                              Unattended unattended);
 
 }  // namespace itemdb::tools

@@ -71,7 +71,7 @@ void ConsumedTotal::Print(Context& context) const {
   if (by_table_.empty()) return;
   JsonValue tables = JsonValue::Array();
   for (const auto& [name, capacity] : by_table_) {
-    JsonValue table = JsonValue::Object().Add("TableName", JsonValue::String(name));
+    JsonValue table = JsonValue::Object().Add("TableName", name);
     AddMembers(CapacityToJson(capacity), &table);
     tables.elements.push_back(std::move(table));
   }

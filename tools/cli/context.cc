@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
@@ -62,12 +63,11 @@ absl::StatusOr<Client> Session::OpenClient(const GlobalOptions& options) {
   of_connection.expanded = false;
   if (client_.has_value() && of_connection == client_options_) return *client_;
 
-  absl::StatusOr<std::string> secret = SecretOf(options);
-  if (!secret.ok()) return secret.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::string secret, SecretOf(options));
   ClientOptions client_options{.endpoint = options.endpoint,
                                .tls = TlsOf(options),
                                .access_key_id = options.access_key_id,
-                               .secret_access_key = *std::move(secret)};
+                               .secret_access_key = std::move(secret)};
   if (options.timeout_seconds.has_value()) client_options.timeout = absl::Seconds(*options.timeout_seconds);
   absl::StatusOr<Client> client = Client::Open(std::move(client_options));
   if (!client.ok()) return UsageError(std::string(client.status().message()));
@@ -111,8 +111,14 @@ absl::StatusOr<std::string> Context::ReadFile(const std::string& path) {
   return std::move(content).str();
 }
 
+void Context::PrintList(std::string name, JsonValue documents) {
+  if (format_ == OutputFormat::kJson)
+    return Print(JsonValue::Object().Add(std::move(name), std::move(documents)));
+  for (const JsonValue& document : documents.elements) Print(document);
+}
+
 void Context::PrintSummary(const JsonValue& summary) {
-  if (format_ != OutputFormat::kTable) return PrintDocument(summary, format_, out());
+  if (format_ != OutputFormat::kTable) return Print(summary);
   std::vector<TableColumn> columns;
   std::vector<std::string> cells;
   for (const auto& [name, value] : summary.members) {

@@ -120,6 +120,11 @@ class Context {
   // Prints columns, or with --expanded one cell a line.
   void Print(const TextTable& table) { table.Print(out(), {.expanded = options_.expanded}); }
 
+  // Prints `document` as json or jsonl; the format must not be kTable.
+  void Print(const JsonValue& document) { PrintDocument(document, format_, out()); }
+  // The same for an array of documents: as json one object {name: documents}, as jsonl one line each.
+  void PrintList(std::string name, JsonValue documents);
+
   // Prints one object; in the table form, its members are the columns of one line.
   void PrintSummary(const JsonValue& summary);
 

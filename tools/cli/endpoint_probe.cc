@@ -143,19 +143,19 @@ absl::Status Diagnosed(const absl::Status& status, Context& context) {
       return status;
     case Listener::kHttp2:
       if (!with_tls) return status;
-      return unreachable("what listens there speaks no TLS; leave the --tls options out");
+      return unreachable("the server there does not use TLS: remove the --tls options");
     case Listener::kHttp1:
-      return unreachable("what listens there is a web server");
+      return unreachable("the server there is an HTTP/1.1 server; itemctl needs the address of --listen");
     case Listener::kTls:
       if (with_tls) return status;
-      return unreachable("what listens there expects TLS; name its authority with --tls-ca");
+      return unreachable("the server there expects TLS: name its certificate authority with --tls-ca");
     case Listener::kOther:
       // A TLS server may close the probe's connection. `status` already has the result of the client's own
       // handshake.
       if (with_tls) return status;
-      return unreachable("what listens there closes the connection or speaks another protocol");
+      return unreachable("the server there closed the connection or speaks another protocol");
     case Listener::kSilent:
-      return unreachable("what listens there takes the connection and then says nothing");
+      return unreachable("the server there accepted the connection and sent nothing");
   }
   return status;
 }

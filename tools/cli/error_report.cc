@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/nearest.h"
 #include "itemdb/errors.h"
-#include "tools/base/nearest.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/live_names.h"
 #include "tools/json/json_value.h"
@@ -44,7 +44,7 @@ absl::Status UnknownOption(const CLI::App& command, const std::string& text, std
       for (std::string& spelling : SpellingsOf(*option)) spellings.push_back(std::move(spelling));
     }
   }
-  *did_you_mean = Nearest(text.substr(0, text.find('=')), spellings);
+  *did_you_mean = common::Nearest(text.substr(0, text.find('=')), spellings);
   const std::string path = PathOf(command);
   return UsageError(
       absl::StrFormat("unknown option %s%s (see itemctl %s--help)", JsonString(text),
@@ -58,7 +58,7 @@ std::string NearestBelow(const CLI::App& group, const std::string& text) {
   for (const CLI::App* below : CommandsOf(group)) {
     std::vector<std::string> names;
     for (const CLI::App* command : CommandsOf(*below)) names.push_back(command->get_name());
-    if (std::string nearest = Nearest(text, names); !nearest.empty())
+    if (std::string nearest = common::Nearest(text, names); !nearest.empty())
       return below->get_name() + " " + nearest;
   }
   return "";
@@ -67,7 +67,7 @@ std::string NearestBelow(const CLI::App& group, const std::string& text) {
 absl::Status UnknownCommand(const CLI::App& group, const std::string& text, std::string* did_you_mean) {
   std::vector<std::string> names;
   for (const CLI::App* command : CommandsOf(group)) names.push_back(command->get_name());
-  *did_you_mean = Nearest(text, names);
+  *did_you_mean = common::Nearest(text, names);
   if (did_you_mean->empty()) *did_you_mean = NearestBelow(group, text);
   return UsageError(absl::StrFormat(
       "%s; allowed %sare %s%s", text.empty() ? "a command is missing" : "unknown command " + JsonString(text),
@@ -91,14 +91,14 @@ ExitCode ReportError(const absl::Status& status, const std::string& did_you_mean
   }
   const ErrorName name = ErrorNameOf(status);
   JsonValue error = JsonValue::Object()
-                        .Add("code", JsonValue::String(name.code))
-                        .Add("reason", JsonValue::String(name.reason))
-                        .Add("message", JsonValue::String(message))
-                        .Add("exit_code", JsonValue::Number(static_cast<int>(exit_code)));
-  if (const std::string rule = RuleOf(status); !rule.empty()) error.Add("rule", JsonValue::String(rule));
-  if (!did_you_mean.empty()) error.Add("did_you_mean", JsonValue::String(did_you_mean));
+                        .Add("code", name.code)
+                        .Add("reason", name.reason)
+                        .Add("message", message)
+                        .Add("exit_code", static_cast<int>(exit_code));
+  if (const std::string rule = RuleOf(status); !rule.empty()) error.Add("rule", rule);
+  if (!did_you_mean.empty()) error.Add("did_you_mean", did_you_mean);
   if (const absl::Duration wait = RetryAfterOf(status); wait > absl::ZeroDuration()) {
-    error.Add("retry_after_ms", JsonValue::Number(absl::ToInt64Milliseconds(wait)));
+    error.Add("retry_after_ms", absl::ToInt64Milliseconds(wait));
   }
   err << OneLine(JsonValue::Object().Add("error", std::move(error))) << '\n';
   return exit_code;
@@ -162,10 +162,10 @@ std::string NearestName(const absl::Status& status, const CLI::App& command, Con
   if (table.empty() || (!no_table && index.empty())) return "";
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return "";
-  if (no_table) return Nearest(table, LiveTableNames(*client, kEndpointPatience));
+  if (no_table) return common::Nearest(table, LiveTableNames(*client, kEndpointPatience));
   const std::vector<std::string> indexes = LiveIndexNames(*client, table, kEndpointPatience);
   if (std::find(indexes.begin(), indexes.end(), index) != indexes.end()) return "";
-  return Nearest(index, indexes);
+  return common::Nearest(index, indexes);
 }
 
 }  // namespace itemdb::tools

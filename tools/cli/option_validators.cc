@@ -4,8 +4,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/nearest.h"
 #include "itemdb/value.h"
-#include "tools/base/nearest.h"
 
 namespace itemdb::tools {
 
@@ -26,7 +26,7 @@ Check OneOfWords(std::vector<std::string> words) {
       if (word == text) return "";
     }
     return absl::StrFormat("%s is unknown; allowed are %s%s", text, absl::StrJoin(words, ","),
-                           DidYouMean(text, words));
+                           common::DidYouMean(text, words));
   };
 }
 

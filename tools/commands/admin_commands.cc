@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/text_table.h"
@@ -48,16 +49,16 @@ std::string ChangeTimeText(absl::Time time) {
 
 JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
   JsonValue object = JsonValue::Object()
-                         .Add("change_sequence", JsonValue::Number(record.change_sequence))
-                         .Add("commit_time", JsonValue::String(ChangeTimeText(record.commit_time)))
-                         .Add("table_storage_id", JsonValue::Number(record.table_storage_id))
-                         .Add("kind", JsonValue::String(std::string(ChangeKindName(record.kind))))
-                         .Add("commit_first_sequence", JsonValue::Number(record.commit_first_sequence))
-                         .Add("commit_last_sequence", JsonValue::Number(record.commit_last_sequence));
+                         .Add("change_sequence", record.change_sequence)
+                         .Add("commit_time", ChangeTimeText(record.commit_time))
+                         .Add("table_storage_id", record.table_storage_id)
+                         .Add("kind", ChangeKindName(record.kind))
+                         .Add("commit_first_sequence", record.commit_first_sequence)
+                         .Add("commit_last_sequence", record.commit_last_sequence);
   if (record.key.has_value()) object.Add("key", ItemToJson(*record.key, form));
   if (record.old_image.has_value()) object.Add("old_image", ItemToJson(*record.old_image, form));
   if (record.new_image.has_value()) object.Add("new_image", ItemToJson(*record.new_image, form));
-  if (record.expired) object.Add("expired", JsonValue::Bool(true));
+  if (record.expired) object.Add("expired", true);
   if (record.table.has_value()) object.Add("table", TableToJson(*record.table));
   return object;
 }
@@ -99,7 +100,7 @@ class RecordWriter {
                          << Indented(RecordToJson(record, form_), 2);
           break;
         case OutputFormat::kJsonLines:
-          PrintDocument(RecordToJson(record, form_), context_.format(), context_.out());
+          context_.Print(RecordToJson(record, form_));
           break;
       }
       ++written_;
@@ -129,13 +130,12 @@ class RecordWriter {
 }  // namespace
 
 absl::Status RunCheck(Context& context, const CheckOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   Progress progress(
       ProgressStream(context),
       {.doing = options.table_name.empty() ? "checking the database" : "checking " + options.table_name});
   absl::StatusOr<CheckDatabaseResult> result =
-      client->CheckDatabase(options.table_name, context.ExplicitTimeout());
+      client.CheckDatabase(options.table_name, context.ExplicitTimeout());
   progress.Finish();
   if (!result.ok()) return result.status();
   return ReportCheck(context, *result,
@@ -147,18 +147,16 @@ absl::Status RunCheck(Context& context, const CheckOptions& options) {
 }
 
 absl::Status RunChangesRead(Context& context, const ChangesReadOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
   ReadChangesRequest request{.after_sequence = options.after_sequence, .limit = options.limit};
   std::optional<uint64_t> until;
   do {
-    absl::StatusOr<ReadChangesResult> page = client->ReadChanges(request, context.Call());
-    if (!page.ok()) return page.status();
-    if (!until.has_value()) until = page->change_sequence;
-    writer.WritePage(page->records);
-    if (page->records.empty()) break;
-    request.after_sequence = page->records.back().change_sequence;
+    ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult page, client.ReadChanges(request, context.Call()));
+    if (!until.has_value()) until = page.change_sequence;
+    writer.WritePage(page.records);
+    if (page.records.empty()) break;
+    request.after_sequence = page.records.back().change_sequence;
     if (context.session().interrupted()) return absl::CancelledError("interrupted");
   } while (!options.limit.has_value() && request.after_sequence < *until && context.out().good());
   writer.Finish(*until);
@@ -172,25 +170,23 @@ absl::Status PrintKept(Context& context, const Client& client, const ChangesTail
                        RecordWriter& writer) {
   std::optional<uint64_t> table;
   if (!options.table_name.empty()) {
-    absl::StatusOr<TableResult> described = client.DescribeTable(options.table_name, context.Call());
-    if (!described.ok()) return described.status();
-    table = described->table.storage_id;
+    ITEMDB_ASSIGN_OR_RETURN(TableResult described, client.DescribeTable(options.table_name, context.Call()));
+    table = described.table.storage_id;
   }
   // Starts after every possible change: returns no records, only the oldest and the last change sequence.
-  absl::StatusOr<ReadChangesResult> extent =
-      client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call());
-  if (!extent.ok()) return extent.status();
-  uint64_t after = options.from.value_or(extent->oldest_sequence) - 1;
-  while (after < extent->change_sequence && context.out().good() && !context.session().interrupted()) {
-    absl::StatusOr<ReadChangesResult> page = client.ReadChanges({.after_sequence = after}, context.Call());
-    if (!page.ok()) return page.status();
-    if (page->records.empty()) break;
-    for (const ChangeRecord& record : page->records) {
+  ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult extent,
+                          client.ReadChanges({.after_sequence = UINT64_MAX, .limit = 1}, context.Call()));
+  uint64_t after = options.from.value_or(extent.oldest_sequence) - 1;
+  while (after < extent.change_sequence && context.out().good() && !context.session().interrupted()) {
+    ITEMDB_ASSIGN_OR_RETURN(ReadChangesResult page,
+                            client.ReadChanges({.after_sequence = after}, context.Call()));
+    if (page.records.empty()) break;
+    for (const ChangeRecord& record : page.records) {
       if (!table.has_value() || record.table_storage_id == *table) writer.WriteOne(record);
     }
-    after = page->records.back().change_sequence;
+    after = page.records.back().change_sequence;
   }
-  writer.Finish(extent->change_sequence);
+  writer.Finish(extent.change_sequence);
   return absl::OkStatus();
 }
 
@@ -215,12 +211,11 @@ absl::Status PrintAsTheyCome(Context& context, const Client& client, const Chang
 }  // namespace
 
 absl::Status RunChangesTail(Context& context, const ChangesTailOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   InterruptScope interrupt([&context] { context.session().Interrupt(); });
   RecordWriter writer(context, options.typed ? ItemForm::kTyped : ItemForm::kPlain);
-  return options.follow ? PrintAsTheyCome(context, *client, options, writer)
-                        : PrintKept(context, *client, options, writer);
+  return options.follow ? PrintAsTheyCome(context, client, options, writer)
+                        : PrintKept(context, client, options, writer);
 }
 
 void RegisterAdminCommands(CommandTable& table) {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/output.h"
@@ -55,7 +56,7 @@ void PrintLines(const BatchGetItemRequest& request, const BatchGetItemResult& re
     for (size_t k = 0; k < result.tables[t].items.size(); ++k) {
       const std::optional<Item>& item = result.tables[t].items[k];
       out << OneLine(JsonValue::Object()
-                         .Add("TableName", JsonValue::String(result.tables[t].table_name))
+                         .Add("TableName", result.tables[t].table_name)
                          .Add("Key", ItemToJson(request.request_items[t].keys[k], form))
                          .Add("Item", item.has_value() ? ItemToJson(*item, form) : JsonValue::Null()))
           << '\n';
@@ -104,11 +105,9 @@ class WriteSource {
   static absl::StatusOr<WriteSource> Open(Context& context, const BatchWriteOptions& options) {
     WriteSource source(options);
     if (options.table_name.empty()) {
-      absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
-      if (!text.ok()) return text.status();
-      absl::StatusOr<std::vector<BatchWrite>> writes = ParseBatchWrites(*text, options.form());
-      if (!writes.ok()) return writes.status();
-      source.document_ = *std::move(writes);
+      ITEMDB_ASSIGN_OR_RETURN(std::string text, ReadDocument(context, options, kBatchOption));
+      ITEMDB_ASSIGN_OR_RETURN(std::vector<BatchWrite> writes, ParseBatchWrites(text, options.form()));
+      source.document_ = std::move(writes);
       return source;
     }
     if (!options.text.empty()) {
@@ -140,10 +139,9 @@ class WriteSource {
     while (lines_ != nullptr && writes.size() < kLinesAtOnce && std::getline(*lines_, line)) {
       ++line_number_;
       if (absl::StripAsciiWhitespace(line).empty()) continue;
-      absl::StatusOr<BatchWrite> write = ParseWriteLine(line, options_.table_name, options_.form(),
-                                                        absl::StrFormat("line %d", line_number_));
-      if (!write.ok()) return write.status();
-      writes.push_back(*std::move(write));
+      ITEMDB_ASSIGN_OR_RETURN(BatchWrite write, ParseWriteLine(line, options_.table_name, options_.form(),
+                                                               absl::StrFormat("line %d", line_number_)));
+      writes.push_back(std::move(write));
     }
     return writes;
   }
@@ -168,7 +166,7 @@ absl::Status After(size_t applied, const absl::Status& status) {
   return later;
 }
 
-std::string DeedOf(const WriteCounts& counts, const BatchWriteOptions& options) {
+std::string ActionOf(const WriteCounts& counts, const BatchWriteOptions& options) {
   return absl::StrFormat("put %d items, replacing what is there, and delete %d%s", counts.puts,
                          counts.deletes,
                          options.table_name.empty() ? "" : ", in the table " + options.table_name);
@@ -178,40 +176,35 @@ std::string DeedOf(const WriteCounts& counts, const BatchWriteOptions& options) 
 absl::StatusOr<WriteCounts> CountWrites(WriteSource& source) {
   WriteCounts counts;
   while (true) {
-    absl::StatusOr<std::vector<BatchWrite>> writes = source.Next();
-    if (!writes.ok()) return writes.status();
-    if (writes->empty()) return counts;
-    counts.Add(*writes);
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<BatchWrite> writes, source.Next());
+    if (writes.empty()) return counts;
+    counts.Add(writes);
   }
 }
 
 }  // namespace
 
 absl::Status RunBatchGet(Context& context, const BatchGetOptions& options) {
-  absl::StatusOr<std::string> text = ReadDocument(context, options, kBatchOption);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<std::vector<KeysAndAttributes>> gets = ParseBatchGets(*text, options.form());
-  if (!gets.ok()) return gets.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const BatchGetItemRequest request{.request_items = *std::move(gets),
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, ReadDocument(context, options, kBatchOption));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<KeysAndAttributes> gets, ParseBatchGets(text, options.form()));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  const BatchGetItemRequest request{.request_items = std::move(gets),
                                     .return_consumed_capacity = CapacityOf(options)};
-  const absl::StatusOr<BatchGetItemResult> result = client->BatchGetItem(request, context.Call());
-  if (!result.ok()) return result.status();
+  ITEMDB_ASSIGN_OR_RETURN(const BatchGetItemResult result, client.BatchGetItem(request, context.Call()));
   const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
   switch (context.format()) {
     case OutputFormat::kTable:
-      PrintTables(context, request, *result, form);
+      PrintTables(context, request, result, form);
       break;
     case OutputFormat::kJson:
-      PrintDocument(ResultToJson(request, *result, form), context.format(), context.out());
+      context.Print(ResultToJson(request, result, form));
       break;
     case OutputFormat::kJsonLines:
-      PrintLines(request, *result, form, context.out());
+      PrintLines(request, result, form, context.out());
       break;
   }
   ConsumedTotal consumed;
-  consumed.Add(result->consumed_capacity);
+  consumed.Add(result.consumed_capacity);
   consumed.Print(context);
   return absl::OkStatus();
 }
@@ -223,19 +216,16 @@ absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
   const bool from_input = options.file == "-" || (!options.table_name.empty() && options.file.empty());
   const bool asks = context.streams().in_is_terminal && !options.confirm.yes && !from_input;
   if (options.confirm.dry_run || asks) {
-    absl::StatusOr<WriteCounts> counts = CountWrites(*source);
-    if (!counts.ok()) return counts.status();
-    if (options.confirm.dry_run || counts->deletes > 0) {
-      absl::StatusOr<bool> go_on =
-          Confirm(context, options.confirm, DeedOf(*counts, options), Unattended::kGoOn);
-      if (!go_on.ok()) return go_on.status();
-      if (!*go_on) return absl::OkStatus();
+    ITEMDB_ASSIGN_OR_RETURN(WriteCounts counts, CountWrites(*source));
+    if (options.confirm.dry_run || counts.deletes > 0) {
+      ITEMDB_ASSIGN_OR_RETURN(
+          bool go_on, Confirm(context, options.confirm, ActionOf(counts, options), Unattended::kGoOn));
+      if (!go_on) return absl::OkStatus();
     }
     source = WriteSource::Open(context, options);
     if (!source.ok()) return source.status();
   }
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   Progress progress(ProgressStream(context), {.doing = "writing", .unit = "items"});
   size_t applied = 0;
   ConsumedTotal consumed;
@@ -244,7 +234,7 @@ absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
     if (!writes.ok()) return After(applied, writes.status());
     if (writes->empty()) break;
     const size_t count = writes->size();
-    const absl::StatusOr<BatchWriteItemResult> result = client->BatchWriteItem(
+    const absl::StatusOr<BatchWriteItemResult> result = client.BatchWriteItem(
         {.writes = *std::move(writes), .return_consumed_capacity = CapacityOf(options)}, context.Call());
     if (!result.ok()) return After(applied, result.status());
     consumed.Add(result->consumed_capacity);
@@ -252,7 +242,7 @@ absl::Status RunBatchWrite(Context& context, const BatchWriteOptions& options) {
     progress.Set(static_cast<int64_t>(applied));
   }
   progress.Finish();
-  context.PrintSummary(JsonValue::Object().Add("Applied", JsonValue::Number(applied)));
+  context.PrintSummary(JsonValue::Object().Add("Applied", applied));
   consumed.Print(context);
   return absl::OkStatus();
 }

@@ -26,13 +26,11 @@ void PrintTable(Context& context, const CheckDatabaseResult& result,
 }
 
 void PrintJson(Context& context, const CheckDatabaseResult& result, const std::vector<CheckFigure>& figures) {
-  JsonValue document = JsonValue::Object().Add("change_sequence", JsonValue::Number(result.change_sequence));
+  JsonValue document = JsonValue::Object().Add("change_sequence", result.change_sequence);
   for (const CheckFigure& figure : figures) {
-    document.Add(figure.member, JsonValue::Number(figure.value));
+    document.Add(figure.member, figure.value);
   }
-  JsonValue findings = JsonValue::Array();
-  for (const std::string& finding : result.findings) findings.elements.push_back(JsonValue::String(finding));
-  PrintDocument(document.Add("findings", std::move(findings)), context.format(), context.out());
+  context.Print(document.Add("findings", result.findings));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "common/status_macros.h"
 #include "tools/cli/command_table.h"
 
 namespace itemdb::tools {
@@ -10,7 +11,7 @@ namespace {
 template <typename Request>
 absl::StatusOr<Request> CountRequest(const CountOptions& options) {
   Request request{};
-  if (absl::Status status = FillRead(options, request); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(FillRead(options, request));
   request.select = Select::kCount;
   request.count_all = true;
   return request;
@@ -18,26 +19,20 @@ absl::StatusOr<Request> CountRequest(const CountOptions& options) {
 
 absl::StatusOr<ItemPage> Count(Context& context, const Client& client, const CountOptions& options) {
   if (options.key_condition_expression.empty()) {
-    absl::StatusOr<ScanRequest> scan = CountRequest<ScanRequest>(options);
-    if (!scan.ok()) return scan.status();
-    return client.Scan(*scan, context.Call());
+    ITEMDB_ASSIGN_OR_RETURN(ScanRequest scan, CountRequest<ScanRequest>(options));
+    return client.Scan(scan, context.Call());
   }
-  absl::StatusOr<QueryRequest> query = CountRequest<QueryRequest>(options);
-  if (!query.ok()) return query.status();
-  query->key_condition_expression = options.key_condition_expression;
-  return client.Query(*query, context.Call());
+  ITEMDB_ASSIGN_OR_RETURN(QueryRequest query, CountRequest<QueryRequest>(options));
+  query.key_condition_expression = options.key_condition_expression;
+  return client.Query(query, context.Call());
 }
 
 }  // namespace
 
 absl::Status RunCount(Context& context, const CountOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const absl::StatusOr<ItemPage> page = Count(context, *client, options);
-  if (!page.ok()) return page.status();
-  context.PrintSummary(JsonValue::Object()
-                           .Add("Count", JsonValue::Number(page->count))
-                           .Add("ScannedCount", JsonValue::Number(page->scanned_count)));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const ItemPage page, Count(context, client, options));
+  context.PrintSummary(JsonValue::Object().Add("Count", page.count).Add("ScannedCount", page.scanned_count));
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/consumed_capacity.h"
 #include "tools/cli/option_validators.h"
@@ -16,7 +17,7 @@ namespace {
 template <typename Request>
 absl::StatusOr<Request> ExplainRequest(const ExplainOptions& options) {
   Request request{};
-  if (absl::Status status = FillRead(options, request); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(FillRead(options, request));
   request.limit = options.limit;
   request.return_consumed_capacity = ReturnConsumedCapacity::kIndexes;
   request.explain = true;
@@ -27,17 +28,15 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
                                   ObservedRead* read) {
   absl::StatusOr<ItemPage> page;
   if (options.key_condition_expression.empty()) {
-    absl::StatusOr<ScanRequest> scan = ExplainRequest<ScanRequest>(options);
-    if (!scan.ok()) return scan.status();
-    read->expression_attribute_names = scan->expression_attribute_names;
-    page = client.Scan(*scan, context.Call());
+    ITEMDB_ASSIGN_OR_RETURN(ScanRequest scan, ExplainRequest<ScanRequest>(options));
+    read->expression_attribute_names = scan.expression_attribute_names;
+    page = client.Scan(scan, context.Call());
   } else {
-    absl::StatusOr<QueryRequest> query = ExplainRequest<QueryRequest>(options);
-    if (!query.ok()) return query.status();
-    read->expression_attribute_names = query->expression_attribute_names;
-    query->key_condition_expression = options.key_condition_expression;
-    query->scan_index_forward = options.scan_index_forward;
-    page = client.Query(*query, context.Call());
+    ITEMDB_ASSIGN_OR_RETURN(QueryRequest query, ExplainRequest<QueryRequest>(options));
+    read->expression_attribute_names = query.expression_attribute_names;
+    query.key_condition_expression = options.key_condition_expression;
+    query.scan_index_forward = options.scan_index_forward;
+    page = client.Query(query, context.Call());
   }
   if (!page.ok()) return page.status();
   read->is_query = !options.key_condition_expression.empty();
@@ -51,29 +50,22 @@ absl::StatusOr<ItemPage> ReadPage(Context& context, const Client& client, const 
 
 JsonValue Explanation(const ExplainOptions& options, const ItemPage& page,
                       const std::vector<std::string>& advice) {
-  JsonValue document =
-      JsonValue::Object()
-          .Add("Operation", JsonValue::String(options.key_condition_expression.empty() ? "Scan" : "Query"))
-          .Add("TableName", JsonValue::String(options.table_name));
-  if (!options.index_name.empty()) document.Add("IndexName", JsonValue::String(options.index_name));
+  JsonValue document = JsonValue::Object()
+                           .Add("Operation", options.key_condition_expression.empty() ? "Scan" : "Query")
+                           .Add("TableName", options.table_name);
+  if (!options.index_name.empty()) document.Add("IndexName", options.index_name);
   if (page.plan.has_value()) {
-    document.Add("KeyRange", JsonValue::String(page.plan->key_range))
-        .Add("ScanIndexForward", JsonValue::Bool(page.plan->forward));
+    document.Add("KeyRange", page.plan->key_range).Add("ScanIndexForward", page.plan->forward);
   }
-  document.Add("ScannedCount", JsonValue::Number(page.scanned_count))
-      .Add("Count", JsonValue::Number(page.count));
+  document.Add("ScannedCount", page.scanned_count).Add("Count", page.count);
   if (page.plan.has_value()) {
-    document.Add("BytesRead", JsonValue::Number(page.plan->bytes_read))
-        .Add("BaseItemsRead", JsonValue::Number(page.plan->base_items_read));
+    document.Add("BytesRead", page.plan->bytes_read).Add("BaseItemsRead", page.plan->base_items_read);
   }
-  document.Add("MorePages", JsonValue::Bool(page.last_evaluated_key.has_value()));
+  document.Add("MorePages", page.last_evaluated_key.has_value());
   if (page.consumed_capacity.has_value()) {
     document.Add("ConsumedCapacity", CapacityToJson(*page.consumed_capacity));
   }
-  JsonValue sentences = JsonValue::Array();
-  for (const std::string& sentence : advice) sentences.elements.push_back(JsonValue::String(sentence));
-  document.Add("Advice", std::move(sentences));
-  return document;
+  return document.Add("Advice", advice);
 }
 
 // Prints one line for each figure and each advice.
@@ -95,18 +87,15 @@ void PrintUpright(const JsonValue& document, Context& context) {
 }  // namespace
 
 absl::Status RunExplain(Context& context, const ExplainOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ObservedRead read;
-  const absl::StatusOr<ItemPage> page = ReadPage(context, *client, options, &read);
-  if (!page.ok()) return page.status();
-  const absl::StatusOr<TableResult> table = client->DescribeTable(options.table_name, context.Call());
-  if (!table.ok()) return table.status();
-  const JsonValue document = Explanation(options, *page, AdviceFor(read, table->table.definition));
+  ITEMDB_ASSIGN_OR_RETURN(const ItemPage page, ReadPage(context, client, options, &read));
+  ITEMDB_ASSIGN_OR_RETURN(const TableResult table, client.DescribeTable(options.table_name, context.Call()));
+  const JsonValue document = Explanation(options, page, AdviceFor(read, table.table.definition));
   if (context.format() == OutputFormat::kTable) {
     PrintUpright(document, context);
   } else {
-    PrintDocument(document, context.format(), context.out());
+    context.Print(document);
   }
   return absl::OkStatus();
 }

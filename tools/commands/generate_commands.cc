@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
 #include "itemdb/order_entry.h"
 #include "tools/base/exit_codes.h"
@@ -33,16 +34,15 @@ absl::Status WriteToDaemon(Context& context, const Client& client, const Generat
     items.clear();
     data.AppendEntity(entity, &items);
     for (const BatchPut& put : items) {
-      if (absl::Status status = writer.Put(put.table_name, put.item); !status.ok()) return status;
+      ITEMDB_RETURN_IF_ERROR(writer.Put(put.table_name, put.item));
     }
     progress.Add(static_cast<int64_t>(items.size()));
   }
-  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
-  if (!result.ok()) return result.status();
-  if (result->rejected.empty()) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const BulkWriteResult result, writer.Finish());
+  if (result.rejected.empty()) return absl::OkStatus();
   return ToolError(ExitCode::kRefused, absl::StrFormat("%d of %d items were refused, the first because: %s",
-                                                       result->rejected.size(), data.item_count(),
-                                                       result->rejected.front().message));
+                                                       result.rejected.size(), data.item_count(),
+                                                       result.rejected.front().message));
 }
 
 absl::Status WriteToFile(const GeneratedData& data, const std::string& path, Progress& progress) {
@@ -54,7 +54,7 @@ absl::Status WriteToFile(const GeneratedData& data, const std::string& path, Pro
     data.AppendEntity(entity, &items);
     for (const BatchPut& put : items) {
       file << OneLine(JsonValue::Object()
-                          .Add("table", JsonValue::String(put.table_name))
+                          .Add("table", put.table_name)
                           .Add("item", ItemToJson(put.item, ItemForm::kTyped)))
            << '\n';
     }
@@ -69,27 +69,25 @@ absl::Status WriteToFile(const GeneratedData& data, const std::string& path, Pro
 
 absl::Status RunGenerate(Context& context, const GenerateOptions& options) {
   const GeneratedData data(options.sizes);
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   if (options.to_file.empty()) {
-    absl::Status created = order_entry::CreateTables(*client, context.Call());
-    if (!created.ok()) return created;
+    ITEMDB_RETURN_IF_ERROR(order_entry::CreateTables(client, context.Call()));
   }
   const absl::Time start = absl::Now();
   Progress progress(ProgressStream(context), {.doing = "generating order-entry data",
                                               .unit = "items",
                                               .total = static_cast<int64_t>(data.item_count())});
   const absl::Status status = options.to_file.empty()
-                                  ? WriteToDaemon(context, *client, data, options.in_flight, progress)
+                                  ? WriteToDaemon(context, client, data, options.in_flight, progress)
                                   : WriteToFile(data, options.to_file, progress);
   progress.Finish();
   if (!status.ok()) return status;
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
-  context.PrintSummary(JsonValue::Object()
-                           .Add("items", JsonValue::Number(data.item_count()))
-                           .Add("seconds", JsonValue::Number(absl::StrFormat("%.3f", seconds)))
-                           .Add("items_per_second", JsonValue::Number(static_cast<int64_t>(
-                                                        static_cast<double>(data.item_count()) / seconds))));
+  context.PrintSummary(
+      JsonValue::Object()
+          .Add("items", data.item_count())
+          .Add("seconds", JsonValue::Number(absl::StrFormat("%.3f", seconds)))
+          .Add("items_per_second", static_cast<int64_t>(static_cast<double>(data.item_count()) / seconds)));
   return absl::OkStatus();
 }
 

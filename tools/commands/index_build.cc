@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "tools/cli/progress.h"
 
 namespace itemdb::tools {
@@ -50,11 +51,10 @@ absl::StatusOr<TableDescription> AwaitIndex(Context& context, const Client& clie
   std::unique_ptr<Progress> progress;
   std::optional<IndexBuild::Phase> shown;
   while (true) {
-    absl::StatusOr<TableResult> result = client.DescribeTable(table_name, context.Call());
-    if (!result.ok()) return result.status();
-    const IndexDescription* index = FindIndex(result->table, index_name);
+    ITEMDB_ASSIGN_OR_RETURN(TableResult result, client.DescribeTable(table_name, context.Call()));
+    const IndexDescription* index = FindIndex(result.table, index_name);
     if (index == nullptr) return NoSuchIndex(table_name, index_name);
-    if (index->index_status != TableStatus::kCreating) return std::move(result->table);
+    if (index->index_status != TableStatus::kCreating) return std::move(result.table);
     if (index->build.has_value()) {
       if (shown != index->build->phase) {
         progress.reset();  // Erases the old line first: only one Progress may write to the terminal.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
@@ -47,20 +48,19 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const IndexAddOptions& options) {
   GlobalSecondaryIndex& index = request.create_global_secondary_index.emplace();
   index.index_name = options.index_name;
   for (const std::string& attribute : options.hash) {
-    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kHash, &request); !added.ok()) return added;
+    ITEMDB_RETURN_IF_ERROR(AddKeyAttribute(attribute, KeyType::kHash, &request));
   }
   for (const std::string& attribute : options.range) {
-    if (absl::Status added = AddKeyAttribute(attribute, KeyType::kRange, &request); !added.ok()) return added;
+    ITEMDB_RETURN_IF_ERROR(AddKeyAttribute(attribute, KeyType::kRange, &request));
   }
   for (ProjectionType type : {ProjectionType::kAll, ProjectionType::kKeysOnly, ProjectionType::kInclude}) {
     if (NameOf(type) == options.projection) index.projection.projection_type = type;
   }
   index.projection.non_key_attributes = options.non_key_attributes;
   if (!options.throughput.empty()) {
-    absl::StatusOr<ProvisionedThroughput> throughput =
-        ParseThroughput(options.throughput, "--provisioned-throughput");
-    if (!throughput.ok()) return throughput.status();
-    index.provisioned_throughput = *throughput;
+    ITEMDB_ASSIGN_OR_RETURN(ProvisionedThroughput throughput,
+                            ParseThroughput(options.throughput, "--provisioned-throughput"));
+    index.provisioned_throughput = throughput;
   }
   return request;
 }
@@ -90,11 +90,10 @@ void PrintIndexes(Context& context, const TableDescription& table, const std::st
     if (index_name.empty() || index.definition.index_name == index_name)
       indexes.elements.push_back(IndexToJson(index));
   }
-  PrintDocument(JsonValue::Object()
-                    .Add("TableName", JsonValue::String(table.definition.table_name))
-                    .Add("TableStatus", JsonValue::String(std::string(NameOf(table.table_status))))
-                    .Add("GlobalSecondaryIndexes", std::move(indexes)),
-                context.format(), context.out());
+  context.Print(JsonValue::Object()
+                    .Add("TableName", table.definition.table_name)
+                    .Add("TableStatus", NameOf(table.table_status))
+                    .Add("GlobalSecondaryIndexes", std::move(indexes)));
 }
 
 int64_t RecordsOf(const TableDescription& table, const std::string& index_name) {
@@ -133,72 +132,62 @@ absl::StatusOr<CheckDatabaseResult> RunCheck(Context& context, const Client& cli
 }  // namespace
 
 absl::Status RunIndexAdd(Context& context, const IndexAddOptions& options) {
-  absl::StatusOr<UpdateTableRequest> request = RequestOf(options);
-  if (!request.ok()) return request.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TableResult> created = client->UpdateTable(*request, context.Call());
-  if (!created.ok()) return created.status();
+  ITEMDB_ASSIGN_OR_RETURN(UpdateTableRequest request, RequestOf(options));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TableResult created, client.UpdateTable(request, context.Call()));
   if (!options.wait) {
-    PrintIndexes(context, created->table, options.index_name);
+    PrintIndexes(context, created.table, options.index_name);
     return absl::OkStatus();
   }
-  absl::StatusOr<TableDescription> table =
-      AwaitIndex(context, *client, options.table_name, options.index_name);
-  if (!table.ok()) return table.status();
-  PrintIndexes(context, *table, options.index_name);
+  ITEMDB_ASSIGN_OR_RETURN(TableDescription table,
+                          AwaitIndex(context, client, options.table_name, options.index_name));
+  PrintIndexes(context, table, options.index_name);
   return absl::OkStatus();
 }
 
 absl::Status RunIndexStatus(Context& context, const IndexOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TableResult> result = client->DescribeTable(options.table_name, context.Call());
-  if (!result.ok()) return result.status();
-  if (!options.index_name.empty() && FindIndex(result->table, options.index_name) == nullptr)
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TableResult result, client.DescribeTable(options.table_name, context.Call()));
+  if (!options.index_name.empty() && FindIndex(result.table, options.index_name) == nullptr)
     return NoSuchIndex(options.table_name, options.index_name);
-  PrintIndexes(context, result->table, options.index_name);
+  PrintIndexes(context, result.table, options.index_name);
   return absl::OkStatus();
 }
 
 absl::Status RunIndexDrop(Context& context, const IndexDropOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
-  if (!found.ok()) return found.status();
-  const IndexDescription* index = FindIndex(found->table, options.index_name);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TableResult found, client.DescribeTable(options.table_name, context.Call()));
+  const IndexDescription* index = FindIndex(found.table, options.index_name);
   if (index == nullptr) return NoSuchIndex(options.table_name, options.index_name);
-  const std::string deed =
+  const std::string action =
       absl::StrFormat("delete the index %s of the table %s with %d entries (%d bytes)", options.index_name,
                       options.table_name, index->item_count, index->index_size_bytes);
-  absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kRefuse);
-  if (!go_on.ok()) return go_on.status();
-  if (*go_on) {
-    absl::StatusOr<TableResult> deleted = client->UpdateTable(
-        {.table_name = options.table_name, .delete_global_secondary_index = options.index_name},
-        context.Call());
-    if (!deleted.ok()) return deleted.status();
+  ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
+  if (go_on) {
+    ITEMDB_ASSIGN_OR_RETURN(TableResult deleted,
+                            client.UpdateTable({.table_name = options.table_name,
+                                                .delete_global_secondary_index = options.index_name},
+                                               context.Call()));
   }
-  PrintIndexes(context, found->table, options.index_name);
+  PrintIndexes(context, found.table, options.index_name);
   return absl::OkStatus();
 }
 
 absl::Status RunIndexCheck(Context& context, const IndexCheckOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TableResult> table = client->DescribeTable(options.table_name, context.Call());
-  if (!table.ok()) return table.status();
-  absl::StatusOr<CheckDatabaseResult> result = RunCheck(
-      context, *client, absl::StrCat("checking ", options.table_name),
-      RecordsOf(table->table, options.index_name),
-      {.table_name = options.table_name, .index_name = options.index_name, .repair = options.repair});
-  if (!result.ok()) return result.status();
-  return ReportCheck(context, *result,
-                     {{"items checked", "items_checked", result->items_checked},
-                      {"index entries checked", "index_entries_checked", result->index_entries_checked},
-                      {"skipped items", "skipped_items", result->skipped_items},
-                      {"findings", "finding_count", result->finding_count},
-                      {"repaired", "repaired_count", result->repaired_count}},
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TableResult table, client.DescribeTable(options.table_name, context.Call()));
+  ITEMDB_ASSIGN_OR_RETURN(
+      CheckDatabaseResult result,
+      RunCheck(
+          context, client, absl::StrCat("checking ", options.table_name),
+          RecordsOf(table.table, options.index_name),
+          {.table_name = options.table_name, .index_name = options.index_name, .repair = options.repair}));
+  return ReportCheck(context, result,
+                     {{"items checked", "items_checked", result.items_checked},
+                      {"index entries checked", "index_entries_checked", result.index_entries_checked},
+                      {"skipped items", "skipped_items", result.skipped_items},
+                      {"findings", "finding_count", result.finding_count},
+                      {"repaired", "repaired_count", result.repaired_count}},
                      options.repair);
 }
 

@@ -9,9 +9,10 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/nearest.h"
+#include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/exit_codes.h"
-#include "tools/base/nearest.h"
 #include "tools/cli/command_table.h"
 #include "tools/json/item_json.h"
 
@@ -53,13 +54,12 @@ absl::StatusOr<Item> ReadItemToPut(const ItemPutOptions& options, Context& conte
     return UsageError("give the item either as an argument (- for standard input) or with --file");
   }
   if (options.typed && options.plain) {
-    return UsageError("--typed and --plain exclude each other: they say how the item is to be read");
+    return UsageError("give --typed or --plain, not both: each says in which form the item is");
   }
   std::string text = options.item;
   if (!options.file.empty() || options.item == "-") {
-    absl::StatusOr<std::string> content = context.ReadFile(options.file.empty() ? "-" : options.file);
-    if (!content.ok()) return content.status();
-    text = *std::move(content);
+    ITEMDB_ASSIGN_OR_RETURN(std::string content, context.ReadFile(options.file.empty() ? "-" : options.file));
+    text = std::move(content);
   }
   const ReadForm form = options.typed   ? ReadForm::kTyped
                         : options.plain ? ReadForm::kPlain
@@ -67,7 +67,7 @@ absl::StatusOr<Item> ReadItemToPut(const ItemPutOptions& options, Context& conte
   return ParseItem(text, form, "the item");
 }
 
-std::string DeedOf(const DeleteItemRequest& request, const std::optional<Item>& found) {
+std::string ActionOf(const DeleteItemRequest& request, const std::optional<Item>& found) {
   if (!found.has_value()) {
     return absl::StrFormat("delete nothing: the table %s has no item with the key %s", request.table_name,
                            OneLine(ItemToJson(request.key, ItemForm::kPlain)));
@@ -80,23 +80,22 @@ std::string DeedOf(const DeleteItemRequest& request, const std::optional<Item>& 
 absl::Status TryItemDelete(Context& context, Client& client, const DeleteItemRequest& request,
                            const ItemDeleteOptions& options) {
   if (!request.condition_expression.empty()) {
-    const absl::StatusOr<TransactWriteItemsResult> checked = client.TransactWriteItems(
-        {.actions = {ConditionCheck{.table_name = request.table_name,
-                                    .key = request.key,
-                                    .condition_expression = request.condition_expression,
-                                    .expression_attribute_names = request.expression_attribute_names,
-                                    .expression_attribute_values = request.expression_attribute_values}}},
-        context.Call());
-    if (!checked.ok()) return checked.status();
+    ITEMDB_ASSIGN_OR_RETURN(
+        const TransactWriteItemsResult checked,
+        client.TransactWriteItems(
+            {.actions = {ConditionCheck{.table_name = request.table_name,
+                                        .key = request.key,
+                                        .condition_expression = request.condition_expression,
+                                        .expression_attribute_names = request.expression_attribute_names,
+                                        .expression_attribute_values = request.expression_attribute_values}}},
+            context.Call()));
   }
-  absl::StatusOr<GetItemResult> found =
-      client.GetItem({.table_name = request.table_name, .key = request.key}, context.Call());
-  if (!found.ok()) return found.status();
-  absl::StatusOr<bool> go_on =
-      Confirm(context, options.confirm, DeedOf(request, found->item), Unattended::kGoOn);
-  if (!go_on.ok()) return go_on.status();
-  if (found->item.has_value())
-    PrintItem(*found->item, context.format(), FormOf(options.typed), context.out());
+  ITEMDB_ASSIGN_OR_RETURN(
+      GetItemResult found,
+      client.GetItem({.table_name = request.table_name, .key = request.key}, context.Call()));
+  ITEMDB_RETURN_IF_ERROR(
+      Confirm(context, options.confirm, ActionOf(request, found.item), Unattended::kGoOn).status());
+  if (found.item.has_value()) PrintItem(*found.item, context.format(), FormOf(options.typed), context.out());
   return absl::OkStatus();
 }
 
@@ -107,68 +106,58 @@ absl::Status RunItemGet(Context& context, const ItemGetOptions& options) {
                          .key = {},
                          .projection_expression = options.projection_expression,
                          .return_consumed_capacity = CapacityOf(options)};
-  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
-  if (!key.ok()) return key.status();
-  request.key = *std::move(key);
-  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
-  if (!names.ok()) return names.status();
-  request.expression_attribute_names = *std::move(names);
+  ITEMDB_ASSIGN_OR_RETURN(Item key, ParseItem(options.key, ReadForm::kDetect, kTheKey));
+  request.key = std::move(key);
+  ITEMDB_ASSIGN_OR_RETURN(ExpressionAttributeNames names,
+                          ParseNames(options.names, "--expression-attribute-names"));
+  request.expression_attribute_names = std::move(names);
 
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<GetItemResult> result = client->GetItem(request, context.Call());
-  if (!result.ok()) return result.status();
-  PrintCapacity(result->consumed_capacity, context);
-  if (!result->item.has_value()) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(GetItemResult result, client.GetItem(request, context.Call()));
+  PrintCapacity(result.consumed_capacity, context);
+  if (!result.item.has_value()) {
     return ToolError(ExitCode::kNotFound,
                      absl::StrFormat("the table %s has no item with the key %s", options.table_name,
                                      OneLine(ItemToJson(request.key, ItemForm::kPlain))));
   }
-  PrintItem(*result->item, context.format(), FormOf(options.typed), context.out());
+  PrintItem(*result.item, context.format(), FormOf(options.typed), context.out());
   return absl::OkStatus();
 }
 
 absl::Status RunItemPut(Context& context, const ItemPutOptions& options) {
   PutItemRequest request;
-  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
-  absl::StatusOr<Item> item = ReadItemToPut(options, context);
-  if (!item.ok()) return item.status();
-  request.item = *std::move(item);
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  return FinishWrite(client->PutItem(request, context.Call()), options, context);
+  ITEMDB_RETURN_IF_ERROR(FillWrite(options, request));
+  ITEMDB_ASSIGN_OR_RETURN(Item item, ReadItemToPut(options, context));
+  request.item = std::move(item);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  return FinishWrite(client.PutItem(request, context.Call()), options, context);
 }
 
 absl::Status RunItemUpdate(Context& context, const ItemUpdateOptions& options) {
   UpdateItemRequest request;
-  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
-  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
-  if (!key.ok()) return key.status();
-  request.key = *std::move(key);
+  ITEMDB_RETURN_IF_ERROR(FillWrite(options, request));
+  ITEMDB_ASSIGN_OR_RETURN(Item key, ParseItem(options.key, ReadForm::kDetect, kTheKey));
+  request.key = std::move(key);
   request.update_expression = options.update_expression;
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  return FinishWrite(client->UpdateItem(request, context.Call()), options, context);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  return FinishWrite(client.UpdateItem(request, context.Call()), options, context);
 }
 
 absl::Status RunItemDelete(Context& context, const ItemDeleteOptions& options) {
   DeleteItemRequest request;
-  if (absl::Status status = FillWrite(options, request); !status.ok()) return status;
-  absl::StatusOr<Item> key = ParseItem(options.key, ReadForm::kDetect, kTheKey);
-  if (!key.ok()) return key.status();
-  request.key = *std::move(key);
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  if (options.confirm.dry_run) return TryItemDelete(context, *client, request, options);
+  ITEMDB_RETURN_IF_ERROR(FillWrite(options, request));
+  ITEMDB_ASSIGN_OR_RETURN(Item key, ParseItem(options.key, ReadForm::kDetect, kTheKey));
+  request.key = std::move(key);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  if (options.confirm.dry_run) return TryItemDelete(context, client, request, options);
   if (!options.confirm.yes && context.streams().in_is_terminal) {
-    absl::StatusOr<GetItemResult> found =
-        client->GetItem({.table_name = request.table_name, .key = request.key}, context.Call());
-    if (!found.ok()) return found.status();
-    absl::StatusOr<bool> go_on =
-        Confirm(context, options.confirm, DeedOf(request, found->item), Unattended::kGoOn);
-    if (!go_on.ok()) return go_on.status();
+    ITEMDB_ASSIGN_OR_RETURN(
+        GetItemResult found,
+        client.GetItem({.table_name = request.table_name, .key = request.key}, context.Call()));
+    ITEMDB_RETURN_IF_ERROR(
+        Confirm(context, options.confirm, ActionOf(request, found.item), Unattended::kGoOn).status());
   }
-  return FinishWrite(client->DeleteItem(request, context.Call()), options, context);
+  return FinishWrite(client.DeleteItem(request, context.Call()), options, context);
 }
 
 // ---- command line --------------------------------------------------------------------------------
@@ -210,7 +199,7 @@ CLI::Validator OneOf(const std::map<std::string, E>& names) {
         return absl::StrFormat(
             "%s is unknown; allowed are %s%s", text,
             absl::StrJoin(names, ", ", [](std::string* out, const auto& name) { out->append(name.first); }),
-            DidYouMean(text, NamesOf(names)));
+            common::DidYouMean(text, NamesOf(names)));
       },
       "");
 }

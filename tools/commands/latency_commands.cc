@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/interrupt.h"
 #include "tools/cli/command_table.h"
@@ -27,16 +28,14 @@ using TimedCall = std::function<absl::Status()>;
 
 // The key attributes of the first item that a scan of the table returns.
 absl::StatusOr<Item> FirstKey(Context& context, Client& client, const std::string& table_name) {
-  absl::StatusOr<TableResult> described = client.DescribeTable(table_name, context.Call());
-  if (!described.ok()) return described.status();
-  absl::StatusOr<ItemPage> page = client.Scan({.table_name = table_name, .limit = 1}, context.Call());
-  if (!page.ok()) return page.status();
-  if (page->items.empty()) {
+  ITEMDB_ASSIGN_OR_RETURN(TableResult described, client.DescribeTable(table_name, context.Call()));
+  ITEMDB_ASSIGN_OR_RETURN(ItemPage page, client.Scan({.table_name = table_name, .limit = 1}, context.Call()));
+  if (page.items.empty()) {
     return UsageError("the table " + table_name + " has no items to read; name a key with --key");
   }
   Item key;
-  for (const KeySchemaElement& element : described->table.definition.key_schema) {
-    if (const Value* value = page->items.front().find_or_null(element.attribute_name); value != nullptr) {
+  for (const KeySchemaElement& element : described.table.definition.key_schema) {
+    if (const Value* value = page.items.front().find_or_null(element.attribute_name); value != nullptr) {
       key.Set(element.attribute_name, *value);
     }
   }
@@ -49,10 +48,9 @@ absl::StatusOr<TimedCall> CallOf(Context& context, Client client, const LatencyO
       return UsageError("--key is the key of an item to read; name its table with --table");
     return [&context, client]() mutable { return client.GetStatus({}, context.Call()).status(); };
   }
-  absl::StatusOr<Item> key = options.key.empty() ? FirstKey(context, client, options.table_name)
-                                                 : ParseItem(options.key, ReadForm::kDetect, "--key");
-  if (!key.ok()) return key.status();
-  const GetItemRequest request{.table_name = options.table_name, .key = *std::move(key)};
+  ITEMDB_ASSIGN_OR_RETURN(Item key, options.key.empty() ? FirstKey(context, client, options.table_name)
+                                                        : ParseItem(options.key, ReadForm::kDetect, "--key"));
+  const GetItemRequest request{.table_name = options.table_name, .key = std::move(key)};
   return [&context, client, request]() mutable { return client.GetItem(request, context.Call()).status(); };
 }
 
@@ -83,12 +81,10 @@ LatencySummary SummarizeLatencies(std::vector<absl::Duration> calls) {
 }
 
 absl::Status RunLatency(Context& context, const LatencyOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TimedCall> call = CallOf(context, *client, options);
-  if (!call.ok()) return call.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TimedCall call, CallOf(context, client, options));
   // The first call is not measured, because it includes the time to connect.
-  if (absl::Status first = (*call)(); !first.ok()) return first;
+  ITEMDB_RETURN_IF_ERROR((call)());
 
   const int64_t samples = options.samples.value_or(
       options.seconds.has_value() ? LatencyOptions::kMaxSamples : LatencyOptions::kDefaultSamples);
@@ -104,7 +100,7 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
   absl::Status status;
   while (static_cast<int64_t>(calls.size()) < samples && absl::Now() < end && !stopped.HasBeenNotified()) {
     const absl::Time start = absl::Now();
-    status = (*call)();
+    status = (call)();
     if (!status.ok()) break;
     calls.push_back(absl::Now() - start);
     if (live && absl::Now() - drawn >= kTableRedraw) {
@@ -116,15 +112,14 @@ absl::Status RunLatency(Context& context, const LatencyOptions& options) {
   if (live) context.err() << "\r\x1b[K" << std::flush;
   if (!status.ok()) return status;
   const LatencySummary summary = SummarizeLatencies(std::move(calls));
-  context.PrintSummary(
-      JsonValue::Object()
-          .Add("call", JsonValue::String(options.table_name.empty() ? "GetStatus" : "GetItem"))
-          .Add("samples", JsonValue::Number(summary.samples))
-          .Add("min_us", JsonValue::Number(summary.min_us))
-          .Add("mean_us", JsonValue::Number(summary.mean_us))
-          .Add("p50_us", JsonValue::Number(summary.p50_us))
-          .Add("p99_us", JsonValue::Number(summary.p99_us))
-          .Add("max_us", JsonValue::Number(summary.max_us)));
+  context.PrintSummary(JsonValue::Object()
+                           .Add("call", options.table_name.empty() ? "GetStatus" : "GetItem")
+                           .Add("samples", summary.samples)
+                           .Add("min_us", summary.min_us)
+                           .Add("mean_us", summary.mean_us)
+                           .Add("p50_us", summary.p50_us)
+                           .Add("p99_us", summary.p99_us)
+                           .Add("max_us", summary.max_us));
   return absl::OkStatus();
 }
 

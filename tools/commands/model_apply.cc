@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/status_macros.h"
 #include "itemdb/bulk_writer.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
@@ -16,7 +17,7 @@ namespace itemdb::tools {
 namespace {
 
 // The steps for one table.
-struct Deed {
+struct TablePlan {
   const LiveTable* table;
   bool deletes = false;
   bool creates = false;
@@ -42,52 +43,53 @@ std::string TextOf(const TableDifference& difference) {
 }
 
 // FAILED_PRECONDITION: a table has another key schema, or a table to replace is protected from deletion.
-absl::StatusOr<std::vector<Deed>> Plan(const std::vector<LiveTable>& tables,
-                                       const ModelApplyOptions& options) {
-  std::vector<Deed> deeds;
+absl::StatusOr<std::vector<TablePlan>> Plan(const std::vector<LiveTable>& tables,
+                                            const ModelApplyOptions& options) {
+  std::vector<TablePlan> plans;
   std::vector<std::string> other_keys;
   std::vector<std::string> undeletable;
   for (const LiveTable& table : tables) {
-    Deed deed{.table = &table};
-    deed.deletes = table.live.has_value() && options.replace;
-    deed.creates = !table.live.has_value() || deed.deletes;
-    deed.puts_items = !options.only_tables && (deed.creates || options.items);
-    if (deed.deletes && table.live->definition.deletion_protection_enabled)
-      undeletable.push_back(deed.table_name());
+    TablePlan plan{.table = &table};
+    plan.deletes = table.live.has_value() && options.replace;
+    plan.creates = !table.live.has_value() || plan.deletes;
+    plan.puts_items = !options.only_tables && (plan.creates || options.items);
+    if (plan.deletes && table.live->definition.deletion_protection_enabled)
+      undeletable.push_back(plan.table_name());
     for (const TableDifference& difference : table.differences) {
-      if (deed.creates) break;
-      if (difference.of_key) other_keys.push_back(deed.table_name() + ": " + TextOf(difference));
+      if (plan.creates) break;
+      if (difference.of_key) other_keys.push_back(plan.table_name() + ": " + TextOf(difference));
       if (difference.missing_index.has_value()) {
-        deed.indexes.push_back(*difference.missing_index);
+        plan.indexes.push_back(*difference.missing_index);
       } else if (difference.index_in_creation.has_value()) {
-        deed.awaited_indexes.push_back(*difference.index_in_creation);
+        plan.awaited_indexes.push_back(*difference.index_in_creation);
       } else {
-        deed.left.push_back(&difference);
+        plan.left.push_back(&difference);
       }
     }
-    deeds.push_back(std::move(deed));
+    plans.push_back(std::move(plan));
   }
   if (!undeletable.empty()) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "tables to be replaced have deletion protection, so nothing was changed; table update TABLE "
-        "--no-deletion-protection-enabled takes it away: %s",
+        "nothing was changed: --replace cannot delete tables with deletion protection: %s; to turn it off: "
+        "itemctl table update TABLE --no-deletion-protection-enabled",
         absl::StrJoin(undeletable, ", ")));
   }
-  if (other_keys.empty()) return deeds;
+  if (other_keys.empty()) return plans;
   return absl::FailedPreconditionError(absl::StrFormat(
-      "tables have another key than the model's, so nothing was changed; --replace deletes them "
-      "and makes them anew: %s",
+      "nothing was changed: the key schema of a table cannot be changed: %s; with --replace these tables are "
+      "deleted and created again",
       absl::StrJoin(other_keys, "; ")));
 }
 
-// "delete Order with 12 items, music with 2 items, and make them anew"; empty if nothing is deleted.
-std::string Destruction(const std::vector<Deed>& deeds) {
+// "delete Order with 12 items, music with 2 items, and create them again"; empty if nothing is deleted.
+std::string DeletionText(const std::vector<TablePlan>& plans) {
   std::vector<std::string> tables;
-  for (const Deed& deed : deeds) {
-    if (!deed.deletes) continue;
-    tables.push_back(absl::StrFormat("%s with %d items", deed.table_name(), deed.table->live->item_count));
+  for (const TablePlan& plan : plans) {
+    if (!plan.deletes) continue;
+    tables.push_back(absl::StrFormat("%s with %d items", plan.table_name(), plan.table->live->item_count));
   }
-  return tables.empty() ? "" : absl::StrFormat("delete %s, and make them anew", absl::StrJoin(tables, ", "));
+  return tables.empty() ? ""
+                        : absl::StrFormat("delete %s, and create them again", absl::StrJoin(tables, ", "));
 }
 
 absl::Status AddIndex(Context& context, const Client& client, const TableDefinition& table,
@@ -99,8 +101,7 @@ absl::Status AddIndex(Context& context, const Client& client, const TableDefinit
         request.attribute_definitions.push_back(attribute);
     }
   }
-  absl::StatusOr<TableResult> created = client.UpdateTable(request, context.Call());
-  if (!created.ok()) return created.status();
+  ITEMDB_ASSIGN_OR_RETURN(TableResult created, client.UpdateTable(request, context.Call()));
   return AwaitIndex(context, client, table.table_name, index.index_name).status();
 }
 
@@ -113,16 +114,15 @@ absl::Status PutItems(Context& context, const Client& client, const ModelFolder&
   BulkWriter writer(client, {.call = context.Call()});
   for (const ModelItem& item : table.items) {
     if (context.session().interrupted()) return absl::CancelledError("interrupted");
-    if (absl::Status status = writer.Put(name, item.item); !status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(writer.Put(name, item.item));
     progress.Add(1);
   }
-  const absl::StatusOr<BulkWriteResult> result = writer.Finish();
-  if (!result.ok()) return result.status();
-  if (result->rejected.empty()) return absl::OkStatus();
-  const RejectedWrite& first = result->rejected.front();
+  ITEMDB_ASSIGN_OR_RETURN(const BulkWriteResult result, writer.Finish());
+  if (result.rejected.empty()) return absl::OkStatus();
+  const RejectedWrite& first = result.rejected.front();
   return ToolError(ExitCode::kRefused,
-                   absl::StrFormat("%d of %d items were refused, the first, %s line %d, because: %s",
-                                   result->rejected.size(), table.items.size(),
+                   absl::StrFormat("%d of %d items were refused, the first of them in %s line %d: %s",
+                                   result.rejected.size(), table.items.size(),
                                    folder.PathOf(absl::StrCat(name, kItemsFileEnding)),
                                    table.items[first.position].line, first.message));
 }
@@ -136,95 +136,82 @@ absl::Status Reworded(const absl::Status& status, Reword reword) {
   return reworded;
 }
 
-absl::Status Do(Context& context, const Client& client, const ModelFolder& folder, const Deed& deed) {
-  if (deed.deletes) {
-    absl::StatusOr<TableResult> deleted = client.DeleteTable(deed.table_name(), context.Call());
-    if (!deleted.ok()) return deleted.status();
+absl::Status Execute(Context& context, const Client& client, const ModelFolder& folder,
+                     const TablePlan& plan) {
+  if (plan.deletes) {
+    ITEMDB_ASSIGN_OR_RETURN(TableResult deleted, client.DeleteTable(plan.table_name(), context.Call()));
   }
-  if (deed.creates) {
-    absl::StatusOr<TableResult> created = client.CreateTable(deed.table->model->definition, context.Call());
-    if (!created.ok()) return created.status();
+  if (plan.creates) {
+    ITEMDB_ASSIGN_OR_RETURN(TableResult created,
+                            client.CreateTable(plan.table->model->definition, context.Call()));
   }
-  for (const std::string& index : deed.awaited_indexes) {
-    absl::StatusOr<TableDescription> created = AwaitIndex(context, client, deed.table_name(), index);
-    if (!created.ok()) return created.status();
+  for (const std::string& index : plan.awaited_indexes) {
+    ITEMDB_ASSIGN_OR_RETURN(TableDescription created, AwaitIndex(context, client, plan.table_name(), index));
   }
-  for (const GlobalSecondaryIndex& index : deed.indexes) {
-    absl::Status added = AddIndex(context, client, deed.table->model->definition, index);
-    if (!added.ok()) return added;
+  for (const GlobalSecondaryIndex& index : plan.indexes) {
+    ITEMDB_RETURN_IF_ERROR(AddIndex(context, client, plan.table->model->definition, index));
   }
-  if (deed.creates && !deed.table->model->time_to_live.empty()) {
+  if (plan.creates && !plan.table->model->time_to_live.empty()) {
     absl::StatusOr<UpdateTimeToLiveResult> enabled = client.UpdateTimeToLive(
-        {.table_name = deed.table_name(), .enabled = true, .attribute_name = deed.table->model->time_to_live},
+        {.table_name = plan.table_name(), .enabled = true, .attribute_name = plan.table->model->time_to_live},
         context.Call());
     if (!enabled.ok()) {
       return Reworded(enabled.status(), [&](const std::string& message) {
-        return absl::StrCat(message,
-                            "; its time to live was not turned on and no items were put: ttl enable ",
-                            deed.table_name(), " ", deed.table->model->time_to_live,
-                            " and a repetition with --items do the rest");
+        return absl::StrFormat(
+            "%s; the table was created without time to live and without items: run itemctl ttl enable %s %s, "
+            "then this command again with --items",
+            message, plan.table_name(), plan.table->model->time_to_live);
       });
     }
   }
-  if (!deed.puts_items) return absl::OkStatus();
-  const absl::Status put = PutItems(context, client, folder, *deed.table->model);
+  if (!plan.puts_items) return absl::OkStatus();
+  const absl::Status put = PutItems(context, client, folder, *plan.table->model);
   if (put.ok()) return put;
   // The table exists now, so the same command without --items would put no items.
   return Reworded(put, [](const std::string& message) {
-    return absl::StrCat(message, "; not all items were put: repeat it with --items to put the rest");
+    return absl::StrCat(message, "; not all items were put: run this command again with --items");
   });
 }
 
 // An existing table with fewer items than the folder may come from an interrupted run.
-void HintAtMissingItems(Context& context, const std::vector<Deed>& deeds) {
-  for (const Deed& deed : deeds) {
-    const auto in_folder = static_cast<int64_t>(deed.table->model->items.size());
-    if (deed.creates || deed.puts_items || deed.table->live->item_count >= in_folder) continue;
-    context.err() << absl::StrFormat("hint: %s has %d items, its file in the folder %d; --items puts them\n",
-                                     deed.table_name(), deed.table->live->item_count, in_folder);
+void HintAtMissingItems(Context& context, const std::vector<TablePlan>& plans) {
+  for (const TablePlan& plan : plans) {
+    const auto in_folder = static_cast<int64_t>(plan.table->model->items.size());
+    if (plan.creates || plan.puts_items || plan.table->live->item_count >= in_folder) continue;
+    context.err() << absl::StrFormat("hint: the table %s has %d items, its file has %d; --items puts them\n",
+                                     plan.table_name(), plan.table->live->item_count, in_folder);
   }
 }
 
-void Print(Context& context, const std::vector<Deed>& deeds) {
+void Print(Context& context, const std::vector<TablePlan>& plans) {
   TextTable text({"table", "what was done", "indexes added", NumberColumn("items put"), "still differs"});
   JsonValue all = JsonValue::Array();
-  for (const Deed& deed : deeds) {
+  for (const TablePlan& plan : plans) {
     std::vector<std::string> indexes;
-    JsonValue added = JsonValue::Array();
-    for (const GlobalSecondaryIndex& index : deed.indexes) {
-      indexes.push_back(index.index_name);
-      added.elements.push_back(JsonValue::String(index.index_name));
-    }
+    for (const GlobalSecondaryIndex& index : plan.indexes) indexes.push_back(index.index_name);
     std::vector<std::string> left;
-    JsonValue differences = JsonValue::Array();
-    for (const TableDifference* difference : deed.left) {
-      left.push_back(TextOf(*difference));
-      differences.elements.push_back(JsonValue::String(left.back()));
-    }
-    text.AddRow({deed.table_name(), std::string(deed.Action()), absl::StrJoin(indexes, ", "),
-                 absl::StrCat(deed.ItemCount()), absl::StrJoin(left, "; ")});
+    for (const TableDifference* difference : plan.left) left.push_back(TextOf(*difference));
+    text.AddRow({plan.table_name(), std::string(plan.Action()), absl::StrJoin(indexes, ", "),
+                 absl::StrCat(plan.ItemCount()), absl::StrJoin(left, "; ")});
     all.elements.push_back(JsonValue::Object()
-                               .Add("TableName", JsonValue::String(deed.table_name()))
-                               .Add("Action", JsonValue::String(std::string(deed.Action())))
-                               .Add("IndexesAdded", std::move(added))
-                               .Add("ItemsPut", JsonValue::Number(deed.ItemCount()))
-                               .Add("StillDiffers", std::move(differences)));
+                               .Add("TableName", plan.table_name())
+                               .Add("Action", plan.Action())
+                               .Add("IndexesAdded", indexes)
+                               .Add("ItemsPut", plan.ItemCount())
+                               .Add("StillDiffers", left));
   }
   if (context.format() == OutputFormat::kTable) return context.Print(text);
-  if (context.format() == OutputFormat::kJson) {
-    return PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
-  }
-  for (const JsonValue& table : all.elements) PrintDocument(table, context.format(), context.out());
+  context.PrintList("Tables", std::move(all));
 }
 
 // FAILED_PRECONDITION: differences are left.
-absl::Status Outcome(const std::vector<Deed>& deeds) {
+absl::Status Outcome(const std::vector<TablePlan>& plans) {
   size_t left = 0;
-  for (const Deed& deed : deeds) left += deed.left.size();
+  for (const TablePlan& plan : plans) left += plan.left.size();
   if (left == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrFormat("%d differences are left; table update, index drop, ttl or --replace, which deletes "
-                      "the tables, can take them away",
+      absl::StrFormat("%d differences remain: remove them with table update, index drop or ttl, or with "
+                      "--replace, which deletes the tables and creates them again",
                       left));
 }
 
@@ -232,34 +219,29 @@ absl::Status Outcome(const std::vector<Deed>& deeds) {
 
 absl::Status RunModelApply(Context& context, const ModelApplyOptions& options) {
   if (options.only_tables && options.items) {
-    return UsageError("--only-tables and --items exclude each other");
+    return UsageError("give --only-tables or --items, not both");
   }
-  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
-  if (!tables.ok()) return tables.status();
-  absl::StatusOr<std::vector<Deed>> deeds = Plan(*tables, options);
-  if (!deeds.ok()) return deeds.status();
-  if (!options.only_tables) HintAtMissingItems(context, *deeds);
+  ITEMDB_ASSIGN_OR_RETURN(ModelFolder folder, ReadModelFolder(context, options.directory));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<LiveTable> tables, LiveTablesOf(context, client, folder));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<TablePlan> plans, Plan(tables, options));
+  if (!options.only_tables) HintAtMissingItems(context, plans);
   if (options.confirm.dry_run) {
     context.err() << "dry run: this is what would be done\n";
-    Print(context, *deeds);
-    return Outcome(*deeds);
+    Print(context, plans);
+    return Outcome(plans);
   }
-  if (const std::string destruction = Destruction(*deeds); !destruction.empty()) {
-    absl::StatusOr<bool> go_on = Confirm(context, options.confirm, destruction, Unattended::kRefuse);
-    if (!go_on.ok()) return go_on.status();
+  if (const std::string deletion = DeletionText(plans); !deletion.empty()) {
+    ITEMDB_RETURN_IF_ERROR(Confirm(context, options.confirm, deletion, Unattended::kRefuse).status());
   }
-  for (const Deed& deed : *deeds) {
-    absl::Status done = Do(context, *client, *folder, deed);
+  for (const TablePlan& plan : plans) {
+    absl::Status done = Execute(context, client, folder, plan);
     if (done.ok()) continue;
     return Reworded(
-        done, [&](const std::string& message) { return absl::StrCat(deed.table_name(), ": ", message); });
+        done, [&](const std::string& message) { return absl::StrCat(plan.table_name(), ": ", message); });
   }
-  Print(context, *deeds);
-  return Outcome(*deeds);
+  Print(context, plans);
+  return Outcome(plans);
 }
 
 }  // namespace itemdb::tools

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/output.h"
 #include "tools/commands/model_commands.h"
@@ -14,12 +15,12 @@ JsonValue ToJson(const LiveTable& table) {
   JsonValue differences = JsonValue::Array();
   for (const TableDifference& difference : table.differences) {
     differences.elements.push_back(JsonValue::Object()
-                                       .Add("What", JsonValue::String(difference.what))
-                                       .Add("Model", JsonValue::String(difference.model))
-                                       .Add("Live", JsonValue::String(difference.live)));
+                                       .Add("What", difference.what)
+                                       .Add("Model", difference.model)
+                                       .Add("Live", difference.live));
   }
   return JsonValue::Object()
-      .Add("TableName", JsonValue::String(table.model->definition.table_name))
+      .Add("TableName", table.model->definition.table_name)
       .Add("Differences", std::move(differences));
 }
 
@@ -37,42 +38,31 @@ void PrintRows(Context& context, const std::vector<LiveTable>& tables) {
 
 void PrintJson(Context& context, const std::vector<LiveTable>& tables) {
   JsonValue all = JsonValue::Array();
-  for (const LiveTable& table : tables) {
-    if (context.format() == OutputFormat::kJsonLines) {
-      PrintDocument(ToJson(table), context.format(), context.out());
-    } else {
-      all.elements.push_back(ToJson(table));
-    }
-  }
-  if (context.format() == OutputFormat::kJson) {
-    PrintDocument(JsonValue::Object().Add("Tables", std::move(all)), context.format(), context.out());
-  }
+  for (const LiveTable& table : tables) all.elements.push_back(ToJson(table));
+  context.PrintList("Tables", std::move(all));
 }
 
 }  // namespace
 
 absl::Status RunModelCheck(Context& context, const ModelCheckOptions& options) {
-  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<std::vector<LiveTable>> tables = LiveTablesOf(context, *client, *folder);
-  if (!tables.ok()) return tables.status();
+  ITEMDB_ASSIGN_OR_RETURN(ModelFolder folder, ReadModelFolder(context, options.directory));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<LiveTable> tables, LiveTablesOf(context, client, folder));
   if (context.format() == OutputFormat::kTable) {
-    PrintRows(context, *tables);
+    PrintRows(context, tables);
   } else {
-    PrintJson(context, *tables);
+    PrintJson(context, tables);
   }
   size_t differences = 0;
   size_t differing = 0;
-  for (const LiveTable& table : *tables) {
+  for (const LiveTable& table : tables) {
     differences += table.differences.size();
     differing += table.differences.empty() ? 0 : 1;
   }
   if (differences == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrFormat("the model and the live tables disagree: %d differences in %d of %d tables",
-                      differences, differing, tables->size()));
+                      differences, differing, tables.size()));
 }
 
 }  // namespace itemdb::tools

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/progress.h"
 
@@ -67,7 +68,7 @@ class ExpressionWriter {
 
   JsonValue Names() const {
     JsonValue names = JsonValue::Object();
-    for (const auto& [name, alias] : aliases_) names.Add(alias, JsonValue::String(name));
+    for (const auto& [name, alias] : aliases_) names.Add(alias, name);
     return names;
   }
   bool has_names() const { return !aliases_.empty(); }
@@ -134,7 +135,7 @@ bool IsCut(std::string_view shape) { return shape.ends_with("..."); }
 JsonValue KeyOf(const TableDefinition& table, ExpressionWriter& writer) {
   JsonValue key = JsonValue::Object();
   for (const KeySchemaElement& element : table.key_schema) {
-    key.Add(element.attribute_name, JsonValue::String(writer.KeyPlaceholder(element.attribute_name)));
+    key.Add(element.attribute_name, writer.KeyPlaceholder(element.attribute_name));
   }
   return key;
 }
@@ -170,16 +171,14 @@ JsonValue RequestOf(const AccessPattern& seen, const TableDefinition& table, Exp
 
   JsonValue request = JsonValue::Object().Add("TableName", name);
   const bool reads_pages = seen.operation == "Query" || seen.operation == "Scan";
-  if (!seen.index_name.empty()) request.Add("IndexName", JsonValue::String(seen.index_name));
+  if (!seen.index_name.empty()) request.Add("IndexName", seen.index_name);
   if (!reads_pages) request.Add(seen.operation == "PutItem" ? "Item" : "Key", KeyOf(table, writer));
-  if (!seen.key_condition.empty())
-    request.Add("KeyConditionExpression", JsonValue::String(writer.Write(seen.key_condition)));
+  if (!seen.key_condition.empty()) request.Add("KeyConditionExpression", writer.Write(seen.key_condition));
   if (!seen.filter.empty()) {
-    request.Add(reads_pages ? "FilterExpression" : "ConditionExpression",
-                JsonValue::String(writer.Write(seen.filter)));
+    request.Add(reads_pages ? "FilterExpression" : "ConditionExpression", writer.Write(seen.filter));
   }
   if (writer.has_names()) request.Add("ExpressionAttributeNames", writer.Names());
-  if (seen.descending) request.Add("ScanIndexForward", JsonValue::Bool(false));
+  if (seen.descending) request.Add("ScanIndexForward", false);
   return request;
 }
 
@@ -207,11 +206,10 @@ absl::StatusOr<std::vector<std::string>> TableNames(Context& context, const Clie
   std::vector<std::string> names;
   ListTablesRequest request;
   while (true) {
-    absl::StatusOr<ListTablesResult> page = client.ListTables(request, context.Call());
-    if (!page.ok()) return page.status();
-    names.insert(names.end(), page->table_names.begin(), page->table_names.end());
-    if (!page->last_evaluated_table_name.has_value()) return names;
-    request.exclusive_start_table_name = *page->last_evaluated_table_name;
+    ITEMDB_ASSIGN_OR_RETURN(ListTablesResult page, client.ListTables(request, context.Call()));
+    names.insert(names.end(), page.table_names.begin(), page.table_names.end());
+    if (!page.last_evaluated_table_name.has_value()) return names;
+    request.exclusive_start_table_name = *page.last_evaluated_table_name;
   }
 }
 
@@ -230,24 +228,21 @@ std::optional<ModelPattern> DraftPattern(const AccessPattern& seen, const TableD
 }
 
 absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<AccessPatternsResult> seen = client->GetAccessPatterns(options.table_name, context.Call());
-  if (!seen.ok()) return seen.status();
-  absl::StatusOr<std::vector<std::string>> table_names = TableNames(context, *client, options.table_name);
-  if (!table_names.ok()) return table_names.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(AccessPatternsResult seen,
+                          client.GetAccessPatterns(options.table_name, context.Call()));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<std::string> table_names,
+                          TableNames(context, client, options.table_name));
   ModelFolder folder{.directory = options.directory, .tables = {}, .patterns = {}};
-  for (const std::string& name : *table_names) {
-    absl::StatusOr<TableResult> table = client->DescribeTable(name, context.Call());
-    if (!table.ok()) return table.status();
-    absl::StatusOr<TimeToLiveResult> time_to_live = client->DescribeTimeToLive(name, context.Call());
-    if (!time_to_live.ok()) return time_to_live.status();
-    folder.tables.push_back({.definition = std::move(table->table.definition),
-                             .time_to_live = std::move(time_to_live->attribute_name)});
+  for (const std::string& name : table_names) {
+    ITEMDB_ASSIGN_OR_RETURN(TableResult table, client.DescribeTable(name, context.Call()));
+    ITEMDB_ASSIGN_OR_RETURN(TimeToLiveResult time_to_live, client.DescribeTimeToLive(name, context.Call()));
+    folder.tables.push_back({.definition = std::move(table.table.definition),
+                             .time_to_live = std::move(time_to_live.attribute_name)});
   }
   int64_t left_out = 0;
   std::map<std::string, int> names;
-  for (const AccessPattern& each : seen->patterns) {
+  for (const AccessPattern& each : seen.patterns) {
     const ModelTable* table = folder.FindTable(each.table_name);
     // The table was created after the tables were listed.
     if (table == nullptr) continue;
@@ -258,12 +253,12 @@ absl::Status RunModelDraft(Context& context, const ModelDraftOptions& options) {
       ++left_out;
     }
   }
-  if (absl::Status written = WriteModelFolder(folder); !written.ok()) return written;
+  ITEMDB_RETURN_IF_ERROR(WriteModelFolder(folder));
   context.PrintSummary(JsonValue::Object()
-                           .Add("Folder", JsonValue::String(options.directory))
-                           .Add("Tables", JsonValue::Number(folder.tables.size()))
-                           .Add("Patterns", JsonValue::Number(folder.patterns.size()))
-                           .Add("PatternsLeftOut", JsonValue::Number(left_out)));
+                           .Add("Folder", options.directory)
+                           .Add("Tables", folder.tables.size())
+                           .Add("Patterns", folder.patterns.size())
+                           .Add("PatternsLeftOut", left_out));
   return absl::OkStatus();
 }
 

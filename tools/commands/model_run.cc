@@ -4,8 +4,9 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/nearest.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
-#include "tools/base/nearest.h"
 #include "tools/commands/model_commands.h"
 #include "tools/json/call_json.h"
 #include "tools/model/model_answer.h"
@@ -27,7 +28,7 @@ constexpr size_t kMostShown = 1'000;
 absl::StatusOr<std::vector<const ModelPattern*>> Selected(const ModelFolder& folder,
                                                           const std::vector<std::string>& names) {
   const std::string path = folder.PathOf(kPatternsFile);
-  if (folder.patterns.empty()) return UsageError("there are no patterns to run in " + path);
+  if (folder.patterns.empty()) return UsageError(path + " has no patterns to run");
   std::vector<const ModelPattern*> selected;
   std::vector<std::string> known;
   for (const ModelPattern& pattern : folder.patterns) {
@@ -38,7 +39,7 @@ absl::StatusOr<std::vector<const ModelPattern*>> Selected(const ModelFolder& fol
     const auto it = std::find(known.begin(), known.end(), name);
     if (it == known.end()) {
       return UsageError(absl::StrFormat("%s has no pattern %s; it has %s%s", path, JsonString(name),
-                                        absl::StrJoin(known, ", "), DidYouMean(name, known)));
+                                        absl::StrJoin(known, ", "), common::DidYouMean(name, known)));
     }
     selected.push_back(&folder.patterns[static_cast<size_t>(it - known.begin())]);
   }
@@ -51,17 +52,17 @@ absl::StatusOr<ParameterValues> Settings(const std::vector<std::string>& texts,
                                          const std::vector<const ModelPattern*>& selected) {
   ParameterValues settings;
   if (texts.empty()) return settings;
-  if (selected.size() != 1) return UsageError("--set needs the one pattern whose value it is");
+  if (selected.size() != 1)
+    return UsageError("--set needs the name of exactly one PATTERN, whose value it sets");
   const std::set<std::string> names = SettableNames(*selected.front());
   for (const std::string& text : texts) {
-    absl::StatusOr<std::pair<std::string, JsonValue>> setting = ParseSetting(text);
-    if (!setting.ok()) return setting.status();
-    if (!names.contains(setting->first)) {
-      return UsageError(absl::StrFormat("--set: the pattern %s has no value %s; it has %s",
-                                        selected.front()->name, JsonString(setting->first),
-                                        absl::StrJoin(names, ", ")));
+    ITEMDB_ASSIGN_OR_RETURN(auto setting, ParseSetting(text));
+    if (!names.contains(setting.first)) {
+      return UsageError(absl::StrFormat(
+          "--set: the pattern %s has no parameter, placeholder or key attribute %s; it has %s",
+          selected.front()->name, JsonString(setting.first), absl::StrJoin(names, ", ")));
     }
-    settings.insert_or_assign(setting->first, std::move(setting->second));
+    settings.insert_or_assign(setting.first, std::move(setting.second));
   }
   return settings;
 }
@@ -104,19 +105,18 @@ class Runner {
     PatternRun run{.pattern = &pattern};
     ParameterValues values;
     if (const std::vector<std::string> missing = ValuesOf(pattern, settings, &values); !missing.empty()) {
-      run.why = absl::StrFormat("no value for %s: give one in Parameters, or with --set %s=VALUE",
+      run.why = absl::StrFormat("no value for %s: give one in Parameters or with --set %s=VALUE",
                                 absl::StrJoin(missing, ", "), missing.front());
       return run;
     }
-    absl::StatusOr<std::vector<Call>> calls = CallsOf(pattern, values);
-    if (!calls.ok()) return calls.status();
-    if (!options_.writes && std::any_of(calls->begin(), calls->end(), Writes)) {
-      run.why = "it writes: --writes runs it";
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<Call> calls, CallsOf(pattern, values));
+    if (!options_.writes && std::any_of(calls.begin(), calls.end(), Writes)) {
+      run.why = "it writes, and --writes was not given";
       return run;
     }
     size_t most_items = pattern.items.has_value() ? pattern.items->size() + kMostUnexpected : 0;
     if (options_.show_items) most_items = std::max(most_items, kMostShown);
-    for (const Call& call : *calls) {
+    for (const Call& call : calls) {
       absl::Status sent = Send(context_, client_, folder_, call, most_items, &run.figures);
       if (sent.ok()) continue;
       if (IsOfTheDaemon(sent)) return sent;
@@ -137,10 +137,10 @@ class Runner {
     std::vector<Call> calls;
     std::set<std::string> used;
     for (const ModelRequest& request : pattern.requests) {
-      absl::StatusOr<Call> call = CallFromJson(
-          request.operation, WithParameters(request.request, values, &used), "the pattern " + pattern.name);
-      if (!call.ok()) return call.status();
-      calls.push_back(*std::move(call));
+      ITEMDB_ASSIGN_OR_RETURN(Call call,
+                              CallFromJson(request.operation, WithParameters(request.request, values, &used),
+                                           "the pattern " + pattern.name));
+      calls.push_back(std::move(call));
     }
     return calls;
   }
@@ -154,18 +154,14 @@ class Runner {
 }  // namespace
 
 absl::Status RunModelRun(Context& context, const ModelRunOptions& options) {
-  absl::StatusOr<ModelFolder> folder = ReadModelFolder(context, options.directory);
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<std::vector<const ModelPattern*>> selected = Selected(*folder, options.patterns);
-  if (!selected.ok()) return selected.status();
-  absl::StatusOr<ParameterValues> settings = Settings(options.settings, *selected);
-  if (!settings.ok()) return settings.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  Runner runner(context, *folder, *std::move(client), options);
+  ITEMDB_ASSIGN_OR_RETURN(ModelFolder folder, ReadModelFolder(context, options.directory));
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<const ModelPattern*> selected, Selected(folder, options.patterns));
+  ITEMDB_ASSIGN_OR_RETURN(ParameterValues settings, Settings(options.settings, selected));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  Runner runner(context, folder, std::move(client), options);
   std::vector<PatternRun> runs;
-  for (const ModelPattern* pattern : *selected) {
-    absl::StatusOr<PatternRun> run = runner.Run(*pattern, *settings);
+  for (const ModelPattern* pattern : selected) {
+    absl::StatusOr<PatternRun> run = runner.Run(*pattern, settings);
     if (!run.ok()) {
       // Print the patterns that were run: they may have written.
       if (!runs.empty()) PrintRuns(context, runs, options.show_items);

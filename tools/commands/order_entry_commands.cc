@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
@@ -22,9 +23,8 @@ JsonValue Text(std::string_view text) { return JsonValue::String(std::string(tex
 
 absl::StatusOr<std::vector<Item>> ItemsOf(Client& client, const order_entry::AccessPattern& pattern,
                                           const std::vector<std::string>& arguments, CallOptions call) {
-  absl::StatusOr<ItemRange> range = order_entry::RunPattern(client, pattern, arguments, call);
-  if (!range.ok()) return range.status();
-  return range->ToVector();
+  ITEMDB_ASSIGN_OR_RETURN(ItemRange range, order_entry::RunPattern(client, pattern, arguments, call));
+  return range.ToVector();
 }
 
 JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::vector<Item>& items,
@@ -32,9 +32,9 @@ JsonValue PatternToJson(const order_entry::AccessPattern& pattern, const std::ve
   JsonValue array = JsonValue::Array();
   for (const Item& item : items) array.elements.push_back(ItemToJson(item, form));
   return JsonValue::Object()
-      .Add("pattern", JsonValue::Number(pattern.number))
-      .Add("name", Text(pattern.name))
-      .Add("table", Text(pattern.table_name))
+      .Add("pattern", pattern.number)
+      .Add("name", pattern.name)
+      .Add("table", pattern.table_name)
       .Add("index", pattern.index_name.has_value() ? Text(*pattern.index_name) : JsonValue::Null())
       .Add("items", std::move(array));
 }
@@ -69,57 +69,50 @@ absl::StatusOr<std::vector<order_entry::NewOrderLine>> ReadLines(const std::vect
 }
 
 JsonValue SequenceOf(uint64_t change_sequence) {
-  return JsonValue::Object().Add("change_sequence", JsonValue::Number(change_sequence));
+  return JsonValue::Object().Add("change_sequence", change_sequence);
 }
 
 }  // namespace
 
 absl::Status RunOrderEntryLoad(Context& context) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  if (absl::Status status = order_entry::CreateTables(*client, context.Call()); !status.ok()) return status;
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_RETURN_IF_ERROR(order_entry::CreateTables(client, context.Call()));
   Progress progress(ProgressStream(context), {.doing = "loading the sample data", .unit = "items"});
-  absl::StatusOr<order_entry::LoadResult> result = order_entry::Load(*client, context.Call());
+  absl::StatusOr<order_entry::LoadResult> result = order_entry::Load(client, context.Call());
   progress.Finish();
   if (!result.ok()) return result.status();
-  context.PrintSummary(JsonValue::Object()
-                           .Add("written", JsonValue::Number(result->written))
-                           .Add("kept", JsonValue::Number(result->kept)));
+  context.PrintSummary(JsonValue::Object().Add("written", result->written).Add("kept", result->kept));
   return absl::OkStatus();
 }
 
 absl::Status RunOrderEntryAll(Context& context) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   JsonValue all = JsonValue::Array();
   for (const order_entry::AccessPattern& pattern : order_entry::AccessPatterns()) {
-    absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, {}, context.Call());
-    if (!items.ok()) return items.status();
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<Item> items, ItemsOf(client, pattern, {}, context.Call()));
     switch (context.format()) {
       case OutputFormat::kTable:
         if (pattern.number > 1) context.out() << '\n';
-        PrintPatternTable(pattern, WithDefaults(pattern, {}), *items, ItemForm::kPlain, context);
+        PrintPatternTable(pattern, WithDefaults(pattern, {}), items, ItemForm::kPlain, context);
         break;
       case OutputFormat::kJson:
-        all.elements.push_back(PatternToJson(pattern, *items, ItemForm::kPlain));
+        all.elements.push_back(PatternToJson(pattern, items, ItemForm::kPlain));
         break;
       case OutputFormat::kJsonLines:
-        PrintDocument(PatternToJson(pattern, *items, ItemForm::kPlain), context.format(), context.out());
+        context.Print(PatternToJson(pattern, items, ItemForm::kPlain));
         break;
     }
   }
-  if (context.format() == OutputFormat::kJson) PrintDocument(all, context.format(), context.out());
+  if (context.format() == OutputFormat::kJson) context.Print(all);
   return absl::OkStatus();
 }
 
 absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& options) {
   const order_entry::AccessPattern& pattern = *options.pattern;
   const std::vector<std::string> arguments = WithDefaults(pattern, options.arguments);
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<std::vector<Item>> items = ItemsOf(*client, pattern, arguments, context.Call());
-  if (!items.ok()) return items.status();
-  if (items->empty() && pattern.operation == "GetItem") {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<Item> items, ItemsOf(client, pattern, arguments, context.Call()));
+  if (items.empty() && pattern.operation == "GetItem") {
     return ToolError(ExitCode::kNotFound,
                      absl::StrFormat("the table %s has no such item: %s", std::string(pattern.table_name),
                                      absl::StrJoin(arguments, ", ")));
@@ -127,13 +120,13 @@ absl::Status RunOrderEntryPattern(Context& context, const PatternOptions& option
   const ItemForm form = options.typed ? ItemForm::kTyped : ItemForm::kPlain;
   switch (context.format()) {
     case OutputFormat::kTable:
-      PrintPatternTable(pattern, arguments, *items, form, context);
+      PrintPatternTable(pattern, arguments, items, form, context);
       break;
     case OutputFormat::kJson:
-      PrintDocument(PatternToJson(pattern, *items, form), context.format(), context.out());
+      context.Print(PatternToJson(pattern, items, form));
       break;
     case OutputFormat::kJsonLines:
-      for (const Item& item : *items) PrintDocument(ItemToJson(item, form), context.format(), context.out());
+      for (const Item& item : items) context.Print(ItemToJson(item, form));
       break;
   }
   return absl::OkStatus();
@@ -146,49 +139,42 @@ absl::Status RunPlaceOrder(Context& context, const PlaceOrderOptions& options) {
                               .account_rep_id = options.account_rep_id,
                               .lines = {},
                               .shard = options.shard};
-  absl::StatusOr<std::vector<order_entry::NewOrderLine>> lines = ReadLines(options.lines);
-  if (!lines.ok()) return lines.status();
-  order.lines = *std::move(lines);
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<order_entry::NewOrderLine> lines, ReadLines(options.lines));
+  order.lines = std::move(lines);
   if (!options.total_amount.empty()) {
     absl::StatusOr<Number> total = Number::Parse(options.total_amount);
     if (!total.ok()) return UsageError("--total: " + std::string(total.status().message()));
     order.total_amount = *std::move(total);
   }
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<order_entry::PlacedOrder> placed = order_entry::PlaceOrder(*client, order, context.Call());
-  if (!placed.ok()) return placed.status();
-  context.PrintSummary(SequenceOf(placed->change_sequence)
-                           .Add("shard", JsonValue::Number(placed->shard))
-                           .Add("total_amount", ValueToJson(placed->total_amount, ItemForm::kPlain)));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(order_entry::PlacedOrder placed,
+                          order_entry::PlaceOrder(client, order, context.Call()));
+  context.PrintSummary(SequenceOf(placed.change_sequence)
+                           .Add("shard", placed.shard)
+                           .Add("total_amount", ValueToJson(placed.total_amount, ItemForm::kPlain)));
   return absl::OkStatus();
 }
 
 absl::Status RunCloseOrder(Context& context, const std::string& order_id) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<WriteResult> closed = order_entry::CloseOrder(*client, order_id, context.Call());
-  if (!closed.ok()) return closed.status();
-  context.PrintSummary(SequenceOf(closed->change_sequence));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(WriteResult closed, order_entry::CloseOrder(client, order_id, context.Call()));
+  context.PrintSummary(SequenceOf(closed.change_sequence));
   return absl::OkStatus();
 }
 
 absl::Status RunMoveStock(Context& context, const order_entry::StockMove& move) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<order_entry::StockResult> moved = order_entry::MoveStock(*client, move, context.Call());
-  if (!moved.ok()) return moved.status();
-  context.PrintSummary(SequenceOf(moved->change_sequence));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(order_entry::StockResult moved,
+                          order_entry::MoveStock(client, move, context.Call()));
+  context.PrintSummary(SequenceOf(moved.change_sequence));
   return absl::OkStatus();
 }
 
 absl::Status RunRestock(Context& context, const order_entry::StockDelivery& delivery) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<order_entry::StockResult> restocked =
-      order_entry::Restock(*client, delivery, context.Call());
-  if (!restocked.ok()) return restocked.status();
-  context.PrintSummary(SequenceOf(restocked->change_sequence));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(order_entry::StockResult restocked,
+                          order_entry::Restock(client, delivery, context.Call()));
+  context.PrintSummary(SequenceOf(restocked.change_sequence));
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "common/status_macros.h"
 #include "tools/base/text_table.h"
 #include "tools/base/time_text.h"
 #include "tools/cli/command_table.h"
@@ -20,20 +21,20 @@ namespace {
 constexpr int64_t kReadsWorthAnIndex = 2;
 
 JsonValue PatternToJson(const AccessPattern& pattern) {
-  JsonValue object = JsonValue::Object().Add("table_name", JsonValue::String(pattern.table_name));
-  if (!pattern.index_name.empty()) object.Add("index_name", JsonValue::String(pattern.index_name));
-  object.Add("operation", JsonValue::String(pattern.operation));
-  if (!pattern.key_condition.empty()) object.Add("key_condition", JsonValue::String(pattern.key_condition));
-  if (!pattern.filter.empty()) object.Add("filter", JsonValue::String(pattern.filter));
-  if (pattern.descending) object.Add("descending", JsonValue::Bool(true));
-  object.Add("calls", JsonValue::Number(pattern.calls))
-      .Add("errors", JsonValue::Number(pattern.errors))
-      .Add("items_scanned", JsonValue::Number(pattern.items_scanned))
-      .Add("items_returned", JsonValue::Number(pattern.items_returned))
-      .Add("p50_us", JsonValue::Number(absl::ToInt64Microseconds(pattern.p50)))
-      .Add("p99_us", JsonValue::Number(absl::ToInt64Microseconds(pattern.p99)));
+  JsonValue object = JsonValue::Object().Add("table_name", pattern.table_name);
+  if (!pattern.index_name.empty()) object.Add("index_name", pattern.index_name);
+  object.Add("operation", pattern.operation);
+  if (!pattern.key_condition.empty()) object.Add("key_condition", pattern.key_condition);
+  if (!pattern.filter.empty()) object.Add("filter", pattern.filter);
+  if (pattern.descending) object.Add("descending", true);
+  object.Add("calls", pattern.calls)
+      .Add("errors", pattern.errors)
+      .Add("items_scanned", pattern.items_scanned)
+      .Add("items_returned", pattern.items_returned)
+      .Add("p50_us", absl::ToInt64Microseconds(pattern.p50))
+      .Add("p99_us", absl::ToInt64Microseconds(pattern.p99));
   const std::string advice = AdviceFor(pattern);
-  if (!advice.empty()) object.Add("advice", JsonValue::String(advice));
+  if (!advice.empty()) object.Add("advice", advice);
   return object;
 }
 
@@ -41,8 +42,8 @@ JsonValue ResultToJson(const AccessPatternsResult& result) {
   JsonValue patterns = JsonValue::Array();
   for (const AccessPattern& pattern : result.patterns) patterns.elements.push_back(PatternToJson(pattern));
   return JsonValue::Object()
-      .Add("start_time", JsonValue::String(TimeText(result.start_time)))
-      .Add("other_calls", JsonValue::Number(result.other_calls))
+      .Add("start_time", TimeText(result.start_time))
+      .Add("other_calls", result.other_calls)
       .Add("patterns", std::move(patterns));
 }
 
@@ -71,24 +72,22 @@ std::string AdviceFor(const AccessPattern& pattern) {
     return absl::StrCat("reads all of ", pattern.index_name.empty() ? "the table" : "the index");
   }
   if (pattern.operation == "Query" && pattern.items_scanned > kReadsWorthAnIndex * pattern.items_returned) {
-    return absl::StrFormat("the filter throws away %d of 100 items read",
+    return absl::StrFormat("the filter discards %d of 100 items read",
                            100 * (pattern.items_scanned - pattern.items_returned) / pattern.items_scanned);
   }
   return "";
 }
 
 absl::Status RunPatterns(Context& context, const PatternsOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<AccessPatternsResult> result = client->GetAccessPatterns(options.table_name, context.Call());
-  if (!result.ok()) return result.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(AccessPatternsResult result,
+                          client.GetAccessPatterns(options.table_name, context.Call()));
   if (context.format() == OutputFormat::kTable) {
-    PrintTable(*result, context);
+    PrintTable(result, context);
   } else if (context.format() == OutputFormat::kJson) {
-    PrintDocument(ResultToJson(*result), context.format(), context.out());
+    context.Print(ResultToJson(result));
   } else {
-    for (const AccessPattern& pattern : result->patterns)
-      PrintDocument(PatternToJson(pattern), context.format(), context.out());
+    for (const AccessPattern& pattern : result.patterns) context.Print(PatternToJson(pattern));
   }
   return absl::OkStatus();
 }

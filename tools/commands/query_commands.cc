@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/option_validators.h"
@@ -30,19 +31,18 @@ constexpr int32_t kMaxSegments = 64;
 template <typename Request>
 absl::Status FillRequest(const PageOptions& options, Request& request) {
   if (options.limit.has_value() && options.page_size.has_value()) {
-    return UsageError("--limit and --page-size exclude each other: the first reads one page, the second all");
+    return UsageError("give --limit or --page-size, not both: --limit reads one page, --page-size all pages");
   }
   if (options.page && options.page_size.has_value()) {
-    return UsageError("--page and --page-size exclude each other: use --limit to bound one page");
+    return UsageError("give --page or --page-size, not both: --limit bounds the size of one page");
   }
-  if (absl::Status status = FillRead(options, request); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(FillRead(options, request));
   request.return_consumed_capacity = CapacityOf(options);
   request.limit = options.limit.has_value() ? options.limit : options.page_size;
   if (!options.exclusive_start_key.empty()) {
-    absl::StatusOr<Item> start =
-        ParseItem(options.exclusive_start_key, ReadForm::kDetect, "--exclusive-start-key");
-    if (!start.ok()) return start.status();
-    request.exclusive_start_key = *std::move(start);
+    ITEMDB_ASSIGN_OR_RETURN(
+        Item start, ParseItem(options.exclusive_start_key, ReadForm::kDetect, "--exclusive-start-key"));
+    request.exclusive_start_key = std::move(start);
   }
   return absl::OkStatus();
 }
@@ -125,11 +125,10 @@ NextPage PageAfterPage(Request request, Fetch fetch) {
   return [request = std::move(request), fetch,
           ended = false]() mutable -> absl::StatusOr<std::optional<ItemPage>> {
     if (ended) return std::nullopt;
-    absl::StatusOr<ItemPage> page = fetch(request);
-    if (!page.ok()) return page.status();
-    request.exclusive_start_key = page->last_evaluated_key;
-    ended = !page->last_evaluated_key.has_value();
-    return *std::move(page);
+    ITEMDB_ASSIGN_OR_RETURN(ItemPage page, fetch(request));
+    request.exclusive_start_key = page.last_evaluated_key;
+    ended = !page.last_evaluated_key.has_value();
+    return page;
   };
 }
 
@@ -150,14 +149,13 @@ NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& re
     if (reading->empty()) return std::nullopt;
     Segment segment = std::move(reading->front());
     reading->pop_front();
-    absl::StatusOr<ItemPage> page = segment.page.get();
-    if (!page.ok()) return page.status();
-    if (page->last_evaluated_key.has_value()) {
-      segment.request.exclusive_start_key = std::exchange(page->last_evaluated_key, std::nullopt);
+    ITEMDB_ASSIGN_OR_RETURN(ItemPage page, segment.page.get());
+    if (page.last_evaluated_key.has_value()) {
+      segment.request.exclusive_start_key = std::exchange(page.last_evaluated_key, std::nullopt);
       segment.page = client.ScanAsync(segment.request, context.Call());
       reading->push_back(std::move(segment));
     }
-    return *std::move(page);
+    return page;
   };
 }
 
@@ -165,25 +163,23 @@ NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& re
 absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, int64_t total,
                         const NextPage& next_page) {
   const bool one_page = options.page || options.limit.has_value();
-  absl::StatusOr<PageOutput> output = PageOutput::Open(context, options.to_file);
-  if (!output.ok()) return output.status();
+  ITEMDB_ASSIGN_OR_RETURN(PageOutput output, PageOutput::Open(context, options.to_file));
   Progress progress(options.to_file.empty() ? nullptr : ProgressStream(context),
                     {.doing = "reading " + options.table_name, .unit = "items", .total = total});
   ItemWriter::Options writer_options{.format = context.format(),
                                      .form = options.typed ? ItemForm::kTyped : ItemForm::kPlain,
                                      .expanded = context.options().expanded};
   if (context.format() == OutputFormat::kTable) writer_options.leading_columns = KeyColumns(client, options);
-  ItemWriter writer(std::move(writer_options), &output->stream());
+  ItemWriter writer(std::move(writer_options), &output.stream());
   int64_t count = 0;
   int64_t scanned_count = 0;
   ConsumedTotal consumed;
   std::optional<JsonValue> last_evaluated_key;
   // If the reader of stdout has ended (`| head`), reading stops; RunItemctl reports the stream's error.
-  while (output->stream().good()) {
-    absl::StatusOr<std::optional<ItemPage>> next = next_page();
-    if (!next.ok()) return next.status();
-    if (!next->has_value()) break;
-    const ItemPage& page = **next;
+  while (output.stream().good()) {
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<ItemPage> next, next_page());
+    if (!next.has_value()) break;
+    const ItemPage& page = *next;
     for (const Item& item : page.items) writer.Write(item);
     count += page.count;
     scanned_count += page.scanned_count;
@@ -196,23 +192,21 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     }
     if (context.session().interrupted()) return absl::CancelledError("interrupted");
   }
-  JsonValue summary = JsonValue::Object()
-                          .Add("Count", JsonValue::Number(count))
-                          .Add("ScannedCount", JsonValue::Number(scanned_count));
+  JsonValue summary = JsonValue::Object().Add("Count", count).Add("ScannedCount", scanned_count);
   if (last_evaluated_key.has_value()) summary.Add("LastEvaluatedKey", *last_evaluated_key);
   writer.Finish(summary);
   if (last_evaluated_key.has_value() && context.format() != OutputFormat::kJson) {
     context.err() << "LastEvaluatedKey: " << OneLine(*last_evaluated_key) << '\n';
   }
   consumed.Print(context);
-  return output->Close();
+  return output.Close();
 }
 
 }  // namespace
 
 absl::Status RunQuery(Context& context, const QueryOptions& options) {
   QueryRequest request;
-  if (absl::Status status = FillRequest(options, request); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(FillRequest(options, request));
   request.key_condition_expression = options.key_condition_expression;
   request.scan_index_forward = options.scan_index_forward;
   absl::StatusOr<Client> client = context.OpenClient();
@@ -225,7 +219,7 @@ absl::Status RunQuery(Context& context, const QueryOptions& options) {
 
 absl::Status RunScan(Context& context, const ScanOptions& options) {
   ScanRequest request;
-  if (absl::Status status = FillRequest(options, request); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(FillRequest(options, request));
   if (options.segments > 1 &&
       (options.page || options.limit.has_value() || !options.exclusive_start_key.empty())) {
     return UsageError(

@@ -68,15 +68,14 @@ absl::Status RunShards(Context& context, const ShardLoad& load) {
     context.Print(table);
     return absl::OkStatus();
   }
-  context.PrintSummary(
-      JsonValue::Object()
-          .Add("items_per_read_unit", JsonValue::Number(plan->items_per_read_unit))
-          .Add("partition_items_per_second", JsonValue::Number(plan->partition_items_per_second))
-          .Add("wanted_items_per_second", JsonValue::Number(plan->wanted_items_per_second))
-          .Add("shards_for_reads", JsonValue::Number(plan->shards_for_reads))
-          .Add("partition_writes_per_second", JsonValue::Number(plan->partition_writes_per_second))
-          .Add("shards_for_writes", JsonValue::Number(plan->shards_for_writes))
-          .Add("shards", JsonValue::Number(plan->shards)));
+  context.PrintSummary(JsonValue::Object()
+                           .Add("items_per_read_unit", plan->items_per_read_unit)
+                           .Add("partition_items_per_second", plan->partition_items_per_second)
+                           .Add("wanted_items_per_second", plan->wanted_items_per_second)
+                           .Add("shards_for_reads", plan->shards_for_reads)
+                           .Add("partition_writes_per_second", plan->partition_writes_per_second)
+                           .Add("shards_for_writes", plan->shards_for_writes)
+                           .Add("shards", plan->shards));
   return absl::OkStatus();
 }
 

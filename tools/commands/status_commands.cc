@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "tools/base/text_table.h"
 #include "tools/base/time_text.h"
 #include "tools/cli/command_table.h"
@@ -47,46 +48,42 @@ bool HasStartTime(const DaemonStatus& status) { return status.start_time > absl:
 bool HasMemory(const DaemonStatus& status) { return status.memory.resident > 0 || status.memory.limit > 0; }
 bool HasDisk(const DaemonStatus& status) { return status.disk.free > 0; }
 
-JsonValue Count(int64_t number) { return JsonValue::Number(number); }
-
 JsonValue TablesToJson(const std::vector<TableStatistics>& tables) {
   JsonValue array = JsonValue::Array();
   for (const TableStatistics& table : tables) {
     array.elements.push_back(JsonValue::Object()
-                                 .Add("table_name", JsonValue::String(table.table_name))
-                                 .Add("item_count", Count(table.item_count))
-                                 .Add("item_bytes", Count(table.item_bytes))
-                                 .Add("index_count", Count(table.index_count)));
+                                 .Add("table_name", table.table_name)
+                                 .Add("item_count", table.item_count)
+                                 .Add("item_bytes", table.item_bytes)
+                                 .Add("index_count", table.index_count));
   }
   return array;
 }
 
 JsonValue MemoryToJson(const MemoryUsage& memory) {
   return JsonValue::Object()
-      .Add("limit", Count(memory.limit))
-      .Add("resident", Count(memory.resident))
-      .Add("block_cache", Count(memory.block_cache))
-      .Add("block_cache_capacity", Count(memory.block_cache_capacity))
-      .Add("memtables", Count(memory.memtables))
-      .Add("memtable_budget", Count(memory.memtable_budget))
-      .Add("table_readers", Count(memory.table_readers))
-      .Add("write_queue", Count(memory.write_queue))
-      .Add("write_queue_limit", Count(memory.write_queue_limit))
-      .Add("calls", Count(memory.calls))
-      .Add("call_limit", Count(memory.call_limit));
+      .Add("limit", memory.limit)
+      .Add("resident", memory.resident)
+      .Add("block_cache", memory.block_cache)
+      .Add("block_cache_capacity", memory.block_cache_capacity)
+      .Add("memtables", memory.memtables)
+      .Add("memtable_budget", memory.memtable_budget)
+      .Add("table_readers", memory.table_readers)
+      .Add("write_queue", memory.write_queue)
+      .Add("write_queue_limit", memory.write_queue_limit)
+      .Add("calls", memory.calls)
+      .Add("call_limit", memory.call_limit);
 }
 
 bool HasRound(const BackgroundCheck& check) { return check.rounds > 0; }
 
 JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
-  JsonValue object = JsonValue::Object().Add("rate", Count(check.rate)).Add("rounds", Count(check.rounds));
+  JsonValue object = JsonValue::Object().Add("rate", check.rate).Add("rounds", check.rounds);
   if (!HasRound(check)) return object;
-  JsonValue findings = JsonValue::Array();
-  for (const std::string& finding : check.findings) findings.elements.push_back(JsonValue::String(finding));
-  object.Add("last_end_time", JsonValue::String(TimeText(check.last_end_time)))
-      .Add("finding_count", Count(check.finding_count))
-      .Add("findings", std::move(findings));
-  if (!check.last_error.empty()) object.Add("last_error", JsonValue::String(check.last_error));
+  object.Add("last_end_time", TimeText(check.last_end_time))
+      .Add("finding_count", check.finding_count)
+      .Add("findings", check.findings);
+  if (!check.last_error.empty()) object.Add("last_error", check.last_error);
   return object;
 }
 
@@ -102,39 +99,38 @@ std::string BackgroundCheckText(const BackgroundCheck& check) {
 
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
   JsonValue object = JsonValue::Object()
-                         .Add("version", JsonValue::String(status.version))
-                         .Add("database_id", JsonValue::String(status.database_id))
-                         .Add("endpoint", JsonValue::String(endpoint))
-                         .Add("durable", JsonValue::Bool(status.durable))
-                         .Add("change_sequence", JsonValue::Number(status.change_sequence))
-                         .Add("durable_sequence", JsonValue::Number(status.durable_sequence));
+                         .Add("version", status.version)
+                         .Add("database_id", status.database_id)
+                         .Add("endpoint", endpoint)
+                         .Add("durable", status.durable)
+                         .Add("change_sequence", status.change_sequence)
+                         .Add("durable_sequence", status.durable_sequence);
   if (HasStartTime(status)) {
-    object.Add("start_time", JsonValue::String(TimeText(status.start_time)));
-    object.Add("uptime_seconds", Count(absl::ToInt64Seconds(absl::Now() - status.start_time)));
+    object.Add("start_time", TimeText(status.start_time));
+    object.Add("uptime_seconds", absl::ToInt64Seconds(absl::Now() - status.start_time));
   }
   if (HasDisk(status)) {
     object.Add("disk_bytes", JsonValue::Object()
-                                 .Add("table_files", Count(status.disk.table_files))
-                                 .Add("write_ahead_log", Count(status.disk.write_ahead_log))
-                                 .Add("free", Count(status.disk.free))
-                                 .Add("free_floor", Count(status.disk.free_floor)));
+                                 .Add("table_files", status.disk.table_files)
+                                 .Add("write_ahead_log", status.disk.write_ahead_log)
+                                 .Add("free", status.disk.free)
+                                 .Add("free_floor", status.disk.free_floor));
     if (status.disk.dropped_count > 0) {
       object.Add("dropped", JsonValue::Object()
-                                .Add("count", Count(status.disk.dropped_count))
-                                .Add("bytes", Count(status.disk.dropped_bytes))
-                                .Add("since", JsonValue::String(TimeText(status.disk.dropped_since))));
+                                .Add("count", status.disk.dropped_count)
+                                .Add("bytes", status.disk.dropped_bytes)
+                                .Add("since", TimeText(status.disk.dropped_since)));
     }
   }
   if (HasMemory(status)) object.Add("memory_bytes", MemoryToJson(status.memory));
-  object.Add("writes",
-             JsonValue::Object()
-                 .Add("committed", Count(status.writes.committed))
-                 .Add("commit_groups", Count(status.writes.commit_groups))
-                 .Add("refused", Count(status.writes.refused))
-                 .Add("mean_commit_us", Count(absl::ToInt64Microseconds(status.writes.mean_commit_time))));
+  object.Add("writes", JsonValue::Object()
+                           .Add("committed", status.writes.committed)
+                           .Add("commit_groups", status.writes.commit_groups)
+                           .Add("refused", status.writes.refused)
+                           .Add("mean_commit_us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
   if (status.background_check.has_value())
     object.Add("background_check", BackgroundCheckToJson(*status.background_check));
-  object.Add("table_count", Count(status.table_count));
+  object.Add("table_count", status.table_count);
   object.Add("tables", TablesToJson(status.tables));
   return object;
 }
@@ -186,25 +182,23 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
 }  // namespace
 
 absl::Status RunStatus(Context& context) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<DaemonStatus> status = client->GetStatus({.with_tables = true}, context.Call());
-  if (!status.ok()) return status.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(DaemonStatus status, client.GetStatus({.with_tables = true}, context.Call()));
   if (context.format() != OutputFormat::kTable) {
-    PrintDocument(StatusToJson(*status, client->endpoint()), context.format(), context.out());
+    context.Print(StatusToJson(status, client.endpoint()));
     return absl::OkStatus();
   }
   TextTable figures({"figure", "value"});
-  for (const auto& [name, value] : Figures(*status, client->endpoint())) figures.AddRow({name, value});
+  for (const auto& [name, value] : Figures(status, client.endpoint())) figures.AddRow({name, value});
   figures.Print(context.out());
-  if (status->background_check.has_value()) {
-    for (const std::string& finding : status->background_check->findings) context.out() << finding << '\n';
-    if (!status->background_check->last_error.empty())
-      context.out() << "not read: " << status->background_check->last_error << '\n';
+  if (status.background_check.has_value()) {
+    for (const std::string& finding : status.background_check->findings) context.out() << finding << '\n';
+    if (!status.background_check->last_error.empty())
+      context.out() << "not read: " << status.background_check->last_error << '\n';
   }
-  if (status->tables.empty()) return absl::OkStatus();
+  if (status.tables.empty()) return absl::OkStatus();
   TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
-  for (const TableStatistics& table : status->tables) {
+  for (const TableStatistics& table : status.tables) {
     tables.AddRow({table.table_name, WithSeparators(table.item_count), WithSeparators(table.item_bytes),
                    absl::StrCat(table.index_count)});
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
 #include "tools/commands/table_update_commands.h"
@@ -27,7 +28,7 @@ absl::Status Finish(const absl::StatusOr<TableResult>& result, Context& context)
 
 void PrintTable(const TableDescription& table, Context& context) {
   if (context.format() != OutputFormat::kTable) {
-    PrintDocument(TableToJson(table), context.format(), context.out());
+    context.Print(TableToJson(table));
     return;
   }
   const TableDefinition& definition = table.definition;
@@ -50,44 +51,36 @@ void PrintTable(const TableDescription& table, Context& context) {
 }
 
 absl::Status RunTableCreate(Context& context, const TableCreateOptions& options) {
-  absl::StatusOr<std::string> text = context.ReadFile(options.file);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(*text);
-  if (!definition.ok()) return definition.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  return Finish(client->CreateTable(*definition, context.Call()), context);
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, context.ReadFile(options.file));
+  ITEMDB_ASSIGN_OR_RETURN(TableDefinition definition, ParseTableDefinition(text));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  return Finish(client.CreateTable(definition, context.Call()), context);
 }
 
 absl::Status RunTableDescribe(Context& context, const TableNameOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  return Finish(client->DescribeTable(options.table_name, context.Call()), context);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  return Finish(client.DescribeTable(options.table_name, context.Call()), context);
 }
 
 absl::Status RunTableDelete(Context& context, const TableDeleteOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const absl::StatusOr<TableResult> found = client->DescribeTable(options.table_name, context.Call());
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  const absl::StatusOr<TableResult> found = client.DescribeTable(options.table_name, context.Call());
   if (!found.ok()) return found.status();
-  const std::string deed =
+  const std::string action =
       absl::StrFormat("delete the table %s with %d items (%d bytes) and %d indexes", options.table_name,
                       found->table.item_count, found->table.table_size_bytes, found->table.indexes.size());
-  absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kRefuse);
-  if (!go_on.ok()) return go_on.status();
-  return Finish(*go_on ? client->DeleteTable(options.table_name, context.Call()) : found, context);
+  ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
+  return Finish(go_on ? client.DeleteTable(options.table_name, context.Call()) : found, context);
 }
 
 absl::Status RunTableList(Context& context) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   std::vector<std::string> names;
   ListTablesRequest request;
   do {
-    absl::StatusOr<ListTablesResult> page = client->ListTables(request, context.Call());
-    if (!page.ok()) return page.status();
-    names.insert(names.end(), page->table_names.begin(), page->table_names.end());
-    request.exclusive_start_table_name = page->last_evaluated_table_name.value_or("");
+    ITEMDB_ASSIGN_OR_RETURN(ListTablesResult page, client.ListTables(request, context.Call()));
+    names.insert(names.end(), page.table_names.begin(), page.table_names.end());
+    request.exclusive_start_table_name = page.last_evaluated_table_name.value_or("");
   } while (!request.exclusive_start_table_name.empty());
 
   switch (context.format()) {
@@ -97,16 +90,12 @@ absl::Status RunTableList(Context& context) {
       context.Print(text);
       break;
     }
-    case OutputFormat::kJson: {
-      JsonValue array = JsonValue::Array();
-      for (const std::string& name : names) array.elements.push_back(JsonValue::String(name));
-      PrintDocument(JsonValue::Object().Add("TableNames", std::move(array)), context.format(), context.out());
+    case OutputFormat::kJson:
+      context.Print(JsonValue::Object().Add("TableNames", names));
       break;
-    }
     case OutputFormat::kJsonLines:
       for (const std::string& name : names) {
-        PrintDocument(JsonValue::Object().Add("TableName", JsonValue::String(name)), context.format(),
-                      context.out());
+        context.Print(JsonValue::Object().Add("TableName", name));
       }
       break;
   }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
@@ -51,17 +52,16 @@ absl::Status ReadSettings(const TableUpdateOptions& options, UpdateTableRequest*
                                                   .kms_master_key_id = options.kms_master_key_id};
   }
   if (!options.on_demand_throughput.empty()) {
-    const absl::StatusOr<SomeUnits> units =
-        ParseSomeUnits(options.on_demand_throughput, "--on-demand-throughput");
-    if (!units.ok()) return units.status();
+    ITEMDB_ASSIGN_OR_RETURN(const SomeUnits units,
+                            ParseSomeUnits(options.on_demand_throughput, "--on-demand-throughput"));
     request->on_demand_throughput =
-        OnDemandThroughput{.max_read_request_units = units->read, .max_write_request_units = units->write};
+        OnDemandThroughput{.max_read_request_units = units.read, .max_write_request_units = units.write};
   }
   if (!options.warm_throughput.empty()) {
-    const absl::StatusOr<SomeUnits> units = ParseSomeUnits(options.warm_throughput, "--warm-throughput");
-    if (!units.ok()) return units.status();
+    ITEMDB_ASSIGN_OR_RETURN(const SomeUnits units,
+                            ParseSomeUnits(options.warm_throughput, "--warm-throughput"));
     request->warm_throughput =
-        WarmThroughput{.read_units_per_second = units->read, .write_units_per_second = units->write};
+        WarmThroughput{.read_units_per_second = units.read, .write_units_per_second = units.write};
   }
   return absl::OkStatus();
 }
@@ -73,10 +73,9 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
         options.billing_mode == "PROVISIONED" ? BillingMode::kProvisioned : BillingMode::kPayPerRequest;
   }
   if (!options.throughput.empty()) {
-    absl::StatusOr<ProvisionedThroughput> throughput =
-        ParseThroughput(options.throughput, "--provisioned-throughput");
-    if (!throughput.ok()) return throughput.status();
-    request.provisioned_throughput = *throughput;
+    ITEMDB_ASSIGN_OR_RETURN(ProvisionedThroughput throughput,
+                            ParseThroughput(options.throughput, "--provisioned-throughput"));
+    request.provisioned_throughput = throughput;
   }
   for (const std::string& text : options.index_throughputs) {
     const size_t equals = text.find('=');
@@ -84,42 +83,39 @@ absl::StatusOr<UpdateTableRequest> RequestOf(const TableUpdateOptions& options) 
       return UsageError(
           absl::StrFormat("--index-throughput is %s; it must be INDEX=READ,WRITE", JsonString(text)));
     }
-    absl::StatusOr<ProvisionedThroughput> throughput =
-        ParseThroughput(text.substr(equals + 1), "--index-throughput");
-    if (!throughput.ok()) return throughput.status();
-    if (!request.global_secondary_index_throughputs.emplace(text.substr(0, equals), *throughput).second) {
+    ITEMDB_ASSIGN_OR_RETURN(ProvisionedThroughput throughput,
+                            ParseThroughput(text.substr(equals + 1), "--index-throughput"));
+    if (!request.global_secondary_index_throughputs.emplace(text.substr(0, equals), throughput).second) {
       return UsageError(
           absl::StrFormat("--index-throughput names the index %s twice", text.substr(0, equals)));
     }
   }
   if (options.protect && options.unprotect) {
-    return UsageError(
-        "--deletion-protection-enabled and --no-deletion-protection-enabled exclude each other");
+    return UsageError("give --deletion-protection-enabled or --no-deletion-protection-enabled, not both");
   }
   if (options.protect || options.unprotect) request.deletion_protection_enabled = options.protect;
   if (options.enable_stream && options.disable_stream) {
-    return UsageError("--stream-enabled and --no-stream-enabled exclude each other");
+    return UsageError("give --stream-enabled or --no-stream-enabled, not both");
   }
   if (options.enable_stream || options.disable_stream) request.stream_enabled = options.enable_stream;
   for (StreamViewType type : {StreamViewType::kKeysOnly, StreamViewType::kNewImage, StreamViewType::kOldImage,
                               StreamViewType::kNewAndOldImages}) {
     if (NameOf(type) == options.stream_view_type) request.stream_view_type = type;
   }
-  if (absl::Status settings = ReadSettings(options, &request); !settings.ok()) return settings;
+  ITEMDB_RETURN_IF_ERROR(ReadSettings(options, &request));
   return request;
 }
 
 // Prints the tags that the table has now.
 absl::Status PrintTags(Context& context, const Client& client, const std::string& table_name) {
-  const absl::StatusOr<TableResult> table = client.DescribeTable(table_name, context.Call());
-  if (!table.ok()) return table.status();
-  const std::map<std::string, std::string>& tags = table->table.definition.tags;
+  ITEMDB_ASSIGN_OR_RETURN(const TableResult table, client.DescribeTable(table_name, context.Call()));
+  const std::map<std::string, std::string>& tags = table.table.definition.tags;
   if (context.format() == OutputFormat::kTable) {
     TextTable text({"tag", "value"});
     for (const auto& [key, value] : tags) text.AddRow({key, value});
     context.Print(text);
   } else {
-    PrintDocument(JsonValue::Object().Add("Tags", TagsToJson(tags)), context.format(), context.out());
+    context.Print(JsonValue::Object().Add("Tags", TagsToJson(tags)));
   }
   return absl::OkStatus();
 }
@@ -139,13 +135,10 @@ absl::StatusOr<ProvisionedThroughput> ParseThroughput(const std::string& text, c
 }
 
 absl::Status RunTableUpdate(Context& context, const TableUpdateOptions& options) {
-  absl::StatusOr<UpdateTableRequest> request = RequestOf(options);
-  if (!request.ok()) return request.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const absl::StatusOr<TableResult> result = client->UpdateTable(*request, context.Call());
-  if (!result.ok()) return result.status();
-  PrintTable(result->table, context);
+  ITEMDB_ASSIGN_OR_RETURN(UpdateTableRequest request, RequestOf(options));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const TableResult result, client.UpdateTable(request, context.Call()));
+  PrintTable(result.table, context);
   return absl::OkStatus();
 }
 
@@ -160,31 +153,26 @@ absl::Status RunTableTag(Context& context, const TableTagOptions& options) {
       return UsageError(absl::StrFormat("the tag %s is given twice", JsonString(text.substr(0, equals))));
     }
   }
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const absl::StatusOr<TagTableResult> result = client->TagTable(request, context.Call());
-  return result.ok() ? PrintTags(context, *client, options.table_name) : result.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  const absl::StatusOr<TagTableResult> result = client.TagTable(request, context.Call());
+  return result.ok() ? PrintTags(context, client, options.table_name) : result.status();
 }
 
 absl::Status RunTableUntag(Context& context, const TableTagOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   const absl::StatusOr<TagTableResult> result =
-      client->UntagTable({.table_name = options.table_name, .tag_keys = options.tags}, context.Call());
-  return result.ok() ? PrintTags(context, *client, options.table_name) : result.status();
+      client.UntagTable({.table_name = options.table_name, .tag_keys = options.tags}, context.Call());
+  return result.ok() ? PrintTags(context, client, options.table_name) : result.status();
 }
 
 absl::Status RunTableLimits(Context& context) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  const absl::StatusOr<TableLimits> limits = client->DescribeLimits(context.Call());
-  if (!limits.ok()) return limits.status();
-  context.PrintSummary(
-      JsonValue::Object()
-          .Add("AccountMaxReadCapacityUnits", JsonValue::Number(limits->account_max_read_capacity_units))
-          .Add("AccountMaxWriteCapacityUnits", JsonValue::Number(limits->account_max_write_capacity_units))
-          .Add("TableMaxReadCapacityUnits", JsonValue::Number(limits->table_max_read_capacity_units))
-          .Add("TableMaxWriteCapacityUnits", JsonValue::Number(limits->table_max_write_capacity_units)));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const TableLimits limits, client.DescribeLimits(context.Call()));
+  context.PrintSummary(JsonValue::Object()
+                           .Add("AccountMaxReadCapacityUnits", limits.account_max_read_capacity_units)
+                           .Add("AccountMaxWriteCapacityUnits", limits.account_max_write_capacity_units)
+                           .Add("TableMaxReadCapacityUnits", limits.table_max_read_capacity_units)
+                           .Add("TableMaxWriteCapacityUnits", limits.table_max_write_capacity_units));
   return absl::OkStatus();
 }
 

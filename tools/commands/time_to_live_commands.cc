@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
 #include "tools/cli/command_table.h"
@@ -45,21 +46,17 @@ void Print(Context& context, const std::string& table_name, const TimeToLiveResu
     context.Print(text);
     return;
   }
-  JsonValue object = JsonValue::Object()
-                         .Add("TableName", JsonValue::String(table_name))
-                         .Add("TimeToLiveStatus", JsonValue::String(status));
-  if (!result.attribute_name.empty()) object.Add("AttributeName", JsonValue::String(result.attribute_name));
-  if (result.status == TimeToLiveStatus::kEnabled)
-    object.Add("ItemsWithTime", JsonValue::Number(result.items_with_time));
-  object.Add("ItemsExpired", JsonValue::Number(result.items_expired));
+  JsonValue object = JsonValue::Object().Add("TableName", table_name).Add("TimeToLiveStatus", status);
+  if (!result.attribute_name.empty()) object.Add("AttributeName", result.attribute_name);
+  if (result.status == TimeToLiveStatus::kEnabled) object.Add("ItemsWithTime", result.items_with_time);
+  object.Add("ItemsExpired", result.items_expired);
   if (result.build.has_value()) object.Add("Build", BuildToJson(*result.build));
-  PrintDocument(object, context.format(), context.out());
+  context.Print(object);
 }
 
 absl::Status PrintNow(Context& context, const Client& client, const std::string& table_name) {
-  absl::StatusOr<TimeToLiveResult> result = client.DescribeTimeToLive(table_name, context.Call());
-  if (!result.ok()) return result.status();
-  Print(context, table_name, *result);
+  ITEMDB_ASSIGN_OR_RETURN(TimeToLiveResult result, client.DescribeTimeToLive(table_name, context.Call()));
+  Print(context, table_name, result);
   return absl::OkStatus();
 }
 
@@ -68,10 +65,9 @@ absl::Status Await(Context& context, const Client& client, const std::string& ta
   Progress progress(ProgressStream(context),
                     {.doing = absl::StrCat(table_name, ": reading the items"), .unit = "items"});
   while (true) {
-    absl::StatusOr<TimeToLiveResult> result = client.DescribeTimeToLive(table_name, context.Call());
-    if (!result.ok()) return result.status();
-    if (result->status != TimeToLiveStatus::kEnabling) return absl::OkStatus();
-    if (result->build.has_value()) progress.Set(result->build->done);
+    ITEMDB_ASSIGN_OR_RETURN(TimeToLiveResult result, client.DescribeTimeToLive(table_name, context.Call()));
+    if (result.status != TimeToLiveStatus::kEnabling) return absl::OkStatus();
+    if (result.build.has_value()) progress.Set(result.build->done);
     if (context.session().interrupted())
       return absl::CancelledError("interrupted; the daemon continues to enable the time to live");
     absl::SleepFor(kTimeToLivePollInterval);
@@ -81,36 +77,37 @@ absl::Status Await(Context& context, const Client& client, const std::string& ta
 }  // namespace
 
 absl::Status RunTimeToLiveEnable(Context& context, const TimeToLiveOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<UpdateTimeToLiveResult> enabled = client->UpdateTimeToLive(
-      {.table_name = options.table_name, .enabled = true, .attribute_name = options.attribute_name},
-      context.Call());
-  if (!enabled.ok()) return enabled.status();
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_RETURN_IF_ERROR(
+      client
+          .UpdateTimeToLive(
+              {.table_name = options.table_name, .enabled = true, .attribute_name = options.attribute_name},
+              context.Call())
+          .status());
   if (options.wait) {
-    if (absl::Status waited = Await(context, *client, options.table_name); !waited.ok()) return waited;
+    ITEMDB_RETURN_IF_ERROR(Await(context, client, options.table_name));
   }
-  return PrintNow(context, *client, options.table_name);
+  return PrintNow(context, client, options.table_name);
 }
 
 absl::Status RunTimeToLiveDisable(Context& context, const TimeToLiveOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  absl::StatusOr<TimeToLiveResult> present = client->DescribeTimeToLive(options.table_name, context.Call());
-  if (!present.ok()) return present.status();
-  if (present->attribute_name.empty())
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(TimeToLiveResult present,
+                          client.DescribeTimeToLive(options.table_name, context.Call()));
+  if (present.attribute_name.empty())
     return ToolError(ExitCode::kRefused, "the table " + options.table_name + " has no time to live");
-  absl::StatusOr<UpdateTimeToLiveResult> disabled = client->UpdateTimeToLive(
-      {.table_name = options.table_name, .enabled = false, .attribute_name = present->attribute_name},
-      context.Call());
-  if (!disabled.ok()) return disabled.status();
-  return PrintNow(context, *client, options.table_name);
+  ITEMDB_RETURN_IF_ERROR(
+      client
+          .UpdateTimeToLive(
+              {.table_name = options.table_name, .enabled = false, .attribute_name = present.attribute_name},
+              context.Call())
+          .status());
+  return PrintNow(context, client, options.table_name);
 }
 
 absl::Status RunTimeToLiveStatus(Context& context, const TimeToLiveOptions& options) {
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  return PrintNow(context, *client, options.table_name);
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  return PrintNow(context, client, options.table_name);
 }
 
 void RegisterTimeToLiveCommands(CommandTable& table) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "itemdb/errors.h"
 #include "tools/base/exit_codes.h"
 #include "tools/base/text_table.h"
@@ -43,26 +44,20 @@ absl::Status ReadAll(Context& context, const Client& client, std::vector<Transac
                      const TransactOptions& options) {
   const TransactGetItemsRequest request{
       .gets = std::move(gets), .large = options.large, .return_consumed_capacity = CapacityOf(options)};
-  const absl::StatusOr<TransactGetItemsResult> result = client.TransactGetItems(request, context.Call());
-  if (!result.ok()) return result.status();
-  PrintCapacity(result->consumed_capacity, context);
+  ITEMDB_ASSIGN_OR_RETURN(const TransactGetItemsResult result,
+                          client.TransactGetItems(request, context.Call()));
+  PrintCapacity(result.consumed_capacity, context);
   const ItemForm form = FormOf(options);
-  if (context.format() == OutputFormat::kJson) {
+  if (context.format() != OutputFormat::kTable) {
     JsonValue responses = JsonValue::Array();
-    for (const std::optional<Item>& item : result->items)
+    for (const std::optional<Item>& item : result.items)
       responses.elements.push_back(ResponseToJson(item, form));
-    PrintDocument(JsonValue::Object().Add("Responses", std::move(responses)), context.format(),
-                  context.out());
-    return absl::OkStatus();
-  }
-  if (context.format() == OutputFormat::kJsonLines) {
-    for (const std::optional<Item>& item : result->items)
-      PrintDocument(ResponseToJson(item, form), context.format(), context.out());
+    context.PrintList("Responses", std::move(responses));
     return absl::OkStatus();
   }
   TextTable table({NumberColumn("get"), "table", "item"});
-  for (size_t i = 0; i < result->items.size(); ++i) {
-    const std::optional<Item>& item = result->items[i];
+  for (size_t i = 0; i < result.items.size(); ++i) {
+    const std::optional<Item>& item = result.items[i];
     table.AddRow({std::to_string(i + 1), request.gets[i].table_name,
                   item.has_value() ? OneLine(ItemToJson(*item, form)) : "none"});
   }
@@ -84,8 +79,8 @@ const std::string& TableOf(const TransactAction& action) {
 }
 
 JsonValue ReasonToJson(const CancellationReason& reason, ItemForm form) {
-  JsonValue json = JsonValue::Object().Add("Code", JsonValue::String(std::string(CodeName(reason.code))));
-  if (!reason.message.empty()) json.Add("Message", JsonValue::String(reason.message));
+  JsonValue json = JsonValue::Object().Add("Code", CodeName(reason.code));
+  if (!reason.message.empty()) json.Add("Message", reason.message);
   if (reason.item.has_value()) json.Add("Item", ItemToJson(*reason.item, form));
   return json;
 }
@@ -102,15 +97,9 @@ void PrintReasons(Context& context, const std::vector<TransactAction>& actions,
     context.Print(table);
     return;
   }
-  if (context.format() == OutputFormat::kJsonLines) {
-    for (const CancellationReason& reason : reasons)
-      PrintDocument(ReasonToJson(reason, form), context.format(), context.out());
-    return;
-  }
   JsonValue array = JsonValue::Array();
   for (const CancellationReason& reason : reasons) array.elements.push_back(ReasonToJson(reason, form));
-  PrintDocument(JsonValue::Object().Add("CancellationReasons", std::move(array)), context.format(),
-                context.out());
+  context.PrintList("CancellationReasons", std::move(array));
 }
 
 absl::Status WriteAll(Context& context, const Client& client, std::vector<TransactAction> actions,
@@ -119,11 +108,11 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
     return std::holds_alternative<TransactDelete>(action);
   };
   const auto deletes = std::count_if(actions.begin(), actions.end(), is_delete);
-  const std::string deed = absl::StrFormat("apply %d actions, %d of them deletions", actions.size(), deletes);
+  const std::string action =
+      absl::StrFormat("apply %d actions, %d of them deletions", actions.size(), deletes);
   if (options.confirm.dry_run || deletes > 0) {
-    absl::StatusOr<bool> go_on = Confirm(context, options.confirm, deed, Unattended::kGoOn);
-    if (!go_on.ok()) return go_on.status();
-    if (!*go_on) return absl::OkStatus();
+    ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kGoOn));
+    if (!go_on) return absl::OkStatus();
   }
   CallOptions call = context.Call();
   call.client_request_token = options.client_request_token;
@@ -136,7 +125,7 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
     if (!reasons.empty()) PrintReasons(context, request.actions, reasons, FormOf(options));
     return result.status();
   }
-  context.PrintSummary(JsonValue::Object().Add("Applied", JsonValue::Number(count)));
+  context.PrintSummary(JsonValue::Object().Add("Applied", count));
   PrintCapacity(result->consumed_capacity, context);
   return absl::OkStatus();
 }
@@ -144,16 +133,13 @@ absl::Status WriteAll(Context& context, const Client& client, std::vector<Transa
 }  // namespace
 
 absl::Status RunTransact(Context& context, const TransactOptions& options) {
-  absl::StatusOr<std::string> text = ReadDocument(context, options, kTransactOption);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<Transaction> transaction = ParseTransaction(*text, options.form());
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<Client> client = context.OpenClient();
-  if (!client.ok()) return client.status();
-  if (auto* gets = std::get_if<std::vector<TransactGet>>(&*transaction); gets != nullptr) {
-    return ReadAll(context, *client, std::move(*gets), options);
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, ReadDocument(context, options, kTransactOption));
+  ITEMDB_ASSIGN_OR_RETURN(Transaction transaction, ParseTransaction(text, options.form()));
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  if (auto* gets = std::get_if<std::vector<TransactGet>>(&transaction); gets != nullptr) {
+    return ReadAll(context, client, std::move(*gets), options);
   }
-  return WriteAll(context, *client, std::get<std::vector<TransactAction>>(*std::move(transaction)), options);
+  return WriteAll(context, client, std::get<std::vector<TransactAction>>(std::move(transaction)), options);
 }
 
 void RegisterTransactCommands(CommandTable& table) {

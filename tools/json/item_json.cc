@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 
 namespace itemdb::tools {
@@ -147,9 +148,8 @@ template <typename T, typename Read>
 absl::StatusOr<std::vector<T>> ReadElements(const JsonValue& array, const std::string& path, Read read) {
   std::vector<T> values;
   for (size_t i = 0; i < array.elements.size(); ++i) {
-    absl::StatusOr<T> value = read(array.elements[i], absl::StrFormat("%s[%d]", path, i));
-    if (!value.ok()) return value.status();
-    values.push_back(*std::move(value));
+    ITEMDB_ASSIGN_OR_RETURN(T value, read(array.elements[i], absl::StrFormat("%s[%d]", path, i)));
+    values.push_back(std::move(value));
   }
   return values;
 }
@@ -159,9 +159,9 @@ template <typename Read>
 absl::StatusOr<Item> ReadMembers(const JsonValue& object, const std::string& path, Read read) {
   Item item;
   for (const auto& [name, json] : object.members) {
-    absl::StatusOr<Value> value = read(json, path.empty() ? name : absl::StrFormat("%s.%s", path, name));
-    if (!value.ok()) return value.status();
-    item.Set(name, *std::move(value));
+    ITEMDB_ASSIGN_OR_RETURN(Value value,
+                            read(json, path.empty() ? name : absl::StrFormat("%s.%s", path, name)));
+    item.Set(name, std::move(value));
   }
   return item;
 }
@@ -173,21 +173,18 @@ absl::StatusOr<Value> ReadPlain(const JsonValue& json, const std::string& path) 
     case Kind::kBool:
       return Value(json.boolean);
     case Kind::kNumber: {
-      absl::StatusOr<Number> number = ReadNumber(json.text, path);
-      if (!number.ok()) return number.status();
-      return Value(*std::move(number));
+      ITEMDB_ASSIGN_OR_RETURN(Number number, ReadNumber(json.text, path));
+      return Value(std::move(number));
     }
     case Kind::kString:
       return Value(json.text);
     case Kind::kArray: {
-      absl::StatusOr<std::vector<Value>> values = ReadElements<Value>(json, path, ReadPlain);
-      if (!values.ok()) return values.status();
-      return Value::List(*std::move(values));
+      ITEMDB_ASSIGN_OR_RETURN(std::vector<Value> values, ReadElements<Value>(json, path, ReadPlain));
+      return Value::List(std::move(values));
     }
     case Kind::kObject: {
-      absl::StatusOr<Item> members = ReadMembers(json, path, ReadPlain);
-      if (!members.ok()) return members.status();
-      return Value::Map(*std::move(members));
+      ITEMDB_ASSIGN_OR_RETURN(Item members, ReadMembers(json, path, ReadPlain));
+      return Value::Map(std::move(members));
     }
   }
   return Value::Null();
@@ -208,21 +205,21 @@ absl::StatusOr<std::string> ReadString(const JsonValue& json, const std::string&
 absl::StatusOr<Value> ReadSet(const std::string& type, const JsonValue& content, const std::string& path) {
   if (content.kind != Kind::kArray) return WrongContent(path, type, "an array of strings", content);
   if (type == "NS") {
-    auto numbers =
+    ITEMDB_ASSIGN_OR_RETURN(
+        auto numbers,
         ReadElements<Number>(content, path, [](const JsonValue& json, const std::string& element_path) {
           absl::StatusOr<std::string> text = ReadString(json, element_path);
           return text.ok() ? ReadNumber(*text, element_path) : absl::StatusOr<Number>(text.status());
-        });
-    if (!numbers.ok()) return numbers.status();
-    return Value::NumberSet(*std::move(numbers));
+        }));
+    return Value::NumberSet(std::move(numbers));
   }
-  auto strings =
+  ITEMDB_ASSIGN_OR_RETURN(
+      auto strings,
       ReadElements<std::string>(content, path, [&](const JsonValue& json, const std::string& element_path) {
         absl::StatusOr<std::string> text = ReadString(json, element_path);
         return text.ok() && type == "BS" ? ReadBase64(*text, element_path) : text;
-      });
-  if (!strings.ok()) return strings.status();
-  return type == "BS" ? Value::BinarySet(*std::move(strings)) : Value::StringSet(*std::move(strings));
+      }));
+  return type == "BS" ? Value::BinarySet(std::move(strings)) : Value::StringSet(std::move(strings));
 }
 
 // S, N and B.
@@ -232,13 +229,11 @@ absl::StatusOr<Value> ReadScalar(const std::string& type, const JsonValue& conte
   }
   if (type == "S") return Value(content.text);
   if (type == "B") {
-    absl::StatusOr<std::string> bytes = ReadBase64(content.text, path);
-    if (!bytes.ok()) return bytes.status();
-    return Value::Binary(*std::move(bytes));
+    ITEMDB_ASSIGN_OR_RETURN(std::string bytes, ReadBase64(content.text, path));
+    return Value::Binary(std::move(bytes));
   }
-  absl::StatusOr<Number> number = ReadNumber(content.text, path);
-  if (!number.ok()) return number.status();
-  return Value(*std::move(number));
+  ITEMDB_ASSIGN_OR_RETURN(Number number, ReadNumber(content.text, path));
+  return Value(std::move(number));
 }
 
 absl::StatusOr<Value> ReadTyped(const JsonValue& json, const std::string& path) {
@@ -252,15 +247,13 @@ absl::StatusOr<Value> ReadTyped(const JsonValue& json, const std::string& path) 
   if (type == "SS" || type == "NS" || type == "BS") return ReadSet(type, content, path);
   if (type == "L") {
     if (content.kind != Kind::kArray) return WrongContent(path, type, "an array", content);
-    absl::StatusOr<std::vector<Value>> values = ReadElements<Value>(content, path, ReadTyped);
-    if (!values.ok()) return values.status();
-    return Value::List(*std::move(values));
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<Value> values, ReadElements<Value>(content, path, ReadTyped));
+    return Value::List(std::move(values));
   }
   if (type == "M") {
     if (content.kind != Kind::kObject) return WrongContent(path, type, "an object", content);
-    absl::StatusOr<Item> members = ReadMembers(content, path, ReadTyped);
-    if (!members.ok()) return members.status();
-    return Value::Map(*std::move(members));
+    ITEMDB_ASSIGN_OR_RETURN(Item members, ReadMembers(content, path, ReadTyped));
+    return Value::Map(std::move(members));
   }
   if (type == "BOOL") {
     if (content.kind != Kind::kBool) return WrongContent(path, type, "true or false", content);
@@ -317,17 +310,15 @@ absl::StatusOr<Item> ItemFromJson(const JsonValue& json, ReadForm form, std::str
 }
 
 absl::StatusOr<Item> ParseItem(std::string_view text, ReadForm form, std::string_view what) {
-  absl::StatusOr<JsonValue> json = ParseObject(text, what);
-  if (!json.ok()) return json.status();
-  return ItemFromJson(*json, form, what);
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, ParseObject(text, what));
+  return ItemFromJson(json, form, what);
 }
 
 absl::StatusOr<ExpressionAttributeNames> ParseNames(std::string_view text, std::string_view what) {
   ExpressionAttributeNames names;
   if (text.empty()) return names;
-  absl::StatusOr<JsonValue> json = ParseObject(text, what);
-  if (!json.ok()) return json.status();
-  for (const auto& [placeholder, name] : json->members) {
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, ParseObject(text, what));
+  for (const auto& [placeholder, name] : json.members) {
     if (name.kind != Kind::kString) {
       return UsageError(absl::StrFormat("%s: %s must be an attribute name in a string, not %s",
                                         std::string(what), placeholder, std::string(KindName(name.kind))));
@@ -341,9 +332,8 @@ absl::StatusOr<ExpressionAttributeValues> ParseValues(std::string_view text, Rea
                                                       std::string_view what) {
   ExpressionAttributeValues values;
   if (text.empty()) return values;
-  absl::StatusOr<Item> item = ParseItem(text, form, what);
-  if (!item.ok()) return item.status();
-  for (const Attribute& attribute : *item) values.emplace(attribute.name, attribute.value);
+  ITEMDB_ASSIGN_OR_RETURN(Item item, ParseItem(text, form, what));
+  for (const Attribute& attribute : item) values.emplace(attribute.name, attribute.value);
   return values;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "common/status_macros.h"
 #include "itemdb/client.h"
 #include "itemdb/value.h"
 #include "tools/json/json_value.h"
@@ -48,13 +49,13 @@ absl::StatusOr<ExpressionAttributeValues> ParseValues(std::string_view text, Rea
 // Copies the placeholders of a command's options into `request`. UsageError: they are malformed.
 template <typename Options, typename Request>
 absl::Status FillPlaceholders(const Options& options, Request& request) {
-  absl::StatusOr<ExpressionAttributeNames> names = ParseNames(options.names, "--expression-attribute-names");
-  if (!names.ok()) return names.status();
-  absl::StatusOr<ExpressionAttributeValues> values = ParseValues(
-      options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect, "--expression-attribute-values");
-  if (!values.ok()) return values.status();
-  request.expression_attribute_names = *std::move(names);
-  request.expression_attribute_values = *std::move(values);
+  ITEMDB_ASSIGN_OR_RETURN(ExpressionAttributeNames names,
+                          ParseNames(options.names, "--expression-attribute-names"));
+  ITEMDB_ASSIGN_OR_RETURN(ExpressionAttributeValues values,
+                          ParseValues(options.values, options.plain ? ReadForm::kPlain : ReadForm::kDetect,
+                                      "--expression-attribute-values"));
+  request.expression_attribute_names = std::move(names);
+  request.expression_attribute_values = std::move(values);
   return absl::OkStatus();
 }
 

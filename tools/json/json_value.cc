@@ -197,6 +197,12 @@ JsonValue& JsonValue::Add(std::string name, JsonValue value) {
   return *this;
 }
 
+JsonValue& JsonValue::Add(std::string name, const std::vector<std::string>& texts) {
+  JsonValue array = Array();
+  for (const std::string& text : texts) array.elements.push_back(String(text));
+  return Add(std::move(name), std::move(array));
+}
+
 const JsonValue* JsonValue::FindOrNull(std::string_view name) const {
   for (const auto& [member_name, value] : members) {
     if (member_name == name) return &value;

@@ -35,6 +35,19 @@ struct JsonValue {
 
   // Appends a member to an object and returns the object, for building one in a single expression.
   JsonValue& Add(std::string name, JsonValue value);
+  // The same for texts, an integer or a boolean.
+  JsonValue& Add(std::string name, const std::vector<std::string>& texts);
+  template <typename T>
+  requires(std::integral<T> ||
+           std::convertible_to<const T&, std::string_view>) JsonValue& Add(std::string name, const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      return Add(std::move(name), Bool(value));
+    } else if constexpr (std::integral<T>) {
+      return Add(std::move(name), Number(value));
+    } else {
+      return Add(std::move(name), String(std::string(std::string_view(value))));
+    }
+  }
 
   // The member called `name`; null if this is not an object or has no such member. Valid until this value is
   // changed.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/json/member_reader.h"
 
@@ -148,7 +149,7 @@ std::variant<TransactAction, TransactGet> ReadTransactItem(MemberReader& reader,
 }  // namespace
 
 absl::StatusOr<std::vector<KeysAndAttributes>> BatchGetsFromJson(const JsonValue& json, ReadForm form) {
-  if (absl::Status status = MustBeTables(json); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(MustBeTables(json));
   std::vector<KeysAndAttributes> tables;
   for (const auto& [table_name, value] : json.members) {
     MemberReader reader(value, kRequestItems, table_name);
@@ -156,10 +157,10 @@ absl::StatusOr<std::vector<KeysAndAttributes>> BatchGetsFromJson(const JsonValue
     KeysAndAttributes table{.table_name = table_name};
     const JsonValue* keys = reader.Member("Keys", Kind::kArray, true);
     for (size_t i = 0; keys != nullptr && i < keys->elements.size(); ++i) {
-      absl::StatusOr<Item> key = ItemFromJson(
-          keys->elements[i], form, absl::StrFormat("%s: %s.Keys[%d]", kRequestItems, table_name, i));
-      if (!key.ok()) return key.status();
-      table.keys.push_back(*std::move(key));
+      ITEMDB_ASSIGN_OR_RETURN(Item key,
+                              ItemFromJson(keys->elements[i], form,
+                                           absl::StrFormat("%s: %s.Keys[%d]", kRequestItems, table_name, i)));
+      table.keys.push_back(std::move(key));
     }
     table.projection_expression = reader.OptionalString("ProjectionExpression");
     table.expression_attribute_names = reader.Names();
@@ -171,13 +172,12 @@ absl::StatusOr<std::vector<KeysAndAttributes>> BatchGetsFromJson(const JsonValue
 }
 
 absl::StatusOr<std::vector<KeysAndAttributes>> ParseBatchGets(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = Parse(text, kRequestItems);
-  if (!json.ok()) return json.status();
-  return BatchGetsFromJson(*json, form);
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, Parse(text, kRequestItems));
+  return BatchGetsFromJson(json, form);
 }
 
 absl::StatusOr<std::vector<BatchWrite>> BatchWritesFromJson(const JsonValue& json, ReadForm form) {
-  if (absl::Status status = MustBeTables(json); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(MustBeTables(json));
   std::vector<BatchWrite> writes;
   for (const auto& [table_name, value] : json.members) {
     if (value.kind != Kind::kArray) {
@@ -193,25 +193,22 @@ absl::StatusOr<std::vector<BatchWrite>> BatchWritesFromJson(const JsonValue& jso
 }
 
 absl::StatusOr<std::vector<BatchWrite>> ParseBatchWrites(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = Parse(text, kRequestItems);
-  if (!json.ok()) return json.status();
-  return BatchWritesFromJson(*json, form);
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, Parse(text, kRequestItems));
+  return BatchWritesFromJson(json, form);
 }
 
 absl::StatusOr<BatchWrite> ParseWriteLine(std::string_view line, const std::string& table_name, ReadForm form,
                                           const std::string& what) {
-  absl::StatusOr<JsonValue> json = Parse(line, what);
-  if (!json.ok()) return json.status();
-  MemberReader reader(*json, what);
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, Parse(line, what));
+  MemberReader reader(json, what);
   if (!reader.status().ok()) return reader.status();
   if (reader.OnlyName() == "PutRequest" || reader.OnlyName() == "DeleteRequest") {
     BatchWrite write = ReadWrite(reader, table_name, form);
     if (!reader.status().ok()) return reader.status();
     return write;
   }
-  absl::StatusOr<Item> item = ItemFromJson(*json, form, what);
-  if (!item.ok()) return item.status();
-  return BatchPut{table_name, *std::move(item)};
+  ITEMDB_ASSIGN_OR_RETURN(Item item, ItemFromJson(json, form, what));
+  return BatchPut{table_name, std::move(item)};
 }
 
 absl::StatusOr<Transaction> TransactionFromJson(const JsonValue& json, ReadForm form) {
@@ -245,9 +242,8 @@ absl::StatusOr<Transaction> TransactionFromJson(const JsonValue& json, ReadForm 
 }
 
 absl::StatusOr<Transaction> ParseTransaction(std::string_view text, ReadForm form) {
-  absl::StatusOr<JsonValue> json = Parse(text, kTransactItems);
-  if (!json.ok()) return json.status();
-  return TransactionFromJson(*json, form);
+  ITEMDB_ASSIGN_OR_RETURN(JsonValue json, Parse(text, kTransactItems));
+  return TransactionFromJson(json, form);
 }
 
 }  // namespace itemdb::tools

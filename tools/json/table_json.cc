@@ -144,29 +144,27 @@ std::optional<StreamViewType> ReadStreamSpecification(MemberReader& reader) {
 
 // ---- writing -------------------------------------------------------------------------------------
 
-JsonValue JsonText(std::string_view text) { return JsonValue::String(std::string(text)); }
-
 JsonValue KeySchemaToJson(const std::vector<KeySchemaElement>& key_schema) {
   JsonValue array = JsonValue::Array();
   for (const KeySchemaElement& element : key_schema) {
     array.elements.push_back(JsonValue::Object()
-                                 .Add("AttributeName", JsonText(element.attribute_name))
-                                 .Add("KeyType", JsonText(NameOf(element.key_type))));
+                                 .Add("AttributeName", element.attribute_name)
+                                 .Add("KeyType", NameOf(element.key_type)));
   }
   return array;
 }
 
 JsonValue ThroughputToJson(const ProvisionedThroughput& throughput) {
   return JsonValue::Object()
-      .Add("ReadCapacityUnits", JsonValue::Number(throughput.read_capacity_units))
-      .Add("WriteCapacityUnits", JsonValue::Number(throughput.write_capacity_units));
+      .Add("ReadCapacityUnits", throughput.read_capacity_units)
+      .Add("WriteCapacityUnits", throughput.write_capacity_units);
 }
 
 // DescribeTable's SSEDescription, whose members differ from the request's SSESpecification.
 JsonValue SseToJson(const SseSpecification& sse) {
-  JsonValue object = JsonValue::Object().Add("Status", JsonText(sse.enabled ? "ENABLED" : "DISABLED"));
-  if (!sse.sse_type.empty()) object.Add("SSEType", JsonText(sse.sse_type));
-  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", JsonText(sse.kms_master_key_id));
+  JsonValue object = JsonValue::Object().Add("Status", sse.enabled ? "ENABLED" : "DISABLED");
+  if (!sse.sse_type.empty()) object.Add("SSEType", sse.sse_type);
+  if (!sse.kms_master_key_id.empty()) object.Add("KMSMasterKeyArn", sse.kms_master_key_id);
   return object;
 }
 
@@ -174,8 +172,8 @@ JsonValue SseToJson(const SseSpecification& sse) {
 JsonValue UnitsToJson(std::string_view read_name, std::optional<int64_t> read, std::string_view write_name,
                       std::optional<int64_t> write) {
   JsonValue object = JsonValue::Object();
-  if (read.has_value()) object.Add(std::string(read_name), JsonValue::Number(*read));
-  if (write.has_value()) object.Add(std::string(write_name), JsonValue::Number(*write));
+  if (read.has_value()) object.Add(std::string(read_name), *read);
+  if (write.has_value()) object.Add(std::string(write_name), *write);
   return object;
 }
 
@@ -194,8 +192,7 @@ void AddOtherThroughputs(const Definition& table, JsonValue* object) {
 
 // Settings that itemdb only stores and returns.
 void AddSettings(const TableDefinition& table, JsonValue* object) {
-  object->Add("TableClassSummary",
-              JsonValue::Object().Add("TableClass", JsonText(NameOf(table.table_class))));
+  object->Add("TableClassSummary", JsonValue::Object().Add("TableClass", NameOf(table.table_class)));
   if (table.sse_specification.has_value()) {
     object->Add("SSEDescription", SseToJson(*table.sse_specification));
   }
@@ -203,29 +200,27 @@ void AddSettings(const TableDefinition& table, JsonValue* object) {
 }
 
 JsonValue ProjectionToJson(const Projection& projection) {
-  JsonValue object = JsonValue::Object().Add("ProjectionType", JsonText(NameOf(projection.projection_type)));
+  JsonValue object = JsonValue::Object().Add("ProjectionType", NameOf(projection.projection_type));
   if (!projection.non_key_attributes.empty()) {
-    JsonValue names = JsonValue::Array();
-    for (const std::string& name : projection.non_key_attributes) names.elements.push_back(JsonText(name));
-    object.Add("NonKeyAttributes", std::move(names));
+    object.Add("NonKeyAttributes", projection.non_key_attributes);
   }
   return object;
 }
 
 JsonValue LocalIndexToJson(const LocalIndexDescription& index) {
   return JsonValue::Object()
-      .Add("IndexName", JsonText(index.definition.index_name))
+      .Add("IndexName", index.definition.index_name)
       .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
       .Add("Projection", ProjectionToJson(index.definition.projection))
-      .Add("ItemCount", JsonValue::Number(index.item_count))
-      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
+      .Add("ItemCount", index.item_count)
+      .Add("IndexSizeBytes", index.index_size_bytes);
 }
 
 // StreamViewType is shown also without a stream if change records have images.
 JsonValue StreamToJson(const TableDefinition& definition) {
-  JsonValue stream = JsonValue::Object().Add("StreamEnabled", JsonValue::Bool(definition.stream_enabled));
+  JsonValue stream = JsonValue::Object().Add("StreamEnabled", definition.stream_enabled);
   if (definition.stream_enabled || definition.stream_view_type != StreamViewType::kKeysOnly) {
-    stream.Add("StreamViewType", JsonText(NameOf(definition.stream_view_type)));
+    stream.Add("StreamViewType", NameOf(definition.stream_view_type));
   }
   return stream;
 }
@@ -243,38 +238,37 @@ JsonValue BuildToJson(const IndexBuild& build) {
     if (value == build.phase) phase = name;
   }
   JsonValue object = JsonValue::Object()
-                         .Add("Phase", JsonText(phase))
-                         .Add("Done", JsonValue::Number(build.done))
-                         .Add("Total", JsonValue::Number(build.total))
-                         .Add("PerSecond", JsonValue::Number(build.per_second))
-                         .Add("SecondsLeft", JsonValue::Number(absl::ToInt64Seconds(build.time_left)))
-                         .Add("SkippedItemCount", JsonValue::Number(build.skipped_items));
-  if (!build.last_error.empty()) object.Add("LastError", JsonText(build.last_error));
+                         .Add("Phase", phase)
+                         .Add("Done", build.done)
+                         .Add("Total", build.total)
+                         .Add("PerSecond", build.per_second)
+                         .Add("SecondsLeft", absl::ToInt64Seconds(build.time_left))
+                         .Add("SkippedItemCount", build.skipped_items);
+  if (!build.last_error.empty()) object.Add("LastError", build.last_error);
   return object;
 }
 
 JsonValue IndexToJson(const IndexDescription& index) {
   JsonValue object = JsonValue::Object()
-                         .Add("IndexName", JsonText(index.definition.index_name))
-                         .Add("IndexStatus", JsonText(NameOf(index.index_status)))
+                         .Add("IndexName", index.definition.index_name)
+                         .Add("IndexStatus", NameOf(index.index_status))
                          .Add("KeySchema", KeySchemaToJson(index.definition.key_schema))
                          .Add("Projection", ProjectionToJson(index.definition.projection));
-  if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", JsonValue::Bool(true));
+  if (index.index_status == TableStatus::kCreating) object.Add("Backfilling", true);
   if (index.build.has_value()) object.Add("Build", BuildToJson(*index.build));
   if (index.definition.provisioned_throughput.has_value()) {
     object.Add("ProvisionedThroughput", ThroughputToJson(*index.definition.provisioned_throughput));
   }
   AddOtherThroughputs(index.definition, &object);
-  object.Add("ItemCount", JsonValue::Number(index.item_count))
-      .Add("IndexSizeBytes", JsonValue::Number(index.index_size_bytes));
-  if (index.skipped_items > 0) object.Add("SkippedItemCount", JsonValue::Number(index.skipped_items));
+  object.Add("ItemCount", index.item_count).Add("IndexSizeBytes", index.index_size_bytes);
+  if (index.skipped_items > 0) object.Add("SkippedItemCount", index.skipped_items);
   return object;
 }
 
 JsonValue TagsToJson(const std::map<std::string, std::string>& tags) {
   JsonValue array = JsonValue::Array();
   for (const auto& [key, value] : tags) {
-    array.elements.push_back(JsonValue::Object().Add("Key", JsonText(key)).Add("Value", JsonText(value)));
+    array.elements.push_back(JsonValue::Object().Add("Key", key).Add("Value", value));
   }
   return array;
 }
@@ -334,21 +328,20 @@ JsonValue TableToJson(const TableDescription& table) {
   JsonValue attributes = JsonValue::Array();
   for (const AttributeDefinition& attribute : definition.attribute_definitions) {
     attributes.elements.push_back(JsonValue::Object()
-                                      .Add("AttributeName", JsonText(attribute.attribute_name))
-                                      .Add("AttributeType", JsonText(NameOf(attribute.attribute_type))));
+                                      .Add("AttributeName", attribute.attribute_name)
+                                      .Add("AttributeType", NameOf(attribute.attribute_type)));
   }
   JsonValue object =
       JsonValue::Object()
-          .Add("TableName", JsonText(definition.table_name))
-          .Add("TableStatus", JsonText(NameOf(table.table_status)))
-          .Add("TableId", JsonText(table.table_id))
-          .Add("StorageId", JsonValue::Number(table.storage_id))
+          .Add("TableName", definition.table_name)
+          .Add("TableStatus", NameOf(table.table_status))
+          .Add("TableId", table.table_id)
+          .Add("StorageId", table.storage_id)
           .Add("CreationDateTime",
-               JsonText(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", table.creation_time, absl::UTCTimeZone())))
+               absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", table.creation_time, absl::UTCTimeZone()))
           .Add("AttributeDefinitions", std::move(attributes))
           .Add("KeySchema", KeySchemaToJson(definition.key_schema))
-          .Add("BillingModeSummary",
-               JsonValue::Object().Add("BillingMode", JsonText(NameOf(definition.billing_mode))));
+          .Add("BillingModeSummary", JsonValue::Object().Add("BillingMode", NameOf(definition.billing_mode)));
   if (definition.provisioned_throughput.has_value()) {
     object.Add("ProvisionedThroughput", ThroughputToJson(*definition.provisioned_throughput));
   }
@@ -366,12 +359,10 @@ JsonValue TableToJson(const TableDescription& table) {
   }
   AddSettings(definition, &object);
   if (!definition.tags.empty()) object.Add("Tags", TagsToJson(definition.tags));
-  object.Add("DeletionProtectionEnabled", JsonValue::Bool(definition.deletion_protection_enabled))
+  object.Add("DeletionProtectionEnabled", definition.deletion_protection_enabled)
       .Add("StreamSpecification", StreamToJson(definition));
-  if (!table.latest_stream_label.empty())
-    object.Add("LatestStreamLabel", JsonText(table.latest_stream_label));
-  object.Add("ItemCount", JsonValue::Number(table.item_count))
-      .Add("TableSizeBytes", JsonValue::Number(table.table_size_bytes));
+  if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", table.latest_stream_label);
+  object.Add("ItemCount", table.item_count).Add("TableSizeBytes", table.table_size_bytes);
   return object;
 }
 

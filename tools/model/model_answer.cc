@@ -37,7 +37,7 @@ void AddChangedAttributes(const Item& expected, const Item& found, size_t number
     const Value* before = expected.find_or_null(name);
     const Value* after = found.find_or_null(name);
     if (before != nullptr && after != nullptr && *before == *after) return;
-    lines->push_back(absl::StrFormat("item %d: %s is %s, expected is %s", number, name, AnswerText(after),
+    lines->push_back(absl::StrFormat("item %d: %s is %s, expected %s", number, name, AnswerText(after),
                                      AnswerText(before)));
   };
   for (const Attribute& attribute : expected) add(attribute.name);
@@ -50,7 +50,7 @@ void Append(std::vector<std::string> lines, std::vector<std::string>* to) {
   if (lines.size() > kMostLines) {
     const size_t more = lines.size() - kMostLines;
     lines.resize(kMostLines);
-    lines.push_back(absl::StrFormat("and %d more like this", more));
+    lines.push_back(absl::StrFormat("and %d more differences", more));
   }
   to->insert(to->end(), lines.begin(), lines.end());
 }
@@ -59,7 +59,7 @@ std::vector<std::string> OrderDifference(const std::vector<Item>& expected, cons
   const size_t at = static_cast<size_t>(std::mismatch(expected.begin(), expected.end(), found.begin()).first -
                                         expected.begin());
   if (at == expected.size()) return {};
-  return {absl::StrFormat("the items are the expected ones in another order; item %d is %s, expected is %s",
+  return {absl::StrFormat("the items are the expected ones in another order; item %d is %s, expected %s",
                           at + 1, AnswerText(found[at]), AnswerText(expected[at]))};
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/model/read_advice.h"
 
 namespace itemdb::tools {
@@ -19,10 +20,9 @@ class Sender {
       : context_(context), client_(client), folder_(folder), most_items_(most_items), figures_(*figures) {}
 
   absl::Status operator()(const GetItemRequest& request) {
-    const absl::StatusOr<GetItemResult> result = client_.GetItem(request, context_.Call());
-    if (!result.ok()) return result.status();
+    ITEMDB_ASSIGN_OR_RETURN(const GetItemResult result, client_.GetItem(request, context_.Call()));
     ++figures_.calls;
-    Read(result->item);
+    Read(result.item);
     return absl::OkStatus();
   }
 
@@ -35,20 +35,19 @@ class Sender {
   }
 
   absl::Status operator()(const BatchGetItemRequest& request) {
-    const absl::StatusOr<BatchGetItemResult> result = client_.BatchGetItem(request, context_.Call());
-    if (!result.ok()) return result.status();
+    ITEMDB_ASSIGN_OR_RETURN(const BatchGetItemResult result, client_.BatchGetItem(request, context_.Call()));
     ++figures_.calls;
-    for (const BatchGetItemResult::Table& table : result->tables) {
+    for (const BatchGetItemResult::Table& table : result.tables) {
       for (const std::optional<Item>& item : table.items) Read(item);
     }
     return absl::OkStatus();
   }
 
   absl::Status operator()(const TransactGetItemsRequest& request) {
-    const absl::StatusOr<TransactGetItemsResult> result = client_.TransactGetItems(request, context_.Call());
-    if (!result.ok()) return result.status();
+    ITEMDB_ASSIGN_OR_RETURN(const TransactGetItemsResult result,
+                            client_.TransactGetItems(request, context_.Call()));
     ++figures_.calls;
-    for (const std::optional<Item>& item : result->items) Read(item);
+    for (const std::optional<Item>& item : result.items) Read(item);
     return absl::OkStatus();
   }
 
@@ -106,15 +105,14 @@ class Sender {
                       .expression_attribute_names = request.expression_attribute_names};
     request.explain = true;
     do {
-      absl::StatusOr<ItemPage> page = fetch(request);
-      if (!page.ok()) return page.status();
+      ITEMDB_ASSIGN_OR_RETURN(ItemPage page, fetch(request));
       ++figures_.calls;
-      read.scanned_count += page->scanned_count;
-      read.count += page->count;
-      if (page->plan.has_value()) read.base_items_read += page->plan->base_items_read;
-      for (const Item& item : page->items) Return(item);
+      read.scanned_count += page.scanned_count;
+      read.count += page.count;
+      if (page.plan.has_value()) read.base_items_read += page.plan->base_items_read;
+      for (const Item& item : page.items) Return(item);
       if (context_.session().interrupted()) return absl::CancelledError("interrupted");
-      request.exclusive_start_key = std::move(page->last_evaluated_key);
+      request.exclusive_start_key = std::move(page.last_evaluated_key);
     } while (request.exclusive_start_key.has_value() && !request.limit.has_value());
     figures_.scanned += read.scanned_count;
     figures_.returned += read.count;
@@ -124,7 +122,7 @@ class Sender {
 
   void Warn(const std::string& table_name, const ObservedRead& read) {
     if (!read.is_query) {
-      AddWarning(absl::StrFormat("it scans %s, %d items, and more as the table grows",
+      AddWarning(absl::StrFormat("a scan of %s read %d items, and reads more as the table grows",
                                  read.index_name.empty()
                                      ? "the table " + table_name
                                      : "the index " + read.index_name + " of " + table_name,

@@ -10,8 +10,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/nearest.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
-#include "tools/base/nearest.h"
 #include "tools/json/call_json.h"
 #include "tools/json/item_json.h"
 #include "tools/json/member_reader.h"
@@ -54,12 +55,11 @@ absl::StatusOr<std::vector<std::string>> FilesIn(const std::string& directory) {
 // ---- tables and items ----------------------------------------------------------------------------
 
 absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, const std::string& name) {
-  absl::StatusOr<std::string> text = context.ReadFile(path);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(*text);
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, context.ReadFile(path));
+  absl::StatusOr<TableDefinition> definition = ParseTableDefinition(text);
   if (!definition.ok()) return InFile(path, definition.status());
   if (definition->table_name != name) {
-    return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
+    return UsageError(absl::StrFormat("%s: TableName is %s, but by its file name it must be %s", path,
                                       JsonString(definition->table_name), JsonString(name)));
   }
   if (absl::Status keys = CheckKeysAreDefined(*definition); !keys.ok()) return InFile(path, keys);
@@ -69,9 +69,8 @@ absl::StatusOr<ModelTable> ReadTable(Context& context, const std::string& path, 
 // Returns the attribute; empty if the request turns the time to live off.
 absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& path,
                                            const std::string& table_name) {
-  absl::StatusOr<std::string> text = context.ReadFile(path);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<JsonValue> json = ParseJson(*text);
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, context.ReadFile(path));
+  absl::StatusOr<JsonValue> json = ParseJson(text);
   if (!json.ok()) return InFile(path, json.status());
   MemberReader reader(*json, path);
   reader.Allow({"TableName", "TimeToLiveSpecification"});
@@ -89,7 +88,7 @@ absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& 
   });
   if (!reader.status().ok()) return reader.status();
   if (name != table_name) {
-    return UsageError(absl::StrFormat("%s: TableName is %s; the file's name asks for %s", path,
+    return UsageError(absl::StrFormat("%s: TableName is %s, but by its file name it must be %s", path,
                                       JsonString(name), JsonString(table_name)));
   }
   return attribute;
@@ -97,18 +96,16 @@ absl::StatusOr<std::string> ReadTimeToLive(Context& context, const std::string& 
 
 absl::StatusOr<std::vector<ModelItem>> ReadItems(Context& context, const std::string& path,
                                                  const TableDefinition& table) {
-  absl::StatusOr<std::string> text = context.ReadFile(path);
-  if (!text.ok()) return text.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, context.ReadFile(path));
   std::vector<ModelItem> items;
-  std::istringstream lines(*std::move(text));
+  std::istringstream lines(std::move(text));
   std::string line;
   for (int64_t number = 1; std::getline(lines, line); ++number) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     const std::string place = absl::StrFormat("%s line %d", path, number);
-    absl::StatusOr<Item> item = ParseItem(line, ReadForm::kTyped, place);
-    if (!item.ok()) return item.status();
-    if (absl::Status key = CheckKeyOf(table, *item); !key.ok()) return InFile(place, key);
-    items.push_back({.item = *std::move(item), .line = number});
+    ITEMDB_ASSIGN_OR_RETURN(Item item, ParseItem(line, ReadForm::kTyped, place));
+    if (absl::Status key = CheckKeyOf(table, item); !key.ok()) return InFile(place, key);
+    items.push_back({.item = std::move(item), .line = number});
   }
   return items;
 }
@@ -145,7 +142,7 @@ class PatternReader {
       reader.Fail(reader.PathOf("AnyOrder") + " is allowed only with Items");
     }
     if (!reader.status().ok()) return reader.status();
-    if (absl::Status status = CheckRequests(pattern); !status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(CheckRequests(pattern));
     return pattern;
   }
 
@@ -155,7 +152,7 @@ class PatternReader {
     if (parameters == nullptr) return;
     for (const auto& [name, value] : parameters->members) {
       if (!name.starts_with(':') || name.size() == 1) {
-        reader.Fail(absl::StrFormat("%s: %s must begin with a colon, as placeholders do",
+        reader.Fail(absl::StrFormat("%s: the name %s must be a colon and at least one more character",
                                     reader.PathOf("Parameters"), JsonString(name)));
       }
       if (value.kind == Kind::kNull) {
@@ -164,7 +161,8 @@ class PatternReader {
       }
       absl::StatusOr<Item> item =
           ItemFromJson(JsonValue::Object().Add(name, value), ReadForm::kTyped, reader.PathOf("Parameters"));
-      if (!item.ok()) reader.Fail(std::string(item.status().message()) + ", or null without a value");
+      if (!item.ok())
+        reader.Fail(std::string(item.status().message()) + "; a parameter without a value is null");
       pattern->parameters.emplace(name, value);
     }
   }
@@ -185,28 +183,28 @@ class PatternReader {
     ParameterValues values;
     for (const auto& [name, value] : pattern.parameters) {
       // Any value is good enough to check the form of the request.
-      values.emplace(name, value.value_or(JsonValue::Object().Add("S", JsonValue::String("-"))));
+      values.emplace(name, value.value_or(JsonValue::Object().Add("S", "-")));
     }
     const std::string document = absl::StrFormat("%s: the pattern %s", path_, pattern.name);
     std::set<std::string> used;
     for (size_t i = 0; i < pattern.requests.size(); ++i) {
       const ModelRequest& request = pattern.requests[i];
-      absl::StatusOr<Call> call =
-          CallFromJson(request.operation, WithParameters(request.request, values, &used),
-                       absl::StrFormat("%s: Requests[%d]", document, i));
-      if (!call.ok()) return call.status();
-      if (pattern.items.has_value() && OnlyCounts(*call)) {
+      ITEMDB_ASSIGN_OR_RETURN(Call call,
+                              CallFromJson(request.operation, WithParameters(request.request, values, &used),
+                                           absl::StrFormat("%s: Requests[%d]", document, i)));
+      if (pattern.items.has_value() && OnlyCounts(call)) {
         return UsageError(absl::StrFormat(
-            "%s: Requests[%d] has the Select COUNT, which returns no items, so there is nothing to compare "
-            "with Items: leave out one of the two",
+            "%s: Requests[%d] has Select COUNT, which returns no items to compare with Items: remove one of "
+            "the two",
             document, i));
       }
-      for (const std::string& table : TablesOf(*call)) {
+      for (const std::string& table : TablesOf(call)) {
         if (folder_.FindTable(table) != nullptr) continue;
-        return UsageError(absl::StrFormat(
-            "%s reads or writes the table %s, which the folder does not have; "
-            "it has %s%s",
-            document, JsonString(table), absl::StrJoin(TableNames(), ", "), DidYouMean(table, TableNames())));
+        return UsageError(
+            absl::StrFormat("%s reads or writes the table %s, which the folder does not have; "
+                            "it has %s%s",
+                            document, JsonString(table), absl::StrJoin(TableNames(), ", "),
+                            common::DidYouMean(table, TableNames())));
       }
     }
     for (const auto& [name, value] : pattern.parameters) {
@@ -229,9 +227,8 @@ class PatternReader {
 
 absl::StatusOr<std::vector<ModelPattern>> ReadPatterns(Context& context, const ModelFolder& folder) {
   const std::string path = folder.PathOf(kPatternsFile);
-  absl::StatusOr<std::string> text = context.ReadFile(path);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<JsonValue> json = ParseJson(*text);
+  ITEMDB_ASSIGN_OR_RETURN(std::string text, context.ReadFile(path));
+  absl::StatusOr<JsonValue> json = ParseJson(text);
   if (!json.ok()) return InFile(path, json.status());
   if (json->kind != Kind::kArray) {
     return UsageError(
@@ -241,12 +238,11 @@ absl::StatusOr<std::vector<ModelPattern>> ReadPatterns(Context& context, const M
   std::set<std::string> names;
   PatternReader reader(folder, path);
   for (size_t i = 0; i < json->elements.size(); ++i) {
-    absl::StatusOr<ModelPattern> pattern = reader.Read(json->elements[i], i);
-    if (!pattern.ok()) return pattern.status();
-    if (!names.insert(pattern->name).second) {
-      return UsageError(absl::StrFormat("%s: two patterns are called %s", path, JsonString(pattern->name)));
+    ITEMDB_ASSIGN_OR_RETURN(ModelPattern pattern, reader.Read(json->elements[i], i));
+    if (!names.insert(pattern.name).second) {
+      return UsageError(absl::StrFormat("%s: two patterns have the name %s", path, JsonString(pattern.name)));
     }
-    patterns.push_back(*std::move(pattern));
+    patterns.push_back(std::move(pattern));
   }
   return patterns;
 }
@@ -263,24 +259,22 @@ const ModelTable* ModelFolder::FindTable(std::string_view table_name) const {
 }
 
 absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string& directory) {
-  absl::StatusOr<std::vector<std::string>> files = FilesIn(directory);
-  if (!files.ok()) return files.status();
+  ITEMDB_ASSIGN_OR_RETURN(std::vector<std::string> files, FilesIn(directory));
   ModelFolder folder{.directory = directory, .tables = {}, .patterns = {}};
   const auto name_of = [](const std::string& file, std::string_view ending) {
     return file.substr(0, file.size() - ending.size());
   };
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     if (!file.ends_with(kTableFileEnding)) continue;
-    absl::StatusOr<ModelTable> table =
-        ReadTable(context, folder.PathOf(file), name_of(file, kTableFileEnding));
-    if (!table.ok()) return table.status();
-    folder.tables.push_back(*std::move(table));
+    ITEMDB_ASSIGN_OR_RETURN(ModelTable table,
+                            ReadTable(context, folder.PathOf(file), name_of(file, kTableFileEnding)));
+    folder.tables.push_back(std::move(table));
   }
   if (folder.tables.empty()) {
     return UsageError(
-        absl::StrFormat("the folder %s has no NAME%s, so it is no model", directory, kTableFileEnding));
+        absl::StrFormat("the folder %s is not a model: it has no file NAME%s", directory, kTableFileEnding));
   }
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     const bool of_items = file.ends_with(kItemsFileEnding);
     if (!of_items && !file.ends_with(kTimeToLiveFileEnding)) continue;
     const std::string name = name_of(file, of_items ? kItemsFileEnding : kTimeToLiveFileEnding);
@@ -288,23 +282,21 @@ absl::StatusOr<ModelFolder> ReadModelFolder(Context& context, const std::string&
       return each.definition.table_name == name;
     });
     if (table == folder.tables.end()) {
-      return UsageError(absl::StrFormat("%s has %s of a table without a file %s%s", folder.PathOf(file),
-                                        of_items ? "items" : "the time to live", name, kTableFileEnding));
+      return UsageError(
+          absl::StrFormat("%s belongs to a table that the folder does not define: %s%s is missing",
+                          folder.PathOf(file), name, kTableFileEnding));
     }
     if (of_items) {
-      auto items = ReadItems(context, folder.PathOf(file), table->definition);
-      if (!items.ok()) return items.status();
-      table->items = *std::move(items);
+      ITEMDB_ASSIGN_OR_RETURN(auto items, ReadItems(context, folder.PathOf(file), table->definition));
+      table->items = std::move(items);
     } else {
-      auto attribute = ReadTimeToLive(context, folder.PathOf(file), name);
-      if (!attribute.ok()) return attribute.status();
-      table->time_to_live = *std::move(attribute);
+      ITEMDB_ASSIGN_OR_RETURN(auto attribute, ReadTimeToLive(context, folder.PathOf(file), name));
+      table->time_to_live = std::move(attribute);
     }
   }
-  if (std::find(files->begin(), files->end(), kPatternsFile) != files->end()) {
-    absl::StatusOr<std::vector<ModelPattern>> patterns = ReadPatterns(context, folder);
-    if (!patterns.ok()) return patterns.status();
-    folder.patterns = *std::move(patterns);
+  if (std::find(files.begin(), files.end(), kPatternsFile) != files.end()) {
+    ITEMDB_ASSIGN_OR_RETURN(std::vector<ModelPattern> patterns, ReadPatterns(context, folder));
+    folder.patterns = std::move(patterns);
   }
   return folder;
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/json/item_json.h"
 #include "tools/json/table_json.h"
@@ -41,7 +42,7 @@ JsonValue CreateTableDocument(const TableDefinition& table) {
   }
   const JsonValue described = TableToJson(description);
   JsonValue document = Only(described, {"TableName", "AttributeDefinitions", "KeySchema"});
-  document.Add("BillingMode", JsonValue::String(std::string(NameOf(table.billing_mode))));
+  document.Add("BillingMode", NameOf(table.billing_mode));
   JsonValue more = Only(described, {"ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput",
                                     "GlobalSecondaryIndexes", "LocalSecondaryIndexes", "Tags"});
   for (auto& [name, value] : more.members) {
@@ -54,15 +55,15 @@ JsonValue CreateTableDocument(const TableDefinition& table) {
     document.Add(name, std::move(value));
   }
   if (table.stream_enabled) document.Add("StreamSpecification", *described.FindOrNull("StreamSpecification"));
-  if (table.deletion_protection_enabled) document.Add("DeletionProtectionEnabled", JsonValue::Bool(true));
+  if (table.deletion_protection_enabled) document.Add("DeletionProtectionEnabled", true);
   if (table.table_class != TableClass::kStandard) {
-    document.Add("TableClass", JsonValue::String(std::string(NameOf(table.table_class))));
+    document.Add("TableClass", NameOf(table.table_class));
   }
   if (table.sse_specification.has_value()) {
-    JsonValue sse = JsonValue::Object().Add("Enabled", JsonValue::Bool(table.sse_specification->enabled));
+    JsonValue sse = JsonValue::Object().Add("Enabled", table.sse_specification->enabled);
     const auto& [enabled, type, key_id] = *table.sse_specification;
-    if (!type.empty()) sse.Add("SSEType", JsonValue::String(type));
-    if (!key_id.empty()) sse.Add("KMSMasterKeyId", JsonValue::String(key_id));
+    if (!type.empty()) sse.Add("SSEType", type);
+    if (!key_id.empty()) sse.Add("KMSMasterKeyId", key_id);
     document.Add("SSESpecification", std::move(sse));
   }
   return document;
@@ -88,9 +89,8 @@ std::string PatternText(const ModelPattern& pattern) {
   }
   std::vector<std::string> lines;
   for (const ModelRequest& request : pattern.requests) {
-    lines.push_back(OneLine(JsonValue::Object()
-                                .Add("Operation", JsonValue::String(request.operation))
-                                .Add("Request", request.request)));
+    lines.push_back(
+        OneLine(JsonValue::Object().Add("Operation", request.operation).Add("Request", request.request)));
   }
   absl::StrAppend(&text, ",\n   \"Requests\": ", ArrayOfLines(lines));
   if (pattern.any_order) absl::StrAppend(&text, ",\n   \"AnyOrder\": true");
@@ -117,8 +117,8 @@ absl::Status MakeEmptyDirectory(const std::string& directory) {
   const bool empty = !error && std::filesystem::is_empty(directory, error);
   if (error) return UsageError(absl::StrFormat("cannot make the folder %s: %s", directory, error.message()));
   if (empty) return absl::OkStatus();
-  return UsageError(
-      absl::StrFormat("the folder %s is not empty; a model is written into a new one", directory));
+  return UsageError(absl::StrFormat(
+      "the folder %s is not empty: a model is written into a new or empty folder", directory));
 }
 
 // The table's name becomes part of a file name. An invalid name, such as "../x", could lead out of the
@@ -128,17 +128,18 @@ absl::Status CheckName(const std::string& name) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
   };
   if (!name.empty() && std::all_of(name.begin(), name.end(), allowed)) return absl::OkStatus();
-  return UsageError(absl::StrFormat(
-      "a table is called %s; allowed are letters, digits, \"_\", \".\" and \"-\"", JsonString(name)));
+  return UsageError(
+      absl::StrFormat("the table name %s is not allowed; allowed are letters, digits, \"_\", \".\" and \"-\"",
+                      JsonString(name)));
 }
 
 }  // namespace
 
 absl::Status WriteModelFolder(const ModelFolder& folder) {
   for (const ModelTable& table : folder.tables) {
-    if (absl::Status status = CheckName(table.definition.table_name); !status.ok()) return status;
+    ITEMDB_RETURN_IF_ERROR(CheckName(table.definition.table_name));
   }
-  if (absl::Status status = MakeEmptyDirectory(folder.directory); !status.ok()) return status;
+  ITEMDB_RETURN_IF_ERROR(MakeEmptyDirectory(folder.directory));
   for (const ModelTable& table : folder.tables) {
     const std::string& name = table.definition.table_name;
     absl::Status status = WriteFile(folder.PathOf(absl::StrCat(name, kTableFileEnding)),
@@ -147,10 +148,9 @@ absl::Status WriteModelFolder(const ModelFolder& folder) {
     if (!table.time_to_live.empty()) {
       const JsonValue request =
           JsonValue::Object()
-              .Add("TableName", JsonValue::String(name))
-              .Add("TimeToLiveSpecification", JsonValue::Object()
-                                                  .Add("AttributeName", JsonValue::String(table.time_to_live))
-                                                  .Add("Enabled", JsonValue::Bool(true)));
+              .Add("TableName", name)
+              .Add("TimeToLiveSpecification",
+                   JsonValue::Object().Add("AttributeName", table.time_to_live).Add("Enabled", true));
       status = WriteFile(folder.PathOf(absl::StrCat(name, kTimeToLiveFileEnding)), Indented(request) + "\n");
       if (!status.ok()) return status;
     }

@@ -25,8 +25,9 @@ absl::Status CheckDefined(const TableDefinition& table, const std::vector<KeySch
                           const std::string& owner) {
   for (const KeySchemaElement& element : key_schema) {
     if (FindDefinition(table, element.attribute_name) != nullptr) continue;
-    return UsageError(absl::StrFormat("KeySchema%s has the attribute %s, which AttributeDefinitions lack",
-                                      owner, JsonString(element.attribute_name)));
+    return UsageError(
+        absl::StrFormat("KeySchema%s names the attribute %s, which AttributeDefinitions does not define",
+                        owner, JsonString(element.attribute_name)));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "common/status_macros.h"
 #include "tools/base/exit_codes.h"
 #include "tools/json/item_json.h"
 
@@ -143,9 +144,9 @@ absl::StatusOr<std::pair<std::string, JsonValue>> ParseSetting(const std::string
   std::string name = text.substr(0, equals);
   absl::StatusOr<JsonValue> json = ParseJson(text.substr(equals + 1));
   const JsonValue value = json.ok() ? *std::move(json) : JsonValue::String(text.substr(equals + 1));
-  absl::StatusOr<Item> item = ItemFromJson(JsonValue::Object().Add(name, value), ReadForm::kDetect, "--set");
-  if (!item.ok()) return item.status();
-  return std::pair(name, ValueToJson(*item->find_or_null(name), ItemForm::kTyped));
+  ITEMDB_ASSIGN_OR_RETURN(Item item,
+                          ItemFromJson(JsonValue::Object().Add(name, value), ReadForm::kDetect, "--set"));
+  return std::pair(name, ValueToJson(*item.find_or_null(name), ItemForm::kTyped));
 }
 
 }  // namespace itemdb::tools

@@ -22,7 +22,7 @@ struct ResultWords {
 };
 constexpr ResultWords kResults[] = {{Result::kOk, "ok", "OK"},
                                     {Result::kDiffers, "DIFFERS", "DIFFERS"},
-                                    {Result::kNoAnswer, "no answer given", "NO_ANSWER"},
+                                    {Result::kNoAnswer, "not compared", "NO_ANSWER"},
                                     {Result::kNotRun, "not run", "NOT_RUN"},
                                     {Result::kFailed, "FAILED", "FAILED"}};
 
@@ -60,12 +60,6 @@ std::string RequestsText(const ModelPattern& pattern) {
   return absl::StrJoin(texts, ", ");
 }
 
-JsonValue Strings(const std::vector<std::string>& texts) {
-  JsonValue array = JsonValue::Array();
-  for (const std::string& text : texts) array.elements.push_back(JsonValue::String(text));
-  return array;
-}
-
 JsonValue ItemsToJson(const std::vector<Item>& items) {
   JsonValue array = JsonValue::Array();
   for (const Item& item : items) array.elements.push_back(ItemToJson(item, ItemForm::kTyped));
@@ -73,19 +67,18 @@ JsonValue ItemsToJson(const std::vector<Item>& items) {
 }
 
 JsonValue ToJson(const PatternRun& run, bool show_items) {
-  JsonValue object = JsonValue::Object().Add("Name", JsonValue::String(run.pattern->name));
-  if (run.pattern->number.has_value()) object.Add("Pattern", JsonValue::Number(*run.pattern->number));
-  object.Add("Requests", JsonValue::String(RequestsText(*run.pattern)))
-      .Add("Calls", JsonValue::Number(run.figures.calls))
-      .Add("ScannedCount", JsonValue::Number(run.figures.scanned))
-      .Add("Count", JsonValue::Number(run.figures.returned))
-      .Add("Result", JsonValue::String(WordsOf(run.result).in_json));
-  if (!run.why.empty()) object.Add("Why", JsonValue::String(run.why));
-  if (!run.differences.empty()) object.Add("Differences", Strings(run.differences));
-  object.Add("Warnings", Strings(run.figures.warnings));
+  JsonValue object = JsonValue::Object().Add("Name", run.pattern->name);
+  if (run.pattern->number.has_value()) object.Add("Pattern", *run.pattern->number);
+  object.Add("Requests", RequestsText(*run.pattern))
+      .Add("Calls", run.figures.calls)
+      .Add("ScannedCount", run.figures.scanned)
+      .Add("Count", run.figures.returned)
+      .Add("Result", WordsOf(run.result).in_json);
+  if (!run.why.empty()) object.Add("Why", run.why);
+  if (!run.differences.empty()) object.Add("Differences", run.differences);
+  object.Add("Warnings", run.figures.warnings);
   if (show_items) object.Add("Items", ItemsToJson(run.figures.items));
-  if (show_items && run.figures.items_left_out > 0)
-    object.Add("ItemsNotShown", JsonValue::Number(run.figures.items_left_out));
+  if (show_items && run.figures.items_left_out > 0) object.Add("ItemsNotShown", run.figures.items_left_out);
   return object;
 }
 
@@ -117,11 +110,7 @@ void PrintRows(Context& context, const std::vector<PatternRun>& runs, bool show_
 void PrintJson(Context& context, const std::vector<PatternRun>& runs, bool show_items) {
   JsonValue all = JsonValue::Array();
   for (const PatternRun& run : runs) all.elements.push_back(ToJson(run, show_items));
-  if (context.format() == OutputFormat::kJson) {
-    return PrintDocument(JsonValue::Object().Add("Patterns", std::move(all)), context.format(),
-                         context.out());
-  }
-  for (const JsonValue& run : all.elements) PrintDocument(run, context.format(), context.out());
+  context.PrintList("Patterns", std::move(all));
 }
 
 }  // namespace

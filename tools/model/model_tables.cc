@@ -1,4 +1,5 @@
 #include "tools/model/model_tables.h"
+#include "common/status_macros.h"
 
 #include <utility>
 
@@ -13,16 +14,15 @@ absl::StatusOr<std::vector<LiveTable>> LiveTablesOf(Context& context, const Clie
     if (described.ok()) {
       table.differences = DifferencesOf(model.definition, described->table);
       table.live = std::move(described->table);
-      absl::StatusOr<TimeToLiveResult> time_to_live =
-          client.DescribeTimeToLive(model.definition.table_name, context.Call());
-      if (!time_to_live.ok()) return time_to_live.status();
+      ITEMDB_ASSIGN_OR_RETURN(TimeToLiveResult time_to_live,
+                              client.DescribeTimeToLive(model.definition.table_name, context.Call()));
       const auto shown = [](const std::string& attribute) {
         return attribute.empty() ? "none" : "attribute " + attribute;
       };
-      if (model.time_to_live != time_to_live->attribute_name) {
+      if (model.time_to_live != time_to_live.attribute_name) {
         table.differences.push_back({.what = "time to live",
                                      .model = shown(model.time_to_live),
-                                     .live = shown(time_to_live->attribute_name)});
+                                     .live = shown(time_to_live.attribute_name)});
       }
     } else if (described.status().code() == absl::StatusCode::kNotFound) {
       table.differences.push_back({.what = "table", .model = "defined", .live = "none"});

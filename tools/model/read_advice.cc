@@ -108,24 +108,24 @@ std::vector<std::string> AdviceFor(const ObservedRead& read, const TableDefiniti
     const std::vector<std::string> sort = AttributesOf(index.key_schema, KeyType::kRange);
     if (!read.is_query || !read.index_name.empty() || !Contains(fixed, sort)) continue;
     advice.push_back(absl::StrFormat(
-        "the filter fixes %s, the sort key of the local index %s: with --index %s it belongs into the key "
-        "condition",
+        "the filter fixes %s, the sort key of the local index %s: with --index %s it can be part of the "
+        "key condition",
         absl::StrJoin(sort, ", "), index.index_name, index.index_name));
   }
   if (!read.filter_expression.empty() && read.count * kWorthAnIndex < read.scanned_count) {
-    std::string sentence =
-        absl::StrFormat("the filter threw away %d of %d items, which were read all the same",
-                        read.scanned_count - read.count, read.scanned_count);
+    std::string sentence = absl::StrFormat("the filter discarded %d of %d items read",
+                                           read.scanned_count - read.count, read.scanned_count);
     if (advice.empty() && !fixed.empty()) {
-      sentence += absl::StrFormat("; an index with the partition key %s would hold the others only",
-                                  absl::StrJoin(fixed, ", "));
+      sentence +=
+          absl::StrFormat("; a query of an index with the partition key %s would read only the others",
+                          absl::StrJoin(fixed, ", "));
     }
     advice.push_back(std::move(sentence));
   }
   if (read.base_items_read > 0) {
     advice.push_back(absl::StrFormat(
-        "%d items were fetched from the table because the local index does not hold all that is asked for: "
-        "ask for less with --projection",
+        "%d items were read from the table, because the local index does not project all attributes that are "
+        "returned: name fewer with --projection",
         read.base_items_read));
   }
   return advice;

@@ -16,8 +16,6 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-JsonValue WorkbenchText(const std::string& text) { return JsonValue::String(text); }
-
 // ---- keys and tables -----------------------------------------------------------------------------
 
 struct KeyAttribute {
@@ -46,9 +44,7 @@ KeyAttributes ReadKeyAttributes(MemberReader& reader) {
 JsonValue KeySchemaOf(const KeyAttributes& key) {
   JsonValue schema = JsonValue::Array();
   const auto add = [&schema](const KeyAttribute& attribute, const char* type) {
-    schema.elements.push_back(JsonValue::Object()
-                                  .Add("AttributeName", WorkbenchText(attribute.name))
-                                  .Add("KeyType", WorkbenchText(type)));
+    schema.elements.push_back(JsonValue::Object().Add("AttributeName", attribute.name).Add("KeyType", type));
   };
   add(key.partition, "HASH");
   if (key.sort.has_value()) add(*key.sort, "RANGE");
@@ -216,9 +212,8 @@ absl::StatusOr<TableDefinition> DefinitionOf(const WorkbenchTable& table, Member
   const auto define = [&](const KeyAttribute& attribute) {
     const auto [it, is_new] = types.emplace(attribute.name, attribute.type);
     if (is_new) {
-      attributes.elements.push_back(JsonValue::Object()
-                                        .Add("AttributeName", WorkbenchText(attribute.name))
-                                        .Add("AttributeType", WorkbenchText(attribute.type)));
+      attributes.elements.push_back(
+          JsonValue::Object().Add("AttributeName", attribute.name).Add("AttributeType", attribute.type));
     } else if (it->second != attribute.type) {
       reader.Fail(absl::StrFormat("the table %s: the key attribute %s has the types %s and %s", table.name,
                                   attribute.name, it->second, attribute.type));
@@ -233,18 +228,18 @@ absl::StatusOr<TableDefinition> DefinitionOf(const WorkbenchTable& table, Member
   for (const WorkbenchIndex& index : table.indexes) {
     define_key(index.key);
     JsonValue object = JsonValue::Object()
-                           .Add("IndexName", WorkbenchText(index.name))
+                           .Add("IndexName", index.name)
                            .Add("KeySchema", KeySchemaOf(index.key))
                            .Add("Projection", index.projection);
     if (table.throughput.kind == Kind::kObject) object.Add("ProvisionedThroughput", table.throughput);
     indexes.elements.push_back(std::move(object));
   }
   JsonValue document = JsonValue::Object()
-                           .Add("TableName", WorkbenchText(table.name))
+                           .Add("TableName", table.name)
                            .Add("AttributeDefinitions", std::move(attributes))
                            .Add("KeySchema", KeySchemaOf(table.key))
                            .Add("GlobalSecondaryIndexes", std::move(indexes))
-                           .Add("BillingMode", WorkbenchText(table.billing_mode));
+                           .Add("BillingMode", table.billing_mode);
   if (table.throughput.kind == Kind::kObject) document.Add("ProvisionedThroughput", table.throughput);
   if (!reader.status().ok()) return reader.status();
   return TableDefinitionFromJson(document);
@@ -276,10 +271,10 @@ std::optional<JsonValue> SampleOf(const std::string& attribute, const std::vecto
 // A pattern that queries one partition key of the table, or of an index if `index_name` is not empty.
 ModelPattern QueryOf(const WorkbenchTable& table, const std::string& name, const std::string& index_name,
                      const KeyAttributes& key, std::optional<JsonValue> sample) {
-  JsonValue query = JsonValue::Object().Add("TableName", WorkbenchText(table.name));
-  if (!index_name.empty()) query.Add("IndexName", WorkbenchText(index_name));
-  query.Add("KeyConditionExpression", WorkbenchText("#pk = :pk"))
-      .Add("ExpressionAttributeNames", JsonValue::Object().Add("#pk", WorkbenchText(key.partition.name)));
+  JsonValue query = JsonValue::Object().Add("TableName", table.name);
+  if (!index_name.empty()) query.Add("IndexName", index_name);
+  query.Add("KeyConditionExpression", "#pk = :pk")
+      .Add("ExpressionAttributeNames", JsonValue::Object().Add("#pk", key.partition.name));
   return {.name = name,
           .parameters = {{":pk", std::move(sample)}},
           .requests = {{.operation = "Query", .request = std::move(query)}}};
@@ -317,7 +312,7 @@ absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std:
   std::set<std::string> names;
   for (const WorkbenchTable& table : tables) {
     if (!names.insert(table.name).second) {
-      reader.Fail(absl::StrFormat("two tables are called %s", JsonString(table.name)));
+      reader.Fail(absl::StrFormat("two tables have the name %s", JsonString(table.name)));
     }
     absl::StatusOr<TableDefinition> definition = DefinitionOf(table, reader);
     if (!definition.ok()) {
@@ -331,7 +326,7 @@ absl::StatusOr<ModelFolder> ModelFromWorkbench(const JsonValue& json, const std:
   names.clear();
   for (const ModelPattern& pattern : folder.patterns) {
     if (!names.insert(pattern.name).second) {
-      reader.Fail(absl::StrFormat("two facets or indexes are called %s", JsonString(pattern.name)));
+      reader.Fail(absl::StrFormat("two facets or indexes have the name %s", JsonString(pattern.name)));
     }
   }
   if (!reader.status().ok()) return reader.status();

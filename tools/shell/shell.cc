@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "common/nearest.h"
 #include "tools/base/interrupt.h"
-#include "tools/base/nearest.h"
 #include "tools/base/tokenizer.h"
 #include "tools/cli/error_report.h"
 #include "tools/cli/help.h"
@@ -83,7 +83,7 @@ bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
   } else if (command == "\\d") {
     Fail("\\d takes the name of one table");
   } else {
-    Fail("unknown command " + command + "; \\? lists them" + DidYouMean(command, ShellCommands()));
+    Fail("unknown command " + command + "; \\? lists them" + common::DidYouMean(command, ShellCommands()));
   }
   return true;
 }
@@ -91,7 +91,7 @@ bool Shell::RunOwnCommand(const std::vector<std::string>& words) {
 void Shell::SetOutput(const std::vector<std::string>& words) {
   if (words.size() != 2 || !OutputFormatFromName(words[1]).has_value()) {
     return Fail("\\o takes one of table, json, jsonl" +
-                (words.size() == 2 ? DidYouMean(words[1], {"table", "json", "jsonl"}) : ""));
+                (words.size() == 2 ? common::DidYouMean(words[1], {"table", "json", "jsonl"}) : ""));
   }
   session_.defaults.output = words[1];
 }

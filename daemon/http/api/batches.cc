@@ -61,28 +61,19 @@ void WriteUnprocessedKeys(const wire::BatchGetItemReply& reply, JsonWriter* writ
   writer->EndObject();
 }
 
-void AnswerBatchGet(JsonAnswer answer, absl::StatusOr<wire::BatchGetItemReply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
-  std::string body;
+int64_t WriteBatchGet(const wire::BatchGetItemReply& reply, JsonWriter* writer) {
   int64_t items = 0;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("Responses").BeginObject();
-  for (const auto& table : reply->responses()) {
+  writer->Name("Responses").BeginObject();
+  for (const auto& table : reply.responses()) {
     items += table.items_size();
-    writer.Name(table.table_name()).BeginArray();
-    for (const std::string& item : table.items()) writer.Item(item);
-    writer.EndArray();
+    writer->Name(table.table_name()).BeginArray();
+    for (const std::string& item : table.items()) writer->Item(item);
+    writer->EndArray();
   }
-  writer.EndObject();
-  WriteUnprocessedKeys(*reply, &writer);
-  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body), items);
-}
-
-void ExecuteBatchGet(JsonCall call, wire::BatchGetItemRequest request) {
-  call.database.BatchGetItem(std::move(request), ReplyTo<AnswerBatchGet>(std::move(call.answer)),
-                             std::move(call.cancellation));
+  writer->EndObject();
+  WriteUnprocessedKeys(reply, writer);
+  WriteConsumedCapacities(reply.consumed_capacity(), writer);
+  return items;
 }
 
 // ---- BatchWriteItem
@@ -122,27 +113,20 @@ absl::StatusOr<wire::BatchWriteItemRequest> ReadBatchWrite(const JsonObject& obj
   return request;
 }
 
-void AnswerBatchWrite(JsonAnswer answer, absl::StatusOr<wire::BatchWriteItemReply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject();
+void WriteBatchWrite(const wire::BatchWriteItemReply& reply, JsonWriter* writer) {
   // Always empty: storage accepts a batch as a whole or refuses it (SEM-046).
-  writer.Name("UnprocessedItems").BeginObject().EndObject();
-  WriteItemCollectionMetrics(reply->item_collection_metrics(), &writer);
-  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body));
-}
-
-void ExecuteBatchWrite(JsonCall call, wire::BatchWriteItemRequest request) {
-  call.database.BatchWriteItem(request, ReplyTo<AnswerBatchWrite>(std::move(call.answer)),
-                               std::move(call.cancellation));
+  writer->Name("UnprocessedItems").BeginObject().EndObject();
+  WriteItemCollectionMetrics(reply.item_collection_metrics(), writer);
+  WriteConsumedCapacities(reply.consumed_capacity(), writer);
 }
 
 }  // namespace
 
-void BatchGetItem(JsonCall call) { HandleOperation<ReadBatchGet, ExecuteBatchGet>(std::move(call)); }
-void BatchWriteItem(JsonCall call) { HandleOperation<ReadBatchWrite, ExecuteBatchWrite>(std::move(call)); }
+void BatchGetItem(JsonCall call) {
+  HandleOperation<ReadBatchGet, &storage::Database::BatchGetItem, WriteBatchGet>(std::move(call));
+}
+void BatchWriteItem(JsonCall call) {
+  HandleOperation<ReadBatchWrite, &storage::Database::BatchWriteItem, WriteBatchWrite>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

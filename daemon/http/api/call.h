@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "daemon/access/statement_roles.h"
 #include "daemon/http/api/errors.h"
 #include "daemon/http/api/json_api.h"
 #include "daemon/http/api/json_document.h"
@@ -69,11 +71,59 @@ void HandleOperation(JsonCall call) {
   kExecute(std::move(call), *std::move(request));
 }
 
-// A callback for the database that passes the reply on: kAnswer(answer, reply), where the reply is a
-// StatusOr.
-template <auto kAnswer>
-auto ReplyTo(JsonAnswer answer) {
-  return [answer = std::move(answer)](auto reply) mutable { kAnswer(std::move(answer), std::move(reply)); };
+// A kExecute that is one call of the database, `kOperation`. kAnswer(JsonAnswer, StatusOr<Reply>) answers.
+// Statements that the caller's role does not allow are refused before.
+template <auto kOperation, auto kAnswer>
+struct DatabaseCall {
+  void operator()(JsonCall call, auto request) const {
+    storage::Database& database = call.database;
+    if constexpr (requires { daemon::RefusedStatements(request, call.caller); }) {
+      if (auto refused = daemon::RefusedStatements(request, call.caller))
+        return kAnswer(std::move(call.answer), *std::move(refused));
+    }
+    if constexpr (requires { kAnswer(std::move(call.answer), (database.*kOperation)(request)); }) {
+      kAnswer(std::move(call.answer), (database.*kOperation)(request));
+    } else {
+      auto done = [answer = std::move(call.answer)](auto reply) mutable {
+        kAnswer(std::move(answer), std::move(reply));
+      };
+      if constexpr (requires { (database.*kOperation)(std::move(request), std::move(done), nullptr); }) {
+        (database.*kOperation)(std::move(request), std::move(done), std::move(call.cancellation));
+      } else {
+        (database.*kOperation)(std::move(request), std::move(done));
+      }
+    }
+  }
+};
+template <auto kOperation, auto kAnswer>
+inline constexpr DatabaseCall<kOperation, kAnswer> CallDatabase{};
+
+// A kAnswer: an error, or a JSON object with the members that kWrite(const Reply&, JsonWriter*) writes.
+// kWrite may return the number of items in the reply, for the log of slow calls.
+template <auto kWrite>
+struct ObjectAnswer {
+  void operator()(JsonAnswer answer, const auto& reply) const {
+    if (!reply.ok()) return std::move(answer).Fail(reply.status());
+    std::string body;
+    JsonWriter writer(&body);
+    writer.BeginObject();
+    int64_t items = -1;
+    if constexpr (std::is_void_v<decltype(kWrite(*reply, &writer))>) {
+      kWrite(*reply, &writer);
+    } else {
+      items = kWrite(*reply, &writer);
+    }
+    writer.EndObject();
+    std::move(answer).Succeed(std::move(body), items);
+  }
+};
+template <auto kWrite>
+inline constexpr ObjectAnswer<kWrite> AnswerObject{};
+
+// Runs an operation that is one call of the database and whose reply is one JSON object.
+template <auto kRead, auto kOperation, auto kWrite>
+void HandleOperation(JsonCall call) {
+  HandleOperation<kRead, CallDatabase<kOperation, AnswerObject<kWrite>>>(std::move(call));
 }
 
 }  // namespace itemdb::http

@@ -70,22 +70,12 @@ void AnswerWrite(JsonAnswer answer, absl::StatusOr<wire::WriteItemReply> reply) 
   std::move(answer).Succeed(std::move(body));
 }
 
-using WriteOperation = void (storage::Database::*)(const wire::WriteItemRequest&,
-                                                   storage::Done<wire::WriteItemReply>,
-                                                   storage::CancellationPtr);
-
 // As `kRead`, with the error texts of these operations (WithViolationCount).
 template <auto kRead>
 absl::StatusOr<wire::WriteItemRequest> Counted(const JsonObject& object) {
   absl::StatusOr<wire::WriteItemRequest> request = kRead(object);
   if (!request.ok()) return WithViolationCount(request.status());
   return request;
-}
-
-template <WriteOperation kWrite>
-void ExecuteWrite(JsonCall call, wire::WriteItemRequest request) {
-  (call.database.*kWrite)(request, ReplyTo<AnswerWrite>(std::move(call.answer)),
-                          std::move(call.cancellation));
 }
 
 void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
@@ -104,21 +94,21 @@ void AnswerGet(JsonAnswer answer, absl::StatusOr<wire::GetItemReply> reply) {
   std::move(answer).Succeed(std::move(body), reply->has_item() ? 1 : 0);
 }
 
-void ExecuteGet(JsonCall call, wire::GetItemRequest request) {
-  call.database.GetItem(request, ReplyTo<AnswerGet>(std::move(call.answer)), std::move(call.cancellation));
-}
-
 }  // namespace
 
 void PutItem(JsonCall call) {
-  HandleOperation<Counted<ReadPut>, ExecuteWrite<&storage::Database::PutItem>>(std::move(call));
+  HandleOperation<Counted<ReadPut>, CallDatabase<&storage::Database::PutItem, AnswerWrite>>(std::move(call));
 }
 void UpdateItem(JsonCall call) {
-  HandleOperation<Counted<ReadUpdate>, ExecuteWrite<&storage::Database::UpdateItem>>(std::move(call));
+  HandleOperation<Counted<ReadUpdate>, CallDatabase<&storage::Database::UpdateItem, AnswerWrite>>(
+      std::move(call));
 }
 void DeleteItem(JsonCall call) {
-  HandleOperation<Counted<ReadDelete>, ExecuteWrite<&storage::Database::DeleteItem>>(std::move(call));
+  HandleOperation<Counted<ReadDelete>, CallDatabase<&storage::Database::DeleteItem, AnswerWrite>>(
+      std::move(call));
 }
-void GetItem(JsonCall call) { HandleOperation<ReadGet, ExecuteGet>(std::move(call)); }
+void GetItem(JsonCall call) {
+  HandleOperation<ReadGet, CallDatabase<&storage::Database::GetItem, AnswerGet>>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

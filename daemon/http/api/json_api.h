@@ -35,8 +35,8 @@ daemon::Role RoleOf(const JsonOperation& operation);
 struct JsonReply {
   unsigned http_status = 200;
   std::string body = {};
-  // For the log: the name of the status code, the table and items of the request, the items in the reply
-  // (negative: the reply does not count items).
+  // For the log of slow calls: the name of the status code, the table and items of the request, the items in
+  // the reply (negative: the reply does not count items).
   std::string code = "OK";
   daemon::CallLogFields log_fields = {};
   int64_t items = -1;

@@ -20,7 +20,7 @@ namespace {
 void NotOffered(JsonCall call) {
   std::move(call.answer)
       .Fail(storage::ValidationError(
-          absl::StrCat(std::string(call.operation.name), " is not offered by this version of itemdb")));
+          absl::StrCat(std::string(call.operation.name), " is not supported by this version of itemdb")));
 }
 constexpr Shape kAnything{.kind = ShapeKind::kStructure};
 

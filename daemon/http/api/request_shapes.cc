@@ -15,80 +15,87 @@ constexpr int64_t kMaxDefinitions = 1'000;
 // expressions, and a placeholder with its separator takes at least three bytes.
 constexpr int64_t kMaxPlaceholders = 3 * storage::kMaxExpressionBytes / 3;
 
-constexpr Shape kKeySchemaAttributeName{.kind = ShapeKind::kString, .min = 1, .max = 255};
+constexpr Shape Structure(std::span<const ShapeMember> members) {
+  return {.kind = ShapeKind::kStructure, .members = members};
+}
+constexpr Shape OneOf(std::span<const std::string_view> values) {
+  return {.kind = ShapeKind::kString, .values = values};
+}
+constexpr Shape ListOf(const Shape* element, int64_t min, int64_t max) {
+  return {.kind = ShapeKind::kList, .min = min, .max = max, .element = element};
+}
+constexpr Shape Text(int64_t min, int64_t max) {
+  return {.kind = ShapeKind::kString, .min = min, .max = max};
+}
+
+constexpr Shape kKeySchemaAttributeName = Text(1, 255);
 constexpr std::string_view kScalarAttributeTypeValues[] = {"S", "N", "B"};
-constexpr Shape kScalarAttributeType{.kind = ShapeKind::kString, .values = kScalarAttributeTypeValues};
+constexpr Shape kScalarAttributeType = OneOf(kScalarAttributeTypeValues);
 constexpr ShapeMember kAttributeDefinitionMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                        {"AttributeType", &kScalarAttributeType, true}};
-constexpr Shape kAttributeDefinition{.kind = ShapeKind::kStructure, .members = kAttributeDefinitionMembers};
-constexpr Shape kAttributeDefinitions{
-    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kAttributeDefinition};
+constexpr Shape kAttributeDefinition = Structure(kAttributeDefinitionMembers);
+constexpr Shape kAttributeDefinitions = ListOf(&kAttributeDefinition, 0, kMaxDefinitions);
 constexpr std::string_view kBillingModeValues[] = {"PROVISIONED", "PAY_PER_REQUEST"};
-constexpr Shape kBillingMode{.kind = ShapeKind::kString, .values = kBillingModeValues};
+constexpr Shape kBillingMode = OneOf(kBillingModeValues);
 constexpr Shape kAnyBoolean{.kind = ShapeKind::kBoolean};
 constexpr Shape kIndexName{.kind = ShapeKind::kString, .min = 3, .max = 255, .pattern = "[a-zA-Z0-9_.-]+"};
 constexpr std::string_view kKeyTypeValues[] = {"HASH", "RANGE"};
-constexpr Shape kKeyType{.kind = ShapeKind::kString, .values = kKeyTypeValues};
+constexpr Shape kKeyType = OneOf(kKeyTypeValues);
 constexpr ShapeMember kKeySchemaElementMembers[] = {{"AttributeName", &kKeySchemaAttributeName, true},
                                                     {"KeyType", &kKeyType, true}};
-constexpr Shape kKeySchemaElement{.kind = ShapeKind::kStructure, .members = kKeySchemaElementMembers};
-constexpr Shape kKeySchema{
-    .kind = ShapeKind::kList, .min = 1, .max = kMaxDefinitions, .element = &kKeySchemaElement};
+constexpr Shape kKeySchemaElement = Structure(kKeySchemaElementMembers);
+constexpr Shape kKeySchema = ListOf(&kKeySchemaElement, 1, kMaxDefinitions);
 constexpr Shape kAnyLong{.kind = ShapeKind::kLong};
 constexpr ShapeMember kOnDemandThroughputMembers[] = {{"MaxReadRequestUnits", &kAnyLong},
                                                       {"MaxWriteRequestUnits", &kAnyLong}};
-constexpr Shape kOnDemandThroughput{.kind = ShapeKind::kStructure, .members = kOnDemandThroughputMembers};
-constexpr Shape kNonKeyAttributeName{.kind = ShapeKind::kString, .min = 1, .max = 255};
-constexpr Shape kNonKeyAttributeNameList{
-    .kind = ShapeKind::kList, .min = 1, .max = 20, .element = &kNonKeyAttributeName};
+constexpr Shape kOnDemandThroughput = Structure(kOnDemandThroughputMembers);
+constexpr Shape kNonKeyAttributeName = Text(1, 255);
+constexpr Shape kNonKeyAttributeNameList = ListOf(&kNonKeyAttributeName, 1, 20);
 constexpr std::string_view kProjectionTypeValues[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
-constexpr Shape kProjectionType{.kind = ShapeKind::kString, .values = kProjectionTypeValues};
+constexpr Shape kProjectionType = OneOf(kProjectionTypeValues);
 constexpr ShapeMember kProjectionMembers[] = {{"NonKeyAttributes", &kNonKeyAttributeNameList},
                                               {"ProjectionType", &kProjectionType}};
-constexpr Shape kProjection{.kind = ShapeKind::kStructure, .members = kProjectionMembers};
+constexpr Shape kProjection = Structure(kProjectionMembers);
 constexpr Shape kPositiveLongObject{.kind = ShapeKind::kLong, .min = 1};
 constexpr ShapeMember kProvisionedThroughputMembers[] = {{"ReadCapacityUnits", &kPositiveLongObject, true},
                                                          {"WriteCapacityUnits", &kPositiveLongObject, true}};
-constexpr Shape kProvisionedThroughput{.kind = ShapeKind::kStructure,
-                                       .members = kProvisionedThroughputMembers};
+constexpr Shape kProvisionedThroughput = Structure(kProvisionedThroughputMembers);
 constexpr ShapeMember kWarmThroughputMembers[] = {{"ReadUnitsPerSecond", &kAnyLong},
                                                   {"WriteUnitsPerSecond", &kAnyLong}};
-constexpr Shape kWarmThroughput{.kind = ShapeKind::kStructure, .members = kWarmThroughputMembers};
+constexpr Shape kWarmThroughput = Structure(kWarmThroughputMembers);
 constexpr ShapeMember kGlobalSecondaryIndexMembers[] = {{"IndexName", &kIndexName, true},
                                                         {"KeySchema", &kKeySchema, true},
                                                         {"OnDemandThroughput", &kOnDemandThroughput},
                                                         {"Projection", &kProjection, true},
                                                         {"ProvisionedThroughput", &kProvisionedThroughput},
                                                         {"WarmThroughput", &kWarmThroughput}};
-constexpr Shape kGlobalSecondaryIndex{.kind = ShapeKind::kStructure, .members = kGlobalSecondaryIndexMembers};
-constexpr Shape kGlobalSecondaryIndexList{
-    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kGlobalSecondaryIndex};
+constexpr Shape kGlobalSecondaryIndex = Structure(kGlobalSecondaryIndexMembers);
+constexpr Shape kGlobalSecondaryIndexList = ListOf(&kGlobalSecondaryIndex, 0, kMaxDefinitions);
 constexpr Shape kUnsupported{.kind = ShapeKind::kUnsupported};
 constexpr ShapeMember kLocalSecondaryIndexMembers[] = {
     {"IndexName", &kIndexName, true}, {"KeySchema", &kKeySchema, true}, {"Projection", &kProjection, true}};
-constexpr Shape kLocalSecondaryIndex{.kind = ShapeKind::kStructure, .members = kLocalSecondaryIndexMembers};
-constexpr Shape kLocalSecondaryIndexList{
-    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kLocalSecondaryIndex};
+constexpr Shape kLocalSecondaryIndex = Structure(kLocalSecondaryIndexMembers);
+constexpr Shape kLocalSecondaryIndexList = ListOf(&kLocalSecondaryIndex, 0, kMaxDefinitions);
 constexpr Shape kAnyString{.kind = ShapeKind::kString};
 constexpr std::string_view kSSETypeValues[] = {"AES256", "KMS"};
-constexpr Shape kSSEType{.kind = ShapeKind::kString, .values = kSSETypeValues};
+constexpr Shape kSSEType = OneOf(kSSETypeValues);
 constexpr ShapeMember kSSESpecificationMembers[] = {
     {"Enabled", &kAnyBoolean}, {"KMSMasterKeyId", &kAnyString}, {"SSEType", &kSSEType}};
-constexpr Shape kSSESpecification{.kind = ShapeKind::kStructure, .members = kSSESpecificationMembers};
+constexpr Shape kSSESpecification = Structure(kSSESpecificationMembers);
 constexpr std::string_view kStreamViewTypeValues[] = {"NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES",
                                                       "KEYS_ONLY"};
-constexpr Shape kStreamViewType{.kind = ShapeKind::kString, .values = kStreamViewTypeValues};
+constexpr Shape kStreamViewType = OneOf(kStreamViewTypeValues);
 constexpr ShapeMember kStreamSpecificationMembers[] = {{"StreamEnabled", &kAnyBoolean, true},
                                                        {"StreamViewType", &kStreamViewType}};
-constexpr Shape kStreamSpecification{.kind = ShapeKind::kStructure, .members = kStreamSpecificationMembers};
+constexpr Shape kStreamSpecification = Structure(kStreamSpecificationMembers);
 constexpr std::string_view kTableClassValues[] = {"STANDARD", "STANDARD_INFREQUENT_ACCESS"};
-constexpr Shape kTableClass{.kind = ShapeKind::kString, .values = kTableClassValues};
+constexpr Shape kTableClass = OneOf(kTableClassValues);
 constexpr Shape kTableArn{.kind = ShapeKind::kTableName};
-constexpr Shape kTagKeyString{.kind = ShapeKind::kString, .min = 1, .max = 128};
-constexpr Shape kTagValueString{.kind = ShapeKind::kString, .min = 0, .max = 256};
+constexpr Shape kTagKeyString = Text(1, 128);
+constexpr Shape kTagValueString = Text(0, 256);
 constexpr ShapeMember kTagMembers[] = {{"Key", &kTagKeyString, true}, {"Value", &kTagValueString, true}};
-constexpr Shape kTag{.kind = ShapeKind::kStructure, .members = kTagMembers};
-constexpr Shape kTagList{.kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kTag};
+constexpr Shape kTag = Structure(kTagMembers);
+constexpr Shape kTagList = ListOf(&kTag, 0, kMaxDefinitions);
 constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kAttributeDefinitions},
                                                     {"BillingMode", &kBillingMode},
                                                     {"DeletionProtectionEnabled", &kAnyBoolean},
@@ -119,25 +126,20 @@ constexpr ShapeMember kCreateGlobalSecondaryIndexActionMembers[] = {
     {"Projection", &kProjection, true},
     {"ProvisionedThroughput", &kProvisionedThroughput},
     {"WarmThroughput", &kWarmThroughput}};
-constexpr Shape kCreateGlobalSecondaryIndexAction{.kind = ShapeKind::kStructure,
-                                                  .members = kCreateGlobalSecondaryIndexActionMembers};
+constexpr Shape kCreateGlobalSecondaryIndexAction = Structure(kCreateGlobalSecondaryIndexActionMembers);
 constexpr ShapeMember kDeleteGlobalSecondaryIndexActionMembers[] = {{"IndexName", &kIndexName, true}};
-constexpr Shape kDeleteGlobalSecondaryIndexAction{.kind = ShapeKind::kStructure,
-                                                  .members = kDeleteGlobalSecondaryIndexActionMembers};
+constexpr Shape kDeleteGlobalSecondaryIndexAction = Structure(kDeleteGlobalSecondaryIndexActionMembers);
 constexpr ShapeMember kUpdateGlobalSecondaryIndexActionMembers[] = {
     {"IndexName", &kIndexName, true},
     {"OnDemandThroughput", &kOnDemandThroughput},
     {"ProvisionedThroughput", &kProvisionedThroughput},
     {"WarmThroughput", &kWarmThroughput}};
-constexpr Shape kUpdateGlobalSecondaryIndexAction{.kind = ShapeKind::kStructure,
-                                                  .members = kUpdateGlobalSecondaryIndexActionMembers};
+constexpr Shape kUpdateGlobalSecondaryIndexAction = Structure(kUpdateGlobalSecondaryIndexActionMembers);
 constexpr ShapeMember kGlobalSecondaryIndexUpdateMembers[] = {{"Create", &kCreateGlobalSecondaryIndexAction},
                                                               {"Delete", &kDeleteGlobalSecondaryIndexAction},
                                                               {"Update", &kUpdateGlobalSecondaryIndexAction}};
-constexpr Shape kGlobalSecondaryIndexUpdate{.kind = ShapeKind::kStructure,
-                                            .members = kGlobalSecondaryIndexUpdateMembers};
-constexpr Shape kGlobalSecondaryIndexUpdateList{
-    .kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kGlobalSecondaryIndexUpdate};
+constexpr Shape kGlobalSecondaryIndexUpdate = Structure(kGlobalSecondaryIndexUpdateMembers);
+constexpr Shape kGlobalSecondaryIndexUpdateList = ListOf(&kGlobalSecondaryIndexUpdate, 0, kMaxDefinitions);
 constexpr ShapeMember kUpdateTableInputMembers[] = {
     {"AttributeDefinitions", &kAttributeDefinitions},
     {"BillingMode", &kBillingMode},
@@ -154,10 +156,10 @@ constexpr ShapeMember kUpdateTableInputMembers[] = {
     {"TableClass", &kTableClass},
     {"TableName", &kTableArn, true},
     {"WarmThroughput", &kWarmThroughput}};
-constexpr Shape kResourceArnString{.kind = ShapeKind::kString, .min = 1, .max = 1283};
+constexpr Shape kResourceArnString = Text(1, 1283);
 constexpr ShapeMember kTagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
                                                     {"Tags", &kTagList, true}};
-constexpr Shape kTagKeyList{.kind = ShapeKind::kList, .max = kMaxDefinitions, .element = &kTagKeyString};
+constexpr Shape kTagKeyList = ListOf(&kTagKeyString, 0, kMaxDefinitions);
 constexpr ShapeMember kUntagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
                                                       {"TagKeys", &kTagKeyList, true}};
 constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnyString},
@@ -166,26 +168,23 @@ constexpr ShapeMember kListTagsOfResourceInputMembers[] = {{"NextToken", &kAnySt
 constexpr Shape kTimeToLiveAttributeName{.kind = ShapeKind::kString, .min = 1};
 constexpr ShapeMember kTimeToLiveSpecificationMembers[] = {{"AttributeName", &kTimeToLiveAttributeName, true},
                                                            {"Enabled", &kAnyBoolean, true}};
-constexpr Shape kTimeToLiveSpecification{.kind = ShapeKind::kStructure,
-                                         .members = kTimeToLiveSpecificationMembers};
+constexpr Shape kTimeToLiveSpecification = Structure(kTimeToLiveSpecificationMembers);
 constexpr ShapeMember kUpdateTimeToLiveInputMembers[] = {
     {"TableName", &kTableArn, true}, {"TimeToLiveSpecification", &kTimeToLiveSpecification, true}};
 constexpr ShapeMember kDescribeTimeToLiveInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr std::string_view kConditionalOperatorValues[] = {"AND", "OR"};
-constexpr Shape kConditionalOperator{.kind = ShapeKind::kString, .values = kConditionalOperatorValues};
+constexpr Shape kConditionalOperator = OneOf(kConditionalOperatorValues);
 constexpr Shape kAttributeValue{.kind = ShapeKind::kAttributeValue};
-constexpr Shape kAttributeValueList{
-    .kind = ShapeKind::kList, .max = storage::kMaxLegacyValues, .element = &kAttributeValue};
+constexpr Shape kAttributeValueList = ListOf(&kAttributeValue, 0, storage::kMaxLegacyValues);
 constexpr std::string_view kComparisonOperatorValues[] = {
     "EQ",      "NE",       "IN",   "LE",       "LT",           "GE",         "GT",
     "BETWEEN", "NOT_NULL", "NULL", "CONTAINS", "NOT_CONTAINS", "BEGINS_WITH"};
-constexpr Shape kComparisonOperator{.kind = ShapeKind::kString, .values = kComparisonOperatorValues};
+constexpr Shape kComparisonOperator = OneOf(kComparisonOperatorValues);
 constexpr ShapeMember kExpectedAttributeValueMembers[] = {{"AttributeValueList", &kAttributeValueList},
                                                           {"ComparisonOperator", &kComparisonOperator},
                                                           {"Exists", &kAnyBoolean},
                                                           {"Value", &kAttributeValue}};
-constexpr Shape kExpectedAttributeValue{.kind = ShapeKind::kStructure,
-                                        .members = kExpectedAttributeValueMembers};
+constexpr Shape kExpectedAttributeValue = Structure(kExpectedAttributeValueMembers);
 constexpr Shape kExpectedAttributeMap{
     .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kExpectedAttributeValue};
 constexpr Shape kExpressionAttributeNameMap{
@@ -194,16 +193,14 @@ constexpr Shape kExpressionAttributeValueMap{
     .kind = ShapeKind::kMap, .max = kMaxPlaceholders, .element = &kAttributeValue};
 constexpr Shape kAttributeMap{.kind = ShapeKind::kMap, .element = &kAttributeValue};
 constexpr std::string_view kReturnConsumedCapacityValues[] = {"INDEXES", "TOTAL", "NONE"};
-constexpr Shape kReturnConsumedCapacity{.kind = ShapeKind::kString, .values = kReturnConsumedCapacityValues};
+constexpr Shape kReturnConsumedCapacity = OneOf(kReturnConsumedCapacityValues);
 constexpr std::string_view kReturnItemCollectionMetricsValues[] = {"SIZE", "NONE"};
-constexpr Shape kReturnItemCollectionMetrics{.kind = ShapeKind::kString,
-                                             .values = kReturnItemCollectionMetricsValues};
+constexpr Shape kReturnItemCollectionMetrics = OneOf(kReturnItemCollectionMetricsValues);
 constexpr std::string_view kReturnValueValues[] = {"NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW",
                                                    "UPDATED_NEW"};
-constexpr Shape kReturnValue{.kind = ShapeKind::kString, .values = kReturnValueValues};
+constexpr Shape kReturnValue = OneOf(kReturnValueValues);
 constexpr std::string_view kReturnValuesOnConditionCheckFailureValues[] = {"ALL_OLD", "NONE"};
-constexpr Shape kReturnValuesOnConditionCheckFailure{.kind = ShapeKind::kString,
-                                                     .values = kReturnValuesOnConditionCheckFailureValues};
+constexpr Shape kReturnValuesOnConditionCheckFailure = OneOf(kReturnValuesOnConditionCheckFailureValues);
 constexpr ShapeMember kPutItemInputMembers[] = {
     {"ConditionExpression", &kAnyString},
     {"ConditionalOperator", &kConditionalOperator},
@@ -216,8 +213,7 @@ constexpr ShapeMember kPutItemInputMembers[] = {
     {"ReturnValues", &kReturnValue},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
-constexpr Shape kAttributeNameList{
-    .kind = ShapeKind::kList, .min = 1, .max = storage::kMaxLegacyEntries, .element = &kAnyString};
+constexpr Shape kAttributeNameList = ListOf(&kAnyString, 1, storage::kMaxLegacyEntries);
 constexpr ShapeMember kGetItemInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
                                                 {"ConsistentRead", &kAnyBoolean},
                                                 {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -226,10 +222,10 @@ constexpr ShapeMember kGetItemInputMembers[] = {{"AttributesToGet", &kAttributeN
                                                 {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
                                                 {"TableName", &kTableArn, true}};
 constexpr std::string_view kAttributeActionValues[] = {"ADD", "PUT", "DELETE"};
-constexpr Shape kAttributeAction{.kind = ShapeKind::kString, .values = kAttributeActionValues};
+constexpr Shape kAttributeAction = OneOf(kAttributeActionValues);
 constexpr ShapeMember kAttributeValueUpdateMembers[] = {{"Action", &kAttributeAction},
                                                         {"Value", &kAttributeValue}};
-constexpr Shape kAttributeValueUpdate{.kind = ShapeKind::kStructure, .members = kAttributeValueUpdateMembers};
+constexpr Shape kAttributeValueUpdate = Structure(kAttributeValueUpdateMembers);
 constexpr Shape kAttributeUpdates{
     .kind = ShapeKind::kMap, .max = storage::kMaxLegacyEntries, .element = &kAttributeValueUpdate};
 constexpr ShapeMember kUpdateItemInputMembers[] = {
@@ -260,7 +256,7 @@ constexpr ShapeMember kDeleteItemInputMembers[] = {
     {"TableName", &kTableArn, true}};
 constexpr ShapeMember kConditionMembers[] = {{"AttributeValueList", &kAttributeValueList},
                                              {"ComparisonOperator", &kComparisonOperator, true}};
-constexpr Shape kCondition{.kind = ShapeKind::kStructure, .members = kConditionMembers};
+constexpr Shape kCondition = Structure(kConditionMembers);
 constexpr Shape kKeyConditions{
     .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kCondition};
 constexpr Shape kPositiveIntegerObject{.kind = ShapeKind::kInteger, .min = 1};
@@ -268,7 +264,7 @@ constexpr Shape kFilterConditionMap{
     .kind = ShapeKind::kMap, .max = storage::kMaxLegacyConditions, .element = &kCondition};
 constexpr std::string_view kSelectValues[] = {"ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES",
                                               "SPECIFIC_ATTRIBUTES", "COUNT"};
-constexpr Shape kSelect{.kind = ShapeKind::kString, .values = kSelectValues};
+constexpr Shape kSelect = OneOf(kSelectValues);
 constexpr ShapeMember kQueryInputMembers[] = {{"AttributesToGet", &kAttributeNameList},
                                               {"ConditionalOperator", &kConditionalOperator},
                                               {"ConsistentRead", &kAnyBoolean},
@@ -304,33 +300,33 @@ constexpr ShapeMember kScanInputMembers[] = {{"AttributesToGet", &kAttributeName
                                              {"Select", &kSelect},
                                              {"TableName", &kTableArn, true},
                                              {"TotalSegments", &kScanTotalSegments}};
-constexpr Shape kKeyList{.kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kAttributeMap};
+constexpr Shape kKeyList = ListOf(&kAttributeMap, 1, 100);
 constexpr ShapeMember kKeysAndAttributesMembers[] = {
     {"AttributesToGet", &kAttributeNameList},
     {"ConsistentRead", &kAnyBoolean},
     {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
     {"Keys", &kKeyList, true},
     {"ProjectionExpression", &kAnyString}};
-constexpr Shape kKeysAndAttributes{.kind = ShapeKind::kStructure, .members = kKeysAndAttributesMembers};
+constexpr Shape kKeysAndAttributes = Structure(kKeysAndAttributesMembers);
 constexpr Shape kBatchGetRequestMap{
     .kind = ShapeKind::kMap, .min = 1, .max = 100, .key = &kTableArn, .element = &kKeysAndAttributes};
 constexpr ShapeMember kBatchGetItemInputMembers[] = {{"RequestItems", &kBatchGetRequestMap, true},
                                                      {"ReturnConsumedCapacity", &kReturnConsumedCapacity}};
 constexpr ShapeMember kDeleteRequestMembers[] = {{"Key", &kAttributeMap, true}};
-constexpr Shape kDeleteRequest{.kind = ShapeKind::kStructure, .members = kDeleteRequestMembers};
+constexpr Shape kDeleteRequest = Structure(kDeleteRequestMembers);
 constexpr ShapeMember kPutRequestMembers[] = {{"Item", &kAttributeMap, true}};
-constexpr Shape kPutRequest{.kind = ShapeKind::kStructure, .members = kPutRequestMembers};
+constexpr Shape kPutRequest = Structure(kPutRequestMembers);
 constexpr ShapeMember kWriteRequestMembers[] = {{"DeleteRequest", &kDeleteRequest},
                                                 {"PutRequest", &kPutRequest}};
-constexpr Shape kWriteRequest{.kind = ShapeKind::kStructure, .members = kWriteRequestMembers};
-constexpr Shape kWriteRequests{.kind = ShapeKind::kList, .min = 1, .max = 25, .element = &kWriteRequest};
+constexpr Shape kWriteRequest = Structure(kWriteRequestMembers);
+constexpr Shape kWriteRequests = ListOf(&kWriteRequest, 1, 25);
 constexpr Shape kBatchWriteItemRequestMap{
     .kind = ShapeKind::kMap, .min = 1, .max = 25, .key = &kTableArn, .element = &kWriteRequests};
 constexpr ShapeMember kBatchWriteItemInputMembers[] = {
     {"RequestItems", &kBatchWriteItemRequestMap, true},
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
     {"ReturnItemCollectionMetrics", &kReturnItemCollectionMetrics}};
-constexpr Shape kClientRequestToken{.kind = ShapeKind::kString, .min = 1, .max = 36};
+constexpr Shape kClientRequestToken = Text(1, 36);
 constexpr ShapeMember kConditionCheckMembers[] = {
     {"ConditionExpression", &kAnyString, true},
     {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -338,7 +334,7 @@ constexpr ShapeMember kConditionCheckMembers[] = {
     {"Key", &kAttributeMap, true},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
-constexpr Shape kConditionCheck{.kind = ShapeKind::kStructure, .members = kConditionCheckMembers};
+constexpr Shape kConditionCheck = Structure(kConditionCheckMembers);
 constexpr ShapeMember kDeleteMembers[] = {
     {"ConditionExpression", &kAnyString},
     {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -346,7 +342,7 @@ constexpr ShapeMember kDeleteMembers[] = {
     {"Key", &kAttributeMap, true},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
-constexpr Shape kDelete{.kind = ShapeKind::kStructure, .members = kDeleteMembers};
+constexpr Shape kDelete = Structure(kDeleteMembers);
 constexpr ShapeMember kPutMembers[] = {
     {"ConditionExpression", &kAnyString},
     {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -354,7 +350,7 @@ constexpr ShapeMember kPutMembers[] = {
     {"Item", &kAttributeMap, true},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true}};
-constexpr Shape kPut{.kind = ShapeKind::kStructure, .members = kPutMembers};
+constexpr Shape kPut = Structure(kPutMembers);
 constexpr ShapeMember kUpdateMembers[] = {
     {"ConditionExpression", &kAnyString},
     {"ExpressionAttributeNames", &kExpressionAttributeNameMap},
@@ -363,12 +359,11 @@ constexpr ShapeMember kUpdateMembers[] = {
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"TableName", &kTableArn, true},
     {"UpdateExpression", &kAnyString, true}};
-constexpr Shape kUpdate{.kind = ShapeKind::kStructure, .members = kUpdateMembers};
+constexpr Shape kUpdate = Structure(kUpdateMembers);
 constexpr ShapeMember kTransactWriteItemMembers[] = {
     {"ConditionCheck", &kConditionCheck}, {"Delete", &kDelete}, {"Put", &kPut}, {"Update", &kUpdate}};
-constexpr Shape kTransactWriteItem{.kind = ShapeKind::kStructure, .members = kTransactWriteItemMembers};
-constexpr Shape kTransactWriteItemList{
-    .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kTransactWriteItem};
+constexpr Shape kTransactWriteItem = Structure(kTransactWriteItemMembers);
+constexpr Shape kTransactWriteItemList = ListOf(&kTransactWriteItem, 1, 100);
 constexpr ShapeMember kTransactWriteItemsInputMembers[] = {
     {"ClientRequestToken", &kClientRequestToken},
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
@@ -378,17 +373,15 @@ constexpr ShapeMember kGetMembers[] = {{"ExpressionAttributeNames", &kExpression
                                        {"Key", &kAttributeMap, true},
                                        {"ProjectionExpression", &kAnyString},
                                        {"TableName", &kTableArn, true}};
-constexpr Shape kGet{.kind = ShapeKind::kStructure, .members = kGetMembers};
+constexpr Shape kGet = Structure(kGetMembers);
 constexpr ShapeMember kTransactGetItemMembers[] = {{"Get", &kGet, true}};
-constexpr Shape kTransactGetItem{.kind = ShapeKind::kStructure, .members = kTransactGetItemMembers};
-constexpr Shape kTransactGetItemList{
-    .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kTransactGetItem};
+constexpr Shape kTransactGetItem = Structure(kTransactGetItemMembers);
+constexpr Shape kTransactGetItemList = ListOf(&kTransactGetItem, 1, 100);
 constexpr ShapeMember kTransactGetItemsInputMembers[] = {{"ReturnConsumedCapacity", &kReturnConsumedCapacity},
                                                          {"TransactItems", &kTransactGetItemList, true}};
-constexpr Shape kPartiQLNextToken{.kind = ShapeKind::kString, .min = 1, .max = 32768};
-constexpr Shape kPreparedStatementParameters{
-    .kind = ShapeKind::kList, .min = 1, .max = storage::kMaxStatementCharacters, .element = &kAttributeValue};
-constexpr Shape kPartiQLStatement{.kind = ShapeKind::kString, .min = 1, .max = 8192};
+constexpr Shape kPartiQLNextToken = Text(1, 32768);
+constexpr Shape kPreparedStatementParameters = ListOf(&kAttributeValue, 1, storage::kMaxStatementCharacters);
+constexpr Shape kPartiQLStatement = Text(1, 8192);
 constexpr ShapeMember kExecuteStatementInputMembers[] = {
     {"ConsistentRead", &kAnyBoolean},
     {"Limit", &kPositiveIntegerObject},
@@ -402,36 +395,32 @@ constexpr ShapeMember kBatchStatementRequestMembers[] = {
     {"Parameters", &kPreparedStatementParameters},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"Statement", &kPartiQLStatement, true}};
-constexpr Shape kBatchStatementRequest{.kind = ShapeKind::kStructure,
-                                       .members = kBatchStatementRequestMembers};
-constexpr Shape kPartiQLBatchRequest{
-    .kind = ShapeKind::kList, .min = 1, .max = 25, .element = &kBatchStatementRequest};
+constexpr Shape kBatchStatementRequest = Structure(kBatchStatementRequestMembers);
+constexpr Shape kPartiQLBatchRequest = ListOf(&kBatchStatementRequest, 1, 25);
 constexpr ShapeMember kBatchExecuteStatementInputMembers[] = {
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity}, {"Statements", &kPartiQLBatchRequest, true}};
 constexpr ShapeMember kParameterizedStatementMembers[] = {
     {"Parameters", &kPreparedStatementParameters},
     {"ReturnValuesOnConditionCheckFailure", &kReturnValuesOnConditionCheckFailure},
     {"Statement", &kPartiQLStatement, true}};
-constexpr Shape kParameterizedStatement{.kind = ShapeKind::kStructure,
-                                        .members = kParameterizedStatementMembers};
-constexpr Shape kParameterizedStatements{
-    .kind = ShapeKind::kList, .min = 1, .max = 100, .element = &kParameterizedStatement};
+constexpr Shape kParameterizedStatement = Structure(kParameterizedStatementMembers);
+constexpr Shape kParameterizedStatements = ListOf(&kParameterizedStatement, 1, 100);
 constexpr ShapeMember kExecuteTransactionInputMembers[] = {
     {"ClientRequestToken", &kClientRequestToken},
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
     {"TransactStatements", &kParameterizedStatements, true}};
 
-constexpr Shape kStreamArn{.kind = ShapeKind::kString, .min = 37, .max = 1024};
-constexpr Shape kShardId{.kind = ShapeKind::kString, .min = 28, .max = 65};
-constexpr Shape kSequenceNumber{.kind = ShapeKind::kString, .min = 21, .max = 40};
-constexpr Shape kShardIterator{.kind = ShapeKind::kString, .min = 1, .max = 2048};
+constexpr Shape kStreamArn = Text(37, 1024);
+constexpr Shape kShardId = Text(28, 65);
+constexpr Shape kSequenceNumber = Text(21, 40);
+constexpr Shape kShardIterator = Text(1, 2048);
 constexpr std::string_view kShardFilterTypeValues[] = {"CHILD_SHARDS"};
-constexpr Shape kShardFilterType{.kind = ShapeKind::kString, .values = kShardFilterTypeValues};
+constexpr Shape kShardFilterType = OneOf(kShardFilterTypeValues);
 constexpr ShapeMember kShardFilterMembers[] = {{"ShardId", &kShardId}, {"Type", &kShardFilterType}};
-constexpr Shape kShardFilter{.kind = ShapeKind::kStructure, .members = kShardFilterMembers};
+constexpr Shape kShardFilter = Structure(kShardFilterMembers);
 constexpr std::string_view kShardIteratorTypeValues[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER",
                                                          "AFTER_SEQUENCE_NUMBER"};
-constexpr Shape kShardIteratorType{.kind = ShapeKind::kString, .values = kShardIteratorTypeValues};
+constexpr Shape kShardIteratorType = OneOf(kShardIteratorTypeValues);
 constexpr ShapeMember kListStreamsInputMembers[] = {
     {"ExclusiveStartStreamArn", &kStreamArn}, {"Limit", &kPositiveIntegerObject}, {"TableName", &kTableName}};
 constexpr ShapeMember kDescribeStreamInputMembers[] = {{"ExclusiveStartShardId", &kShardId},
@@ -447,43 +436,34 @@ constexpr ShapeMember kGetRecordsInputMembers[] = {{"Limit", &kPositiveIntegerOb
 
 }  // namespace
 
-constexpr Shape kCreateTableInput{.kind = ShapeKind::kStructure, .members = kCreateTableInputMembers};
-constexpr Shape kDeleteTableInput{.kind = ShapeKind::kStructure, .members = kDeleteTableInputMembers};
-constexpr Shape kDescribeTableInput{.kind = ShapeKind::kStructure, .members = kDescribeTableInputMembers};
-constexpr Shape kListTablesInput{.kind = ShapeKind::kStructure, .members = kListTablesInputMembers};
-constexpr Shape kUpdateTableInput{.kind = ShapeKind::kStructure, .members = kUpdateTableInputMembers};
+constexpr Shape kCreateTableInput = Structure(kCreateTableInputMembers);
+constexpr Shape kDeleteTableInput = Structure(kDeleteTableInputMembers);
+constexpr Shape kDescribeTableInput = Structure(kDescribeTableInputMembers);
+constexpr Shape kListTablesInput = Structure(kListTablesInputMembers);
+constexpr Shape kUpdateTableInput = Structure(kUpdateTableInputMembers);
 constexpr Shape kDescribeLimitsInput{.kind = ShapeKind::kStructure};
 constexpr Shape kDescribeEndpointsRequest{.kind = ShapeKind::kStructure};
-constexpr Shape kTagResourceInput{.kind = ShapeKind::kStructure, .members = kTagResourceInputMembers};
-constexpr Shape kUntagResourceInput{.kind = ShapeKind::kStructure, .members = kUntagResourceInputMembers};
-constexpr Shape kListTagsOfResourceInput{.kind = ShapeKind::kStructure,
-                                         .members = kListTagsOfResourceInputMembers};
-constexpr Shape kUpdateTimeToLiveInput{.kind = ShapeKind::kStructure,
-                                       .members = kUpdateTimeToLiveInputMembers};
-constexpr Shape kDescribeTimeToLiveInput{.kind = ShapeKind::kStructure,
-                                         .members = kDescribeTimeToLiveInputMembers};
-constexpr Shape kPutItemInput{.kind = ShapeKind::kStructure, .members = kPutItemInputMembers};
-constexpr Shape kGetItemInput{.kind = ShapeKind::kStructure, .members = kGetItemInputMembers};
-constexpr Shape kUpdateItemInput{.kind = ShapeKind::kStructure, .members = kUpdateItemInputMembers};
-constexpr Shape kDeleteItemInput{.kind = ShapeKind::kStructure, .members = kDeleteItemInputMembers};
-constexpr Shape kQueryInput{.kind = ShapeKind::kStructure, .members = kQueryInputMembers};
-constexpr Shape kScanInput{.kind = ShapeKind::kStructure, .members = kScanInputMembers};
-constexpr Shape kBatchGetItemInput{.kind = ShapeKind::kStructure, .members = kBatchGetItemInputMembers};
-constexpr Shape kBatchWriteItemInput{.kind = ShapeKind::kStructure, .members = kBatchWriteItemInputMembers};
-constexpr Shape kTransactWriteItemsInput{.kind = ShapeKind::kStructure,
-                                         .members = kTransactWriteItemsInputMembers};
-constexpr Shape kTransactGetItemsInput{.kind = ShapeKind::kStructure,
-                                       .members = kTransactGetItemsInputMembers};
-constexpr Shape kExecuteStatementInput{.kind = ShapeKind::kStructure,
-                                       .members = kExecuteStatementInputMembers};
-constexpr Shape kBatchExecuteStatementInput{.kind = ShapeKind::kStructure,
-                                            .members = kBatchExecuteStatementInputMembers};
-constexpr Shape kExecuteTransactionInput{.kind = ShapeKind::kStructure,
-                                         .members = kExecuteTransactionInputMembers};
-constexpr Shape kListStreamsInput{.kind = ShapeKind::kStructure, .members = kListStreamsInputMembers};
-constexpr Shape kDescribeStreamInput{.kind = ShapeKind::kStructure, .members = kDescribeStreamInputMembers};
-constexpr Shape kGetShardIteratorInput{.kind = ShapeKind::kStructure,
-                                       .members = kGetShardIteratorInputMembers};
-constexpr Shape kGetRecordsInput{.kind = ShapeKind::kStructure, .members = kGetRecordsInputMembers};
+constexpr Shape kTagResourceInput = Structure(kTagResourceInputMembers);
+constexpr Shape kUntagResourceInput = Structure(kUntagResourceInputMembers);
+constexpr Shape kListTagsOfResourceInput = Structure(kListTagsOfResourceInputMembers);
+constexpr Shape kUpdateTimeToLiveInput = Structure(kUpdateTimeToLiveInputMembers);
+constexpr Shape kDescribeTimeToLiveInput = Structure(kDescribeTimeToLiveInputMembers);
+constexpr Shape kPutItemInput = Structure(kPutItemInputMembers);
+constexpr Shape kGetItemInput = Structure(kGetItemInputMembers);
+constexpr Shape kUpdateItemInput = Structure(kUpdateItemInputMembers);
+constexpr Shape kDeleteItemInput = Structure(kDeleteItemInputMembers);
+constexpr Shape kQueryInput = Structure(kQueryInputMembers);
+constexpr Shape kScanInput = Structure(kScanInputMembers);
+constexpr Shape kBatchGetItemInput = Structure(kBatchGetItemInputMembers);
+constexpr Shape kBatchWriteItemInput = Structure(kBatchWriteItemInputMembers);
+constexpr Shape kTransactWriteItemsInput = Structure(kTransactWriteItemsInputMembers);
+constexpr Shape kTransactGetItemsInput = Structure(kTransactGetItemsInputMembers);
+constexpr Shape kExecuteStatementInput = Structure(kExecuteStatementInputMembers);
+constexpr Shape kBatchExecuteStatementInput = Structure(kBatchExecuteStatementInputMembers);
+constexpr Shape kExecuteTransactionInput = Structure(kExecuteTransactionInputMembers);
+constexpr Shape kListStreamsInput = Structure(kListStreamsInputMembers);
+constexpr Shape kDescribeStreamInput = Structure(kDescribeStreamInputMembers);
+constexpr Shape kGetShardIteratorInput = Structure(kGetShardIteratorInputMembers);
+constexpr Shape kGetRecordsInput = Structure(kGetRecordsInputMembers);
 
 }  // namespace itemdb::http

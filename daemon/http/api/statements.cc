@@ -1,6 +1,5 @@
 #include "daemon/http/api/statements.h"
 
-#include "daemon/access/statement_roles.h"
 #include "daemon/http/api/outcomes.h"
 #include "daemon/http/api/reply_parts.h"
 
@@ -55,13 +54,6 @@ void AnswerExecute(JsonAnswer answer, absl::StatusOr<storage::StatementPage> pag
   std::move(answer).Succeed(std::move(body), items);
 }
 
-void ExecuteOne(JsonCall call, wire::ExecuteStatementRequest request) {
-  if (auto refused = daemon::RefusedStatements(request, call.caller))
-    return AnswerExecute(std::move(call.answer), *std::move(refused));
-  call.database.ExecuteStatement(request, ReplyTo<AnswerExecute>(std::move(call.answer)),
-                                 std::move(call.cancellation));
-}
-
 // ---- BatchExecuteStatement
 
 absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& object) {
@@ -75,34 +67,22 @@ absl::StatusOr<wire::BatchExecuteStatementRequest> ReadBatch(const JsonObject& o
   return request;
 }
 
-void AnswerBatch(JsonAnswer answer, absl::StatusOr<wire::BatchExecuteStatementReply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("Responses").BeginArray();
-  for (const auto& response : reply->responses()) {
-    writer.BeginObject();
+void WriteBatch(const wire::BatchExecuteStatementReply& reply, JsonWriter* writer) {
+  writer->Name("Responses").BeginArray();
+  for (const auto& response : reply.responses()) {
+    writer->BeginObject();
     if (response.has_error()) {
-      writer.Name("Error").BeginObject().Name("Code").String(ExceptionOf(response.error().reason()).code);
-      writer.Name("Message").String(response.error().message());
-      if (response.error().has_item()) writer.Name("Item").Item(response.error().item());
-      writer.EndObject();
+      writer->Name("Error").BeginObject().Name("Code").String(ExceptionOf(response.error().reason()).code);
+      writer->Name("Message").String(response.error().message());
+      if (response.error().has_item()) writer->Name("Item").Item(response.error().item());
+      writer->EndObject();
     }
-    if (!response.table_name().empty()) writer.Name("TableName").String(response.table_name());
-    if (response.has_item()) writer.Name("Item").Item(response.item());
-    writer.EndObject();
+    if (!response.table_name().empty()) writer->Name("TableName").String(response.table_name());
+    if (response.has_item()) writer->Name("Item").Item(response.item());
+    writer->EndObject();
   }
-  writer.EndArray();
-  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body));
-}
-
-void ExecuteSeveral(JsonCall call, wire::BatchExecuteStatementRequest request) {
-  if (auto refused = daemon::RefusedStatements(request, call.caller))
-    return AnswerBatch(std::move(call.answer), *std::move(refused));
-  call.database.BatchExecuteStatement(request, ReplyTo<AnswerBatch>(std::move(call.answer)),
-                                      std::move(call.cancellation));
+  writer->EndArray();
+  WriteConsumedCapacities(reply.consumed_capacity(), writer);
 }
 
 // ---- ExecuteTransaction
@@ -129,19 +109,18 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
   std::move(answer).Succeed(std::move(body));
 }
 
-void ExecuteInTransaction(JsonCall call, wire::ExecuteTransactionRequest request) {
-  if (auto refused = daemon::RefusedStatements(request, call.caller))
-    return AnswerTransaction(std::move(call.answer), *std::move(refused));
-  call.database.ExecuteTransaction(request, ReplyTo<AnswerTransaction>(std::move(call.answer)),
-                                   std::move(call.cancellation));
-}
-
 }  // namespace
 
-void ExecuteStatement(JsonCall call) { HandleOperation<ReadExecute, ExecuteOne>(std::move(call)); }
-void BatchExecuteStatement(JsonCall call) { HandleOperation<ReadBatch, ExecuteSeveral>(std::move(call)); }
+void ExecuteStatement(JsonCall call) {
+  HandleOperation<ReadExecute, CallDatabase<&storage::Database::ExecuteStatement, AnswerExecute>>(
+      std::move(call));
+}
+void BatchExecuteStatement(JsonCall call) {
+  HandleOperation<ReadBatch, &storage::Database::BatchExecuteStatement, WriteBatch>(std::move(call));
+}
 void ExecuteTransaction(JsonCall call) {
-  HandleOperation<ReadTransaction, ExecuteInTransaction>(std::move(call));
+  HandleOperation<ReadTransaction, CallDatabase<&storage::Database::ExecuteTransaction, AnswerTransaction>>(
+      std::move(call));
 }
 
 }  // namespace itemdb::http::json

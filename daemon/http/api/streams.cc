@@ -6,6 +6,8 @@
 namespace itemdb::http::json {
 namespace {
 
+using storage::Database;
+
 constexpr int64_t kSecondUs = 1'000'000;
 
 std::string StringOf(const JsonObject& object, std::string_view name) {
@@ -61,72 +63,42 @@ void WriteStream(const v1::Stream& stream, JsonWriter* writer) {
   writer->Name("StreamLabel").String(stream.stream_label());
 }
 
-std::string WriteStreams(const storage::ListStreamsReply& reply) {
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("Streams").BeginArray();
+void WriteStreams(const storage::ListStreamsReply& reply, JsonWriter* writer) {
+  writer->Name("Streams").BeginArray();
   for (const v1::Stream& stream : reply.streams) {
-    writer.BeginObject();
-    WriteStream(stream, &writer);
-    writer.EndObject();
+    writer->BeginObject();
+    WriteStream(stream, writer);
+    writer->EndObject();
   }
-  writer.EndArray();
+  writer->EndArray();
   if (reply.more) {
     const v1::Stream& last = reply.streams.back();
-    writer.Name("LastEvaluatedStreamArn").String(StreamArn(last.table_name(), last.stream_label()));
+    writer->Name("LastEvaluatedStreamArn").String(StreamArn(last.table_name(), last.stream_label()));
   }
-  writer.EndObject();
-  return body;
 }
 
-std::string WriteDescription(const storage::DescribeStreamReply& reply) {
+void WriteDescription(const storage::DescribeStreamReply& reply, JsonWriter* writer) {
   const v1::Stream& stream = reply.stream;
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("StreamDescription").BeginObject();
-  WriteStream(stream, &writer);
-  writer.Name("StreamStatus").String(stream.disabled_sequence() == 0 ? "ENABLED" : "DISABLED");
-  writer.Name("StreamViewType").String(EnumText(stream.stream_view_type()));
-  writer.Name("CreationRequestDateTime").Time(stream.creation_time_ms());
-  WriteKeySchema(stream.key_schema(), &writer);
-  writer.Name("Shards").BeginArray();
+  writer->Name("StreamDescription").BeginObject();
+  WriteStream(stream, writer);
+  writer->Name("StreamStatus").String(stream.disabled_sequence() == 0 ? "ENABLED" : "DISABLED");
+  writer->Name("StreamViewType").String(EnumText(stream.stream_view_type()));
+  writer->Name("CreationRequestDateTime").Time(stream.creation_time_ms());
+  WriteKeySchema(stream.key_schema(), writer);
+  writer->Name("Shards").BeginArray();
   for (const storage::StreamShard& shard : reply.shards) {
-    writer.BeginObject().Name("ShardId").String(shard.shard_id);
-    writer.Name("SequenceNumberRange").BeginObject();
-    writer.Name("StartingSequenceNumber").String(shard.starting_sequence_number);
+    writer->BeginObject().Name("ShardId").String(shard.shard_id);
+    writer->Name("SequenceNumberRange").BeginObject();
+    writer->Name("StartingSequenceNumber").String(shard.starting_sequence_number);
     if (!shard.ending_sequence_number.empty())
-      writer.Name("EndingSequenceNumber").String(shard.ending_sequence_number);
-    writer.EndObject().EndObject();
+      writer->Name("EndingSequenceNumber").String(shard.ending_sequence_number);
+    writer->EndObject().EndObject();
   }
-  writer.EndArray().EndObject().EndObject();
-  return body;
+  writer->EndArray().EndObject();
 }
 
-std::string WriteIterator(const std::string& iterator) {
-  std::string body;
-  JsonWriter(&body).BeginObject().Name("ShardIterator").String(iterator).EndObject();
-  return body;
-}
-
-// Answers a call with the body that `write` makes from the reply.
-template <typename Reply>
-storage::Done<Reply> AnswerWith(JsonAnswer answer, std::string (*write)(const Reply&)) {
-  return [answer = std::move(answer), write](absl::StatusOr<Reply> reply) mutable {
-    if (!reply.ok()) return std::move(answer).Fail(reply.status());
-    std::move(answer).Succeed(write(*reply));
-  };
-}
-
-void ExecuteListStreams(JsonCall call, const storage::ListStreamsRequest& request) {
-  call.database.ListStreams(request, AnswerWith(std::move(call.answer), WriteStreams));
-}
-
-void ExecuteDescribeStream(JsonCall call, const storage::DescribeStreamRequest& request) {
-  call.database.DescribeStream(request, AnswerWith(std::move(call.answer), WriteDescription));
-}
-
-void ExecuteGetShardIterator(JsonCall call, const storage::ShardIteratorRequest& request) {
-  call.database.GetShardIterator(request, AnswerWith(std::move(call.answer), WriteIterator));
+void WriteIterator(const std::string& iterator, JsonWriter* writer) {
+  writer->Name("ShardIterator").String(iterator);
 }
 
 void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type, JsonWriter* writer) {
@@ -150,33 +122,27 @@ void WriteEvent(const storage::StreamEvent& event, v1::StreamViewType view_type,
   writer->EndObject().EndObject();
 }
 
-void ExecuteGetRecords(JsonCall call, const storage::GetRecordsRequest& request) {
-  call.database.GetRecords(
-      request,
-      [answer = std::move(call.answer)](absl::StatusOr<storage::GetRecordsReply> reply) mutable {
-        if (!reply.ok()) return std::move(answer).Fail(reply.status());
-        std::string body;
-        JsonWriter writer(&body);
-        writer.BeginObject().Name("Records").BeginArray();
-        for (const storage::StreamEvent& event : reply->events) WriteEvent(event, reply->view_type, &writer);
-        writer.EndArray();
-        if (!reply->next_shard_iterator.empty())
-          writer.Name("NextShardIterator").String(reply->next_shard_iterator);
-        writer.EndObject();
-        std::move(answer).Succeed(std::move(body), static_cast<int64_t>(reply->events.size()));
-      },
-      std::move(call.cancellation));
+int64_t WriteRecords(const storage::GetRecordsReply& reply, JsonWriter* writer) {
+  writer->Name("Records").BeginArray();
+  for (const storage::StreamEvent& event : reply.events) WriteEvent(event, reply.view_type, writer);
+  writer->EndArray();
+  if (!reply.next_shard_iterator.empty()) writer->Name("NextShardIterator").String(reply.next_shard_iterator);
+  return static_cast<int64_t>(reply.events.size());
 }
 
 }  // namespace
 
-void ListStreams(JsonCall call) { HandleOperation<ReadListStreams, ExecuteListStreams>(std::move(call)); }
+void ListStreams(JsonCall call) {
+  HandleOperation<ReadListStreams, &Database::ListStreams, WriteStreams>(std::move(call));
+}
 void DescribeStream(JsonCall call) {
-  HandleOperation<ReadDescribeStream, ExecuteDescribeStream>(std::move(call));
+  HandleOperation<ReadDescribeStream, &Database::DescribeStream, WriteDescription>(std::move(call));
 }
 void GetShardIterator(JsonCall call) {
-  HandleOperation<ReadGetShardIterator, ExecuteGetShardIterator>(std::move(call));
+  HandleOperation<ReadGetShardIterator, &Database::GetShardIterator, WriteIterator>(std::move(call));
 }
-void GetRecords(JsonCall call) { HandleOperation<ReadGetRecords, ExecuteGetRecords>(std::move(call)); }
+void GetRecords(JsonCall call) {
+  HandleOperation<ReadGetRecords, &Database::GetRecords, WriteRecords>(std::move(call));
+}
 
 }  // namespace itemdb::http::json

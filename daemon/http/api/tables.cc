@@ -6,17 +6,7 @@
 namespace itemdb::http::json {
 namespace {
 
-// Answers {"NAME": description of the reply's table}.
-template <typename Reply>
-void AnswerTable(JsonAnswer answer, std::string_view name, absl::StatusOr<Reply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name(name);
-  WriteTableDescription(reply->table(), &writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body));
-}
+using storage::Database;
 
 // ---- requests that name one table
 
@@ -83,131 +73,102 @@ absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
   return v1::DescribeLimitsRequest();
 }
 
-// ---- calling the database
+// ---- replies
 
-template <typename Request, typename Reply>
-using TableOperation = void (storage::Database::*)(Request, storage::Done<Reply>);
+template <typename Reply>
+void WriteNothing(const Reply&, JsonWriter*) {}
 
-template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
-void ExecuteOnTable(JsonCall call, Request request) {
-  (call.database.*kOperation)(std::move(request),
-                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
-                                AnswerTable(std::move(answer), "TableDescription", std::move(reply));
-                              });
+// CreateTable, UpdateTable and DeleteTable answer with "TableDescription", DescribeTable with "Table".
+template <typename Reply>
+void WriteChanged(const Reply& reply, JsonWriter* writer) {
+  writer->Name("TableDescription");
+  WriteTableDescription(reply.table(), writer);
 }
 
-template <typename Request, typename Reply, TableOperation<Request, Reply> kOperation>
-void ExecuteOnTags(JsonCall call, Request request) {
-  (call.database.*kOperation)(std::move(request),
-                              [answer = std::move(call.answer)](absl::StatusOr<Reply> reply) mutable {
-                                if (!reply.ok()) return std::move(answer).Fail(reply.status());
-                                std::move(answer).Succeed("{}");
-                              });
+void WriteDescribed(const v1::DescribeTableReply& reply, JsonWriter* writer) {
+  writer->Name("Table");
+  WriteTableDescription(reply.table(), writer);
 }
 
-constexpr auto ExecuteCreate =
-    ExecuteOnTable<v1::CreateTableRequest, v1::CreateTableReply, &storage::Database::CreateTable>;
-constexpr auto ExecuteUpdate =
-    ExecuteOnTable<v1::UpdateTableRequest, v1::UpdateTableReply, &storage::Database::UpdateTable>;
-constexpr auto ExecuteDelete =
-    ExecuteOnTable<v1::DeleteTableRequest, v1::DeleteTableReply, &storage::Database::DeleteTable>;
-constexpr auto ExecuteTag =
-    ExecuteOnTags<v1::TagTableRequest, v1::TagTableReply, &storage::Database::TagTable>;
-constexpr auto ExecuteUntag =
-    ExecuteOnTags<v1::UntagTableRequest, v1::UntagTableReply, &storage::Database::UntagTable>;
-
-void ExecuteDescribe(JsonCall call, v1::DescribeTableRequest request) {
-  AnswerTable(std::move(call.answer), "Table", call.database.DescribeTable(request));
+void WriteTags(const v1::DescribeTableReply& reply, JsonWriter* writer) {
+  writer->Name("Tags").BeginArray();
+  for (const v1::Tag& tag : reply.table().tags())
+    writer->BeginObject().Name("Key").String(tag.key()).Name("Value").String(tag.value()).EndObject();
+  writer->EndArray();
 }
 
-void ExecuteListTags(JsonCall call, v1::DescribeTableRequest request) {
-  absl::StatusOr<v1::DescribeTableReply> reply = call.database.DescribeTable(request);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("Tags").BeginArray();
-  for (const v1::Tag& tag : reply->table().tags())
-    writer.BeginObject().Name("Key").String(tag.key()).Name("Value").String(tag.value()).EndObject();
-  writer.EndArray().EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+void WriteTableNames(const v1::ListTablesReply& reply, JsonWriter* writer) {
+  writer->Name("TableNames").BeginArray();
+  for (const std::string& name : reply.table_names()) writer->String(name);
+  writer->EndArray();
+  if (!reply.last_evaluated_table_name().empty())
+    writer->Name("LastEvaluatedTableName").String(reply.last_evaluated_table_name());
 }
 
-void ExecuteListTables(JsonCall call, v1::ListTablesRequest request) {
-  absl::StatusOr<v1::ListTablesReply> reply = call.database.ListTables(request);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("TableNames").BeginArray();
-  for (const std::string& name : reply->table_names()) writer.String(name);
-  writer.EndArray();
-  if (!reply->last_evaluated_table_name().empty())
-    writer.Name("LastEvaluatedTableName").String(reply->last_evaluated_table_name());
-  writer.EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+void WriteTimeToLiveSpecification(const v1::UpdateTimeToLiveReply& reply, JsonWriter* writer) {
+  writer->Name("TimeToLiveSpecification").BeginObject();
+  writer->Name("Enabled").Boolean(reply.time_to_live_specification().enabled());
+  writer->Name("AttributeName").String(reply.time_to_live_specification().attribute_name());
+  writer->EndObject();
 }
 
-void ExecuteUpdateTimeToLive(JsonCall call, v1::UpdateTimeToLiveRequest request) {
-  call.database.UpdateTimeToLive(
-      std::move(request),
-      [answer = std::move(call.answer)](absl::StatusOr<v1::UpdateTimeToLiveReply> reply) mutable {
-        if (!reply.ok()) return std::move(answer).Fail(reply.status());
-        const v1::TimeToLiveSpecification& specification = reply->time_to_live_specification();
-        std::string body;
-        JsonWriter writer(&body);
-        writer.BeginObject().Name("TimeToLiveSpecification").BeginObject();
-        writer.Name("Enabled").Boolean(specification.enabled());
-        writer.Name("AttributeName").String(specification.attribute_name());
-        writer.EndObject().EndObject();
-        std::move(answer).Succeed(std::move(body));
-      });
+void WriteTimeToLiveDescription(const v1::DescribeTimeToLiveReply& reply, JsonWriter* writer) {
+  writer->Name("TimeToLiveDescription").BeginObject();
+  writer->Name("TimeToLiveStatus").String(EnumText(reply.time_to_live_status()));
+  if (!reply.attribute_name().empty()) writer->Name("AttributeName").String(reply.attribute_name());
+  writer->EndObject();
 }
 
-void ExecuteDescribeTimeToLive(JsonCall call, const v1::DescribeTimeToLiveRequest& request) {
-  absl::StatusOr<v1::DescribeTimeToLiveReply> reply = call.database.DescribeTimeToLive(request);
-  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject().Name("TimeToLiveDescription").BeginObject();
-  writer.Name("TimeToLiveStatus").String(EnumText(reply->time_to_live_status()));
-  if (!reply->attribute_name().empty()) writer.Name("AttributeName").String(reply->attribute_name());
-  writer.EndObject().EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+void WriteLimits(const v1::DescribeLimitsReply& limits, JsonWriter* writer) {
+  writer->Name("AccountMaxReadCapacityUnits").Integer(limits.account_max_read_capacity_units());
+  writer->Name("AccountMaxWriteCapacityUnits").Integer(limits.account_max_write_capacity_units());
+  writer->Name("TableMaxReadCapacityUnits").Integer(limits.table_max_read_capacity_units());
+  writer->Name("TableMaxWriteCapacityUnits").Integer(limits.table_max_write_capacity_units());
 }
 
-void ExecuteLimits(JsonCall call, v1::DescribeLimitsRequest) {
-  const v1::DescribeLimitsReply limits = call.database.DescribeLimits();
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject();
-  writer.Name("AccountMaxReadCapacityUnits").Integer(limits.account_max_read_capacity_units());
-  writer.Name("AccountMaxWriteCapacityUnits").Integer(limits.account_max_write_capacity_units());
-  writer.Name("TableMaxReadCapacityUnits").Integer(limits.table_max_read_capacity_units());
-  writer.Name("TableMaxWriteCapacityUnits").Integer(limits.table_max_write_capacity_units());
-  writer.EndObject();
-  std::move(call.answer).Succeed(std::move(body));
+void AnswerLimits(JsonCall call, const v1::DescribeLimitsRequest&) {
+  AnswerObject<WriteLimits>(std::move(call.answer),
+                            absl::StatusOr<v1::DescribeLimitsReply>(call.database.DescribeLimits()));
 }
 
 }  // namespace
 
-void CreateTable(JsonCall call) { HandleOperation<ReadCreateTable, ExecuteCreate>(std::move(call)); }
-void UpdateTable(JsonCall call) { HandleOperation<ReadUpdateTable, ExecuteUpdate>(std::move(call)); }
+void CreateTable(JsonCall call) {
+  HandleOperation<ReadCreateTable, &Database::CreateTable, WriteChanged<v1::CreateTableReply>>(
+      std::move(call));
+}
+void UpdateTable(JsonCall call) {
+  HandleOperation<ReadUpdateTable, &Database::UpdateTable, WriteChanged<v1::UpdateTableReply>>(
+      std::move(call));
+}
 void DeleteTable(JsonCall call) {
-  HandleOperation<ReadName<v1::DeleteTableRequest>, ExecuteDelete>(std::move(call));
+  HandleOperation<ReadName<v1::DeleteTableRequest>, &Database::DeleteTable,
+                  WriteChanged<v1::DeleteTableReply>>(std::move(call));
 }
 void DescribeTable(JsonCall call) {
-  HandleOperation<ReadName<v1::DescribeTableRequest>, ExecuteDescribe>(std::move(call));
+  HandleOperation<ReadName<v1::DescribeTableRequest>, &Database::DescribeTable, WriteDescribed>(
+      std::move(call));
 }
-void ListTables(JsonCall call) { HandleOperation<ReadListTables, ExecuteListTables>(std::move(call)); }
-void TagResource(JsonCall call) { HandleOperation<ReadTag, ExecuteTag>(std::move(call)); }
-void UntagResource(JsonCall call) { HandleOperation<ReadUntag, ExecuteUntag>(std::move(call)); }
-void ListTagsOfResource(JsonCall call) { HandleOperation<ReadListTags, ExecuteListTags>(std::move(call)); }
+void ListTables(JsonCall call) {
+  HandleOperation<ReadListTables, &Database::ListTables, WriteTableNames>(std::move(call));
+}
+void TagResource(JsonCall call) {
+  HandleOperation<ReadTag, &Database::TagTable, WriteNothing<v1::TagTableReply>>(std::move(call));
+}
+void UntagResource(JsonCall call) {
+  HandleOperation<ReadUntag, &Database::UntagTable, WriteNothing<v1::UntagTableReply>>(std::move(call));
+}
+void ListTagsOfResource(JsonCall call) {
+  HandleOperation<ReadListTags, &Database::DescribeTable, WriteTags>(std::move(call));
+}
 void UpdateTimeToLive(JsonCall call) {
-  HandleOperation<ReadTimeToLive, ExecuteUpdateTimeToLive>(std::move(call));
+  HandleOperation<ReadTimeToLive, &Database::UpdateTimeToLive, WriteTimeToLiveSpecification>(std::move(call));
 }
 void DescribeTimeToLive(JsonCall call) {
-  HandleOperation<ReadName<v1::DescribeTimeToLiveRequest>, ExecuteDescribeTimeToLive>(std::move(call));
+  HandleOperation<ReadName<v1::DescribeTimeToLiveRequest>, &Database::DescribeTimeToLive,
+                  WriteTimeToLiveDescription>(std::move(call));
 }
-void DescribeLimits(JsonCall call) { HandleOperation<ReadNothing, ExecuteLimits>(std::move(call)); }
+void DescribeLimits(JsonCall call) { HandleOperation<ReadNothing, AnswerLimits>(std::move(call)); }
 
 // Some clients ask for an endpoint. The answer is the daemon's own address, cacheable for a day (OP-07).
 void DescribeEndpoints(JsonCall call) {

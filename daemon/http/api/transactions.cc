@@ -66,11 +66,6 @@ void AnswerTransactWrite(JsonAnswer answer, absl::StatusOr<wire::TransactWriteIt
   std::move(answer).Succeed(std::move(body));
 }
 
-void ExecuteTransactWrite(JsonCall call, wire::TransactWriteItemsRequest request) {
-  call.database.TransactWriteItems(request, ReplyTo<AnswerTransactWrite>(std::move(call.answer)),
-                                   std::move(call.cancellation));
-}
-
 // ---- TransactGetItems
 
 absl::StatusOr<wire::TransactGetItemsRequest> ReadTransactGet(const JsonObject& object) {
@@ -89,29 +84,20 @@ absl::StatusOr<wire::TransactGetItemsRequest> ReadTransactGet(const JsonObject& 
   return request;
 }
 
-void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsReply> reply) {
-  if (!reply.ok()) return std::move(answer).Fail(reply.status());
-  std::string body;
-  JsonWriter writer(&body);
-  writer.BeginObject();
-  const int64_t items = WriteResponses(reply->responses(), &writer);
-  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
-  writer.EndObject();
-  std::move(answer).Succeed(std::move(body), items);
-}
-
-void ExecuteTransactGet(JsonCall call, wire::TransactGetItemsRequest request) {
-  call.database.TransactGetItems(request, ReplyTo<AnswerTransactGet>(std::move(call.answer)),
-                                 std::move(call.cancellation));
+int64_t WriteTransactGet(const wire::TransactGetItemsReply& reply, JsonWriter* writer) {
+  const int64_t items = WriteResponses(reply.responses(), writer);
+  WriteConsumedCapacities(reply.consumed_capacity(), writer);
+  return items;
 }
 
 }  // namespace
 
 void TransactWriteItems(JsonCall call) {
-  HandleOperation<ReadTransactWrite, ExecuteTransactWrite>(std::move(call));
+  HandleOperation<ReadTransactWrite,
+                  CallDatabase<&storage::Database::TransactWriteItems, AnswerTransactWrite>>(std::move(call));
 }
 void TransactGetItems(JsonCall call) {
-  HandleOperation<ReadTransactGet, ExecuteTransactGet>(std::move(call));
+  HandleOperation<ReadTransactGet, &storage::Database::TransactGetItems, WriteTransactGet>(std::move(call));
 }
 
 }  // namespace itemdb::http::json

@@ -98,40 +98,42 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origi
   if (origin.has_value() && !any_origin && !IsLoopbackOrigin(*origin)) {
     return Refuse(
         403, "AccessDeniedException",
-        absl::StrFormat("requests of pages from %s are refused: without access keys only pages from "
-                        "localhost, 127.0.0.1 and [::1] may send any",
-                        QuotedHeader(*origin)));
+        absl::StrFormat(
+            "the Origin %s is not allowed: itemd has no access keys, so it accepts requests only from "
+            "web pages of localhost, 127.0.0.1 and [::1]",
+            QuotedHeader(*origin)));
   }
   if (head.method == "OPTIONS") return Preflight(head);
   if (head.path() != "/") {
-    return NotFound(
-        absl::StrFormat("there is nothing at %s: operations are sent to POST /", QuotedHeader(head.path())));
+    return NotFound(absl::StrFormat("there is nothing at the path %s: send operations to POST /",
+                                    QuotedHeader(head.path())));
   }
   if (head.method == "GET" || head.method == "HEAD") return Healthy();
   if (head.method != "POST") {
-    return NotFound(absl::StrFormat("the method %s is not offered: operations are sent to POST /",
+    return NotFound(absl::StrFormat("the method %s is not supported: send operations to POST /",
                                     QuotedHeader(head.method)));
   }
   std::string_view type = head.Find("Content-Type").value_or("");
   absl::string_view bare = absl::StripAsciiWhitespace(Absl(type.substr(0, type.find(';'))));
   if (!absl::EqualsIgnoreCase(bare, Absl(kContentType))) {
-    return NotFound(
-        absl::StrFormat("the Content-Type %s is not offered: it takes %s", QuotedHeader(type), kContentType));
+    return NotFound(absl::StrFormat("the Content-Type %s is not supported: it must be %s", QuotedHeader(type),
+                                    kContentType));
   }
   std::string_view target = head.Find("X-Amz-Target").value_or("");
   HttpRoute route;
   route.operation = handler.Find(target);
   if (!route.operation.has_value()) {
     return Refuse(400, "UnknownOperationException",
-                  target.empty() ? "the header X-Amz-Target is missing: it names the operation, as in "
-                                   "DynamoDB_20120810.GetItem"
-                                 : absl::StrFormat("the operation %s is not offered", QuotedHeader(target)));
+                  target.empty()
+                      ? "the header X-Amz-Target is missing: it names the operation, as in "
+                        "DynamoDB_20120810.GetItem"
+                      : absl::StrFormat("the operation %s is not supported", QuotedHeader(target)));
   }
   std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   route.gzip = EqualsIgnoringCase(encoding, "gzip");
   if (!route.gzip && !EqualsIgnoringCase(encoding, "identity")) {
     return Refuse(400, "SerializationException",
-                  absl::StrFormat("the Content-Encoding %s is not offered: it takes gzip, or none",
+                  absl::StrFormat("the Content-Encoding %s is not supported: it must be gzip or identity",
                                   QuotedHeader(encoding)));
   }
   return route;

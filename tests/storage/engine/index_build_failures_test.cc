@@ -11,7 +11,7 @@
 #include "spdlog/sinks/ostream_sink.h"
 #include "storage/engine/durability_watermark.h"
 #include "storage/schema/index_changes.h"
-#include "tests/storage/database/damage.h"
+#include "tests/storage/database/indexes/damage.h"
 #include "tests/storage/engine/gate_file_system.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"

@@ -148,11 +148,11 @@ v1::CreateTableRequest OrderTableRequest() {
   return table;
 }
 
-StoredOrders ReadOrders(Database& database, uint64_t changes_start) {
+StoredOrders ReadOrders(Database& database, uint64_t trim_horizon) {
   StoredOrders stored;
   Rows replayed;
   uint64_t order_storage_id = 0;
-  stored.last_sequence = changes_start - 1;
+  stored.last_sequence = trim_horizon - 1;
   while (true) {
     v1::ReadChangesRequest request;
     request.set_after_sequence(stored.last_sequence);
@@ -166,8 +166,8 @@ StoredOrders ReadOrders(Database& database, uint64_t changes_start) {
       stored.last_sequence = record.change_sequence();
       if (record.kind() == v1::CHANGE_KIND_CREATE_TABLE && record.table().table_name() == kOrderTable) {
         order_storage_id = record.table_storage_id();
-      } else if (record.has_key() && (record.table_storage_id() == order_storage_id || changes_start > 1)) {
-        Replay(record, /*check_old_images=*/changes_start == 1, &replayed);
+      } else if (record.has_key() && (record.table_storage_id() == order_storage_id || trim_horizon > 1)) {
+        Replay(record, /*check_old_images=*/trim_horizon == 1, &replayed);
       }
     }
   }
@@ -177,7 +177,7 @@ StoredOrders ReadOrders(Database& database, uint64_t changes_start) {
   describe.set_table_name(kOrderTable);
   stored.has_table = database.DescribeTable(describe).ok();
   if (stored.has_table) stored.rows = ScanOrders(database);
-  if (changes_start == 1) {
+  if (trim_horizon == 1) {
     EXPECT_TRUE(stored.rows == replayed)
         << "replaying the change log gives other items than the table holds: " << replayed.size() << " and "
         << stored.rows.size();

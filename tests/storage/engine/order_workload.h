@@ -38,10 +38,10 @@ struct StoredOrders {
   // Whether the order table exists.
   bool has_table = false;
 };
-// Scans the order table and reads the change log from its start, which must be `changes_start`. Expects: the
+// Scans the order table and reads the change log, whose trim horizon must be `trim_horizon`. Expects: the
 // log has no gaps; its images fit each other; replaying it gives the scanned items (only if it starts at 1);
 // CheckDatabase finds nothing; the statistics of tables and indexes are exact.
-StoredOrders ReadOrders(storage::Database& database, uint64_t changes_start = 1);
+StoredOrders ReadOrders(storage::Database& database, uint64_t trim_horizon = 1);
 
 // Not thread-safe: one thread per writer.
 class OrderWriter {

@@ -153,7 +153,6 @@ inline constexpr size_t kMaxEncodedItemBytes = 8 << 20;
 inline constexpr size_t kMaxEncodedPageBytes = 8 << 20;
 // Bytes of writes waiting for the commit pipeline. At 90,000 writes/s of 500 bytes this is more than a second
 // of work; refusing more at once serves callers better than waiting.
-inline constexpr size_t kDefaultMaxQueueBytes = 64 << 20;
 // Bytes of one commit group. Smaller groups made the 99th percentile worse; above a few MiB nothing is
 // gained.
 inline constexpr size_t kMaxCommitGroupBytes = 4 << 20;

@@ -16,7 +16,8 @@
 #include "client/access_key.h"
 #include "client/errors_internal.h"
 #include "client/tls.h"
-#include "itemdb/v1/errors.pb.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 
 namespace itemdb {
 namespace {
@@ -77,7 +78,7 @@ bool RefusedAsTooLong(const grpc::Status& status, size_t request_bytes) {
 }
 
 // True for statuses of a call that gRPC did not pass to the database: method not offered, not allowed, too
-// long. Any other status without the daemon's ErrorDetail may follow a write that was applied: the daemon or
+// long. Any other status without the daemon's ErrorInfo may follow a write that was applied: the daemon or
 // a proxy may reset a stream with any code.
 bool RefusedAtTheDoor(const grpc::Status& status, size_t request_bytes) {
   switch (status.error_code()) {
@@ -116,6 +117,21 @@ void KeepGrpcUp() {
 absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "no daemon answers at " + endpoint + ": " + why);
+}
+
+// The status with its details as payloads, if the daemon itself sent it: then it has an ErrorInfo with the
+// daemon's domain. gRPC or a proxy may send other statuses.
+std::optional<absl::Status> StatusFromDaemon(const grpc::Status& status) {
+  google::rpc::Status sent;
+  if (status.error_details().empty() || !sent.ParseFromString(status.error_details())) return std::nullopt;
+  absl::Status with_payloads(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  google::rpc::ErrorInfo info;
+  for (const google::protobuf::Any& detail : sent.details()) {
+    if (detail.type_url() == kErrorInfoUrl && !info.ParseFromString(detail.value())) return std::nullopt;
+    with_payloads.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  }
+  if (info.domain() != kErrorDomain || info.reason().empty()) return std::nullopt;
+  return with_payloads;
 }
 
 }  // namespace
@@ -264,15 +280,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
                                      size_t request_bytes) const {
   const absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
 
-  // A status from the daemon.
-  v1::ErrorDetail detail;
-  if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
-      !detail.reason().empty()) {
-    absl::Status daemon_status(code, status.error_message());
-    daemon_status.SetPayload(kErrorDetailUrl, absl::Cord(status.error_details()));
-    return daemon_status;
-  }
-
+  if (std::optional<absl::Status> from_daemon = StatusFromDaemon(status)) return *std::move(from_daemon);
   // Otherwise the status is from gRPC, on this side or the daemon's.
   switch (code) {
     case absl::StatusCode::kDeadlineExceeded:

@@ -171,8 +171,8 @@ TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
     for (const auto& nobody : nobodies) {
       const grpc::Status status = CallMethod(method.method, nobody, request);
       EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << status.error_message();
-      EXPECT_EQ(DetailOf(status).reason(), "UNAUTHENTICATED");
-      EXPECT_EQ(DetailOf(status).rule(), "ERR-17");
+      EXPECT_EQ(DetailsOf(status).reason, "UNAUTHENTICATED");
+      EXPECT_EQ(DetailsOf(status).rule, "ERR-17");
     }
     for (const Row& row : rows) {
       SCOPED_TRACE(row.id);
@@ -183,7 +183,7 @@ TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
       EXPECT_NE(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
       EXPECT_EQ(status.error_code() == grpc::StatusCode::PERMISSION_DENIED, row.role < method.role);
       if (row.role >= method.role) continue;
-      EXPECT_EQ(DetailOf(status).reason(), "ACCESS_DENIED");
+      EXPECT_EQ(DetailsOf(status).reason, "ACCESS_DENIED");
       EXPECT_THAT(
           status.error_message(),
           HasSubstr("User: " + row.id + " is not authorized to perform: " + std::string(method.method)));
@@ -246,7 +246,7 @@ TEST_F(AccessTest, ReadExecutesStatementsThatOnlyRead) {
   EXPECT_TRUE(execute("SELECT * FROM Things WHERE pk = 'p'", "READER").ok());
   const grpc::Status denied = execute(insert, "READER");
   EXPECT_EQ(denied.error_code(), grpc::StatusCode::PERMISSION_DENIED);
-  EXPECT_EQ(DetailOf(denied).reason(), "ACCESS_DENIED");
+  EXPECT_EQ(DetailsOf(denied).reason, "ACCESS_DENIED");
   EXPECT_THAT(denied.error_message(), HasSubstr("dynamodb:PartiQLInsert because its role is read"));
 
   v1::BatchExecuteStatementRequest batch;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <climits>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,9 @@ constexpr int kMaxReconnectMs = 1'000;
 // The time limit of one attempt; a refused connection fails at once. On a busy machine accepting and the
 // first HTTP/2 frames take more than 100 ms, and an attempt cut short looks like an unreachable daemon.
 constexpr int kConnectTimeoutMs = 10'000;
+// Twice the interval of which the daemon is patient (daemon/server/server.cc): pings that were held up arrive
+// closer together than they were sent.
+constexpr absl::Duration kMinPingInterval = absl::Seconds(2);
 // A call that finds the channel connecting polls again after the first pause, which doubles up to the second.
 constexpr absl::Duration kFirstConnectPause = absl::Microseconds(500);
 constexpr absl::Duration kMaxConnectPause = absl::Milliseconds(16);
@@ -114,6 +118,31 @@ void KeepGrpcUp() {
   }();
 }
 
+absl::Status CheckKeepalive(const KeepaliveOptions& options) {
+  if (options.interval < kMinPingInterval) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the keepalive interval of " + absl::FormatDuration(options.interval) + " is below " +
+                         absl::FormatDuration(kMinPingInterval));
+  }
+  if (options.timeout <= absl::ZeroDuration()) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the keepalive timeout must be longer than 0");
+  }
+  return absl::OkStatus();
+}
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 1, INT_MAX));
+}
+
+void SetKeepalive(const KeepaliveOptions& options, grpc::ChannelArguments& arguments) {
+  if (options.interval == absl::InfiniteDuration()) return;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.interval));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.timeout));
+  // Otherwise gRPC sends two pings and then none until it has sent a message: a watch sends one in its life.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+}
+
 absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "no daemon answers at " + endpoint + ": " + why);
@@ -174,6 +203,8 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
     absl::Status allowed = CheckMetadata(key, value);
     if (!allowed.ok()) return allowed;
   }
+  absl::Status keepalive = CheckKeepalive(options.keepalive);
+  if (!keepalive.ok()) return keepalive;
   absl::StatusOr<std::string> authorization = AuthorizationOf(options);
   if (!authorization.ok()) return authorization.status();
   std::multimap<std::string, std::string> metadata = options.metadata;
@@ -195,6 +226,7 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   // The client makes retries itself (retry.h). gRPC 1.51 once retried a stream after a failed write and
   // continued without the failed message.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  SetKeepalive(options.keepalive, arguments);
   // Proxies in the environment are meant for the web, not for a database.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Two clients share neither a connection nor the back-off after a failed attempt.

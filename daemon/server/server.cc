@@ -26,8 +26,10 @@ constexpr const char* kServiceNames[] = {"itemdb.v1.Data", "itemdb.v1.Tables", "
 // connection after 20 seconds without an answer.
 constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-// The shortest ping interval on an idle connection; gRPC disconnects a client that pings more often.
-constexpr int kMinClientPingIntervalMs = 10'000;
+// The shortest interval between pings of a client to which nothing is sent; gRPC disconnects a client at the
+// third ping that comes sooner. Half of the shortest interval that our client accepts
+// (client/grpc_transport.cc).
+constexpr int kMinClientPingIntervalMs = 1'000;
 // The lame-duck time: how long new calls are still refused with UNAVAILABLE after the last call was answered.
 // Later calls reach a gRPC server that shuts down: it cancels them, and the caller of a write cannot know
 // whether it was applied. A client that calls all the time gets the refusal within a round trip and stops

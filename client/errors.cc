@@ -5,14 +5,16 @@
 
 #include "client/convert.h"
 #include "client/errors_internal.h"
+#include "google/rpc/error_details.pb.h"
 #include "itemdb/v1/data.pb.h"
-#include "itemdb/v1/errors.pb.h"
 
 namespace itemdb {
 namespace {
 
 // One letter for each BatchWriteOutcome, in the order of the enum.
 constexpr char kOutcomeLetters[] = "ANU";
+// The broken rule, in the metadata of ErrorInfo.
+constexpr char kRule[] = "rule";
 
 // The payload at `url` as a message; nothing when there is none or it does not parse.
 template <typename Message>
@@ -47,29 +49,43 @@ CancellationReason::Code CodeFromProto(v1::CancellationCode code) {
 
 }  // namespace
 
+void AttachErrorFields(const ErrorFields& fields, absl::Status& status) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(fields.reason);
+  info.set_domain(kErrorDomain);
+  if (!fields.rule.empty()) (*info.mutable_metadata())[kRule] = fields.rule;
+  status.SetPayload(kErrorInfoUrl, absl::Cord(info.SerializeAsString()));
+  if (fields.retry_after_ms <= 0) return;
+  google::rpc::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(fields.retry_after_ms / 1'000);
+  retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(fields.retry_after_ms % 1'000 * 1'000'000));
+  status.SetPayload(kRetryInfoUrl, absl::Cord(retry.SerializeAsString()));
+}
+
 absl::Status MakeError(absl::StatusCode code, std::string_view reason, const std::string& message,
                        int64_t retry_after_ms) {
   absl::Status status(code, message);
-  v1::ErrorDetail detail;
-  detail.set_reason(std::string(reason));
-  detail.set_retry_after_ms(retry_after_ms);
-  status.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
+  AttachErrorFields({.reason = std::string(reason), .retry_after_ms = retry_after_ms}, status);
   return status;
 }
 
 std::string ReasonOf(const absl::Status& status) {
-  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
-  return detail.has_value() ? detail->reason() : "";
+  const auto info = Payload<google::rpc::ErrorInfo>(status, kErrorInfoUrl);
+  return info.has_value() ? info->reason() : "";
 }
 
 std::string RuleOf(const absl::Status& status) {
-  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
-  return detail.has_value() ? detail->rule() : "";
+  const auto info = Payload<google::rpc::ErrorInfo>(status, kErrorInfoUrl);
+  if (!info.has_value()) return "";
+  const auto rule = info->metadata().find(kRule);
+  return rule == info->metadata().end() ? "" : rule->second;
 }
 
 absl::Duration RetryAfterOf(const absl::Status& status) {
-  const std::optional<v1::ErrorDetail> detail = Payload<v1::ErrorDetail>(status, kErrorDetailUrl);
-  return detail.has_value() ? absl::Milliseconds(detail->retry_after_ms()) : absl::ZeroDuration();
+  const auto retry = Payload<google::rpc::RetryInfo>(status, kRetryInfoUrl);
+  if (!retry.has_value()) return absl::ZeroDuration();
+  const google::protobuf::Duration& delay = retry->retry_delay();
+  return std::max(absl::ZeroDuration(), absl::Seconds(delay.seconds()) + absl::Nanoseconds(delay.nanos()));
 }
 
 std::optional<Item> ConditionFailedItem(const absl::Status& status) {

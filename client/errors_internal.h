@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/payload_urls.h"
+#include "client/error_payloads.h"
 #include "itemdb/errors.h"
 
 namespace itemdb {
 
-// Another payload, not a message of proto/ as those of payload_urls.h are: one character per write.
+// Another payload, not a message of proto/ as those of error_payloads.h are: one character per write.
 inline constexpr char kBatchOutcomesUrl[] = "itemdb.client/BatchWriteOutcomes";
 
 // Attaches the outcome of every write to `status`; the message counts them unless all are the same.

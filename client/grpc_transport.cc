@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <climits>
 #include <string_view>
 #include <utility>
 
@@ -17,7 +18,8 @@
 #include "client/errors_internal.h"
 #include "client/tls.h"
 #include "common/status_macros.h"
-#include "itemdb/v1/errors.pb.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 
 namespace itemdb {
 namespace {
@@ -28,6 +30,9 @@ constexpr int kMaxReconnectMs = 1'000;
 // The time limit of one attempt; a refused connection fails at once. On a busy machine accepting and the
 // first HTTP/2 frames take more than 100 ms, and an attempt cut short looks like an unreachable daemon.
 constexpr int kConnectTimeoutMs = 10'000;
+// Twice the interval of which the daemon is patient (daemon/server/server.cc): pings that were held up arrive
+// closer together than they were sent.
+constexpr absl::Duration kMinPingInterval = absl::Seconds(2);
 // A call that finds the channel connecting polls again after the first pause, which doubles up to the second.
 constexpr absl::Duration kFirstConnectPause = absl::Microseconds(500);
 constexpr absl::Duration kMaxConnectPause = absl::Milliseconds(16);
@@ -78,7 +83,7 @@ bool RefusedAsTooLong(const grpc::Status& status, size_t request_bytes) {
 }
 
 // True for statuses of a call that gRPC did not pass to the database: method not offered, not allowed, too
-// long. Any other status without the daemon's ErrorDetail may follow a write that was applied: the daemon or
+// long. Any other status without the daemon's ErrorInfo may follow a write that was applied: the daemon or
 // a proxy may reset a stream with any code.
 bool RefusedAtTheDoor(const grpc::Status& status, size_t request_bytes) {
   switch (status.error_code()) {
@@ -114,9 +119,49 @@ void KeepGrpcUp() {
   }();
 }
 
+absl::Status CheckKeepalive(const KeepaliveOptions& options) {
+  if (options.interval < kMinPingInterval) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the keepalive interval of " + absl::FormatDuration(options.interval) + " is below " +
+                         absl::FormatDuration(kMinPingInterval));
+  }
+  if (options.timeout <= absl::ZeroDuration()) {
+    return MakeError(absl::StatusCode::kInvalidArgument, kReasonValidation,
+                     "the keepalive timeout must be longer than 0");
+  }
+  return absl::OkStatus();
+}
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 1, INT_MAX));
+}
+
+void SetKeepalive(const KeepaliveOptions& options, grpc::ChannelArguments& arguments) {
+  if (options.interval == absl::InfiniteDuration()) return;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.interval));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.timeout));
+  // Otherwise gRPC sends two pings and then none until it has sent a message: a watch sends one in its life.
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+}
+
 absl::Status Unreachable(const std::string& endpoint, const std::string& why) {
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
                    "no daemon answers at " + endpoint + ": " + why);
+}
+
+// The status with its details as payloads, if the daemon itself sent it: then it has an ErrorInfo with the
+// daemon's domain. gRPC or a proxy may send other statuses.
+std::optional<absl::Status> StatusFromDaemon(const grpc::Status& status) {
+  google::rpc::Status sent;
+  if (status.error_details().empty() || !sent.ParseFromString(status.error_details())) return std::nullopt;
+  absl::Status with_payloads(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  google::rpc::ErrorInfo info;
+  for (const google::protobuf::Any& detail : sent.details()) {
+    if (detail.type_url() == kErrorInfoUrl && !info.ParseFromString(detail.value())) return std::nullopt;
+    with_payloads.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  }
+  if (info.domain() != kErrorDomain || info.reason().empty()) return std::nullopt;
+  return with_payloads;
 }
 
 }  // namespace
@@ -158,6 +203,7 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   for (const auto& [key, value] : options.metadata) {
     ITEMDB_RETURN_IF_ERROR(CheckMetadata(key, value));
   }
+  ITEMDB_RETURN_IF_ERROR(CheckKeepalive(options.keepalive));
   ITEMDB_ASSIGN_OR_RETURN(std::string authorization, AuthorizationOf(options));
   std::multimap<std::string, std::string> metadata = options.metadata;
   if (!authorization.empty()) metadata.emplace(kAuthorization, std::move(authorization));
@@ -177,6 +223,7 @@ absl::StatusOr<std::unique_ptr<Transport>> GrpcTransport::Make(const ClientOptio
   // The client makes retries itself (retry.h). gRPC 1.51 once retried a stream after a failed write and
   // continued without the failed message.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  SetKeepalive(options.keepalive, arguments);
   // Proxies in the environment are meant for the web, not for a database.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Two clients share neither a connection nor the back-off after a failed attempt.
@@ -262,15 +309,7 @@ absl::Status GrpcTransport::ToStatus(const grpc::Status& status, CallKind kind, 
                                      size_t request_bytes) const {
   const absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
 
-  // A status from the daemon.
-  v1::ErrorDetail detail;
-  if (!status.error_details().empty() && detail.ParseFromString(status.error_details()) &&
-      !detail.reason().empty()) {
-    absl::Status daemon_status(code, status.error_message());
-    daemon_status.SetPayload(kErrorDetailUrl, absl::Cord(status.error_details()));
-    return daemon_status;
-  }
-
+  if (std::optional<absl::Status> from_daemon = StatusFromDaemon(status)) return *std::move(from_daemon);
   // Otherwise the status is from gRPC, on this side or the daemon's.
   switch (code) {
     case absl::StatusCode::kDeadlineExceeded:

@@ -26,7 +26,7 @@ inline constexpr int kMaxMessageBytes = 17 << 20;
 class GrpcTransport : public Transport {
  public:
   // Does not connect. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
-  // "HOST:PORT" nor "unix:/PATH"; a TLS file cannot be used (tls.h); a metadata key or value is not allowed;
+  // "HOST:PORT" nor "unix:/PATH"; a keepalive option is out of its bounds; a TLS file cannot be used (tls.h); a metadata key or value is not allowed;
   // an access key cannot be sent (access_key.h).
   static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
 

@@ -11,22 +11,20 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/payload_urls.h"
+#include "client/error_payloads.h"
 #include "client/testing/local_streams.h"
 #include "common/status_macros.h"
-#include "itemdb/v1/errors.pb.h"
 #include "storage/database.h"
 
 namespace itemdb::testing {
 
 absl::Status ForClient(const absl::Status& status) {
-  v1::ErrorDetail detail;
-  detail.set_reason(storage::ReasonOf(status));
-  if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
-  detail.set_retry_after_ms(storage::RetryAfterMsOf(status));
-  detail.set_rule(storage::RuleOf(status));
+  ErrorFields fields{.reason = storage::ReasonOf(status),
+                     .rule = storage::RuleOf(status),
+                     .retry_after_ms = storage::RetryAfterMsOf(status)};
+  if (fields.reason.empty()) fields.reason = absl::StatusCodeToString(status.code());
   absl::Status for_client(status.code(), status.message());
-  for_client.SetPayload(kErrorDetailUrl, absl::Cord(detail.SerializeAsString()));
+  AttachErrorFields(fields, for_client);
   return for_client;
 }
 

@@ -16,7 +16,7 @@ namespace itemdb::testing {
 // A database in a temporary directory, which is removed with the object. Thread-safe.
 class LocalDatabase {
  public:
-  // Reply bytes, or a status with an itemdb.v1.ErrorDetail as the client library attaches it.
+  // Reply bytes, or a status with the payloads of client/error_payloads.h.
   using Done = std::function<void(absl::StatusOr<std::string>)>;
 
   // One stream, for one thread; only Read blocks. Must be destroyed before the database.

@@ -75,6 +75,7 @@ const std::vector<MethodRole>& MethodRoles() {
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
       {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
+      {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
   };
   return *roles;

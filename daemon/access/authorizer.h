@@ -23,7 +23,7 @@ struct MethodRole {
   Role role;
 };
 
-// All methods of our services, and gRPC's reflection method. Health checks are missing: they need no key.
+// All methods of our services, reflection's included. Health checks are missing: they need no key.
 const std::vector<MethodRole>& MethodRoles();
 
 // The role that `method` needs; kAdmin for a method that is not in the table.

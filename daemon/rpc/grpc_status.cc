@@ -1,7 +1,13 @@
 #include "daemon/rpc/grpc_status.h"
 
-#include "itemdb/v1/errors.pb.h"
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "storage/base/status.h"
+#include "storage/values/utf8.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -57,17 +63,39 @@ std::string Shorten(std::string text) {
   return text + "...";
 }
 
+// protobuf refuses to decode details whose message is not UTF-8, and the client would lose the reason.
+std::string AsUtf8(std::string text) {
+  if (storage::IsValidUtf8(text)) return text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return text;
+}
+
+google::rpc::ErrorInfo ErrorInfoOf(const absl::Status& status) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(storage::ReasonOf(status));
+  if (info.reason().empty()) info.set_reason(absl::StatusCodeToString(status.code()));
+  info.set_domain("itemdb");
+  const std::string rule = storage::RuleOf(status);
+  if (!rule.empty()) (*info.mutable_metadata())["rule"] = rule;
+  return info;
+}
+
 }  // namespace
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  v1::ErrorDetail detail;
-  detail.set_reason(storage::ReasonOf(status));
-  if (detail.reason().empty()) detail.set_reason(absl::StatusCodeToString(status.code()));
-  detail.set_retry_after_ms(storage::RetryAfterMsOf(status));
-  detail.set_rule(storage::RuleOf(status));
-  return grpc::Status(ToGrpcCode(status.code()), Shorten(storage::MessageOf(status)),
-                      detail.SerializeAsString());
+  const grpc::StatusCode code = ToGrpcCode(status.code());
+  google::rpc::Status sent;
+  sent.set_code(code);
+  sent.set_message(Shorten(AsUtf8(storage::MessageOf(status))));
+  sent.add_details()->PackFrom(ErrorInfoOf(status));
+  if (const int64_t retry_after_ms = storage::RetryAfterMsOf(status); retry_after_ms > 0) {
+    google::rpc::RetryInfo retry;
+    *retry.mutable_retry_delay() = google::protobuf::util::TimeUtil::MillisecondsToDuration(retry_after_ms);
+    sent.add_details()->PackFrom(retry);
+  }
+  return grpc::Status(code, sent.message(), sent.SerializeAsString());
 }
 
 }  // namespace itemdb::daemon

@@ -1,17 +1,16 @@
 #include "daemon/server/server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <thread>
 
 #include "daemon/http/api/json_handler.h"
-#include "daemon/rpc/reflection_access.h"
 #include "daemon/server/services.h"
 #include "storage/base/limits.h"
 
@@ -26,8 +25,10 @@ constexpr const char* kServiceNames[] = {"itemdb.v1.Data", "itemdb.v1.Tables", "
 // connection after 20 seconds without an answer.
 constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-// The shortest ping interval on an idle connection; gRPC disconnects a client that pings more often.
-constexpr int kMinClientPingIntervalMs = 10'000;
+// The shortest interval between pings of a client to which nothing is sent; gRPC disconnects a client at the
+// third ping that comes sooner. Half of the shortest interval that our client accepts
+// (client/grpc_transport.cc).
+constexpr int kMinClientPingIntervalMs = 1'000;
 // The lame-duck time: how long new calls are still refused with UNAVAILABLE after the last call was answered.
 // Later calls reach a gRPC server that shuts down: it cancels them, and the caller of a write cannot know
 // whether it was applied. A client that calls all the time gets the refusal within a round trip and stops
@@ -35,8 +36,6 @@ constexpr int kMinClientPingIntervalMs = 10'000;
 constexpr std::chrono::milliseconds kLameDuckTime(200);
 // How long streams have to end with a status; then they are aborted.
 constexpr std::chrono::milliseconds kStreamDrainTime(250);
-// Threads for reflection: one waits for calls, one per open stream; more streams get RESOURCE_EXHAUSTED.
-constexpr int kMaxReflectionThreads = 16;
 // The time for sending the last replies after all calls are answered.
 constexpr std::chrono::milliseconds kReplyDrainTime(500);
 
@@ -64,12 +63,7 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinClientPingIntervalMs);
   grpc::ResourceQuota quota("itemd");
   quota.Resize(options.transport_bytes);
-  quota.SetMaxThreads(kMaxReflectionThreads);
   builder.SetResourceQuota(quota);
-  // Reflection is a synchronous service: one thread waits for calls, and each open stream has its own thread.
-  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
 }
 
 using grpc::experimental::ExternalConnectionAcceptor;
@@ -99,24 +93,22 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   if (server->certificates_ != nullptr) tcp_credentials = server->certificates_->credentials();
 
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   server->services_.push_back(MakeDataService(database, server->serving_));
   server->services_.push_back(MakeTablesService(database, server->serving_));
   server->services_.push_back(MakeChangesService(database, server->serving_));
   server->services_.push_back(MakeAdminService(database, server->serving_,
                                                {.start_time_us = absl::ToUnixMicros(absl::Now()),
                                                 .memory_bytes = static_cast<int64_t>(options.memory_bytes)}));
+  std::vector<std::string> names(std::begin(kServiceNames), std::end(kServiceNames));
+  names.emplace_back("grpc.health.v1.Health");
+  for (auto& service : MakeReflectionServices(server->serving_, std::move(names)))
+    server->services_.push_back(std::move(service));
 
   grpc::ServerBuilder builder;
   SetLimits(options, builder);
   for (const auto& service : server->services_) builder.RegisterService(service.get());
   server->tcp_ = AddAcceptor(builder, std::move(tcp_credentials));
   server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
-  if (!options.access_keys.empty()) {
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(MakeReflectionAccess(server->serving_.authorizer));
-    builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  }
   server->server_ = builder.BuildAndStart();
   if (server->server_ == nullptr) return absl::InternalError("gRPC did not start and gave no reason");
   for (const char* name : kServiceNames) {
@@ -202,7 +194,7 @@ void Server::Stop(std::chrono::milliseconds grace_period) {
   // The listener stops before Shutdown(): gRPC does not close a connection that it is given afterwards.
   listener_->Stop();
   if (http_ != nullptr) http_->Abort();
-  // Only replies being sent and gRPC's own streams (health watches, reflection) are left now.
+  // Only replies being sent and gRPC's own streams (health watches) are left now.
   server_->Shutdown(std::chrono::system_clock::now() +
                     (drained ? kReplyDrainTime : std::chrono::milliseconds(0)));
   serving_.gate.WaitUntilEmpty();

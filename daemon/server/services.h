@@ -5,6 +5,8 @@
 #include <grpcpp/impl/service_type.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "daemon/serving/serving_context.h"
 #include "storage/database.h"
@@ -25,5 +27,8 @@ std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, Se
 std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, ServingContext& serving,
                                                 const DaemonInfo& info);
+// Reflection under its present and its former name. `services` are the full names of all other services.
+std::vector<std::unique_ptr<grpc::Service>> MakeReflectionServices(ServingContext& serving,
+                                                                   std::vector<std::string> services);
 
 }  // namespace itemdb::daemon

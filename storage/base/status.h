@@ -17,7 +17,7 @@
 
 namespace itemdb::storage {
 
-// Reasons. Each belongs to one status code. They are sent as itemdb.v1.ErrorDetail.reason: never rename one.
+// Reasons. Each belongs to one status code. Clients get them (google.rpc.ErrorInfo.reason): never rename one.
 inline constexpr std::string_view kReasonValidation = "VALIDATION";                // INVALID_ARGUMENT
 inline constexpr std::string_view kReasonResourceNotFound = "RESOURCE_NOT_FOUND";  // NOT_FOUND
 inline constexpr std::string_view kReasonResourceInUse = "RESOURCE_IN_USE";        // ALREADY_EXISTS

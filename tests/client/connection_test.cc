@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "itemdb/client.h"
 #include "tests/client/hang_up_daemon.h"
+#include "tests/support/error_details.h"
 #include "tests/support/fake_daemon.h"
 
 namespace itemdb {
@@ -143,6 +144,27 @@ TEST(ClientConnection, StatusWithoutDetailsLeavesAWriteUnknownUnlessItWasTurnedA
     const absl::Status write = client.PutItem({.table_name = "t", .item = {}}).status();
     EXPECT_EQ(static_cast<int>(write.code()), static_cast<int>(code)) << write;
   }
+}
+
+// Only the daemon's own word says that a write was not applied; a proxy may send details too (ERR-19).
+TEST(ClientConnection, DetailsOfAnotherDomainLeaveAWriteUnknown) {
+  FakeDaemon daemon;
+  std::string domain;
+  daemon.put_item = [&](const v1::PutItemRequest&, v1::PutItemReply*) {
+    const grpc::StatusCode code = grpc::StatusCode::RESOURCE_EXHAUSTED;
+    return grpc::Status(code, "busy",
+                        EncodeErrorDetails(code, "busy", {"SOME_REASON", domain, "SEM-001", 40}));
+  };
+  Client client = OpenClient(daemon.endpoint());
+  for (domain = ""; domain != "itemdb"; domain = domain.empty() ? "example.com" : "itemdb") {
+    const absl::Status status = client.PutItem({.table_name = "t", .item = {}}).status();
+    EXPECT_EQ(ReasonOf(status), kReasonWriteOutcomeUnknown) << status;
+  }
+  const absl::Status status = client.PutItem({.table_name = "t", .item = {}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_EQ(ReasonOf(status), "SOME_REASON");
+  EXPECT_EQ(RuleOf(status), "SEM-001");
+  EXPECT_EQ(RetryAfterOf(status), absl::Milliseconds(40));
 }
 
 // A request that is too long for the daemon's gRPC is not applied. A write whose reply is too long is

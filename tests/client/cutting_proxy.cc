@@ -40,7 +40,7 @@ bool SendAll(int socket, const char* bytes, size_t count) {
 }  // namespace
 
 struct CuttingProxy::Link {
-  Link(int client, int daemon) : client(client), daemon(daemon) {}
+  Link(int client, int daemon, int silences) : client(client), daemon(daemon), silences(silences) {}
   ~Link() {
     close(client);
     close(daemon);
@@ -48,6 +48,8 @@ struct CuttingProxy::Link {
   const int client;
   const int daemon;
   int pieces = 0;
+  // A connection is silent if it was made before the last silence.
+  const int silences;
 };
 
 CuttingProxy::CuttingProxy(const Options& options) : options_(options), random_(options.seed) {
@@ -92,7 +94,7 @@ void CuttingProxy::Run() {
     if (polled[1].revents != 0) {
       const int client = accept(listener_, nullptr, nullptr);
       const int daemon = socket(AF_INET, SOCK_STREAM, 0);
-      auto link = std::make_unique<Link>(client, daemon);
+      auto link = std::make_unique<Link>(client, daemon, silences_);
       const sockaddr_in address = Loopback(port);
       if (client < 0 || connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         continue;
@@ -104,13 +106,15 @@ void CuttingProxy::Run() {
 }
 
 bool CuttingProxy::CutNow(const Link& link) {
-  return link.pieces > 10 && random_() % static_cast<uint64_t>(options_.pieces_per_cut) == 0;
+  return options_.pieces_per_cut > 0 && link.pieces > 10 &&
+         random_() % static_cast<uint64_t>(options_.pieces_per_cut) == 0;
 }
 
 bool CuttingProxy::PassOn(Link& link, bool from_client) {
   char bytes[1 << 16];
   const ssize_t count = recv(from_client ? link.client : link.daemon, bytes, sizeof(bytes), 0);
   if (count <= 0) return false;
+  if (link.silences != silences_) return true;
   ++link.pieces;
   const bool cut = CutNow(link);
   const bool before = random_() % 2 == 0;

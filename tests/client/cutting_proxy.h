@@ -1,5 +1,6 @@
 // A proxy between a client and a daemon. It forwards bytes unchanged and cuts connections at random: before
-// or after it forwards a piece of a request, or before it forwards a piece of a reply.
+// or after it forwards a piece of a request, or before it forwards a piece of a reply. It can also let
+// connections fall silent, as on a network that loses every packet of them.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,7 @@ class CuttingProxy {
     uint64_t seed = 1;
     // A connection is cut about once in this many pieces of bytes, but never within its first ten, so that
     // every connection makes progress.
+    // 0: never.
     int pieces_per_cut = 100;
   };
   // Listens on a port of 127.0.0.1 that the kernel chooses.
@@ -25,6 +27,11 @@ class CuttingProxy {
   ~CuttingProxy();
 
   const std::string& endpoint() const { return endpoint_; }
+
+  // Every connection that exists now stays open and forwards nothing any more; later connections work. From
+  // any thread.
+  void SilenceConnections() { ++silences_; }
+
   // The numbers of connections cut so far, for each of the three places.
   int cuts_before_request() const { return cuts_[0]; }
   int cuts_after_request() const { return cuts_[1]; }
@@ -41,6 +48,7 @@ class CuttingProxy {
   const Options options_;
   std::mt19937_64 random_;
   std::atomic<int> cuts_[3] = {};
+  std::atomic<int> silences_ = 0;
   int listener_ = -1;
   int stop_pipe_[2] = {-1, -1};
   std::string endpoint_;

@@ -174,8 +174,8 @@ TEST_F(CallLimits, RequestsBeyondTheirMemoryAreRefusedAndToldWhenToComeBack) {
         }
         ++refused;
         EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-        EXPECT_EQ(DetailOf(status).reason(), "CALLS_FULL");
-        EXPECT_GT(DetailOf(status).retry_after_ms(), 0);
+        EXPECT_EQ(DetailsOf(status).reason, "CALLS_FULL");
+        EXPECT_GT(DetailsOf(status).retry_after_ms, 0);
         // GetStatus is answered all the same.
         v1::GetStatusReply reply;
         grpc::ClientContext context;

@@ -20,18 +20,12 @@
 #include "itemdb/v1/admin.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
-#include "itemdb/v1/errors.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 #include "storage/base/limits.h"
+#include "tests/support/error_details.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::daemon {
-
-inline v1::ErrorDetail DetailOf(const grpc::Status& status) {
-  v1::ErrorDetail detail;
-  EXPECT_TRUE(detail.ParseFromString(status.error_details()));
-  return detail;
-}
 
 inline void AddString(v1::Item* item, const std::string& name, const std::string& value) {
   v1::Attribute* attribute = item->add_attributes();

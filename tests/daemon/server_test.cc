@@ -14,7 +14,7 @@ TEST_F(ServerTest, CreatesDescribesListsAndDeletesTables) {
   ASSERT_TRUE(CreateTable("orders").ok());
   grpc::Status again = CreateTable("orders");
   EXPECT_EQ(again.error_code(), grpc::StatusCode::ALREADY_EXISTS);
-  EXPECT_EQ(DetailOf(again).reason(), "RESOURCE_IN_USE");
+  EXPECT_EQ(DetailsOf(again).reason, "RESOURCE_IN_USE");
 
   v1::DescribeTableRequest describe;
   describe.set_table_name("orders");
@@ -42,7 +42,7 @@ TEST_F(ServerTest, CreatesDescribesListsAndDeletesTables) {
   grpc::ClientContext context;
   grpc::Status gone = tables_->DescribeTable(&context, describe, &description);
   EXPECT_EQ(gone.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(DetailOf(gone).reason(), "RESOURCE_NOT_FOUND");
+  EXPECT_EQ(DetailsOf(gone).reason, "RESOURCE_NOT_FOUND");
 }
 
 TEST_F(ServerTest, WritesAndReadsAnItem) {
@@ -128,7 +128,7 @@ TEST_F(ServerTest, ExecutesStatements) {
   EXPECT_EQ(reply.items_size(), 0);
   grpc::Status duplicate = execute(insert, "2", &reply);
   EXPECT_EQ(duplicate.error_code(), grpc::StatusCode::ALREADY_EXISTS);
-  EXPECT_EQ(DetailOf(duplicate).reason(), "DUPLICATE_ITEM");
+  EXPECT_EQ(DetailsOf(duplicate).reason, "DUPLICATE_ITEM");
   ASSERT_TRUE(execute("SELECT * FROM orders WHERE pk = ?", "a", &reply).ok());
   ASSERT_EQ(reply.items_size(), 2);
   EXPECT_EQ(reply.items(1).SerializeAsString(), Key("a", "2").SerializeAsString());
@@ -272,7 +272,7 @@ TEST_F(ServerTest, ShowsAccessPatterns) {  // GetAccessPatterns (SEED-049).
   v1::GetAccessPatternsReply reply;
   const grpc::Status missing = admin_->GetAccessPatterns(&context, request, &reply);
   EXPECT_EQ(missing.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(DetailOf(missing).reason(), "RESOURCE_NOT_FOUND");
+  EXPECT_EQ(DetailsOf(missing).reason, "RESOURCE_NOT_FOUND");
 }
 
 // Calls every method, because one could be registered with a parser that answers INTERNAL.
@@ -301,7 +301,7 @@ TEST_F(ServerTest, AnswersBytesThatAreNoRequestWithInvalidArgument) {
     grpc::Status status = CallRaw(std::string("/itemdb.v1.") + method, std::string("\xff\xff\xff", 3));
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
     EXPECT_THAT(status.error_message(), HasSubstr(method));
-    EXPECT_EQ(DetailOf(status).reason(), "VALIDATION");
+    EXPECT_EQ(DetailsOf(status).reason, "VALIDATION");
   }
 }
 
@@ -329,7 +329,7 @@ TEST_F(ServerTest, RefusesMessagesBeyondTheLimitAndStaysUp) {
 TEST_F(ServerTest, SendsErrorsThatQuoteLongNames) {
   grpc::Status status = Put(std::string(60'000, 'n'), Key("a", "b"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
-  EXPECT_EQ(DetailOf(status).reason(), "VALIDATION");
+  EXPECT_EQ(DetailsOf(status).reason, "VALIDATION");
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST_F(Streams, GiveEveryItemOfATableThatIsDeletedMeanwhileOrAnError) {
       EXPECT_EQ(items, 60);
     } else {
       EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-      EXPECT_EQ(DetailOf(status).reason(), "RESOURCE_NOT_FOUND");
+      EXPECT_EQ(DetailsOf(status).reason, "RESOURCE_NOT_FOUND");
       EXPECT_LT(items, 60);
     }
   }
@@ -142,7 +142,7 @@ TEST_F(Streams, EndWithTheErrorOfTheirRequest) {  // A stream of pages (EXT-01).
   EXPECT_FALSE(scan->Read(&page));
   grpc::Status status = scan->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(DetailOf(status).reason(), "RESOURCE_NOT_FOUND");
+  EXPECT_EQ(DetailsOf(status).reason, "RESOURCE_NOT_FOUND");
 
   grpc::ClientContext bad;
   auto query = data_->QueryStream(&bad, v1::QueryStreamRequest());
@@ -222,8 +222,8 @@ TEST_F(Streams, LeaveHalfOfTheMemoryToOtherCalls) {  // A stream of pages (EXT-0
     if (status.ok()) continue;
     ++refused;
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-    EXPECT_EQ(DetailOf(status).reason(), "CALLS_FULL");
-    EXPECT_GT(DetailOf(status).retry_after_ms(), 0);
+    EXPECT_EQ(DetailsOf(status).reason, "CALLS_FULL");
+    EXPECT_GT(DetailsOf(status).retry_after_ms, 0);
   }
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, 20);
@@ -339,7 +339,7 @@ TEST_F(Streams, OfChunksEndWithTheFirstThatFails) {
   grpc::Status status = bulk->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("chunk 3 came where chunk 2 belongs"));
-  EXPECT_EQ(DetailOf(status).reason(), "VALIDATION");
+  EXPECT_EQ(DetailsOf(status).reason, "VALIDATION");
 }
 
 // Writes that can never be applied are rejected by position (EXT-03).

@@ -104,7 +104,7 @@ TEST_F(Watch, EndsWithTheErrorOfItsRequest) {
   EXPECT_FALSE(watch->Read(&reply));
   grpc::Status status = watch->Finish();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(DetailOf(status).reason(), "RESOURCE_NOT_FOUND");
+  EXPECT_EQ(DetailsOf(status).reason, "RESOURCE_NOT_FOUND");
   request.set_progress_interval_ms(1);
   grpc::ClientContext bad;
   watch = changes_->Watch(&bad, request);

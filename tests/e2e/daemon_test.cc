@@ -60,7 +60,7 @@ TEST_F(DaemonTest, HealthIsServingForTheServerAndEachService) {
 
 TEST_F(DaemonTest, ReflectionListsTheServicesAndKnowsTheirFiles) {
   const RawClient client(daemon_.endpoint());
-  const char* const method = "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  const char* const method = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
   // ServerReflectionRequest.list_services = 7.
   const RawReply services = client.Exchange(method, std::string("\x3a\x01*"));
   ASSERT_TRUE(services.status.ok()) << services.status.error_message();

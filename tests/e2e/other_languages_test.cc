@@ -4,6 +4,8 @@
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <filesystem>
+
 #include "absl/strings/escaping.h"
 #include "itemdb/v1/admin.pb.h"
 #include "itemdb/v1/changes.pb.h"
@@ -19,6 +21,9 @@ namespace {
 using google::protobuf::Message;
 
 constexpr char kPython[] = "/usr/bin/python3";
+constexpr char kGo[] = "/usr/bin/go";
+// Where Debian installs Go's gRPC library.
+constexpr char kGoPath[] = "/usr/share/gocode";
 
 std::string ToHex(const std::string& bytes) { return std::string(absl::BytesToHexString(bytes)); }
 
@@ -64,14 +69,19 @@ class OtherLanguagesTest : public E2eTest {
     return json;
   }
 
+  // All calls, as clients of other languages read them from stdin.
+  std::string CallsAsLines() const {
+    std::string lines;
+    for (const Call& call : calls_) lines += call.method + " " + ToHex(call.request) + "\n";
+    return lines;
+  }
+
   // Makes all calls from Python and compares the replies.
   void CompareWithPython() {
-    std::string input;
-    for (const Call& call : calls_) input += call.method + " " + ToHex(call.request) + "\n";
     const CommandResult python = RunProgram(kPython,
                                             {testing::SourcePath("tests/e2e/python_client.py"),
                                              testing::BuildPath("tests/e2e/python"), daemon_.endpoint()},
-                                            input);
+                                            CallsAsLines());
     ASSERT_EQ(python.exit_code, 0) << python.err;
     const std::vector<Json> lines = ParseLines(python.out);
     ASSERT_EQ(lines.size(), calls_.size());
@@ -81,7 +91,13 @@ class OtherLanguagesTest : public E2eTest {
       if (call.reply == nullptr) {
         EXPECT_EQ(lines[i]["code"], static_cast<int>(call.raw.status.error_code()));
         EXPECT_EQ(lines[i]["message"], call.raw.status.error_message());
-        EXPECT_EQ(lines[i]["reason"], call.raw.reason);
+        const Json& status = lines[i]["status"];
+        EXPECT_EQ(status["code"], lines[i]["code"]);
+        EXPECT_EQ(status["message"], lines[i]["message"]);
+        ASSERT_GE(status["details"].size(), 1u) << status;
+        EXPECT_EQ(status["details"][0]["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
+        EXPECT_EQ(status["details"][0]["reason"], call.raw.reason);
+        EXPECT_EQ(status["details"][0]["domain"], "itemdb");
         continue;
       }
       // The statistics of the daemon differ from call to call; Python only has to parse them.
@@ -187,6 +203,34 @@ TEST_F(OtherLanguagesTest, PythonAndCppReadTheSameReplies) {
 
   CompareWithPython();
   EXPECT_EQ(ChangeSequence(), before);
+}
+
+// Go's library decodes grpc-status-details-bin itself, with the messages of google.rpc that it brings, and
+// makes an INTERNAL of every status whose details are something else.
+TEST_F(OtherLanguagesTest, GoDecodesErrors) {
+  if (!std::filesystem::exists(kGo) ||
+      !std::filesystem::exists(std::string(kGoPath) + "/src/google.golang.org/grpc")) {
+    GTEST_SKIP() << "needs golang-go and golang-google-grpc-dev";
+  }
+  Add<v1::GetItemRequest, v1::GetItemReply>("Data/GetItem", "table_name: 'nope'");
+  Add<v1::GetItemRequest, v1::GetItemReply>("Data/GetItem", "table_name: 'Product'");
+  Add<v1::CreateTableRequest, v1::CreateTableReply>("Tables/CreateTable", "table_name: '\303\251'");
+  Add<v1::ListTablesRequest, v1::ListTablesReply>("Tables/ListTables", "");
+  const CommandResult go = RunProgram(
+      "/usr/bin/env",
+      {"GO111MODULE=off", std::string("GOPATH=") + kGoPath, "GOCACHE=" + testing::BuildPath("tests/e2e/go"),
+       kGo, "run", testing::SourcePath("tests/e2e/go_client.go"), daemon_.endpoint()},
+      CallsAsLines());
+  ASSERT_EQ(go.exit_code, 0) << go.err;
+  const std::vector<Json> lines = ParseLines(go.out);
+  ASSERT_EQ(lines.size(), calls_.size()) << go.err;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    SCOPED_TRACE(lines[i].dump());
+    EXPECT_EQ(lines[i]["code"], static_cast<int>(calls_[i].raw.status.error_code()));
+    EXPECT_EQ(lines[i]["message"], calls_[i].raw.status.error_message());
+    EXPECT_EQ(lines[i]["reason"], calls_[i].raw.reason);
+    EXPECT_EQ(lines[i]["domain"], calls_[i].raw.status.ok() ? "" : "itemdb");
+  }
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 
 #include "itemdb/bulk_writer.h"
 #include "itemdb/v1/data.pb.h"
-#include "itemdb/v1/errors.pb.h"
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/processes/raw_client.h"
+#include "tests/support/error_details.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -33,11 +33,6 @@ constexpr int kMaxRssMib = kMemoryMib + 256;
 constexpr int kStreamsPerConnection = 1'000;
 
 bool Full() { return std::getenv("ITEMDB_FULL_PRESSURE") != nullptr; }
-
-std::string ReasonIn(const grpc::Status& status) {
-  v1::ErrorDetail detail;
-  return detail.ParseFromString(status.error_details()) ? detail.reason() : "";
-}
 
 // A stream of pages that is opened and never read from.
 class StalledStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
@@ -132,7 +127,7 @@ TEST_F(PressureTest, StreamsThatNobodyReadsAreBoundedAndOthersAreServed) {  // S
   for (auto& stream : stalled) {
     if (stream->status().error_code() == grpc::StatusCode::CANCELLED) continue;
     ++refused;
-    EXPECT_EQ(ReasonIn(stream->status()), "CALLS_FULL") << stream->status().error_message();
+    EXPECT_EQ(DetailsOf(stream->status()).reason, "CALLS_FULL") << stream->status().error_message();
   }
   EXPECT_GT(refused, streams / 2);
   std::printf("%d streams, %d refused; highest RSS %d MiB with --memory %dMiB\n", streams, refused,

@@ -2,7 +2,7 @@
 
 stdin, a line a call:  <full method> <hex of the request>
 stdout, a line a call: {"method": ..., "bytes": <hex of the reply, serialized again>, "json": <the reply>}
-or, for an error:      {"method": ..., "code": ..., "message": ..., "reason": ...}
+or, for an error:      {"method": ..., "code": ..., "message": ..., "status": <the google.rpc.Status>}
 
 Arguments: the directory of the generated classes, the daemon's endpoint.
 """
@@ -11,15 +11,19 @@ import importlib
 import json
 import sys
 
+import google
 import grpc
 from google.protobuf import json_format
 
 sys.path.insert(0, sys.argv[1])
+# The generated google.rpc is in another folder than the installed google.protobuf.
+google.__path__.append(sys.argv[1] + "/google")
 modules = {
     service: importlib.import_module(f"itemdb.v1.{service.lower()}_pb2")
     for service in ("Data", "Tables", "Changes", "Admin")
 }
-errors = importlib.import_module("itemdb.v1.errors_pb2")
+rpc_status = importlib.import_module("google.rpc.status_pb2")
+importlib.import_module("google.rpc.error_details_pb2")  # The messages packed in the details.
 
 
 def call(channel, method, request):
@@ -28,15 +32,14 @@ def call(channel, method, request):
     try:
         data = channel.unary_unary("/" + method)(request, timeout=60)
     except grpc.RpcError as error:
-        detail = errors.ErrorDetail()
-        for key, value in error.trailing_metadata():
-            if key == "grpc-status-details-bin":
-                detail.ParseFromString(value)
+        # One trailer only: libraries refuse a status with two.
+        [details] = [value for key, value in error.trailing_metadata() if key == "grpc-status-details-bin"]
+        status = rpc_status.Status.FromString(details)
         return {
             "method": method,
             "code": error.code().value[0],
             "message": error.details(),
-            "reason": detail.reason,
+            "status": json.loads(json_format.MessageToJson(status)),
         }
     reply = reply_class.FromString(data)
     # Unknown fields would be kept in the bytes but not be in the JSON. They are discarded, so that the bytes

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "itemdb/v1/errors.pb.h"
 #include "tests/processes/child_process.h"
+#include "tests/support/error_details.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -37,8 +37,7 @@ void SetDeadline(grpc::ClientContext& context) {
 
 RawReply MakeReply(grpc::Status status, const grpc::ByteBuffer& buffer) {
   RawReply reply{.status = std::move(status), .bytes = ToString(buffer), .reason = ""};
-  v1::ErrorDetail detail;
-  if (detail.ParseFromString(reply.status.error_details())) reply.reason = detail.reason();
+  reply.reason = DetailsOf(reply.status).reason;
   return reply;
 }
 

@@ -12,7 +12,7 @@ namespace itemdb::e2e {
 struct RawReply {
   grpc::Status status;
   std::string bytes;
-  // ErrorDetail.reason; empty if the status has no ErrorDetail.
+  // The reason among the details of the status; empty if there is none.
   std::string reason;
 };
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "itemdb/v1/data.pb.h"
-#include "itemdb/v1/errors.pb.h"
 #include "itemdb/v1/tables.pb.h"
+#include "tests/support/error_details.h"
 
 namespace itemdb::protocols {
 namespace {
@@ -105,15 +105,14 @@ bool CountsViolations(const std::string& operation, const std::string& rule) {
 }
 
 Answer ExpectedError(const Method& method, const e2e::RawReply& reply) {
-  v1::ErrorDetail detail;
-  EXPECT_TRUE(detail.ParseFromString(reply.status.error_details()));
-  const auto found = Exceptions().find(detail.reason());
+  const ErrorDetails details = DetailsOf(reply.status);
+  const auto found = Exceptions().find(details.reason);
   if (found == Exceptions().end()) {
-    ADD_FAILURE() << "unexpected reason " << detail.reason() << ": " << reply.status.error_message();
+    ADD_FAILURE() << "unexpected reason " << details.reason << ": " << reply.status.error_message();
     return {};
   }
   EXPECT_EQ(reply.status.error_code(), found->second.code);
-  const bool counted = CountsViolations(method.operation, detail.rule());
+  const bool counted = CountsViolations(method.operation, details.rule);
   return {found->second.http_status,
           {{"__type", found->second.type},
            {"message", (counted ? "1 validation error detected: " : "") + reply.status.error_message()}}};

@@ -1,5 +1,7 @@
 #include "tests/support/fake_daemon.h"
 
+#include "tests/support/error_details.h"
+
 namespace itemdb {
 namespace {
 
@@ -14,10 +16,9 @@ grpc::Status Answer(const FakeDaemon::Handler<Request, Reply>& handler, const Re
 
 grpc::Status ErrorReply(grpc::StatusCode code, const std::string& reason, const std::string& message,
                         int64_t retry_after_ms) {
-  v1::ErrorDetail detail;
-  detail.set_reason(reason);
-  detail.set_retry_after_ms(retry_after_ms);
-  return grpc::Status(code, message, detail.SerializeAsString());
+  const ErrorDetails details{
+      .reason = reason, .domain = "itemdb", .rule = "", .retry_after_ms = retry_after_ms};
+  return grpc::Status(code, message, EncodeErrorDetails(code, message, details));
 }
 
 v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {

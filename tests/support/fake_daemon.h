@@ -13,12 +13,11 @@
 #include "itemdb/v1/admin.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
-#include "itemdb/v1/errors.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
 
 namespace itemdb {
 
-// A status as a daemon sends it, with an ErrorDetail.
+// A status as a daemon sends it, with details.
 grpc::Status ErrorReply(grpc::StatusCode code, const std::string& reason, const std::string& message,
                         int64_t retry_after_ms = 0);
 

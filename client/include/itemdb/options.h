@@ -44,12 +44,28 @@ struct RetryOptions {
   absl::Duration max_backoff = absl::Seconds(2);
 };
 
+// How the client notices that a connection is dead although nobody closed it, because a cable, a NAT or a
+// machine is gone. While calls or streams are open, the client pings the daemon. Without an answer it drops
+// the connection: calls end as when a connection is lost, and all of them go on over a new connection as far
+// as RetryOptions allow. With the defaults this takes 20 seconds at most, also for the first call after an
+// idle time. An idle client sends no pings.
+struct KeepaliveOptions {
+  // From the answer to one ping to the next, at least 2 s: the daemon disconnects clients that ping much more
+  // often. absl::InfiniteDuration() sends no pings; then only the system's TCP gives up, after about 15
+  // minutes.
+  absl::Duration interval = absl::Seconds(10);
+  // How long an answer may take, longer than 0. The time must suffice for the bytes that were sent before the
+  // ping, so a slow link needs more: 4 MB of requests at 400 KB/s take 10 s.
+  absl::Duration timeout = absl::Seconds(10);
+};
+
 struct ClientOptions {
   // "HOST:PORT" or "unix:/PATH". Default: DefaultEndpoint().
   std::string endpoint = "";
   // Deadline of calls whose CallOptions name none, for all attempts together.
   absl::Duration timeout = absl::Seconds(30);
   RetryOptions retry = {};
+  KeepaliveOptions keepalive = {};
   // Default: no TLS, which is meant for loopback and unix sockets.
   std::optional<TlsOptions> tls = std::nullopt;
   // Sent with every call as gRPC metadata, for example {"x-tenant", "blue"}. Keys: lower-case letters,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/time/clock.h"
 #include "itemdb/bulk_writer.h"
 #include "itemdb/client.h"
 #include "tests/client/cutting_proxy.h"
@@ -87,6 +88,40 @@ TEST_F(BrokenStreamsTest, StreamsGoOnWithTheDaemonThatComesBack) {
   const absl::StatusOr<std::vector<Item>> items = client_->ScanStream({.table_name = "Things"}).ToVector();
   ASSERT_TRUE(items.ok()) << items.status();
   EXPECT_EQ(items->size(), 400u);
+}
+
+// The network loses every packet of the connections, and nobody closes them. Without keepalive the client
+// would wait for its timeout of five minutes.
+TEST_F(BrokenStreamsTest, StreamsGoOnAfterTheirConnectionFellSilent) {
+  CuttingProxy proxy({.daemon_endpoint = daemon_.endpoint(), .pieces_per_cut = 0});
+  const Client client =
+      *Client::Open({.endpoint = proxy.endpoint(),
+                     .timeout = absl::Minutes(5),
+                     .keepalive = {.interval = absl::Seconds(2), .timeout = absl::Seconds(1)}});
+  ASSERT_TRUE(client_->PutItem({.table_name = "Things", .item = Thing(0)}).ok());
+  // The second chunk waits for the acknowledgement of the first, so the stream is open.
+  BulkWriter writer(client, {.max_chunk_writes = 1, .chunks_under_way = 1});
+  for (int i = 1; i <= 2; ++i) ASSERT_TRUE(writer.Put("Things", Thing(i)).ok());
+  ChangeRange changes = client.Watch({.after_sequence = 0});
+  const auto next_key = [&]() -> Item {
+    const absl::StatusOr<std::optional<ChangeRecord>> change = changes.Next();
+    EXPECT_TRUE(change.ok()) << change.status();
+    return change.ok() && change->has_value() ? (*change)->key.value_or(Item()) : Item();
+  };
+  EXPECT_EQ(next_key(), Item());  // The table.
+  EXPECT_EQ(next_key(), (Item{{"pk", "c"}, {"sk", 0}}));
+
+  proxy.SilenceConnections();
+  const absl::Time start = absl::Now();
+  ASSERT_TRUE(client_->PutItem({.table_name = "Things", .item = Thing(3)}).ok());
+  bool watched = false;
+  for (int i = 0; i < 3 && !watched; ++i) watched = next_key() == Item{{"pk", "c"}, {"sk", 3}};
+  EXPECT_TRUE(watched);
+  ASSERT_TRUE(writer.Put("Things", Thing(4)).ok());
+  const absl::StatusOr<BulkWriteResult> written = writer.Finish();
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->applied, 3u);
+  EXPECT_LT(absl::Now() - start, absl::Seconds(40));
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ rocksdb::Slice ToSlice(std::string_view text);
 std::string_view ToView(const rocksdb::Slice& slice);
 
 // Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED for a full disk, UNAVAILABLE
-// otherwise.
+// otherwise. DATA_LOSS names a damaged file without its directory, because clients get the message.
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status);
 
 }  // namespace itemdb::storage

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "daemon/rpc/grpc_status.h"
+#include "daemon/rpc/raw_call.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -31,8 +32,8 @@ std::unique_ptr<google::protobuf::Message> ErrorReply(const google::protobuf::Me
 
 class ReflectionAccess final : public grpc::experimental::Interceptor {
  public:
-  ReflectionAccess(const Authorizer& authorizer, std::string_view method)
-      : authorizer_(authorizer), method_(method) {}
+  ReflectionAccess(ServingContext& serving, const grpc::ServerContextBase& context, std::string_view method)
+      : serving_(serving), context_(context), method_(method) {}
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA))
@@ -42,14 +43,21 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
   }
 
  private:
-  grpc::Status Check(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) const {
+  grpc::Status Check(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
     const auto [first, end] = metadata.equal_range("authorization");
     std::optional<std::string_view> authorization;
     if (first != end) {
       authorization = std::next(first) == end ? std::string_view(first->second.data(), first->second.size())
                                               : std::string_view();
     }
-    return ToGrpcStatus(authorizer_.Check(method_, authorization).status());
+    grpc::Status status = ToGrpcStatus(serving_.authorizer.Check(method_, authorization).status());
+    if (!status.ok()) {
+      AuditRefusal(
+          serving_.audit,
+          {.key_id = ClaimedKeyId(authorization), .peer = context_.peer(), .operation = std::string(method_)},
+          status);
+    }
+    return status;
   }
 
   void Refuse(InterceptorBatchMethods* methods) {
@@ -62,7 +70,8 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
       methods->ModifySendStatus(refusal_);
   }
 
-  const Authorizer& authorizer_;
+  ServingContext& serving_;
+  const grpc::ServerContextBase& context_;
   const std::string_view method_;
   grpc::Status refusal_;
   // The reply being sent; it must live until gRPC has serialized it.
@@ -71,24 +80,24 @@ class ReflectionAccess final : public grpc::experimental::Interceptor {
 
 class Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit Factory(const Authorizer& authorizer) : authorizer_(authorizer) {}
+  explicit Factory(ServingContext& serving) : serving_(serving) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(grpc::experimental::ServerRpcInfo* info) override {
     std::string_view method = info->method();
     if (!method.starts_with(kService)) return nullptr;
     method.remove_prefix(1);
-    return new ReflectionAccess(authorizer_, method);
+    return new ReflectionAccess(serving_, *info->server_context(), method);
   }
 
  private:
-  const Authorizer& authorizer_;
+  ServingContext& serving_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
-    const Authorizer& authorizer) {
-  return std::make_unique<Factory>(authorizer);
+    ServingContext& serving) {
+  return std::make_unique<Factory>(serving);
 }
 
 }  // namespace itemdb::daemon

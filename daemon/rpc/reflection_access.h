@@ -6,15 +6,15 @@
 
 #include <memory>
 
-#include "daemon/access/authorizer.h"
+#include "daemon/serving/serving_context.h"
 
 namespace itemdb::daemon {
 
-// Answers reflection requests of callers that `authorizer` refuses with UNAUTHENTICATED or PERMISSION_DENIED,
-// as the error_response of the reflection protocol. A refused stream stays open until the client ends it; the
-// number of reflection streams is bounded (daemon/server/server.cc). All other calls are left alone.
-// `authorizer` is borrowed and must outlive the server.
+// Answers reflection requests of callers that `serving.authorizer` refuses with UNAUTHENTICATED or
+// PERMISSION_DENIED, as the error_response of the reflection protocol. A refused stream stays open until the
+// client ends it; the number of reflection streams is bounded (daemon/server/server.cc). All other calls are
+// left alone. `serving` is borrowed and must outlive the server.
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeReflectionAccess(
-    const Authorizer& authorizer);
+    ServingContext& serving);
 
 }  // namespace itemdb::daemon

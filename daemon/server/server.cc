@@ -114,7 +114,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
   server->local_ = AddAcceptor(builder, grpc::InsecureServerCredentials());
   if (!options.access_keys.empty()) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(MakeReflectionAccess(server->serving_.authorizer));
+    interceptors.push_back(MakeReflectionAccess(server->serving_));
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
   }
   server->server_ = builder.BuildAndStart();
@@ -177,8 +177,10 @@ absl::Status Server::WatchFiles(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
-Server::Server(const ServerOptions& options)
-    : serving_(options.call_bytes, options.slow_request, options.log) {}
+Server::Server(ServerOptions& options) : serving_(options.call_bytes, options.slow_request, options.log) {
+  if (options.audit_log != nullptr)
+    serving_.audit.SetFile(std::move(options.audit_log), options.audit_all_calls);
+}
 
 std::vector<std::string> Server::http_addresses() const {
   return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
@@ -186,6 +188,11 @@ std::vector<std::string> Server::http_addresses() const {
 
 Server::~Server() {
   if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
+}
+
+void Server::ReloadFiles() {
+  if (file_watcher_ != nullptr) file_watcher_->PollSoon();
+  serving_.audit.Reopen();
 }
 
 void Server::Stop(std::chrono::milliseconds grace_period) {

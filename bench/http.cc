@@ -40,7 +40,7 @@ constexpr OperationFacts kOperations[] = {
 // The wrk script. The file has one request body per line. With N threads, thread i sends the lines i, i + N,
 // i + 2N and so on, again and again.
 constexpr char kScript[] = R"lua(
-local head = "POST / HTTP/1.1\r\nHost: bench\r\nContent-Type: application/x-amz-json-1.0\r\n" ..
+local head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n" ..
   "X-Amz-Target: DynamoDB_20120810." .. os.getenv("ITEMBENCH_OPERATION") .. "\r\nX-Amz-Date: 20260101T000000Z\r\n" ..
   "Authorization: AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, " ..
   "SignedHeaders=host;x-amz-date;x-amz-target, Signature=0000\r\nContent-Length: "

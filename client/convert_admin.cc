@@ -51,6 +51,11 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                               .finding_count = check.finding_count(),
                                               .last_error = check.last_error()};
   }
+  status.refused_calls = {.unauthenticated = message.refused_calls().unauthenticated(),
+                          .permission_denied = message.refused_calls().permission_denied()};
+  if (message.has_audit_log())
+    status.audit_log =
+        AuditLogStatus{.written = message.audit_log().written(), .lost = message.audit_log().lost()};
   return status;
 }
 

@@ -1,9 +1,10 @@
-// itemd: opens a database, serves it, and stops on SIGTERM or SIGINT.
+// itemd: opens a database, serves it, reloads files on SIGHUP, and stops on SIGTERM or SIGINT.
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <malloc.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,10 +13,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
 #include "absl/strings/str_join.h"
+#include "daemon/access/audit_log.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
@@ -25,6 +28,7 @@
 #include "daemon/process/service_manager.h"
 #include "daemon/process/stop_signals.h"
 #include "daemon/process/version.h"
+#include "daemon/process/watchdog.h"
 #include "daemon/server/server.h"
 #include "storage/database.h"
 
@@ -106,6 +110,7 @@ ServerOptions ToServerOptions(const Options& options, const MemoryBudget& budget
   server.socket_permissions = options.socket_permissions;
   if (options.tls()) server.tls = TlsOptionsOf(options);
   server.access_keys = options.access_keys;
+  server.audit_all_calls = options.audit_calls == "all";
   server.reload_interval = options.tls_reload_interval;
   server.max_connections = MaxConnections(options, log);
   server.max_calls_per_connection = options.max_calls_per_connection;
@@ -127,10 +132,40 @@ int DefaultIoThreads() {
   return static_cast<int>(std::clamp(4 * std::thread::hardware_concurrency(), 4u, 64u));
 }
 
-ExitCode Run(const Options& options, const std::string& config_file, StopSignals& signals, const Log& log) {
+// The data directory of an earlier version, or one that somebody else has created, may be open to others.
+void WarnIfOthersMayRead(const std::string& directory, const Log& log) {
+  struct stat info = {};
+  if (stat(directory.c_str(), &info) != 0 || (info.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
+  log->warn("other users may enter the data directory data_dir={} mode={:04o}", directory,
+            info.st_mode & 07777);
+}
+
+// Null without --audit-log.
+absl::StatusOr<std::unique_ptr<AuditLog>> OpenAuditLog(const Options& options, const Log& log) {
+  if (options.audit_log.empty()) return nullptr;
+  return AuditLog::Open(options.audit_log, log);
+}
+
+// What Run() needs beside the options.
+struct Process {
+  // The configuration file that was read; empty without one.
+  std::string config_file;
+  // The permissions of a file for everybody whom the umask of the caller allows.
+  mode_t shared_file_mode;
+  StopSignals& signals;
+  Log log;
+};
+
+ExitCode Run(const Options& options, const Process& process) {
+  const Log& log = process.log;
   log->info("itemd starts version={} data_dir={} durability={} memory={} config={}", Version(),
             options.data_directory, options.durability, FormatSize(options.memory_bytes),
-            config_file.empty() ? "none" : config_file);
+            process.config_file.empty() ? "none" : process.config_file);
+
+  absl::StatusOr<std::unique_ptr<AuditLog>> audit_log = OpenAuditLog(options, log);
+  if (!audit_log.ok()) {
+    return Fail(log, absl::IsInvalidArgument(audit_log.status()) ? kExitUsage : kExitIo, audit_log.status());
+  }
 
   storage::DatabaseOptions database_options;
   database_options.data_directory = options.data_directory;
@@ -158,9 +193,13 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
             status.change_sequence(), status.table_count());
 
-  auto server = Server::Start(**database, ToServerOptions(options, budget, log));
+  WarnIfOthersMayRead(options.data_directory, log);
+
+  ServerOptions server_options = ToServerOptions(options, budget, log);
+  server_options.audit_log = *std::move(audit_log);
+  auto server = Server::Start(**database, std::move(server_options));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
-  AddressFile address_file(options.address_file);
+  AddressFile address_file(options.address_file, process.shared_file_mode);
   if (absl::Status written = address_file.Write((*server)->addresses(), (*server)->http_addresses());
       !written.ok()) {
     return Fail(log, kExitIo, written);
@@ -169,13 +208,21 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
             options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","));
 
   NotifyServiceManager("READY=1");
+  // Destroyed before the database, after the server has stopped.
+  std::optional<Watchdog> watchdog;
+  watchdog.emplace(
+      WatchdogInterval(), [&database] { (*database)->ProbeWrites(); },
+      [] { NotifyServiceManager("WATCHDOG=1"); });
 
-  int signal = signals.Wait();
+  int signal = process.signals.Wait([&] {
+    log->info("reloading certificates and access keys, reopening the audit log signal={}", strsignal(SIGHUP));
+    (*server)->ReloadFiles();
+  });
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
   storage::Cancellation flush(std::chrono::steady_clock::now() + grace_period + kMaxFlushTime);
-  signals.OnNext([&](int again) {
+  process.signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));
     flush.Cancel();
     (*server)->EndGracePeriod();
@@ -185,8 +232,11 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   if (absl::Status flushed = (*database)->FlushBeforeStop(flush); !flushed.ok())
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
-  signals.Ignore();
+  process.signals.Ignore();
   server->reset();
+  watchdog.reset();
+  // Closing the database may take as long as the watchdog waits.
+  NotifyServiceManager("WATCHDOG=1");
   uint64_t change_sequence = (*database)->GetStatus().change_sequence();
   database->reset();
   log->info("stopped change_sequence={}", change_sequence);
@@ -194,6 +244,8 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
 }
 
 int Main(int argc, char** argv) {
+  // Files and directories of the database are for this user only: 0600 and 0700.
+  const mode_t shared_file_mode = 0666 & ~umask(0077);
   ParsedOptions parsed = ParseOptions(argc, argv, {.environment = ProcessEnvironment()});
   if (!parsed.options.has_value()) {
     std::fputs(parsed.text.c_str(), parsed.exit_code == kExitOk ? stdout : stderr);
@@ -208,7 +260,10 @@ int Main(int argc, char** argv) {
                           {.json = parsed.options->log_format == "json", .journal = journal});
   spdlog::set_default_logger(log);
   RouteLibraryLogs();
-  return Run(*parsed.options, parsed.config_file, signals, log);
+  return Run(*parsed.options, {.config_file = parsed.config_file,
+                               .shared_file_mode = shared_file_mode,
+                               .signals = signals,
+                               .log = log});
 }
 
 }  // namespace

@@ -175,6 +175,9 @@ class Database {
   // The daemon fills in the version, the start time and the memory used outside storage. While the database
   // is reopening, tables and disk usage are missing. Takes milliseconds.
   v1::GetStatusReply GetStatus(const v1::GetStatusRequest& request = {});
+  // Passes a write without content through the commit pipeline, and returns when it was answered or refused.
+  // Writes nothing. Blocks as long as the pipeline does: for ever if the disk never answers.
+  void ProbeWrites();
   // How tables were read and written since the database was opened (SEED-049). A PartiQL statement counts as
   // the Query, Scan or write that it becomes; a batch or transaction counts once for each of its tables.
   // Deleting a table or an index deletes its patterns. Takes microseconds per pattern.

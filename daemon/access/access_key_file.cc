@@ -1,5 +1,4 @@
 // Reads key files (TOML) into AccessKeys.
-#include <sys/stat.h>
 #include <toml++/toml.h>
 
 #include "absl/strings/str_format.h"
@@ -10,18 +9,10 @@ namespace itemdb::daemon {
 namespace {
 
 constexpr size_t kMaxFileBytes = 1 << 20;
-constexpr size_t kMinIdBytes = 3;
-constexpr size_t kMaxIdBytes = 128;
 constexpr size_t kMinSecretBytes = 16;
 
 absl::Status Wrong(const std::string& path, const toml::node& node, std::string_view message) {
   return storage::ValidationError(absl::StrFormat("%s:%d: %s", path, node.source().begin.line, message));
-}
-
-bool IsId(std::string_view text) {
-  return text.size() >= kMinIdBytes && text.size() <= kMaxIdBytes &&
-         text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") ==
-             std::string_view::npos;
 }
 
 std::optional<Role> ReadRole(std::string_view text) {
@@ -40,10 +31,10 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
     }
   }
   const std::string id = (*table)["id"].value_or(std::string());
-  if (!IsId(id)) {
+  if (!IsKeyId(id)) {
     return Wrong(path, node,
                  absl::StrFormat("a key needs an id of %d to %d letters, digits, '_', '-' and '.'",
-                                 kMinIdBytes, kMaxIdBytes));
+                                 kMinKeyIdBytes, kMaxKeyIdBytes));
   }
   const std::string secret = (*table)["secret"].value_or(std::string());
   if (secret.size() < kMinSecretBytes) {
@@ -60,14 +51,9 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const AccessKeys>> AccessKeys::Read(const std::string& path) {
-  absl::StatusOr<std::string> text = ReadFileBytes(path, kMaxFileBytes);
+  absl::StatusOr<std::string> text = ReadSecretFile(path, kMaxFileBytes);
   if (!text.ok())
     return absl::Status(text.status().code(), "the key file " + storage::MessageOf(text.status()));
-  struct stat info = {};
-  if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & S_IRWXO) != 0) {
-    return storage::ValidationError(absl::StrFormat(
-        "%s holds secrets, and everybody on this machine may use it: chmod o= %s", path, path));
-  }
   toml::table document;
   try {
     document = toml::parse(*text, path);

@@ -15,6 +15,12 @@ std::string_view NameOf(Role role) {
   }
 }
 
+bool IsKeyId(std::string_view text) {
+  return text.size() >= kMinKeyIdBytes && text.size() <= kMaxKeyIdBytes &&
+         text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") ==
+             std::string_view::npos;
+}
+
 absl::Status AccessDeniedError(const Caller& caller, std::string_view what, Role needed) {
   return storage::WithRule(
       "ERR-17", storage::MakeError(

@@ -28,6 +28,11 @@ enum class Role { kRead, kWrite, kAdmin };
 // "read".
 std::string_view NameOf(Role role);
 
+// Whether `text` has the form of a key id: 3 to 128 letters, digits, '_', '-' and '.'.
+inline constexpr size_t kMinKeyIdBytes = 3;
+inline constexpr size_t kMaxKeyIdBytes = 128;
+bool IsKeyId(std::string_view text);
+
 struct AccessKey {
   std::string id;
   std::string secret;
@@ -52,7 +57,7 @@ class AccessKeys {
   static absl::StatusOr<std::shared_ptr<const AccessKeys>> Make(std::vector<AccessKey> keys);
 
   // Reads a key file. UNAVAILABLE: the file cannot be read. INVALID_ARGUMENT: it is not a valid key file, or
-  // its permissions allow other users of this machine to use it. The message names the file, the line and
+  // other users of this machine may use it (ReadSecretFile()). The message names the file, the line and
   // what is allowed; it never contains a secret.
   static absl::StatusOr<std::shared_ptr<const AccessKeys>> Read(const std::string& path);
 

@@ -91,6 +91,14 @@ Role RoleOfMethod(std::string_view method) {
   return found == roles->end() ? Role::kAdmin : found->second;
 }
 
+std::string ClaimedKeyId(std::optional<std::string_view> authorization) {
+  if (!authorization.has_value()) return "";
+  const std::optional<std::string> credentials = Credentials(*authorization);
+  if (!credentials.has_value()) return "";
+  std::string id = credentials->substr(0, credentials->find(':'));
+  return IsKeyId(id) ? id : "";
+}
+
 void Authorizer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
   storage::MutexLock lock(mutex_);
   has_keys_.store(keys != nullptr, std::memory_order_release);

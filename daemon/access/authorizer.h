@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,10 @@ const std::vector<MethodRole>& MethodRoles();
 
 // The role that `method` needs; kAdmin for a method that is not in the table.
 Role RoleOfMethod(std::string_view method);
+
+// The key id in metadata `authorization`, for the log of refused calls; empty if it is not of the form of an
+// id. Nothing says that the caller has this key.
+std::string ClaimedKeyId(std::optional<std::string_view> authorization);
 
 // Thread-safe.
 class Authorizer {

@@ -29,7 +29,7 @@ struct WatchedFiles {
 };
 
 // Starts a thread that calls every `reload` once per `interval`, and logs each change. An error is logged
-// once, not again while it stays the same. The destructor stops the thread.
+// once, not again while it stays the same, unless PollSoon() asked. The destructor stops the thread.
 class FileWatcher {
  public:
   FileWatcher(std::vector<WatchedFiles> watched, absl::Duration interval,
@@ -39,9 +39,13 @@ class FileWatcher {
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
 
+  // Makes the thread call every `reload` at once. Thread-safe; does not wait for it.
+  void PollSoon();
+
  private:
   void Run();
-  void PollOnce();
+  // With `asked`, errors are logged again.
+  void PollOnce(bool asked);
 
   const std::vector<WatchedFiles> watched_;
   // The last error of each member of `watched_`, empty without one: an unchanged error is not logged again.
@@ -49,8 +53,10 @@ class FileWatcher {
   const absl::Duration interval_;
   const std::shared_ptr<spdlog::logger> log_;
   storage::Mutex mutex_;
-  storage::CondVar stop_;
+  // Notified when one of the two flags is set.
+  storage::CondVar wake_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -71,8 +71,10 @@ std::string InvalidNow(const X509* certificate) {
   return "";
 }
 
-absl::StatusOr<std::string> ReadPem(std::string_view setting, const std::string& path) {
-  absl::StatusOr<std::string> pem = ReadFileBytes(path, kMaxPemBytes);
+// `read` is ReadFileBytes or ReadSecretFile.
+absl::StatusOr<std::string> ReadPem(std::string_view setting, const std::string& path,
+                                    decltype(ReadFileBytes)* read = ReadFileBytes) {
+  absl::StatusOr<std::string> pem = read(path, kMaxPemBytes);
   if (pem.ok()) return pem;
   return absl::Status(pem.status().code(),
                       absl::StrFormat("--%s: %s", setting, storage::MessageOf(pem.status())));
@@ -113,7 +115,7 @@ absl::Status CheckClientCa(const TlsOptions& options, const TlsContent& content)
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsOptions& options) {
   TlsContent content;
   ITEMDB_ASSIGN_OR_RETURN(content.certificate, ReadPem("tls-cert", options.certificate_file));
-  ITEMDB_ASSIGN_OR_RETURN(content.key, ReadPem("tls-key", options.key_file));
+  ITEMDB_ASSIGN_OR_RETURN(content.key, ReadPem("tls-key", options.key_file, ReadSecretFile));
   ITEMDB_RETURN_IF_ERROR(CheckIdentity(options, content));
   if (!options.client_ca_file.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(content.client_ca, ReadPem("tls-client-ca", options.client_ca_file));

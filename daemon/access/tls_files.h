@@ -26,7 +26,8 @@ struct TlsContent {
 
 // Reads and checks the files: all must be PEM, the key must belong to the certificate, the certificate and at
 // least one client authority must be valid now. UNAVAILABLE: a file cannot be read. INVALID_ARGUMENT: a check
-// failed. The message names the setting, the file and what is wrong with it.
+// failed, or other users of this machine may use the key file (ReadSecretFile()). The message names the
+// setting, the file and what is wrong with it.
 absl::StatusOr<TlsContent> ReadTlsFiles(const TlsOptions& options);
 
 }  // namespace itemdb::daemon

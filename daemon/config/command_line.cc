@@ -36,6 +36,7 @@ Examples:
 Signals:
   SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
                     close the database, exit 0. A second signal cancels the calls in flight at once.
+  SIGHUP            read the certificates and the file of --access-keys again at once, reopen --audit-log, go on
 
 Exit codes:
    0  stopped by a signal after finishing its calls

@@ -49,6 +49,9 @@ struct Options {
   absl::Duration http_request_timeout;
   // Path of a key file; empty: calls need no key, and signatures are not verified.
   std::string access_keys;
+  // Path of the audit log; empty: none.
+  std::string audit_log;
+  std::string audit_calls;
 
   // Paths of PEM files; all empty: no TLS.
   std::string tls_cert;

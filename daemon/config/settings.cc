@@ -228,6 +228,13 @@ const std::vector<Setting>& Settings() {
       {"access-keys", &Options::access_keys, "FILE", "",
        "File of access keys and their roles, TOML: gRPC calls must carry a key, HTTP requests must be signed "
        "with one. Without it everybody who can connect may do everything"},
+      {"audit-log", &Options::audit_log, "FILE", "",
+       "Write who did what, from where and with which outcome to this file, one JSON object per line, "
+       "without "
+       "contents of items. `itemctl audit verify FILE` checks that no line was changed"},
+      {"audit-calls", &Options::audit_calls, "WHICH", "admin",
+       "Calls in the audit log: admin: refused calls and those that need the role admin; all: every call",
+       "admin|all"},
       {"tls-cert", &Options::tls_cert, "FILE", "",
        "The daemon's certificate and its chain, PEM; with --tls-key it turns TLS on for every HOST:PORT of "
        "gRPC and HTTP"},

@@ -1,5 +1,6 @@
 #include "daemon/process/address_file.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,7 +27,7 @@ absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses,
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
-  if (!out || std::rename(temporary.c_str(), path_.c_str()) != 0) {
+  if (!out || chmod(temporary.c_str(), mode_) != 0 || std::rename(temporary.c_str(), path_.c_str()) != 0) {
     std::string reason = std::strerror(errno);
     unlink(temporary.c_str());
     return absl::UnavailableError(absl::StrFormat("cannot write the address file %s: %s", path_, reason));

@@ -3,8 +3,11 @@
 //   {"grpc": ["127.0.0.1:40123", "unix:/run/itemdb/itemd.sock"], "http": ["127.0.0.1:40124"]}
 //
 // The daemon creates the file when it begins to serve (a temporary file, then a rename, so that a reader
-// never sees half of it) and removes it when it stops.
+// never sees half of it) and removes it when it stops. Other users may read the file, unlike all other files
+// that the daemon creates.
 #pragma once
+
+#include <sys/types.h>
 
 #include <string>
 #include <vector>
@@ -16,8 +19,8 @@ namespace itemdb::daemon {
 // Owns one address file. Not thread-safe.
 class AddressFile {
  public:
-  // With an empty `path`, Write() and Remove() do nothing.
-  explicit AddressFile(std::string path) : path_(std::move(path)) {}
+  // With an empty `path`, Write() and Remove() do nothing. The file gets `mode`, whatever the umask is.
+  AddressFile(std::string path, mode_t mode) : path_(std::move(path)), mode_(mode) {}
   ~AddressFile() { Remove(); }
 
   AddressFile(const AddressFile&) = delete;
@@ -32,6 +35,7 @@ class AddressFile {
 
  private:
   const std::string path_;
+  const mode_t mode_;
   std::string written_;
 };
 

@@ -123,6 +123,27 @@ std::vector<ListenAddress> DefaultListenAddresses(const std::string& run_directo
   return addresses;
 }
 
+std::string PeerOf(int socket) {
+  SocketAddress peer;
+  socklen_t bytes = sizeof(peer.storage);
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &bytes) != 0) return "";
+  char host[INET6_ADDRSTRLEN] = "";
+  switch (peer.storage.ss_family) {
+    case AF_INET: {
+      const auto* v4 = reinterpret_cast<const sockaddr_in*>(&peer.storage);
+      inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
+      return absl::StrFormat("ipv4:%s:%d", host, ntohs(v4->sin_port));
+    }
+    case AF_INET6: {
+      const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&peer.storage);
+      inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
+      return absl::StrFormat("ipv6:[%s]:%d", host, ntohs(v6->sin6_port));
+    }
+    default:
+      return "unix:";
+  }
+}
+
 absl::Status RemoveStaleSocket(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();

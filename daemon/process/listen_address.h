@@ -47,4 +47,8 @@ std::vector<ListenAddress> DefaultListenAddresses(const std::string& run_directo
 // FAILED_PRECONDITION: a process listens there, or the file is not a socket.
 absl::Status RemoveStaleSocket(const std::string& path);
 
+// The other end of a connected socket in the form that gRPC has: "ipv4:10.0.0.7:40312", "ipv6:[::1]:40312",
+// "unix:". Empty if the socket is not connected any more.
+std::string PeerOf(int socket);
+
 }  // namespace itemdb::daemon

@@ -1,5 +1,6 @@
 #include "daemon/process/machine_memory.h"
 
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,11 +29,17 @@ uint64_t LeadingNumber(std::string_view text) {
   return error == std::errc() ? number : kUnlimited;
 }
 
+// Of a unit with ProcSubset=pid, /proc has only processes.
+uint64_t TotalMemoryOfKernel() {
+  struct sysinfo info = {};
+  return sysinfo(&info) == 0 ? uint64_t{info.totalram} * info.mem_unit : kUnlimited;
+}
+
 uint64_t TotalMemory(const std::string& root) {
   std::string content = ContentOf(root + "/proc/meminfo");
   constexpr std::string_view kName = "MemTotal:";
   size_t line = content.find(kName);
-  if (line == std::string::npos) return kUnlimited;
+  if (line == std::string::npos) return root.empty() ? TotalMemoryOfKernel() : kUnlimited;
   uint64_t kib = LeadingNumber(std::string_view(content).substr(line + kName.size()));
   return kib == kUnlimited ? kUnlimited : kib << 10;
 }

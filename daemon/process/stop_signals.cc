@@ -11,17 +11,26 @@ StopSignals::StopSignals() : end_(eventfd(0, EFD_CLOEXEC)) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signals_.Reset(signalfd(-1, &signals, SFD_CLOEXEC));
 }
 
 StopSignals::~StopSignals() { Ignore(); }
 
-int StopSignals::Wait() {
+int StopSignals::Read() {
   signalfd_siginfo info = {};
   while (read(signals_.get(), &info, sizeof(info)) != sizeof(info)) {
   }
   return static_cast<int>(info.ssi_signo);
+}
+
+int StopSignals::Wait(const std::function<void()>& reload) {
+  while (true) {
+    const int signal = Read();
+    if (signal != SIGHUP) return signal;
+    reload();
+  }
 }
 
 void StopSignals::OnNext(std::function<void(int signal)> again) {
@@ -31,7 +40,8 @@ void StopSignals::OnNext(std::function<void(int signal)> again) {
                          {.fd = signals_.get(), .events = POLLIN, .revents = 0}};
       if (poll(events, 2, -1) < 0) continue;
       if (events[0].revents != 0) return;
-      again(Wait());
+      // A daemon that stops has nothing to reload.
+      if (const int signal = Read(); signal != SIGHUP) again(signal);
     }
   });
 }

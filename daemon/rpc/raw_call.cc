@@ -89,6 +89,23 @@ absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::Callba
   return authorizer.Check(method, std::string_view(first->second.data(), first->second.size()));
 }
 
+AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::string_view method) {
+  const auto& metadata = context.client_metadata();
+  const auto sent = metadata.find("authorization");
+  AuditedCall call;
+  if (sent != metadata.end())
+    call.key_id = ClaimedKeyId(std::string_view(sent->second.data(), sent->second.size()));
+  call.peer = context.peer();
+  call.operation = method;
+  return call;
+}
+
+void AuditRefusal(CallAudit& audit, AuditedCall call, const grpc::Status& status) {
+  call.outcome = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  call.reason = status.error_message();
+  audit.Refused(std::move(call), status.error_code() == grpc::StatusCode::UNAUTHENTICATED);
+}
+
 grpc::Status StoppingReply(std::string_view what_was_done) {
   return ToGrpcStatus(StoppingError(what_was_done));
 }
@@ -134,6 +151,7 @@ EncodedReply EncodeReply(storage::WatchPage&& page, const std::shared_ptr<CallMe
 Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, std::string_view method,
            size_t request_bytes, grpc::ByteBuffer* reply)
     : serving_(serving),
+      context_(context),
       method_(method),
       request_bytes_(request_bytes),
       reply_(reply),
@@ -164,6 +182,19 @@ bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
 
 grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(status); }
 
+void Call::Audit(const grpc::Status& status) {
+  const bool refused = status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+                       status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
+  // RoleOfMethod() is a look-up that most calls need not pay for.
+  if (!refused && (serving_.audit.file() == nullptr || !serving_.audit.Wants(RoleOfMethod(method_)))) return;
+  AuditedCall call = AuditedCallOf(context_, method_);
+  if (!log_fields_.table_name.empty()) call.table = LoggedTableName(log_fields_);
+  if (refused) return AuditRefusal(serving_.audit, std::move(call), status);
+  call.key_id = caller_.key_id;
+  call.outcome = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  serving_.audit.Answered(std::move(call));
+}
+
 void Call::Complete(EncodedReply reply, int64_t items) {
   auto duration = std::chrono::steady_clock::now() - arrived_;
   if (serving_.slow_log.IsSlow(duration)) {
@@ -176,6 +207,7 @@ void Call::Complete(EncodedReply reply, int64_t items) {
          .items = items,
          .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
   }
+  Audit(reply.status);
   serving_.memory->Release(reserved_bytes_);
   // Finish() may delete this object.
   CallGate& gate = serving_.gate;

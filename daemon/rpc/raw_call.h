@@ -39,6 +39,12 @@ storage::Cancellation::Clock::time_point DeadlineOf(const grpc::CallbackServerCo
 absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::CallbackServerContext& context,
                                 std::string_view method);
 
+// The peer and the claimed key of a call, for records about it.
+AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::string_view method);
+
+// Tells `audit` of a call that Authorizer::Check() or a check of its statements refused.
+void AuditRefusal(CallAudit& audit, AuditedCall call, const grpc::Status& status);
+
 // The status of a call to a daemon that is stopping, and of a call when the memory for calls is used up.
 grpc::Status StoppingReply(std::string_view what_was_done = "nothing was done");
 grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
@@ -105,7 +111,11 @@ class Call final : public grpc::ServerUnaryReactor {
   static grpc::Status ErrorReply(const absl::Status& status);
   void Complete(EncodedReply reply, int64_t items);
 
+  void Audit(const grpc::Status& status);
+
   ServingContext& serving_;
+  // gRPC keeps it until OnDone().
+  const grpc::CallbackServerContext& context_;
   const std::string_view method_;
   const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   const size_t request_bytes_;

@@ -28,6 +28,13 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
           memory.set_resident(static_cast<int64_t>(ResidentMemoryBytes()));
           memory.set_calls(serving_.memory->used_bytes());
           memory.set_call_limit(serving_.memory->limit_bytes());
+          const CallAudit& audit = serving_.audit;
+          status.mutable_refused_calls()->set_unauthenticated(audit.unauthenticated());
+          status.mutable_refused_calls()->set_permission_denied(audit.denied());
+          if (audit.file() != nullptr) {
+            status.mutable_audit_log()->set_written(audit.file()->written());
+            status.mutable_audit_log()->set_lost(audit.file()->lost());
+          }
           std::move(done)(std::move(status));
         });
   }

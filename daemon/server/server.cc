@@ -169,8 +169,10 @@ absl::Status Server::WatchFiles(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
-Server::Server(const ServerOptions& options)
-    : serving_(options.call_bytes, options.slow_request, options.log) {}
+Server::Server(ServerOptions& options) : serving_(options.call_bytes, options.slow_request, options.log) {
+  if (options.audit_log != nullptr)
+    serving_.audit.SetFile(std::move(options.audit_log), options.audit_all_calls);
+}
 
 std::vector<std::string> Server::http_addresses() const {
   return http_ == nullptr ? std::vector<std::string>() : http_->addresses();
@@ -178,6 +180,11 @@ std::vector<std::string> Server::http_addresses() const {
 
 Server::~Server() {
   if (server_ != nullptr) Stop(std::chrono::milliseconds(0));
+}
+
+void Server::ReloadFiles() {
+  if (file_watcher_ != nullptr) file_watcher_->PollSoon();
+  serving_.audit.Reopen();
 }
 
 void Server::Stop(std::chrono::milliseconds grace_period) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/access/audit_log.h"
 #include "daemon/access/file_watcher.h"
 #include "daemon/access/tls_files.h"
 #include "daemon/http/connection/http_server.h"
@@ -31,6 +32,9 @@ struct ServerOptions {
   std::optional<TlsOptions> tls;
   // Path of the key file for both protocols; empty: callers need no key.
   std::string access_keys;
+  // Null: there is no audit log. It gets refused calls and those that need the role admin, or all calls.
+  std::unique_ptr<AuditLog> audit_log;
+  bool audit_all_calls = false;
   // How often the files of `tls` and `access_keys` are read again.
   absl::Duration reload_interval = absl::Seconds(10);
   // Open connections, for gRPC and HTTP each; further connections are closed at once.
@@ -78,6 +82,11 @@ class Server {
   // Bytes of requests and replies in flight, as counted by CallMemory.
   int64_t call_bytes() const { return serving_.memory->used_bytes(); }
 
+  // Reads certificates and access keys again without waiting for `reload_interval`, and opens the audit log
+  // again, all on other threads.
+  // Thread-safe. Not called after Stop().
+  void ReloadFiles();
+
   // Reports NOT_SERVING to health checks, refuses new calls, waits up to `grace_period` for calls in flight,
   // then cancels them. Returns when the database has answered the last call. Called once.
   void Stop(std::chrono::milliseconds grace_period);
@@ -85,7 +94,7 @@ class Server {
   void EndGracePeriod() { serving_.gate.EndGracePeriod(); }
 
  private:
-  explicit Server(const ServerOptions& options);
+  explicit Server(ServerOptions& options);
   // Puts the certificate and key files into effect and starts `file_watcher_`. Called after `http_` is made.
   absl::Status WatchFiles(const ServerOptions& options);
 

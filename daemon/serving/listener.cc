@@ -29,10 +29,16 @@ constexpr int kPauseMs = 100;
 constexpr std::chrono::milliseconds kSweepInterval(10);
 constexpr std::chrono::seconds kLogInterval(1);
 
+std::string ReasonOf(int error) {
+  if (error == EADDRINUSE) return "another process uses this address";
+  if (error == EAFNOSUPPORT)
+    return "this process may not use the network; the drop-in network.conf of the systemd unit allows it "
+           "(/usr/share/itemdb/network.conf), or listen on unix:/PATH";
+  return std::strerror(error);
+}
+
 absl::Status CannotListen(const ListenAddress& address, int error) {
-  return absl::UnavailableError(
-      absl::StrFormat("cannot listen on %s: %s", address.text,
-                      error == EADDRINUSE ? "another process uses this address" : std::strerror(error)));
+  return absl::UnavailableError(absl::StrFormat("cannot listen on %s: %s", address.text, ReasonOf(error)));
 }
 
 // The text of `address` with the port that `fd` is bound to.

@@ -7,8 +7,6 @@
 namespace itemdb::daemon {
 namespace {
 
-constexpr int64_t kLinesPerSecond = 10;
-
 std::chrono::steady_clock::duration Threshold(absl::Duration configured) {
   if (configured <= absl::ZeroDuration()) return std::chrono::steady_clock::duration::max();
   return absl::ToChronoNanoseconds(configured);
@@ -45,26 +43,14 @@ SlowRequestLog::SlowRequestLog(absl::Duration threshold, std::shared_ptr<spdlog:
     : threshold_(Threshold(threshold)), log_(std::move(log)) {}
 
 void SlowRequestLog::Log(const AnsweredCall& call) {
-  int64_t left_out = 0;
-  {
-    storage::MutexLock lock(mutex_);
-    auto now = std::chrono::steady_clock::now();
-    if (now - second_began_ >= std::chrono::seconds(1)) {
-      second_began_ = now;
-      lines_ = 0;
-    }
-    if (++lines_ > kLinesPerSecond) {
-      ++left_out_;
-      return;
-    }
-    left_out = std::exchange(left_out_, 0);
-  }
+  const std::optional<int64_t> left_out = limit_.Pass();
+  if (!left_out.has_value()) return;
   double milliseconds = std::chrono::duration<double, std::milli>(call.duration).count();
   log_->warn(
       "slow request method={} table={} duration_ms={:.3f} request_bytes={} reply_bytes={} items={} code={}",
       call.method, LoggedTableName(call.log_fields), milliseconds, call.request_bytes, call.reply_bytes,
       call.items < 0 ? call.log_fields.items : call.items, call.code);
-  if (left_out > 0) log_->warn("slow requests not logged count={}", left_out);
+  if (*left_out > 0) log_->warn("slow requests not logged count={}", *left_out);
 }
 
 }  // namespace itemdb::daemon

@@ -1,4 +1,5 @@
-// What all calls of both protocols share: gate, authorizer, open streams, bound on memory, log of slow calls.
+// What all calls of both protocols share: gate, authorizer, open streams, bound on memory, log of slow calls,
+// audit.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,10 @@
 
 #include "absl/time/time.h"
 #include "daemon/access/authorizer.h"
+#include "daemon/serving/call_audit.h"
 #include "daemon/serving/call_gate.h"
 #include "daemon/serving/call_log_fields.h"
+#include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
 #include "storage/base/status.h"
 
@@ -80,16 +83,15 @@ class SlowRequestLog {
  private:
   const std::chrono::steady_clock::duration threshold_;
   const std::shared_ptr<spdlog::logger> log_;
-  storage::Mutex mutex_;
-  std::chrono::steady_clock::time_point second_began_ ABSL_GUARDED_BY(mutex_);
-  int64_t lines_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
+  LineLimit limit_;
 };
 
 // Outlives all calls.
 struct ServingContext {
   ServingContext(size_t memory_bytes, absl::Duration slow_request, std::shared_ptr<spdlog::logger> log)
-      : memory(std::make_shared<CallMemory>(memory_bytes)), slow_log(slow_request, std::move(log)) {}
+      : memory(std::make_shared<CallMemory>(memory_bytes)),
+        slow_log(slow_request, log),
+        audit(std::move(log)) {}
 
   CallGate gate;
   // For gRPC calls only; HTTP requests are signed instead (daemon/http/signature).
@@ -97,6 +99,7 @@ struct ServingContext {
   OpenStreams streams;
   const std::shared_ptr<CallMemory> memory;
   SlowRequestLog slow_log;
+  CallAudit audit;
 };
 
 }  // namespace itemdb::daemon

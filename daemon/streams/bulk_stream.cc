@@ -208,7 +208,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     call_.serving().memory->Release(chunk.reserved_bytes);
     EncodedReply logged;
     if (!reply.ok()) logged.status = ToGrpcStatus(reply.status());
-    call_.LogIfSlow(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes);
+    call_.RecordPart(chunk.began, chunk.log_fields, logged, -1, chunk.request_bytes);
     {
       storage::MutexLock lock(mutex_);
       chunk.reply = std::move(reply);

@@ -67,7 +67,7 @@ class PageStream final : public ReplyStream {
       reply.status = ToGrpcStatus(page.status());
     }
     // The log of slow calls judges single pages: the client decides how long the stream lasts.
-    call().LogIfSlow(began_, log_fields_, reply, items);
+    call().RecordPart(began_, log_fields_, reply, items);
     Send(std::move(reply.status), last);
   }
 

@@ -27,12 +27,16 @@ grpc::Status StreamCall::Enter() {
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
   if (!serving_.memory->TryReserveForStream(bytes)) return CallsFullReply(*serving_.memory);
   reserved_bytes_ = bytes;
+  Audit({}, grpc::Status::OK);
   return grpc::Status::OK;
 }
 
 grpc::Status StreamCall::CheckCaller() const {
   absl::StatusOr<Caller> caller = CallerOf(serving_.authorizer, context_, method_);
-  return caller.ok() ? grpc::Status::OK : ToGrpcStatus(caller.status());
+  if (caller.ok()) return grpc::Status::OK;
+  grpc::Status refused = ToGrpcStatus(caller.status());
+  AuditRefusal(serving_.audit, AuditedCallOf(context_, method_), refused);
+  return refused;
 }
 
 void StreamCall::Leave() {
@@ -40,8 +44,19 @@ void StreamCall::Leave() {
   if (entered_) serving_.gate.Leave();
 }
 
-void StreamCall::LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
-                           const EncodedReply& reply, int64_t items, size_t request_bytes) {
+void StreamCall::Audit(const CallLogFields& log_fields, const grpc::Status& status) const {
+  if (serving_.audit.file() == nullptr || !serving_.audit.Wants(RoleOfMethod(method_))) return;
+  AuditedCall call = AuditedCallOf(context_, method_);
+  // Without keys nobody has checked the one that the call claims.
+  if (!serving_.authorizer.asks_for_keys()) call.key_id.clear();
+  if (!log_fields.table_name.empty()) call.table = LoggedTableName(log_fields);
+  call.outcome = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  serving_.audit.Answered(std::move(call));
+}
+
+void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
+                            const EncodedReply& reply, int64_t items, size_t request_bytes) {
+  Audit(log_fields, reply.status);
   auto duration = std::chrono::steady_clock::now() - began;
   if (!serving_.slow_log.IsSlow(duration)) return;
   serving_.slow_log.Log(

@@ -33,15 +33,18 @@ class StreamCall {
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
   void Cancel() { caller_left_->Cancel(); }
 
-  // Logs one page or chunk of the stream, begun at `began`, if it was slow.
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
-                 const EncodedReply& reply, int64_t items, size_t request_bytes);
-  void LogIfSlow(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
-                 const EncodedReply& reply, int64_t items) {
-    LogIfSlow(began, log_fields, reply, items, request_bytes_);
+  // Logs one page or chunk of the stream, begun at `began`, if it was slow, and adds it to the audit log if
+  // all calls are audited; Enter() adds the begin of the stream.
+  void RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
+                  const EncodedReply& reply, int64_t items, size_t request_bytes);
+  void RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
+                  const EncodedReply& reply, int64_t items) {
+    RecordPart(began, log_fields, reply, items, request_bytes_);
   }
 
  private:
+  void Audit(const CallLogFields& log_fields, const grpc::Status& status) const;
+
   ServingContext& serving_;
   const grpc::CallbackServerContext& context_;
   const std::string_view method_;

@@ -26,7 +26,7 @@ void EnsureBallast(rocksdb::Env* env, const std::string& directory) {
   if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
       free_bytes < 8 * kBallastBytes)
     return;
-  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0) return;
   // Reserves blocks without writing them, where the file system can.
   (void)posix_fallocate(file, 0, kBallastBytes);

@@ -48,6 +48,17 @@ class FailedJobs : public rocksdb::EventListener {
   std::string last_damage_ ABSL_GUARDED_BY(mutex_);
 };
 
+// "checksum mismatch in /var/lib/itemdb/rocksdb/000042.sst offset 7" without the directories: the message may
+// be sent to a client on another machine, whom the name of the file tells enough. A path may contain spaces,
+// so everything from the word of the first slash to the last slash goes.
+std::string WithoutDirectories(std::string message) {
+  const size_t first = message.find('/');
+  if (first == std::string::npos) return message;
+  const size_t space = message.rfind(' ', first);
+  const size_t begin = space == std::string::npos ? 0 : space + 1;
+  return message.erase(begin, message.rfind('/') + 1 - begin);
+}
+
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
@@ -60,7 +71,7 @@ bool IsNoSpace(const rocksdb::Status& status) {
 }
 
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status) {
-  if (status.IsCorruption()) return DataLossError(what + ": " + status.ToString());
+  if (status.IsCorruption()) return DataLossError(what + ": " + WithoutDirectories(status.ToString()));
   if (IsNoSpace(status)) {
     return MakeError(absl::StatusCode::kResourceExhausted, kReasonDiskFull, what + ": " + status.ToString(),
                      1000);

@@ -191,7 +191,7 @@ std::string_view ToView(const rocksdb::Slice& slice);
 bool IsNoSpace(const rocksdb::Status& status);
 
 // Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED when IsNoSpace, UNAVAILABLE
-// otherwise.
+// otherwise. DATA_LOSS names a damaged file without its directory, because clients get the message.
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status);
 
 }  // namespace itemdb::storage

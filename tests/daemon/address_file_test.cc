@@ -16,7 +16,7 @@ TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
   std::string path = directory.path() + "/itemd.json";
   std::ofstream(path) << "left over";
   {
-    AddressFile file(path);
+    AddressFile file(path, 0644);
     ASSERT_TRUE(file.Write({"127.0.0.1:4711", "unix:/tmp/s"}, {"127.0.0.1:4712"}).ok());
     std::ifstream in(path);
     nlohmann::json json = nlohmann::json::parse(in);
@@ -32,9 +32,9 @@ TEST(AddressFile, HoldsTheAddressesAndGoesAtTheEnd) {
 TEST(AddressFile, LeavesTheFileOfASuccessor) {
   testing::TemporaryDirectory directory;
   std::string path = directory.path() + "/itemd.json";
-  AddressFile successor(path);
+  AddressFile successor(path, 0644);
   {
-    AddressFile file(path);
+    AddressFile file(path, 0644);
     ASSERT_TRUE(file.Write({"127.0.0.1:1"}, {}).ok());
     ASSERT_TRUE(successor.Write({"127.0.0.1:2"}, {}).ok());
   }
@@ -42,14 +42,14 @@ TEST(AddressFile, LeavesTheFileOfASuccessor) {
 }
 
 TEST(AddressFile, NamesTheFileItCannotWrite) {
-  AddressFile file("/nowhere/itemd.json");
+  AddressFile file("/nowhere/itemd.json", 0644);
   absl::Status status = file.Write({"127.0.0.1:1"}, {});
   EXPECT_NE(storage::MessageOf(status).find("/nowhere/itemd.json: No such file"), std::string::npos)
       << status;
 }
 
 TEST(AddressFile, IsNotWrittenUnlessAskedFor) {
-  AddressFile file("");
+  AddressFile file("", 0644);
   EXPECT_TRUE(file.Write({"127.0.0.1:1"}, {}).ok());
 }
 

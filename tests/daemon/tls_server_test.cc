@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <grpc/support/log.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -46,6 +47,7 @@ class TlsTest : public ServerTest {
 
   void WriteFile(const std::string& name, const std::string& content) {
     std::ofstream(Path(name), std::ios::trunc) << content;
+    ASSERT_EQ(chmod(Path(name).c_str(), 0600), 0);
   }
   std::string Path(const std::string& name) const { return directory_.path() + "/" + name; }
 

@@ -139,6 +139,11 @@ TEST_F(BadStartTest, ConfigurationsThatAreWrong) {
                       {"--data-dir", dir, "--tls-cert", certificate, "--tls-key", key});
   };
   testing::WriteFile(file, "hello");
+  ASSERT_EQ(chmod(file.c_str(), 0640), 0);
+  ExpectError(with_tls(file, file), kUsageExit,
+              {"--tls-key: " + file + " holds secrets, and the members of its group may use it (mode 0640)",
+               "chmod 0600 " + file});
+  ASSERT_EQ(chmod(file.c_str(), 0600), 0);
   ExpectError(with_tls(file, file), kUsageExit, {"--tls-cert: " + file + " holds no certificate"});
   ExpectError(with_tls("/nonexistent/cert.pem", file), kIo,
               {"--tls-cert: /nonexistent/cert.pem", "No such file"});

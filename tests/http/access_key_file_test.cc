@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -38,7 +39,7 @@ role = "read"
 )";
 
 TEST_F(AccessKeyFileTest, HoldsKeys) {
-  for (mode_t mode : {0600, 0640, 0400}) {
+  for (mode_t mode : {0600, 0400}) {
     auto keys = Read(kGood, mode);
     ASSERT_TRUE(keys.ok()) << keys.status();
     EXPECT_EQ((*keys)->size(), 2u);
@@ -79,11 +80,53 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
   }
 }
 
-TEST_F(AccessKeyFileTest, IsRefusedWhenEverybodyMayReadIt) {
-  auto keys = Read(kGood, 0644);
-  ASSERT_FALSE(keys.ok());
-  EXPECT_THAT(storage::MessageOf(keys.status()), HasSubstr("chmod o="));
+TEST_F(AccessKeyFileTest, IsRefusedWhenOtherUsersMayUseIt) {
+  struct Case {
+    mode_t mode;
+    std::string says;
+  };
+  for (const Case& c : {Case{0644, "everybody on this machine may use it (mode 0644): chmod 0600 "},
+                        Case{0604, "everybody on this machine may use it (mode 0604): chmod 0600 "},
+                        Case{0640, "the members of its group may use it (mode 0640): chmod 0600 "},
+                        Case{0620, "the members of its group may use it (mode 0620): chmod 0600 "}}) {
+    auto keys = Read(kGood, c.mode);
+    ASSERT_FALSE(keys.ok());
+    EXPECT_TRUE(absl::IsInvalidArgument(keys.status()));
+    EXPECT_THAT(storage::MessageOf(keys.status()), HasSubstr(c.says + path_));
+  }
   EXPECT_TRUE(absl::IsUnavailable(daemon::AccessKeys::Read(directory_.path() + "/none").status()));
+}
+
+// A symbolic link has the mode 0777, and the file that was checked must be the file that is read.
+TEST_F(AccessKeyFileTest, IsJudgedByTheFileThatALinkNames) {
+  const std::string link = directory_.path() + "/link.toml";
+  ASSERT_EQ(symlink(path_.c_str(), link.c_str()), 0);
+  ASSERT_TRUE(Read(kGood, 0600).ok());
+  EXPECT_TRUE(daemon::AccessKeys::Read(link).ok());
+  ASSERT_FALSE(Read(kGood, 0640).ok());
+  EXPECT_FALSE(daemon::AccessKeys::Read(link).ok());
+}
+
+// How an administrator gives a file to a service that runs as another user: it belongs to root, and the group
+// of the service may read it.
+TEST_F(AccessKeyFileTest, OfRootMayBeReadByTheGroupOfTheService) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr uid_t kService = 65534;
+  ASSERT_FALSE(Read(kGood, 0640).ok()) << "this process is root itself";
+  ASSERT_EQ(chmod(directory_.path().c_str(), 0711), 0);
+  ASSERT_EQ(chown(path_.c_str(), 0, kService), 0);
+  ASSERT_EQ(chmod(path_.c_str(), 0640), 0);
+  ASSERT_EQ(setegid(kService), 0);
+  ASSERT_EQ(seteuid(kService), 0);
+  const absl::Status readable = daemon::AccessKeys::Read(path_).status();
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_EQ(chmod(path_.c_str(), 0660), 0);
+  ASSERT_EQ(seteuid(kService), 0);
+  const absl::Status writable = daemon::AccessKeys::Read(path_).status();
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_EQ(setegid(0), 0);
+  EXPECT_TRUE(readable.ok()) << readable;
+  EXPECT_THAT(storage::MessageOf(writable), HasSubstr("chmod 0640"));
 }
 
 }  // namespace

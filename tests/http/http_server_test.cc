@@ -385,5 +385,34 @@ TEST_F(HttpServerTest, LetsPagesOfThisMachineInAndNoOthers) {
   EXPECT_TRUE(IsLoopbackOrigin("http://[::1]:8000"));
 }
 
+// The name of an attacker's page may resolve to 127.0.0.1. Its requests then have no Origin that tells.
+TEST_F(HttpServerTest, RefusesHostsOfOtherMachinesWithoutKeys) {
+  StartServer();
+  const auto ask = [this](std::string_view host) {
+    return Ask(absl::StrFormat("GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host));
+  };
+  for (std::string_view host : {"localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000"}) {
+    EXPECT_EQ(ask(host).status, 200) << host;
+  }
+  for (std::string_view host : {"evil.example", "evil.example:8000", "127.0.0.1.evil.example",
+                                "localhost.evil", "127.0.0.2:8000", "", "localhost:x", "[::1]evil"}) {
+    const RawReply reply = ask(host);
+    EXPECT_EQ(reply.status, 403) << host;
+    EXPECT_THAT(reply.body, HasSubstr("AccessDeniedException")) << host;
+  }
+  EXPECT_THAT(ask("evil.example").body, HasSubstr("the Host \\\"evil.example\\\" is refused"));
+  std::string post = PostRequest("Echo", "{}");
+  post.replace(post.find("localhost"), 9, "evil.example");
+  EXPECT_EQ(Ask(post).status, 403);
+  // An address of --http-listen may be any of 127.0.0.0/8.
+  EXPECT_TRUE(IsLocalHost("127.0.0.2:8000", {"127.0.0.2"}));
+
+  EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n").body,
+              HasSubstr("Host must be there once"));
+
+  server_->SetKeys(*daemon::AccessKeys::Make({{.id = "AK1", .secret = "a secret of sufficient length"}}));
+  EXPECT_EQ(ask("db.example.com").status, 200);
+}
+
 }  // namespace
 }  // namespace itemdb::http

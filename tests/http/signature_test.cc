@@ -111,6 +111,18 @@ class SignatureCheckTest : public ::testing::Test {
   absl::Time now_ = absl::FromCivil(absl::CivilSecond(2026, 11, 22, 1, 4, 0), absl::UTCTimeZone());
 };
 
+// A proxy could check one of two values, and this daemon the other.
+TEST_F(SignatureCheckTest, RefusesTwoHeadersAuthorization) {
+  DynamoDbRequest request;
+  request.Update();
+  for (const char* name : {"Authorization", "authorization"}) {
+    DynamoDbRequest twice = request;
+    twice.headers.emplace_back(name, "AWS4-HMAC-SHA256 Credential=other");
+    EXPECT_THAT(AuthErrorOf(twice), HasSubstr("IncompleteSignatureException: The request has more than one"));
+  }
+  EXPECT_EQ(AuthErrorOf(request), "");
+}
+
 TEST_F(SignatureCheckTest, LetsInWhatBotocoreSigned) {
   DynamoDbRequest request;
   EXPECT_EQ(AuthErrorOf(request), "");

@@ -23,13 +23,25 @@ seconds() { # COMMAND...: runs it and prints the seconds it took.
 
 cmake --install "$build" --prefix "$work/first" >/dev/null
 for file in share/man/man1/itemctl.1 share/man/man1/itemctl-batch-write.1 share/bash-completion/completions/itemctl \
-  share/zsh/site-functions/_itemctl lib/sysusers.d/itemdb.conf etc/itemdb/itemd.toml; do
+  share/zsh/site-functions/_itemctl lib/sysusers.d/itemdb.conf etc/itemdb/itemd.toml share/itemdb/network.conf; do
   if [[ ! -s $work/first/$file ]]; then echo "$file is not installed" >&2; exit 1; fi
 done
 grep -q "^ExecStart=$work/first/bin/itemd$" "$work/first/lib/systemd/system/itemd.service"
 # systemd applies RestartPreventExitStatus only to the exit code of the daemon itself. A failed ExecStartPre would be
 # repeated, so there must be none.
 if grep "^ExecStartPre=" "$work/first/lib/systemd/system/itemd.service" >&2; then exit 1; fi
+# The exposure of the unit as installed, and with the drop-in.
+if command -v systemd-analyze >/dev/null; then
+  exposure() { # UNIT...: prints its exposure times ten.
+    cat "$@" >"$work/exposure.service"
+    systemd-analyze security --offline=true "$work/exposure.service" 2>/dev/null |
+      sed -n 's/.*Overall exposure level.*: \([0-9]*\)\.\([0-9]\).*/\1\2/p'
+  }
+  closed=$(exposure "$work/first/lib/systemd/system/itemd.service")
+  open=$(exposure "$work/first/lib/systemd/system/itemd.service" "$work/first/share/itemdb/network.conf")
+  echo "exposure in tenths: $((10#$closed)) as installed, $((10#$open)) with network.conf"
+  if ((10#$closed > 6 || 10#$open > 14)); then echo "the unit is too open" >&2; exit 1; fi
+fi
 # An existing configuration file is kept.
 echo "# mine" >"$work/first/etc/itemdb/itemd.toml"
 cmake --install "$build" --prefix "$work/first" >/dev/null

@@ -97,6 +97,10 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   background->set_last_end_time_us(1'700'000'000'000'000);
   background->add_findings("index ByDate of table Order: the entry 01 belongs to no item");
   background->set_finding_count(1);
+  reply->mutable_refused_calls()->set_unauthenticated(1'234);
+  reply->mutable_refused_calls()->set_permission_denied(5);
+  reply->mutable_audit_log()->set_written(2'000);
+  reply->mutable_audit_log()->set_lost(1);
   return grpc::Status::OK;
 }
 
@@ -264,6 +268,7 @@ std::vector<Case> Cases() {
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
       {"check", {}, {"--table", "musik"}},
+      {"audit verify", {"/dev/null"}, {"EXAMPLES/README.md"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
       {"latency", {"--samples", "3", "--interval", "0"}, {"--table", "musik"}, "", "", false, true},

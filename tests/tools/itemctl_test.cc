@@ -97,6 +97,8 @@ TEST(Itemctl, ErrorMessagesAreBoundedAndPrintable) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, StartsWith("itemctl: the item: a [31m xxx"));
   EXPECT_LT(outcome.err.size(), 2'100u);
+  EXPECT_THAT(RunTool({"item", "put", "T", "--typed", R"({"a\u009b[31m": 1})"}).err,
+              StartsWith("itemctl: the item: a [31m"));
   EXPECT_THAT(RunTool({"item", "put", "T", "\"" + std::string(10'000, 'x')}).err,
               ::testing::EndsWith("invalid string: missing closing quote\n"));
 }

@@ -28,6 +28,13 @@ TEST(JsonValue, KeepsEveryDigitOfNumbers) {
   }
 }
 
+// A terminal takes U+009B for the beginning of a command. Other characters begin with the byte c2 too.
+TEST(JsonValue, EscapesAllControlCharacters) {
+  EXPECT_EQ(JsonString("a\x1b\x7f\xc2\x80-\xc2\x9b-\xc2\x9f\xc2\xa0\xc2\xa9\xc4\x9b\n"),
+            "\"a\\u001b\\u007f\\u0080-\\u009b-\\u009f\xc2\xa0\xc2\xa9\xc4\x9b\\n\"");
+  EXPECT_EQ(JsonString("\xc2"), "\"\xc2\"");
+}
+
 TEST(JsonValue, KeepsMembersInOrder) {
   absl::StatusOr<JsonValue> parsed =
       ParseJson(R"( {"b": [1, {"x": null}, []], "a": {"t": true, "f": false}} )");

@@ -30,6 +30,10 @@ std::string Printed(const TextTable& table, TableLayout layout) {
   return out.str();
 }
 
+TEST(TextTable, EscapesAllControlCharacters) {
+  EXPECT_EQ(Printable("a\x1b[2J\xc2\x9b\x32J\xc2\xa9"), "a\\x1b[2J\\x9b2J\xc2\xa9");
+}
+
 TEST(TextTable, PadsByCodePoints) {
   TextTable table({"name", "n"});
   table.AddRow({"Zoë", "1"});

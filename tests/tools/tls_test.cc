@@ -1,6 +1,7 @@
 // itemctl over TLS, with the real daemon.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <string>
@@ -28,7 +29,10 @@ class ItemctlTls : public ::testing::Test {
     Write("client.key", client.key);
   }
 
-  void Write(const std::string& name, const std::string& content) { std::ofstream(Path(name)) << content; }
+  void Write(const std::string& name, const std::string& content) {
+    std::ofstream(Path(name)) << content;
+    ASSERT_EQ(chmod(Path(name).c_str(), 0600), 0);
+  }
   std::string Path(const std::string& name) const { return directory_.path() + "/" + name; }
 
   void StartDaemon(std::vector<std::string> more = {}) {

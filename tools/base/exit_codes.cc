@@ -89,7 +89,7 @@ std::string_view ExitCodeHelp() {
   4  the condition was false, or the transaction was cancelled
   5  the daemon cannot be reached, or a read took longer than --timeout
   6  a write was sent and its outcome is not known: read before repeating it
-  7  "check" or "index check" found something
+  7  "check", "index check" or "audit verify" found something
 )";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "tools/base/control_characters.h"
 
 namespace itemdb::tools {
 namespace {
@@ -58,12 +59,14 @@ size_t CodePoints(std::string_view text) {
 
 std::string Printable(std::string_view text) {
   std::string out;
-  for (char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      absl::StrAppendFormat(&out, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  while (!text.empty()) {
+    const size_t control = ControlCharacterBytes(text);
+    if (control > 0) {
+      absl::StrAppendFormat(&out, "\\x%02x", ControlCharacter(text, control));
     } else {
-      out.push_back(c);
+      out.push_back(text.front());
     }
+    text.remove_prefix(std::max<size_t>(control, 1));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "common/nearest.h"
 #include "itemdb/errors.h"
+#include "tools/base/control_characters.h"
 #include "tools/cli/command_table.h"
 #include "tools/cli/live_names.h"
 #include "tools/json/json_value.h"
@@ -23,10 +24,15 @@ std::string Bounded(std::string_view message) {
   return std::string(message.substr(0, kMaxMessageBytes)) + " ...";
 }
 
-std::string WithoutControlCharacters(std::string text) {
-  auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  std::replace_if(text.begin(), text.end(), is_control, ' ');
-  return text;
+// Each control character becomes a space.
+std::string WithoutControlCharacters(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t control = ControlCharacterBytes(text);
+    out.push_back(control > 0 ? ' ' : text.front());
+    text.remove_prefix(std::max<size_t>(control, 1));
+  }
+  return out;
 }
 
 // The value of the option or argument whose value is called `value_name`; empty if it was not given.

@@ -128,6 +128,14 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
                            .Add("commit_groups", status.writes.commit_groups)
                            .Add("refused", status.writes.refused)
                            .Add("mean_commit_us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
+  object.Add("refused_calls", JsonValue::Object()
+                                  .Add("unauthenticated", status.refused_calls.unauthenticated)
+                                  .Add("permission_denied", status.refused_calls.permission_denied));
+  if (status.audit_log.has_value()) {
+    object.Add(
+        "audit_log",
+        JsonValue::Object().Add("written", status.audit_log->written).Add("lost", status.audit_log->lost));
+  }
   if (status.background_check.has_value())
     object.Add("background_check", BackgroundCheckToJson(*status.background_check));
   object.Add("table_count", status.table_count);
@@ -172,6 +180,17 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   if (status.writes.mean_commit_time > absl::ZeroDuration()) {
     figures.emplace_back("mean commit",
                          absl::StrFormat("%d us", absl::ToInt64Microseconds(status.writes.mean_commit_time)));
+  }
+  const RefusedCalls& refused = status.refused_calls;
+  if (refused.unauthenticated + refused.permission_denied > 0) {
+    figures.emplace_back("calls refused", absl::StrFormat("%s without a valid key, %s without permission",
+                                                          WithSeparators(refused.unauthenticated),
+                                                          WithSeparators(refused.permission_denied)));
+  }
+  if (status.audit_log.has_value()) {
+    figures.emplace_back("audit log",
+                         absl::StrFormat("%s records, %s lost", WithSeparators(status.audit_log->written),
+                                         WithSeparators(status.audit_log->lost)));
   }
   if (status.background_check.has_value())
     figures.emplace_back("background check", BackgroundCheckText(*status.background_check));

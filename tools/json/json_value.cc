@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "tools/base/control_characters.h"
 
 namespace itemdb::tools {
 namespace {
@@ -252,8 +253,8 @@ std::string Indented(const JsonValue& value, int level) {
 
 void AppendJsonString(std::string_view text, std::string* out) {
   out->push_back('"');
-  for (char c : text) {
-    switch (c) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
       case '"':
         out->append("\\\"");
         break;
@@ -270,10 +271,11 @@ void AppendJsonString(std::string_view text, std::string* out) {
         out->append("\\t");
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          absl::StrAppendFormat(out, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        if (const size_t control = ControlCharacterBytes(text.substr(at)); control > 0) {
+          absl::StrAppendFormat(out, "\\u%04x", ControlCharacter(text.substr(at), control));
+          at += control - 1;
         } else {
-          out->push_back(c);
+          out->push_back(text[at]);
         }
     }
   }

@@ -1,6 +1,7 @@
 #include "tools/shell/all_commands.h"
 
 #include "tools/commands/admin_commands.h"
+#include "tools/commands/audit_commands.h"
 #include "tools/commands/batch_commands.h"
 #include "tools/commands/completion_commands.h"
 #include "tools/commands/count_commands.h"
@@ -36,6 +37,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterOrderEntryCommands(table);
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
+  RegisterAuditCommands(table);
   RegisterPatternCommands(table);
   RegisterLatencyCommands(table);
   RegisterGenerateCommands(table);

@@ -274,6 +274,21 @@ struct BackgroundCheck {
   std::string last_error = {};
 };
 
+// Calls and HTTP requests that were refused because of their access key, since the daemon began to serve.
+struct RefusedCalls {
+  // The key was missing, unknown or wrong.
+  int64_t unauthenticated = 0;
+  // The role of the key was too low, or a web page of another site sent the request.
+  int64_t permission_denied = 0;
+};
+
+// Records of the audit log since the daemon began to serve.
+struct AuditLogStatus {
+  int64_t written = 0;
+  // Not written: the disk failed, or too many came at once.
+  int64_t lost = 0;
+};
+
 // Numbers that the daemon does not know, or that an older daemon does not send, are 0.
 struct DaemonStatus {
   uint64_t change_sequence = 0;
@@ -296,6 +311,9 @@ struct DaemonStatus {
   std::optional<CheckProgress> check = std::nullopt;
   // Set if the daemon checks in the background.
   std::optional<BackgroundCheck> background_check = std::nullopt;
+  RefusedCalls refused_calls = {};
+  // Set if the daemon writes an audit log.
+  std::optional<AuditLogStatus> audit_log = std::nullopt;
 };
 
 struct GetStatusRequest {

@@ -157,7 +157,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       state_ = State::kReading;
       deadline_ = After(context_.request_timeout);
       idle_timeout_ = context_.idle_timeout;
-      request_.emplace(context_);
+      request_.emplace(context_, socket().native_handle());
     }
     switch (request_->Parse(buffer_)) {
       case Next::kRead:
@@ -263,7 +263,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   // The handshake has consumed the request, so it is not parsed. The answer is sent without TLS.
   void RefusePlainHttp() {
     state_ = State::kWriting;
-    request_.emplace(context_);
+    request_.emplace(context_, socket().native_handle());
     request_->RefuseAndClose(400, "SerializationException",
                              "only HTTP over TLS is served here: begin with https://");
     net::async_write(plain(), request_->EncodeReply(), [self = Self()](error_code error, size_t) {

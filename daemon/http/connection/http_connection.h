@@ -10,8 +10,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_set>
+#include <vector>
 
 #include "daemon/http/api/http_handler.h"
 #include "daemon/http/signature/signature_check.h"
@@ -55,6 +57,8 @@ struct HttpContext {
   HttpHandler& handler;
   daemon::ServingContext& serving;
   const HttpSecrets& secrets;
+  // The hosts of the addresses, as in a header Host: "127.0.0.2", "[::1]".
+  const std::vector<std::string> local_hosts;
   HttpClock::duration handshake_timeout;
   // The time from the first byte of a request to its last, and for sending a reply; with TLS also the time
   // until the first request begins. max(): no limit.

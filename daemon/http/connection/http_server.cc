@@ -72,10 +72,13 @@ absl::Status HttpServer::SetCertificates(const daemon::TlsContent& content) {
 }
 
 void HttpServer::Start(HttpHandler& handler) {
+  std::vector<std::string> hosts;
+  for (const std::string& address : addresses()) hosts.push_back(address.substr(0, address.rfind(':')));
   // NOLINTNEXTLINE(modernize-make-unique): it cannot name fields.
   context_.reset(new HttpContext{.handler = handler,
                                  .serving = serving_,
                                  .secrets = *secrets_,
+                                 .local_hosts = std::move(hosts),
                                  .handshake_timeout = TimeLimit(options_.handshake_timeout),
                                  .request_timeout = TimeLimit(options_.request_timeout),
                                  .idle_timeout = TimeLimit(options_.idle_timeout)});

@@ -7,6 +7,7 @@
 #include "daemon/http/api/errors.h"
 #include "daemon/http/message/gzip.h"
 #include "daemon/http/message/http_reply.h"
+#include "daemon/process/listen_address.h"
 
 namespace itemdb::http {
 namespace {
@@ -24,8 +25,8 @@ constexpr size_t kCopiesOfBody = 2;
 
 }  // namespace
 
-RequestInProgress::RequestInProgress(HttpContext& context)
-    : context_(context), signatures_(context.secrets.signatures()) {
+RequestInProgress::RequestInProgress(HttpContext& context, int socket)
+    : context_(context), socket_(socket), signatures_(context.secrets.signatures()) {
   parser_.header_limit(kMaxHeadBytes);
   parser_.body_limit(kMaxBodyBytes);
 }
@@ -73,20 +74,29 @@ bool RequestInProgress::AcceptHead() {
     RefuseAndClose(400, "SerializationException", "the header Host is missing");
     return false;
   }
+  // A proxy before this daemon could act on the other value (RFC 9112, 3.2).
+  if (message.count(http::field::host) > 1) {
+    RefuseAndClose(400, "SerializationException", "the header Host must be there once");
+    return false;
+  }
   // With another Transfer-Encoding the end of the body cannot be known (RFC 9112, 6.3).
   if (head_.Find("Transfer-Encoding").has_value() && !parser_.chunked()) {
     RefuseAndClose(400, "SerializationException", "the header Transfer-Encoding must be chunked");
     return false;
   }
-  route_ = Route(head_, context_.handler, signatures_ != nullptr);
+  route_ = Route(head_, context_.handler, signatures_ == nullptr ? &context_.local_hosts : nullptr);
   // A page whose origin is refused (403) gets no CORS headers: it must not be able to read even the error.
-  if (route_.answer.reply.http_status != 403) origin_headers_ = OriginHeaders(head_);
+  if (route_.answer.reply.http_status != 403) {
+    origin_headers_ = OriginHeaders(head_);
+  } else {
+    AuditRefusal("AccessDeniedException: Host or Origin of another machine", "http");
+  }
   if (route_.operation.has_value()) {
     std::optional<AuthError> refusal = ReadSignature(head_, signature_);
     if (!refusal.has_value() && signatures_ != nullptr) {
       refusal = signatures_->CheckHead(head_, signature_, absl::Now());
     }
-    if (refusal.has_value()) Refuse(ErrorReply(400, refusal->exception, refusal->message));
+    if (refusal.has_value()) RefuseUnauthorized(*refusal);
   }
   const size_t body_bytes = parser_.content_length().value_or(0);
   // Reserves memory for the first piece only, the rest as it arrives: a peer can claim any Content-Length.
@@ -126,7 +136,7 @@ RequestInProgress::Next RequestInProgress::Admit() {
   if (signatures_ != nullptr) {
     std::optional<AuthError> refusal =
         signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
-    if (refusal.has_value()) return Refuse(ErrorReply(400, refusal->exception, refusal->message));
+    if (refusal.has_value()) return RefuseUnauthorized(*refusal);
   }
   if (route_.gzip) {
     absl::StatusOr<std::string> inflated = Gunzip(body, kMaxBodyBytes, kJsonPadding);
@@ -152,6 +162,30 @@ RequestInProgress::Next RequestInProgress::Refuse(JsonReply reply) {
   route_.answer = HttpAnswer();
   route_.answer.reply = std::move(reply);
   return Next::kSendReply;
+}
+
+RequestInProgress::Next RequestInProgress::RefuseUnauthorized(const AuthError& refusal) {
+  // Without keys only malformed signatures are refused, which says nothing about the caller.
+  if (signatures_ != nullptr)
+    AuditRefusal(refusal.exception, absl::StrFormat("http/%s", route_.operation->name));
+  return Refuse(ErrorReply(400, refusal.exception, refusal.message));
+}
+
+void RequestInProgress::AuditRefusal(std::string_view exception, std::string_view operation) {
+  const bool denied = exception.starts_with("AccessDenied");
+  daemon::AuditedCall call = NewAuditedCall();
+  call.operation = operation;
+  call.outcome = denied ? "PERMISSION_DENIED" : "UNAUTHENTICATED";
+  call.reason = exception;
+  context_.serving.audit.Refused(std::move(call), !denied);
+}
+
+// The peer and the key that the request claims; without keys nobody has checked that one.
+daemon::AuditedCall RequestInProgress::NewAuditedCall() const {
+  daemon::AuditedCall call;
+  if (signatures_ != nullptr && daemon::IsKeyId(signature_.key_id)) call.key_id = signature_.key_id;
+  call.peer = daemon::PeerOf(socket_);
+  return call;
 }
 
 RequestInProgress::Next RequestInProgress::RefuseAndClose(unsigned http_status, std::string_view exception,
@@ -195,6 +229,20 @@ void RequestInProgress::SetReply(JsonReply reply) {
                                    .reply_bytes = reply.body.size(),
                                    .items = reply.items,
                                    .code = reply.code});
+  }
+  // A statement that the role of the key does not allow is refused when the body is known.
+  const bool denied = reply.code == "PERMISSION_DENIED";
+  if (denied || context_.serving.audit.Wants(route_.operation->role)) {
+    daemon::AuditedCall call = NewAuditedCall();
+    call.operation = absl::StrFormat("http/%s", route_.operation->name);
+    if (!reply.log_fields.table_name.empty()) call.table = daemon::LoggedTableName(reply.log_fields);
+    call.outcome = reply.code;
+    if (denied) {
+      call.reason = "AccessDeniedException";
+      context_.serving.audit.Refused(std::move(call), /*unauthenticated=*/false);
+    } else {
+      context_.serving.audit.Answered(std::move(call));
+    }
   }
   context_.serving.memory->Add(reply.body.size());
   reserved_bytes_ += reply.body.size();

@@ -29,7 +29,8 @@ class RequestInProgress {
     kSendReply      // sends the reply: the request is refused, or needs no operation
   };
 
-  explicit RequestInProgress(HttpContext& context);
+  // `socket` is the connection's, which is open as long as this object exists.
+  RequestInProgress(HttpContext& context, int socket);
   // Releases the memory and leaves the gate. Not called between Call() and its `done`.
   ~RequestInProgress();
 
@@ -63,8 +64,13 @@ class RequestInProgress {
   Next Admit();
   Next Refuse(JsonReply reply);
   Next RefuseMalformed(boost::system::error_code error);
+  // Refuses a request whose key or signature is missing or wrong, or whose key may not do this.
+  Next RefuseUnauthorized(const AuthError& refusal);
+  void AuditRefusal(std::string_view exception, std::string_view operation);
+  daemon::AuditedCall NewAuditedCall() const;
 
   HttpContext& context_;
+  const int socket_;
   boost::beast::http::request_parser<boost::beast::http::string_body> parser_;
   // Its views point into the parser.
   HttpHead head_;

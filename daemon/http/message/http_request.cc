@@ -56,6 +56,27 @@ HttpRoute Preflight(const HttpHead& head) {
   return route;
 }
 
+// The refusal of a request that a web page from elsewhere may have sent.
+std::optional<HttpRoute> RefuseOtherPages(const HttpHead& head, const std::vector<std::string>& local_hosts) {
+  const std::optional<std::string_view> host = head.Find("Host");
+  if (host.has_value() && !IsLocalHost(*host, local_hosts)) {
+    return Refuse(403, "AccessDeniedException",
+                  absl::StrFormat("the Host %s is refused: without access keys a request must be sent to "
+                                  "localhost, 127.0.0.1, [::1] or the address of --http-listen",
+                                  QuotedHeader(*host)));
+  }
+  const std::optional<std::string_view> origin = head.Find("Origin");
+  if (origin.has_value() && !IsLoopbackOrigin(*origin)) {
+    return Refuse(
+        403, "AccessDeniedException",
+        absl::StrFormat(
+            "the Origin %s is not allowed: itemd has no access keys, so it accepts requests only from "
+            "web pages of localhost, 127.0.0.1 and [::1]",
+            QuotedHeader(*origin)));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string_view> HttpHead::Find(std::string_view name) const {
@@ -74,14 +95,18 @@ std::string_view HttpHead::query() const {
 bool IsLoopbackOrigin(std::string_view origin) {
   size_t scheme = origin.find("://");
   if (scheme == std::string_view::npos) return false;
-  std::string_view host = origin.substr(scheme + 3);
-  for (std::string_view name : {"localhost", "127.0.0.1", "[::1]"}) {
-    if (!EqualsIgnoringCase(host.substr(0, name.size()), name)) continue;
-    std::string_view port = host.substr(name.size());
+  return IsLocalHost(origin.substr(scheme + 3), {});
+}
+
+bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hosts) {
+  const auto names = [host](std::string_view name) {
+    if (!EqualsIgnoringCase(host.substr(0, name.size()), name)) return false;
+    const std::string_view port = host.substr(name.size());
     return port.empty() ||
            (port.front() == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos);
-  }
-  return false;
+  };
+  return names("localhost") || names("127.0.0.1") || names("[::1]") ||
+         std::any_of(more_hosts.begin(), more_hosts.end(), names);
 }
 
 std::string OriginHeaders(const HttpHead& head) {
@@ -93,15 +118,11 @@ std::string OriginHeaders(const HttpHead& head) {
       *origin);
 }
 
-HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origin) {
-  std::optional<std::string_view> origin = head.Find("Origin");
-  if (origin.has_value() && !any_origin && !IsLoopbackOrigin(*origin)) {
-    return Refuse(
-        403, "AccessDeniedException",
-        absl::StrFormat(
-            "the Origin %s is not allowed: itemd has no access keys, so it accepts requests only from "
-            "web pages of localhost, 127.0.0.1 and [::1]",
-            QuotedHeader(*origin)));
+HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
+                const std::vector<std::string>* local_hosts_or_null) {
+  if (local_hosts_or_null != nullptr) {
+    if (std::optional<HttpRoute> refusal = RefuseOtherPages(head, *local_hosts_or_null))
+      return *std::move(refusal);
   }
   if (head.method == "OPTIONS") return Preflight(head);
   if (head.path() != "/") {

@@ -49,12 +49,22 @@ struct HttpRoute {
 };
 
 // Finds the operation that `head` names, or makes the answer: an error, the health text, or the reply to a
-// CORS preflight. With `any_origin` scripts of every web page may send requests. Without it only pages from
-// this machine may: there are no access keys then, so no signature protects the database from other pages.
-HttpRoute Route(const HttpHead& head, const HttpHandler& handler, bool any_origin);
+// CORS preflight.
+//
+// With `local_hosts` only pages from this machine may send requests: there are no access keys then, so no
+// signature protects the database from other pages. Two headers tell which page sent a request. `Origin` must
+// be a loopback origin. `Host` must be loopback or one of `local_hosts`: a page of evil.example whose name
+// resolves to 127.0.0.1 (DNS rebinding) has the same origin as the requests that it sends here, so it need
+// not send `Origin`. Null: there are keys, and every page may send requests.
+HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
+                const std::vector<std::string>* local_hosts_or_null);
 
 // The CORS headers that let the web page that sent `head` read the answer; empty if no page sent it.
 std::string OriginHeaders(const HttpHead& head);
+
+// Whether `host`, the value of a header Host such as "localhost:8000", is localhost, 127.0.0.1, [::1] or one
+// of `more_hosts`, with or without a port.
+bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hosts);
 
 // Whether pages with this origin, e.g. "http://localhost:8001", come from this machine.
 bool IsLoopbackOrigin(std::string_view origin);

@@ -196,6 +196,13 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
 }
 
 std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signature) {
+  // Otherwise a proxy could check one value and this daemon the other.
+  const auto values = std::count_if(head.headers.begin(), head.headers.end(), [](const HttpHeader& one) {
+    return absl::EqualsIgnoreCase(Absl(one.name), "Authorization");
+  });
+  if (values > 1) {
+    return Incomplete("The request has more than one header Authorization.");
+  }
   std::string_view header = Trim(head.Find("Authorization").value_or(""));
   if (header.empty()) {
     return AuthError{"MissingAuthenticationTokenException",

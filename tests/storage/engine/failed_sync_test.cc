@@ -547,5 +547,31 @@ TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
   EXPECT_TRUE(Put(*database, "afterwards").ok());
 }
 
+// What the watchdog of the daemon asks: a probe waits as long as the pipeline hangs, also when the queue is
+// full, and writes nothing.
+TEST_F(SlowDiskTest, AProbeWaitsWhileThePipelineHangs) {
+  auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  options.max_queue_bytes = 1;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  const int syncs = gate->syncs();
+  database->ProbeWrites();
+  EXPECT_EQ(gate->syncs(), syncs);
+
+  gate->Shut();
+  auto held_up = std::async(std::launch::async, [&] { return Put(*database, "held-up"); });
+  gate->AwaitWaiting();
+  auto queued = std::async(std::launch::async, [&] { return Put(*database, "queued"); });
+  auto probe = std::async(std::launch::async, [&] { database->ProbeWrites(); });
+  EXPECT_EQ(probe.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  gate->Open();
+  EXPECT_EQ(probe.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  EXPECT_TRUE(held_up.get().ok());
+  (void)queued.get();
+}
+
 }  // namespace
 }  // namespace itemdb::testing

@@ -1,0 +1,61 @@
+// Files that itemd creates are for its user only, whatever its umask is; others may read the address file.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "tests/e2e/e2e_fixture.h"
+#include "tests/support/files.h"
+
+namespace itemdb::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FileModesTest : public E2eTest {
+ protected:
+  // Without a umask every file gets all permissions that its creator asks for.
+  void SetUp() override {
+    const mode_t before = umask(0);
+    const absl::Status started = daemon_.Start({"--listen", "unix:" + socket_, "--socket-mode", "0666"});
+    umask(before);
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  static unsigned Mode(const std::string& path) {
+    struct stat info = {};
+    return stat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+  }
+
+  void ExpectPrivateFiles() const {
+    EXPECT_EQ(Mode(daemon_.data_directory()), 0700u);
+    int files = 0;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(daemon_.data_directory())) {
+      EXPECT_EQ(Mode(entry.path()), entry.is_directory() ? 0700u : 0600u) << entry.path();
+      ++files;
+    }
+    EXPECT_GT(files, 5);
+  }
+
+  const std::string socket_ = directory_.path() + "/itemd.sock";
+};
+
+TEST_F(FileModesTest, OnlyTheUserOfTheDaemonMayReadTheDatabase) {
+  LoadOrderEntry();
+  ExpectPrivateFiles();
+  EXPECT_EQ(Mode(daemon_.address_file()), 0666u);
+  EXPECT_EQ(Mode(socket_), 0666u);
+  EXPECT_THAT(daemon_.log(), Not(HasSubstr("other users")));
+  ASSERT_EQ(daemon_.Terminate(), 0);
+  ExpectPrivateFiles();
+
+  ASSERT_EQ(chmod(daemon_.data_directory().c_str(), 0750), 0);
+  ASSERT_TRUE(daemon_.Start().ok());
+  EXPECT_THAT(daemon_.log(), HasSubstr("other users may enter the data directory data_dir=" +
+                                       daemon_.data_directory() + " mode=0750"));
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

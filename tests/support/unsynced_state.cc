@@ -49,6 +49,21 @@ void Move(const std::string& from, const std::string& to) {
   ITEMDB_CHECK(!error);
 }
 
+// Replaces some of the sectors between `begin` and `end` by zeros or noise.
+void LoseSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt19937_64& random) {
+  constexpr uint64_t kSectorBytes = 512;
+  for (uint64_t at = begin; at < end;) {
+    const uint64_t next = std::min(end, (at / kSectorBytes + 1) * kSectorBytes);
+    const uint64_t kind = random() % 3;
+    if (kind != 0) {
+      std::string bytes(next - at, '\0');
+      if (kind == 2) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+      WriteRange(path, at, bytes);
+    }
+    at = next;
+  }
+}
+
 // A number in [0, last]: 0 and `last` have a probability of a third each, because recovery code fails most
 // often at these ends.
 uint64_t ChoosePrefix(uint64_t last, std::mt19937_64& random) {
@@ -195,11 +210,11 @@ void UnsyncedState::DeleteDirectory(const std::string& path) {
   changes_.push_back({.kind = Change::Kind::kDeleteDirectory, .path = path});
 }
 
-PowerLossReport UnsyncedState::DropUnsynced(std::mt19937_64& random) {
+PowerLossReport UnsyncedState::DropUnsynced(std::mt19937_64& random, LostBytes lost_bytes) {
   PowerLossReport report;
   std::set<UnsyncedFile*> done;
   for (auto& [path, file] : files_) {
-    if (done.insert(file.get()).second) ForgetBytes(path, *file, random, report);
+    if (done.insert(file.get()).second) ForgetBytes(path, *file, lost_bytes, random, report);
   }
   report.in_order = random() % 2 == 0;
   std::vector<bool> undone = report.in_order ? ChooseUndoneInOrder(random) : ChooseUndoneInAnyOrder(random);
@@ -225,13 +240,17 @@ bool UnsyncedState::DependsOn(const Change& later, const Change& earlier) {
   return touches(later.path) || touches(later.from) || (later.file != nullptr && later.file == earlier.file);
 }
 
-void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, std::mt19937_64& random,
-                                PowerLossReport& report) {
+void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes,
+                                std::mt19937_64& random, PowerLossReport& report) {
   uint64_t tail = file.size - file.synced_bytes;
   if (tail > 0) {
     uint64_t lost = tail - ChoosePrefix(tail, random);
-    file.size -= lost;
-    Resize(path, file.size);
+    if (lost_bytes == LostBytes::kAnySectors && random() % 2 == 0) {
+      LoseSectors(path, file.size - lost, file.size, random);
+    } else {
+      file.size -= lost;
+      Resize(path, file.size);
+    }
     report.lost_bytes += lost;
   }
   // The first overwrites reached the disk, the others did not. These are undone from the last to the first.

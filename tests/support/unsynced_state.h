@@ -6,7 +6,8 @@
 // DropUnsynced() turns the real directory into one of the states that a power cut could have left.
 //
 // What becomes durable, and when:
-// - Syncing a file makes the bytes written so far durable. Any prefix of later bytes may survive.
+// - Syncing a file makes the bytes written so far durable. Of later bytes any prefix may survive; with
+//   LostBytes::kAnySectors any of their sectors, and the others are zeros or noise.
 // - After a failed sync no later sync of that file makes more bytes durable: the kernel has marked the pages
 //   clean.
 // - Overwriting, truncating or rewriting a file in place is kept or undone as a whole until it is synced.
@@ -35,6 +36,14 @@ struct PowerLossReport {
   int undone_entries = 0;
   // Which of the two models was chosen for directory changes.
   bool in_order = false;
+};
+
+// What a power cut does to bytes at the end of a file that were not synced.
+enum class LostBytes {
+  // The file is cut.
+  kEnd,
+  // File systems may also write the length first, and then the sectors in any order.
+  kAnySectors,
 };
 
 // The content of one file, which may have several names. Shared by its names and its open handles.
@@ -89,7 +98,7 @@ class UnsyncedState {
 
   // Leaves in the real directory what `random` lets survive, and all of that is durable then. No file may be
   // open for writing. Aborts if the real directory does not match the records.
-  PowerLossReport DropUnsynced(std::mt19937_64& random);
+  PowerLossReport DropUnsynced(std::mt19937_64& random, LostBytes lost_bytes = LostBytes::kEnd);
 
  private:
   // One change of a directory that is not durable yet.
@@ -109,7 +118,7 @@ class UnsyncedState {
   };
 
   static bool DependsOn(const Change& later, const Change& earlier);
-  void ForgetBytes(const std::string& path, UnsyncedFile& file, std::mt19937_64& random,
+  void ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes, std::mt19937_64& random,
                    PowerLossReport& report);
   std::vector<bool> ChooseUndoneInOrder(std::mt19937_64& random) const;
   std::vector<bool> ChooseUndoneInAnyOrder(std::mt19937_64& random) const;

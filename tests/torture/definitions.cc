@@ -46,7 +46,8 @@ void BuildIndex(Session& session, Episode& episode) {
   const auto described = client.DescribeTable(e2e::kLedgerTable);
   ASSERT_TRUE(described.ok()) << described.status();
   bool is_there = false;
-  for (const auto& index : described->table.indexes) is_there = is_there || index.definition.index_name == kExtraIndex;
+  for (const auto& index : described->table.indexes)
+    is_there = is_there || index.definition.index_name == kExtraIndex;
   UpdateTableRequest request = {.table_name = e2e::kLedgerTable};
   if (is_there) {
     request.delete_global_secondary_index = kExtraIndex;

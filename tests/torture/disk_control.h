@@ -43,6 +43,8 @@ struct DiskControl {
   // directory what `cut_seed` lets survive, sets `cut_done` and kills the process.
   std::atomic<uint64_t> cut_at;
   std::atomic<uint64_t> cut_seed;
+  // Not 0: unsynced sectors are lost in any order (LostBytes::kAnySectors).
+  std::atomic<uint32_t> cut_any_sectors;
   std::atomic<uint32_t> cut_done;
   std::atomic<uint64_t> lost_bytes;
   std::atomic<uint64_t> undone_overwrites;

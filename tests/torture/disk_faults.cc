@@ -112,6 +112,11 @@ void CutPower(Session& session, Episode& episode) {
   session.Count("power_cut_entries", static_cast<int64_t>(disk.undone_entries));
 }
 
+void CutPowerAndTearSectors(Session& session, Episode& episode) {
+  session.disk().cut_any_sectors = 1;
+  CutPower(session, episode);
+}
+
 void CutPowerDuringStart(Session& session, Episode&) {
   DiskControl& disk = session.disk();
   const int64_t times = session.Pick(1, 4);

@@ -167,7 +167,8 @@ class Disk {
 
   [[noreturn]] void CutPower() {
     std::mt19937_64 random(control_->cut_seed);
-    const testing::PowerLossReport report = state_.DropUnsynced(random);
+    const testing::PowerLossReport report = state_.DropUnsynced(
+        random, control_->cut_any_sectors != 0 ? testing::LostBytes::kAnySectors : testing::LostBytes::kEnd);
     control_->lost_bytes = report.lost_bytes;
     control_->undone_overwrites = static_cast<uint64_t>(report.undone_overwrites);
     control_->undone_entries = static_cast<uint64_t>(report.undone_entries);

@@ -26,6 +26,7 @@ const std::vector<FaultKind>& Endings() {
   static const auto* const kinds = new std::vector<FaultKind>{
       {"kill", 4, nullptr, Kill},
       {"power_cut", 5, nullptr, CutPower},
+      {"power_cut_any_sectors", 0, nullptr, CutPowerAndTearSectors},
       {"terminate", 1, nullptr, Terminate},
       {"terminate_and_kill", 1, nullptr, TerminateAndKill},
   };

@@ -13,7 +13,8 @@ namespace itemdb::torture {
 struct FaultKind {
   // As it appears in reports and in --only.
   const char* name;
-  // How often it is drawn, compared with the others of its registry.
+  // How often it is drawn, compared with the others of its registry. 0: only with --only, because of a
+  // weakness that docs/reliability.md lists.
   int weight;
   // Which loads' errors it explains, while it is under way. Null: none.
   bool (*explains)(const absl::Status& status);
@@ -42,6 +43,7 @@ void IoErrors(Session& session, Episode& episode);
 void ShortWrites(Session& session, Episode& episode);
 void DiskFull(Session& session, Episode& episode);
 void CutPower(Session& session, Episode& episode);
+void CutPowerAndTearSectors(Session& session, Episode& episode);
 void CutPowerDuringStart(Session& session, Episode& episode);
 void IoErrorsDuringStart(Session& session, Episode& episode);
 

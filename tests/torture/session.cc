@@ -31,7 +31,7 @@ DiskControl* MapControl(const std::string& path) {
 
 }  // namespace
 
-Session::Session(const std::string& directory, uint64_t seed)
+Session::Session(const std::string& directory, uint64_t seed, const std::vector<std::string>& more_arguments)
     : directory_(directory),
       random_(seed),
       relaxed_(Chance(25)),
@@ -41,6 +41,7 @@ Session::Session(const std::string& directory, uint64_t seed)
   if (relaxed_) arguments_.insert(arguments_.end(), {"--durability", "relaxed"});
   // With the least memory, memtables are small, and there are many files.
   if (Chance(50)) arguments_.insert(arguments_.end(), {"--memory", "128MiB"});
+  arguments_.insert(arguments_.end(), more_arguments.begin(), more_arguments.end());
   fs::create_directory(daemon_->data_directory());
   daemon_->set_environment({"LD_PRELOAD=" + testing::BuildPath("tests/torture/libtorture_disk.so"),
                             std::string(kControlVariable) + "=" + directory + "/disk",
@@ -76,6 +77,7 @@ void Session::PrepareStart() {
   disk_->operations = 0;
   disk_->cut_at = 0;
   disk_->cut_done = 0;
+  disk_->cut_any_sectors = 0;
 }
 
 void Session::Start() {

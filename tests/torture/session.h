@@ -36,8 +36,8 @@ struct Episode {
 // Errors are GoogleTest failures. Not thread-safe.
 class Session {
  public:
-  // All files are in `directory`, an existing and empty directory.
-  Session(const std::string& directory, uint64_t seed);
+  // All files are in `directory`, an existing and empty directory. `more_arguments` are for itemd.
+  Session(const std::string& directory, uint64_t seed, const std::vector<std::string>& more_arguments);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -1,7 +1,7 @@
 // The torture driver: faults on the shipped itemd, real processes and real files, while a model checks every
 // answer and every acknowledged write.
 //
-//   torture [--minutes 10] [--rounds N] [--seed S] [--only KIND,...] [--directory DIR]
+//   torture [--minutes 10] [--rounds N] [--seed S] [--only KIND,...] [--itemd=ARGUMENT] [--directory DIR]
 //
 // A round is a database of its own: episodes of load, something that disturbs the daemon, something that
 // stops it, and a start, after which the whole database is compared with the model and checked. Prints one
@@ -34,6 +34,7 @@ struct Arguments {
   int64_t rounds = 0;
   uint64_t seed = 0;
   std::vector<std::string> only;
+  std::vector<std::string> itemd;
   std::string directory;
 };
 
@@ -45,7 +46,7 @@ const FaultKind& Draw(Session& session, const std::vector<FaultKind>& kinds,
                       const std::vector<std::string>& only) {
   const auto weight = [&](const FaultKind& kind) -> int64_t {
     if (only.empty()) return kind.weight;
-    return std::count(only.begin(), only.end(), kind.name) > 0 ? kind.weight : 0;
+    return std::count(only.begin(), only.end(), kind.name) > 0 ? std::max(1, kind.weight) : 0;
   };
   int64_t sum = 0;
   for (const FaultKind& kind : kinds) sum += weight(kind);
@@ -103,7 +104,7 @@ bool RunRound(int64_t number, uint64_t seed, const Arguments& arguments) {
   Json episodes = Json::array();
   Totals totals;
   {
-    Session session(directory, seed);
+    Session session(directory, seed, arguments.itemd);
     session.Begin();
     const int64_t count = session.Pick(3, 12);
     for (int i = 1; i <= count && !HasFailed(); ++i)
@@ -169,6 +170,9 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", arguments.rounds, "This many rounds, instead of --minutes");
   app.add_option("--seed", arguments.seed, "Of the first round, from which those of the others follow");
   app.add_option("--only", arguments.only, "Only these kinds of faults (faults.cc)")->delimiter(',');
+  app.add_option("--itemd", arguments.itemd,
+                 "One more argument for itemd, of which the model knows nothing; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--directory", arguments.directory, "Databases are made here; those of failed rounds stay");
   CLI11_PARSE(app, argc, argv);
   CollectFailures();

@@ -14,13 +14,13 @@
 #include <thread>
 
 #include "bench/percentiles.h"
-#include "bench/pressure/slow_peers.h"
 #include "bench/report.h"
 #include "bench/scratch.h"
 #include "bench/seconds.h"
 #include "itemdb/client.h"
 #include "storage/base/check.h"
 #include "tests/processes/daemon_process.h"
+#include "tests/processes/slow_peers.h"
 
 namespace itemdb::bench {
 namespace {
@@ -159,7 +159,7 @@ void Connections(const Arguments& arguments) {
   std::vector<double> ratios;
   for (int round = 0; round < arguments.rounds; ++round) {
     const Percentiles without = MeasureGets(bench, arguments);
-    SlowPeers peers(bench.port(), arguments.count);
+    e2e::SlowPeers peers(bench.port(), arguments.count);
     const Percentiles with = MeasureGets(bench, arguments);
     const auto per_second = [&](const Percentiles& gets) {
       return static_cast<double>(gets.count) / arguments.seconds;

@@ -288,8 +288,11 @@ class Backfill {
         return changed_.Add(key, "");
       }
       if (may_have_changed) {
-        ITEMDB_ASSIGN_OR_RETURN(std::string base_key, EncodePrimaryKey(*table_, ItemView(entry.item)));
-        return changed_.Add(base_key, "");
+        // Not from the entry's attributes: those of a TTL index hold no key.
+        const std::optional<std::string_view> base_key = BaseKeyOf(*table_, *index_, key);
+        if (!base_key.has_value())
+          return DamagedRecordError("the sorted entries of index " + index_->name, key);
+        return changed_.Add(*base_key, "");
       }
       backfilled_.items += 1;
       backfilled_.bytes += static_cast<int64_t>(entry.item_size);

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
-#include "tests/e2e/kill9_model.h"
 #include "tests/processes/raw_client.h"
+#include "tests/support/crash_model.h"
 #include "tests/support/files.h"
 #include "tests/support/paths.h"
 
@@ -165,7 +165,7 @@ TEST_F(DaemonTest, SigtermFinishesCallsInFlightAndExitsWith0) {
 // While the daemon stops, the error of a write must say correctly whether the write was applied.
 TEST_F(DaemonTest, SigtermUnderWritersLosesAndInventsNothing) {
   ASSERT_TRUE(OpenClient().CreateTable(LedgerDefinition()).ok());
-  Kill9Model model;
+  CrashModel model;
   std::atomic<int> acknowledged = 0;
   std::vector<std::thread> writers;
   for (int thread = 0; thread < 6; ++thread) {
@@ -178,9 +178,10 @@ TEST_F(DaemonTest, SigtermUnderWritersLosesAndInventsNothing) {
         const bool unknown = ReasonOf(result.status()) == kReasonWriteOutcomeUnknown;
         EXPECT_TRUE(result.ok() || absl::IsUnavailable(result.status())) << result.status();
         model.RecordCell(id, version,
-                         result.ok() ? Outcome::kApplied
-                         : unknown   ? Outcome::kUnknown
-                                     : Outcome::kNotApplied);
+                         {.outcome = result.ok() ? Outcome::kApplied
+                                     : unknown   ? Outcome::kUnknown
+                                                 : Outcome::kNotApplied,
+                          .change_sequence = result.ok() ? result->change_sequence : 0});
         if (result.ok()) model.RecordSequence(result->change_sequence);
         if (++acknowledged == 200) acknowledged.notify_all();
       }

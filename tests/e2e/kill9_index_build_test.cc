@@ -15,7 +15,7 @@
 
 #include "itemdb/bulk_writer.h"
 #include "tests/e2e/e2e_fixture.h"
-#include "tests/e2e/kills.h"
+#include "tests/support/kills.h"
 #include "tests/support/repetitions.h"
 
 namespace itemdb::e2e {

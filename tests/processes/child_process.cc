@@ -59,11 +59,17 @@ int64_t KibOf(const std::string& file, const std::string& name) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& arguments,
-                           Streams streams)
+                           Streams streams, const std::vector<std::string>& more_environment)
     : program_(program) {
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  // The first of two variables with one name counts.
+  std::vector<char*> variables;
+  for (const std::string& variable : more_environment)
+    variables.push_back(const_cast<char*>(variable.c_str()));
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  variables.push_back(nullptr);
 
   // vfork, because fork would copy our page tables, which itembench would count as start time, and run gRPC's
   // fork handlers. posix_spawn cannot set PR_SET_PDEATHSIG. The child makes only system calls.
@@ -75,7 +81,7 @@ ChildProcess::ChildProcess(const std::string& program, const std::vector<std::st
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     if (dup2(streams.in, 0) < 0 || dup2(streams.out, 1) < 0 || dup2(streams.err, 2) < 0) _exit(127);
-    execv(program.c_str(), argv.data());
+    execve(program.c_str(), argv.data(), variables.data());
     _exit(127);
   }
   end_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));

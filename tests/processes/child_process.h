@@ -42,8 +42,10 @@ class ChildProcess {
     int64_t pss_kib = 0;
   };
 
-  // Starts `program` (an absolute path). Aborts if that fails.
-  ChildProcess(const std::string& program, const std::vector<std::string>& arguments, Streams streams);
+  // Starts `program` (an absolute path) with our environment and `more_environment`, each "NAME=value".
+  // Aborts if that fails.
+  ChildProcess(const std::string& program, const std::vector<std::string>& arguments, Streams streams,
+               const std::vector<std::string>& more_environment = {});
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -40,7 +40,7 @@ void DaemonProcess::Launch(const std::vector<std::string>& more_arguments) {
   logged_before_ = log().size();
   process_ = std::make_unique<ChildProcess>(
       testing::ProgramPath("itemd"), Arguments(more_arguments),
-      ChildProcess::Streams{.in = nothing.get(), .out = log_file.get(), .err = log_file.get()});
+      ChildProcess::Streams{.in = nothing.get(), .out = log_file.get(), .err = log_file.get()}, environment_);
 }
 
 absl::Status DaemonProcess::AwaitServing() {

@@ -20,6 +20,9 @@ class DaemonProcess {
   // The value of --listen from the next start on; by default "127.0.0.1:0".
   void set_listen(std::vector<std::string> listen) { listen_ = std::move(listen); }
 
+  // "NAME=value" for the environment of the next starts.
+  void set_environment(std::vector<std::string> variables) { environment_ = std::move(variables); }
+
   // Starts itemd and waits until it serves. UNAVAILABLE: itemd ended instead; the message is its log.
   absl::Status Start(const std::vector<std::string>& more_arguments = {});
   // Starts itemd like Start, but does not wait.
@@ -37,6 +40,8 @@ class DaemonProcess {
   int Terminate();
   // Waits for the end after a signal and returns the exit code.
   int Wait();
+  // After Launch: waits until itemd serves, as Start does.
+  absl::Status AwaitServing();
 
   bool running() const { return process_ != nullptr; }
   // The first gRPC address.
@@ -50,10 +55,10 @@ class DaemonProcess {
 
  private:
   std::vector<std::string> Arguments(const std::vector<std::string>& more_arguments) const;
-  absl::Status AwaitServing();
 
   const std::string directory_;
   std::vector<std::string> listen_ = {"127.0.0.1:0"};
+  std::vector<std::string> environment_;
   std::unique_ptr<ChildProcess> process_;
   size_t logged_before_ = 0;  // Bytes of the log before the last launch.
   std::string endpoint_;

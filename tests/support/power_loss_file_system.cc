@@ -199,16 +199,11 @@ bool PowerLossFileSystem::power_is_cut() const {
   return power_is_cut_;
 }
 
-PowerLossReport PowerLossFileSystem::DropUnsynced(uint64_t seed) {
+PowerLossReport PowerLossFileSystem::DropUnsynced(uint64_t seed, LostBytes lost_bytes) {
   storage::MutexLock lock(mutex_);
   power_is_cut_ = true;
   std::mt19937_64 random(seed);
-  return state_.DropUnsynced(random);
-}
-
-void PowerLossFileSystem::TearTails(std::function<bool(const std::string& path)> matches) {
-  storage::MutexLock lock(mutex_);
-  state_.TearTails(std::move(matches));
+  return state_.DropUnsynced(random, lost_bytes);
 }
 
 void PowerLossFileSystem::Inject(InjectedFault fault) {

@@ -64,10 +64,7 @@ class PowerLossFileSystem : public rocksdb::FileSystemWrapper {
 
   // Cuts the power, unless it is cut, and turns the real directory into what `seed` lets a power cut leave.
   // Call after the database on this file system is destroyed. Later changes through this object fail.
-  PowerLossReport DropUnsynced(uint64_t seed);
-
-  // As UnsyncedState::TearTails.
-  void TearTails(std::function<bool(const std::string& path)> matches);
+  PowerLossReport DropUnsynced(uint64_t seed, LostBytes lost_bytes = LostBytes::kEnd);
 
   // Faults are tried in the order of injection. A failed append writes nothing. After a failed sync the bytes
   // that it should have made durable stay readable and can be lost, even if later syncs succeed.

@@ -49,22 +49,19 @@ void Move(const std::string& from, const std::string& to) {
   ITEMDB_CHECK(!error);
 }
 
-// Replaces some sectors of the bytes [begin, end) by zeros or garbage. Returns how many.
-int TearSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt19937_64& random) {
+// Replaces some of the sectors between `begin` and `end` by zeros or noise.
+void LoseSectors(const std::string& path, uint64_t begin, uint64_t end, std::mt19937_64& random) {
   constexpr uint64_t kSectorBytes = 512;
-  int torn = 0;
   for (uint64_t at = begin; at < end;) {
     const uint64_t next = std::min(end, (at / kSectorBytes + 1) * kSectorBytes);
-    const uint64_t fate = random() % 4;
-    if (fate < 2) {
+    const uint64_t kind = random() % 3;
+    if (kind != 0) {
       std::string bytes(next - at, '\0');
-      if (fate == 1) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+      if (kind == 2) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
       WriteRange(path, at, bytes);
-      ++torn;
     }
     at = next;
   }
-  return torn;
 }
 
 // A number in [0, last]: 0 and `last` have a probability of a third each, because recovery code fails most
@@ -213,11 +210,11 @@ void UnsyncedState::DeleteDirectory(const std::string& path) {
   changes_.push_back({.kind = Change::Kind::kDeleteDirectory, .path = path});
 }
 
-PowerLossReport UnsyncedState::DropUnsynced(std::mt19937_64& random) {
+PowerLossReport UnsyncedState::DropUnsynced(std::mt19937_64& random, LostBytes lost_bytes) {
   PowerLossReport report;
   std::set<UnsyncedFile*> done;
   for (auto& [path, file] : files_) {
-    if (done.insert(file.get()).second) ForgetBytes(path, *file, random, report);
+    if (done.insert(file.get()).second) ForgetBytes(path, *file, lost_bytes, random, report);
   }
   report.in_order = random() % 2 == 0;
   std::vector<bool> undone = report.in_order ? ChooseUndoneInOrder(random) : ChooseUndoneInAnyOrder(random);
@@ -243,16 +240,20 @@ bool UnsyncedState::DependsOn(const Change& later, const Change& earlier) {
   return touches(later.path) || touches(later.from) || (later.file != nullptr && later.file == earlier.file);
 }
 
-void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, std::mt19937_64& random,
-                                PowerLossReport& report) {
+void UnsyncedState::ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes,
+                                std::mt19937_64& random, PowerLossReport& report) {
   uint64_t tail = file.size - file.synced_bytes;
   if (tail > 0) {
     uint64_t lost = tail - ChoosePrefix(tail, random);
-    file.size -= lost;
-    Resize(path, file.size);
+    const bool any_sectors = lost_bytes == LostBytes::kAnySectors ||
+                             (lost_bytes == LostBytes::kAnySectorsOfLogs && path.ends_with(".log"));
+    if (any_sectors && random() % 2 == 0) {
+      LoseSectors(path, file.size - lost, file.size, random);
+    } else {
+      file.size -= lost;
+      Resize(path, file.size);
+    }
     report.lost_bytes += lost;
-    if (is_torn_ && is_torn_(path) && random() % 2 == 0)
-      report.torn_sectors += TearSectors(path, file.synced_bytes, file.size, random);
   }
   // The first overwrites reached the disk, the others did not. These are undone from the last to the first.
   size_t stay = ChoosePrefix(file.overwrites.size(), random);

@@ -6,8 +6,8 @@
 // DropUnsynced() turns the real directory into one of the states that a power cut could have left.
 //
 // What becomes durable, and when:
-// - Syncing a file makes the bytes written so far durable. Any prefix of later bytes may survive.
-//   With TearTails any sector of the later bytes may instead survive, become zeros, or become garbage.
+// - Syncing a file makes the bytes written so far durable. Of later bytes any prefix may survive; with
+//   LostBytes::kAnySectors any of their sectors, and the others are zeros or noise.
 // - After a failed sync no later sync of that file makes more bytes durable: the kernel has marked the pages
 //   clean.
 // - Overwriting, truncating or rewriting a file in place is kept or undone as a whole until it is synced.
@@ -21,7 +21,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -33,11 +32,20 @@ namespace itemdb::testing {
 // The losses of a power cut. A test checks sums over many seeds, to show that it can see losses at all.
 struct PowerLossReport {
   uint64_t lost_bytes = 0;
-  int torn_sectors = 0;
   int undone_overwrites = 0;
   int undone_entries = 0;
   // Which of the two models was chosen for directory changes.
   bool in_order = false;
+};
+
+// What a power cut does to bytes at the end of a file that were not synced.
+enum class LostBytes {
+  // The file is cut.
+  kEnd,
+  // File systems may also write the length first, and then the sectors in any order.
+  kAnySectors,
+  // The same for files of the write-ahead log; other files are cut.
+  kAnySectorsOfLogs,
 };
 
 // The content of one file, which may have several names. Shared by its names and its open handles.
@@ -90,12 +98,9 @@ class UnsyncedState {
   void CreateDirectory(const std::string& path);
   void DeleteDirectory(const std::string& path);
 
-  // From now on the unsynced ends of files that `matches` selects by path are torn, not only cut.
-  void TearTails(std::function<bool(const std::string& path)> matches) { is_torn_ = std::move(matches); }
-
   // Leaves in the real directory what `random` lets survive, and all of that is durable then. No file may be
   // open for writing. Aborts if the real directory does not match the records.
-  PowerLossReport DropUnsynced(std::mt19937_64& random);
+  PowerLossReport DropUnsynced(std::mt19937_64& random, LostBytes lost_bytes = LostBytes::kEnd);
 
  private:
   // One change of a directory that is not durable yet.
@@ -115,7 +120,7 @@ class UnsyncedState {
   };
 
   static bool DependsOn(const Change& later, const Change& earlier);
-  void ForgetBytes(const std::string& path, UnsyncedFile& file, std::mt19937_64& random,
+  void ForgetBytes(const std::string& path, UnsyncedFile& file, LostBytes lost_bytes, std::mt19937_64& random,
                    PowerLossReport& report);
   std::vector<bool> ChooseUndoneInOrder(std::mt19937_64& random) const;
   std::vector<bool> ChooseUndoneInAnyOrder(std::mt19937_64& random) const;
@@ -123,7 +128,6 @@ class UnsyncedState {
   // Removes the marked changes from the list, with the content kept for them.
   void MakeDurable(const std::vector<bool>& durable);
 
-  std::function<bool(const std::string& path)> is_torn_;
   const std::string kept_directory_;
   uint64_t kept_count_ = 0;
   // By real path, including kept content.

@@ -57,14 +57,15 @@ class Machine {
   }
 
   Outcome Run() {
+    const LostBytes lost_bytes = seed_ % 3 == 1 ? LostBytes::kAnySectorsOfLogs : LostBytes::kEnd;
     RunUntilPowerFails();
-    disk_->DropUnsynced(seed_);
+    disk_->DropUnsynced(seed_, lost_bytes);
     if (random_() % 3 == 0) {
       // The power fails again during recovery.
       PowerOn();
       disk_->CutPowerAfter(random_() % 60);
       (void)Database::Open(Options());
-      disk_->DropUnsynced(seed_ + 1);
+      disk_->DropUnsynced(seed_ + 1, lost_bytes);
     }
     PowerOn();
     LookAtWhatIsLeft();
@@ -75,7 +76,6 @@ class Machine {
   void PowerOn() {
     disk_.reset();  // Two objects would use the same sibling directory.
     disk_ = std::make_shared<PowerLossFileSystem>(root_);
-    if (seed_ % 3 == 1) disk_->TearTails([](const std::string& path) { return path.ends_with(".log"); });
     disk_->SetFreeSpace(128 << 20);  // Too little for a ballast, which would write 32 MiB for every seed.
   }
 

@@ -1,4 +1,5 @@
 // Time to live: expired items are deleted (SEM-108 to SEM-111, OP-11, OP-12).
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -397,6 +398,24 @@ TEST_F(TimeToLive, CanBeTurnedOffWhileItIsBeingTurnedOn) {
   gate_->Open();
   EnableAndAwait("other");
   EXPECT_TRUE(Has("s"));
+  database_.CheckIsClean();
+}
+
+// Items that are written while the existing items are read are not lost, and do not hold it up.
+TEST_F(TimeToLive, IsTurnedOnWhileItemsWithATimeAreWritten) {
+  constexpr int kItems = 1'000;
+  for (int i = 0; i < kItems; ++i) Put(std::to_string(i), At(1'000));
+  std::atomic<bool> stop = false;
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    while (!stop) Put(std::to_string(written++ % kItems), At(1'000 + written % 7));
+  });
+  while (written == 0) std::this_thread::yield();
+  EXPECT_TRUE(Enable().ok());
+  EXPECT_TRUE(AwaitEnabled(*database_, "Things"));
+  stop = true;
+  writer.join();
+  EXPECT_EQ(State().items_with_time(), kItems);
   database_.CheckIsClean();
 }
 

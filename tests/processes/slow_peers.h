@@ -10,7 +10,7 @@
 
 #include "daemon/process/descriptor.h"
 
-namespace itemdb::bench {
+namespace itemdb::e2e {
 
 // A third of the connections sends nothing, a third sends the HTTP/2 preface and then nothing, a third sends
 // a PutItem request, one byte a second. If the server closes a connection, it is opened again.
@@ -43,4 +43,4 @@ class SlowPeers {
   std::thread thread_;
 };
 
-}  // namespace itemdb::bench
+}  // namespace itemdb::e2e

@@ -1,4 +1,4 @@
-#include "bench/pressure/slow_peers.h"
+#include "tests/processes/slow_peers.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -7,10 +7,9 @@
 #include <chrono>
 #include <utility>
 
-#include "bench/seconds.h"
 #include "storage/base/check.h"
 
-namespace itemdb::bench {
+namespace itemdb::e2e {
 namespace {
 
 std::string Frame(char type, char flags, char stream, const std::string& payload) {
@@ -83,7 +82,7 @@ void SlowPeers::Run() {
   // Every connection sends at its own time within a second, as a thousand machines would.
   constexpr int kSlices = 100;
   constexpr std::chrono::milliseconds kSlice(10);
-  Clock::time_point next_slice = Clock::now();
+  std::chrono::steady_clock::time_point next_slice = std::chrono::steady_clock::now();
   for (size_t slice = 0; !stop_; slice = (slice + 1) % kSlices) {
     next_slice += kSlice;
     for (size_t i = slice; i < peers_.size(); i += kSlices) {
@@ -97,4 +96,4 @@ void SlowPeers::Run() {
   }
 }
 
-}  // namespace itemdb::bench
+}  // namespace itemdb::e2e

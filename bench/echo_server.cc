@@ -70,7 +70,7 @@ absl::Status RunEchoServer(const std::string& address, const std::string& addres
   std::string bound = address.starts_with("unix:")
                           ? address
                           : address.substr(0, address.rfind(':') + 1) + std::to_string(port);
-  daemon::AddressFile file(address_file);
+  daemon::AddressFile file(address_file, 0600);
   ITEMDB_RETURN_IF_ERROR(file.Write({bound}, {}));
   server->Wait();
   return absl::OkStatus();

@@ -89,7 +89,7 @@ absl::Status RunHttpEchoServer(const std::string& address_file, size_t reply_byt
   }
   Acceptor acceptor(workers, reply_bytes);
   acceptor.Accept();
-  daemon::AddressFile file(address_file);
+  daemon::AddressFile file(address_file, 0600);
   ITEMDB_RETURN_IF_ERROR(file.Write({}, {"127.0.0.1:" + std::to_string(acceptor.port())}));
   std::vector<std::thread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });

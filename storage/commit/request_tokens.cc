@@ -73,7 +73,8 @@ absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view
   std::optional<AppliedRequest> request = DecodeRequest(token, record);
   if (!request.has_value()) return DamagedRecordError("the client request tokens", token);
   if (!IsExpired(request->time_us, now_us_)) return request;
-  expired_.emplace(token, ExpiredToken{request->time_us, static_cast<int64_t>(record.size())});
+  if (!deleted_.contains(std::string(token)))
+    expired_.emplace(token, ExpiredToken{request->time_us, static_cast<int64_t>(record.size())});
   return std::nullopt;
 }
 
@@ -127,7 +128,7 @@ void GroupTokens::DeleteExpired(size_t at_most) {
     if (!IsExpired(state_.oldest_us, now_us_) || at_most == 0) return;
     // The token was used again in this group: Save has replaced its record and deleted this key.
     std::string token(key.substr(9));
-    if (saved_.contains(token)) continue;
+    if (saved_.contains(token) || !deleted_.insert(token).second) continue;
     --at_most;
     writes_.Delete(store_.requests(), key);
     writes_.Delete(store_.requests(), RequestKey(token));

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "storage/base/status.h"
 #include "storage/commit/group_statistics.h"
 #include "storage/commit/write_set.h"
@@ -91,6 +92,8 @@ class GroupTokens {
   absl::flat_hash_map<std::string, AppliedRequest> saved_;
   // Expired tokens that Find has read: Save replaces them.
   absl::flat_hash_map<std::string, ExpiredToken> expired_;
+  // Expired tokens that this group deletes: the store still has them.
+  absl::flat_hash_set<std::string> deleted_;
 };
 
 }  // namespace itemdb::storage

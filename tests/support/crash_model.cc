@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <thread>
 
@@ -241,15 +242,15 @@ void CrashModel::Replay(const ChangeRecord& record) {
   }
 }
 
-void CrashModel::CompareChanges(Client& client, Loss loss) {
+void CrashModel::CompareChanges(Client& client, std::optional<uint64_t> recovered) {
   absl::StatusOr<DaemonStatus> status = client.GetStatus();
   ASSERT_TRUE(status.ok()) << status.status();
   const uint64_t last_change = status->change_sequence;
-  if (loss == Loss::kLastChanges) {
-    Forget(last_change);
-  } else {
-    EXPECT_GE(last_change, last_sequence_) << "an acknowledged change is not in the log";
+  if (recovered.has_value()) {
+    EXPECT_GE(*recovered, changes_compared_) << "changes that were readable are gone";
+    Forget(*recovered);
   }
+  EXPECT_GE(last_change, last_sequence_) << "an acknowledged change is not in the log";
   if (ledger_storage_id_ == 0) {
     absl::StatusOr<TableResult> ledger = client.DescribeTable(kLedgerTable);
     ASSERT_TRUE(ledger.ok()) << ledger.status();

@@ -38,13 +38,6 @@ struct OrderRecord {
   Answer closed = {.outcome = Outcome::kNotApplied};
 };
 
-// What the acknowledged writes may have lost.
-enum class Loss {
-  kNothing,
-  // All changes after some moment, as a power cut may take from a database with relaxed durability.
-  kLastChanges,
-};
-
 // Thread-safe, except the comparisons. Each cell, each pair and each order belongs to one thread.
 class CrashModel {
  public:
@@ -84,7 +77,7 @@ class CrashModel {
   uint64_t changes_compared() const { return changes_compared_; }
   uint64_t acknowledged() const { return acknowledged_; }
   uint64_t unknown() const { return unknown_; }
-  // Acknowledged changes that were lost, with Loss::kLastChanges.
+  // Acknowledged changes that were lost; see CompareChanges.
   uint64_t lost() const { return lost_; }
   std::vector<InDoubt> TakeInDoubt() { return std::exchange(in_doubt_, {}); }
 
@@ -92,8 +85,10 @@ class CrashModel {
   // updates the model. Call them in this order, while no thread writes.
   //
   // The change log since the last comparison must have no holes and only whole commits, up to the last
-  // change, and hold the recorded writes of the ledger.
-  void CompareChanges(Client& client, Loss loss = Loss::kNothing);
+  // change, and hold the recorded writes of the ledger. `recovered`: the last change that a start found after
+  // a power cut that may have taken later ones, from a database with relaxed durability; the sequences after
+  // it have been given to other changes. Default: nothing may be lost.
+  void CompareChanges(Client& client, std::optional<uint64_t> recovered = std::nullopt);
   // `now` is the time of the daemon, for items that may have expired.
   void CompareCells(Client& client, absl::Time now = absl::Now());
   void CompareOrders(Client& client);

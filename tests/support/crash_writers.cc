@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
+#include <map>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace itemdb::e2e {

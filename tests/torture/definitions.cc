@@ -1,7 +1,11 @@
 // Changes of tables and indexes under load.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/table_owner.h"
 #include "tests/torture/faults.h"

@@ -97,7 +97,7 @@ void DiskFull(Session& session, Episode& episode) {
 void CutPower(Session& session, Episode& episode) {
   DiskControl& disk = session.disk();
   episode.load.stopping = true;
-  if (session.relaxed()) episode.loss = e2e::Loss::kLastChanges;
+  episode.may_lose_changes = session.relaxed();
   disk.cut_seed = session.random()();
   disk.cut_at = disk.operations + static_cast<uint64_t>(session.Pick(1, 300));
   for (int i = 0; i < 3'000 && disk.cut_done == 0; ++i) SleepMs(1);

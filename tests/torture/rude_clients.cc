@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <string>
 #include <vector>
 
 #include "daemon/process/descriptor.h"

@@ -5,7 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "storage/base/check.h"
 #include "tests/support/paths.h"
@@ -27,6 +30,15 @@ DiskControl* MapControl(const std::string& path) {
   auto* const control = new (mapped) DiskControl();
   control->free_bytes = -1;
   return control;
+}
+
+// The last change that the first start in `log` found. Later ones may have found changes of that start.
+uint64_t FirstRecovered(const std::string& log) {
+  const size_t opened = log.find(" database open ");
+  constexpr std::string_view kField = " change_sequence=";
+  const size_t field = opened == std::string::npos ? opened : log.find(kField, opened);
+  ITEMDB_CHECK(field != std::string::npos);
+  return std::strtoull(log.c_str() + field + kField.size(), nullptr, 10);
 }
 
 }  // namespace
@@ -98,7 +110,9 @@ void Session::Compare(Episode& episode) {
   Client client = OpenClient();
   for (const auto& look : episode.after_start) look(client);
   episode.after_start.clear();
-  model_.CompareChanges(client, episode.loss);
+  std::optional<uint64_t> recovered;
+  if (episode.may_lose_changes) recovered = FirstRecovered(daemon_->log().substr(episode.log_bytes));
+  model_.CompareChanges(client, recovered);
   if (HasFailed()) return;
   const absl::Time daemon_time = absl::Now() + absl::Seconds(disk_->clock_shift_seconds.load());
   model_.CompareCells(client, daemon_time);

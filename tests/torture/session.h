@@ -25,8 +25,10 @@ inline void SleepMs(int64_t milliseconds) { SleepUs(milliseconds * 1'000); }
 // One load, and what happens to the daemon under it.
 struct Episode {
   e2e::Load load;
-  // What acknowledged writes may have lost when the daemon serves again.
-  e2e::Loss loss = e2e::Loss::kNothing;
+  // The power was cut, and the daemon's durability is relaxed.
+  bool may_lose_changes = false;
+  // The length of the daemon's log when it had stopped.
+  size_t log_bytes = 0;
   // The load has ended and the daemon has stopped.
   bool stopped = false;
   // Each runs once after the next start, with a client of the daemon.

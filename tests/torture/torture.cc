@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -87,6 +88,7 @@ Json RunEpisode(Session& session, int number, const Arguments& arguments, Totals
       ending.run(session, episode);
     }
   }
+  episode.log_bytes = session.daemon().log().size();
   totals.operations += episode.load.calls;
   totals.refused += episode.load.refused;
   start.run(session, episode);

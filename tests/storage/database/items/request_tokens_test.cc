@@ -256,6 +256,26 @@ TEST_F(TokensInTime, AreForgottenByThemselves) {
   EXPECT_EQ(state_.size_statistics.Of(kRequestsStorageId).bytes, 0);
 }
 
+// The task may run twice in one group, and the group may use a token again that it has deleted.
+TEST_F(TokensInTime, AreForgottenOnceInOneGroup) {
+  std::vector<std::string> old;
+  for (int i = 0; i < 10; ++i) old.push_back("old" + std::to_string(i));
+  Commit(0, old);
+  state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
+  {
+    CommitGroup group(&state_);
+    group.tokens().DeleteExpired(4);
+    group.tokens().DeleteExpired(4);
+    for (const std::string& token : {old[0], old[9]}) {
+      ASSERT_FALSE((*group.tokens().Find(token)).has_value());
+      group.tokens().Save(token, std::string(16, 'f'), std::nullopt);
+    }
+    ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.SealBatch()).ok());
+    group.InstallState();
+  }
+  EXPECT_EQ(Stored(), std::make_pair(2 * 2, int64_t{2}));
+}
+
 TEST_F(TokensInTime, AreBoundedInBytes) {
   state_.size_statistics.Install(0, {{kRequestsStorageId, {.bytes = kMaxRequestTokensBytes - 1}}}, {});
   CommitGroup group(&state_);

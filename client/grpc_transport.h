@@ -26,8 +26,8 @@ inline constexpr int kMaxMessageBytes = 17 << 20;
 class GrpcTransport : public Transport {
  public:
   // Does not connect. `timer` outlives the transport. INVALID_ARGUMENT: `options.endpoint` is neither
-  // "HOST:PORT" nor "unix:/PATH"; a keepalive option is out of its bounds; a TLS file cannot be used (tls.h); a metadata key or value is not allowed;
-  // an access key cannot be sent (access_key.h).
+  // "HOST:PORT" nor "unix:/PATH"; a keepalive option is out of its bounds; a TLS file cannot be used (tls.h);
+  // a metadata key or value is not allowed; an access key cannot be sent (access_key.h).
   static absl::StatusOr<std::unique_ptr<Transport>> Make(const ClientOptions& options, Timer& timer);
 
   // INVALID_ARGUMENT: the request is longer than kMaxMessageBytes.

@@ -1,10 +1,10 @@
 // Connections that die without a word: the network loses every packet, and nobody closes anything.
+#include <atomic>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "itemdb/client.h"
 #include "tests/client/cutting_proxy.h"
@@ -53,8 +53,9 @@ TEST_F(KeepaliveTest, ACallEndsSoonAfterItsConnectionFellSilent) {
   EXPECT_EQ(read.code(), absl::StatusCode::kUnavailable) << read;
   EXPECT_EQ(ReasonOf(read), kReasonUnavailable);
   EXPECT_LT(absl::Now() - start, kNoticed);
-  // The next call finds a connection that works.
-  EXPECT_TRUE(client.GetStatus().ok());
+  // Another connection works; the first attempt may still meet the channel before it has noticed.
+  const absl::Status next = client.GetStatus({}, {.retry = RetryOptions{}}).status();
+  EXPECT_TRUE(next.ok()) << next;
 }
 
 TEST_F(KeepaliveTest, AReadIsSentAgain) {

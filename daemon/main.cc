@@ -221,7 +221,7 @@ ExitCode Run(const Options& options, const Process& process) {
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
-  storage::Cancellation flush(std::chrono::steady_clock::now() + grace_period + kMaxFlushTime);
+  storage::Cancellation flush;
   process.signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));
     flush.Cancel();
@@ -229,7 +229,7 @@ ExitCode Run(const Options& options, const Process& process) {
   });
   address_file.Remove();
   (*server)->Stop(grace_period);
-  if (absl::Status flushed = (*database)->FlushBeforeStop(flush); !flushed.ok())
+  if (absl::Status flushed = (*database)->FlushBeforeStop(kMaxFlushTime, flush); !flushed.ok())
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
   process.signals.Ignore();

@@ -112,7 +112,7 @@ absl::StatusOr<size_t> ReplyBytes(const std::string& address, const std::string&
                  error);
   if (error) return absl::UnavailableError("cannot connect to " + address + ": " + error.message());
   http::request<http::string_body> request(http::verb::post, "/", 11, body);
-  request.set(http::field::host, "bench");
+  request.set(http::field::host, address);
   request.set(http::field::content_type, "application/x-amz-json-1.0");
   request.set("X-Amz-Target", "DynamoDB_20120810." + operation);
   request.set("X-Amz-Date", "20260101T000000Z");

@@ -137,7 +137,7 @@ absl::StatusOr<ChangeLogExtent> MeasureChangeLog(const Store& store, uint64_t st
 // DATA_LOSS: committed changes are missing from the directory. Changes nothing on disk.
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
                                    const DurabilityWatermark& watermark) {
-  LoggedChanges logged;
+  LoggedChanges logged(options.wal_recovery_mode);
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {
     if (!absl::IsDataLoss(store.status())) return store.status();

@@ -10,7 +10,7 @@ namespace {
 // The number of intact batches that `mode` reads; nullopt when the store does not open in it.
 std::optional<int64_t> CountBatches(StoreOptions options, rocksdb::WALRecoveryMode mode) {
   options.wal_recovery_mode = mode;
-  LoggedChanges logged;
+  LoggedChanges logged(mode);
   if (!Store::OpenReadOnly(options, &logged).ok() || !logged.status().ok()) return std::nullopt;
   return logged.batches();
 }

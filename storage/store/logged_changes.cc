@@ -67,7 +67,7 @@ rocksdb::WalFilter::WalProcessingOption LoggedChanges::LogRecordFound(unsigned l
   ++batches_;
   BatchReader reader(this, log_number);
   status_ = batch.Iterate(&reader);
-  return status_.ok() ? WalProcessingOption::kIgnoreCurrentRecord : WalProcessingOption::kCorruptedRecord;
+  return status_.ok() ? batch_read_ : WalProcessingOption::kCorruptedRecord;
 }
 
 }  // namespace itemdb::storage

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rocksdb/options.h"
 #include "rocksdb/wal_filter.h"
 
 namespace itemdb::storage {
@@ -17,10 +18,17 @@ struct ChangeRun {
 };
 
 // Passed to Store::OpenReadOnly. RocksDB calls it for each batch of the write-ahead log, after it verified
-// the checksum, and puts no batch into memory. Accepts only Put and Delete, which the engine writes; others
-// are reported as damage.
+// the checksum. Accepts only Put and Delete, which the engine writes; others are reported as damage.
 class LoggedChanges : public rocksdb::WalFilter {
  public:
+  // `mode`: the recovery mode of the store. In point-in-time mode the batches are put into memtables, because
+  // after a damaged record RocksDB goes on with the next log only if that begins with the sequence number
+  // after the last batch it applied. In other modes no batch is put into memory.
+  explicit LoggedChanges(rocksdb::WALRecoveryMode mode)
+      : batch_read_(mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery
+                        ? WalProcessingOption::kContinueProcessing
+                        : WalProcessingOption::kIgnoreCurrentRecord) {}
+
   const char* Name() const override { return "itemdb.LoggedChanges"; }
   void ColumnFamilyLogNumberMap(const std::map<uint32_t, uint64_t>& first_logs,
                                 const std::map<std::string, uint32_t>& ids) override;
@@ -47,6 +55,8 @@ class LoggedChanges : public rocksdb::WalFilter {
     bool exists = false;
   };
 
+  // What RocksDB does with a batch that was read.
+  const WalProcessingOption batch_read_;
   Family changes_;
   Family catalog_;
   int64_t batches_ = 0;

@@ -48,15 +48,31 @@ class FailedJobs : public rocksdb::EventListener {
   std::string last_damage_ ABSL_GUARDED_BY(mutex_);
 };
 
+// The parts of a RocksDB message, each followed by what ended it, are at most one path with words around it.
+constexpr std::string_view kPartEnds[] = {": ", " in file "};
+
 // "checksum mismatch in /var/lib/itemdb/rocksdb/000042.sst offset 7" without the directories: the message may
 // be sent to a client on another machine, whom the name of the file tells enough. A path may contain spaces,
-// so everything from the word of the first slash to the last slash goes.
-std::string WithoutDirectories(std::string message) {
-  const size_t first = message.find('/');
-  if (first == std::string::npos) return message;
-  const size_t space = message.rfind(' ', first);
-  const size_t begin = space == std::string::npos ? 0 : space + 1;
-  return message.erase(begin, message.rfind('/') + 1 - begin);
+// so everything from the word of the first slash to the last slash of a part goes.
+std::string WithoutDirectories(std::string_view message) {
+  std::string result;
+  while (!message.empty()) {
+    size_t end = message.size();
+    for (const std::string_view part_end : kPartEnds) {
+      const size_t at = message.find(part_end);
+      if (at != std::string_view::npos) end = std::min(end, at + part_end.size());
+    }
+    std::string_view part = message.substr(0, end);
+    message.remove_prefix(end);
+    if (const size_t first = part.find('/'); first != std::string_view::npos) {
+      const size_t space = part.rfind(' ', first);
+      const size_t begin = space == std::string_view::npos ? 0 : space + 1;
+      result += part.substr(0, begin);
+      part.remove_prefix(part.rfind('/') + 1);
+    }
+    result += part;
+  }
+  return result;
 }
 
 }  // namespace

@@ -52,15 +52,15 @@ TEST(GrpcStatus, MapsEveryCodeToItsNamesake) {
 // Bytes, because gRPC libraries of other languages decode google.rpc.Status with messages of their own.
 TEST(GrpcStatus, DetailsAreAGoogleRpcStatus) {
   const absl::Status status = storage::WithRule(
-      "SEM-1",
+      "SEM-001",
       storage::MakeError(absl::StatusCode::kResourceExhausted, "FULL", "no", /*retry_after_ms=*/2'500));
   const std::string error_info =
       "\x0a\x04"
       "FULL"
       "\x12\x06itemdb"
-      "\x1a\x0d"
+      "\x1a\x0f"
       "\x0a\x04rule"
-      "\x12\x05SEM-1";
+      "\x12\x07SEM-001";
   const std::string retry_info = std::string("\x0a\x08\x08\x02\x10\x80\xca\xb5\xee\x01");
   const auto any = [](const std::string& name, const std::string& value) {
     const std::string url = "type.googleapis.com/google.rpc." + name;

@@ -6,8 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "tests/processes/child_process.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/tools/real_daemon.h"
 #include "tools/cli/command_table.h"
@@ -72,6 +77,15 @@ TEST(Examples, EveryOptionSaysItsDefault) {
   ForEachCommand(table, table.root(), check);
 }
 
+// Makes three files of the audit log, as after two rotations.
+void RotateAuditLog(const std::string& path) {
+  const std::vector<std::string> lines = absl::StrSplit(testing::ReadFile(path), '\n');
+  ASSERT_GE(lines.size(), 4u) << "at least three records, each ends with a newline";
+  testing::WriteFile(path + ".2", lines[0] + "\n");
+  testing::WriteFile(path + ".1", lines[1] + "\n");
+  testing::WriteFile(path, absl::StrJoin(absl::MakeSpan(lines).subspan(2), "\n"));
+}
+
 TEST(Examples, AllSucceedAgainstARealDaemon) {
   const std::filesystem::path directory =
       std::filesystem::path(testing::ProgramPath("itemctl")).parent_path();
@@ -81,6 +95,7 @@ TEST(Examples, AllSucceedAgainstARealDaemon) {
   ForEachCommand(table, table.root(), [&](const CLI::App& command) {
     // A new daemon for each command, so that examples do not see the writes of other commands.
     const RealDaemon daemon;
+    if (PathOf(command) == "audit verify") RotateAuditLog(daemon.directory() + "/audit.jsonl");
     for (const Example& example : table.SpecOf(&command).examples) {
       SCOPED_TRACE(example.line);
       // Both examples create the same table.

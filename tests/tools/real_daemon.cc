@@ -26,7 +26,7 @@ constexpr char kMusicDocument[] = R"({
 }  // namespace
 
 RealDaemon::RealDaemon() {
-  const absl::Status started = daemon_.Start();
+  const absl::Status started = daemon_.Start({"--audit-log", directory() + "/audit.jsonl"});
   EXPECT_TRUE(started.ok()) << started;
   std::ofstream(directory() + "/books.json") << kBooksDocument;
   std::filesystem::create_directory_symlink(testing::SourcePath("examples"), directory() + "/examples");

@@ -400,32 +400,37 @@ TEST_F(RecoveryTest, DeletedNewestLogIsRefused) {
   EXPECT_LT(ExpectRecovers(), items_);
 }
 
-// The process dies while it appends to the log: no client was told that the write is there.
-TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
-  auto database = Database::Open(Options());
-  ASSERT_TRUE(database.ok()) << database.status();
-  ASSERT_TRUE(CreateTable(**database).ok());
-  for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
-  uint64_t acknowledged = fs::file_size(Logs(data_)[0]);
-  ASSERT_TRUE(Put(**database, kItems + 1, 3'000).ok());
-  std::string log = ReadFile(Logs(data_)[0]);
-  std::string log_name = Logs(data_)[0].filename();
-  // A copy of the directory in the middle of the last append: RocksDB's files no longer change.
-  AwaitDefinitions(**database);
-  DurabilityWatermark watermark = ReadWatermarkFile();
-  fs::create_directory(saved_);
-  fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
-  database->reset();
+// A process that dies while it appends to the log: no client was told that the write is there.
+class TornTailTest : public RecoveryTest {
+ protected:
+  void SetUp() override {
+    auto database = Database::Open(Options());
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(CreateTable(**database).ok());
+    for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
+    acknowledged_bytes_ = fs::file_size(Logs(data_)[0]);
+    ASSERT_TRUE(Put(**database, kItems + 1, 3'000).ok());
+    log_ = ReadFile(Logs(data_)[0]);
+    log_name_ = Logs(data_)[0].filename();
+    // A copy of the directory in the middle of the last append: RocksDB's files no longer change.
+    AwaitDefinitions(**database);
+    watermark_ = ReadWatermarkFile();
+    watermark_.sequence = 1 + kItems;
+    fs::create_directory(saved_);
+    fs::copy(data_ + "/rocksdb", saved_ + "/rocksdb", fs::copy_options::recursive);
+  }
 
-  watermark.sequence = 1 + kItems;
-  for (uint64_t size :
-       {acknowledged, acknowledged + 1, acknowledged + 7, (acknowledged + log.size()) / 2, log.size() - 1}) {
-    SCOPED_TRACE("log of " + std::to_string(size) + " bytes, acknowledged " + std::to_string(acknowledged));
+  // The directory with the first `size` bytes of the log.
+  void RestoreWithLogOf(uint64_t size) {
     Restore();
-    ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark).ok());
+    ASSERT_TRUE(WriteWatermark(rocksdb::Env::Default(), data_, watermark_).ok());
     fs::remove(data_ + "/SYNCED");
-    SyncedSequence::Open(data_)->Store(watermark.sequence);
-    WriteFile(data_ + "/rocksdb/" + log_name, log.substr(0, size));
+    SyncedSequence::Open(data_)->Store(watermark_.sequence);
+    WriteFile(data_ + "/rocksdb/" + log_name_, log_.substr(0, size));
+  }
+
+  // Also writes the item whose append was interrupted.
+  void ExpectOpensWithAllAcknowledged() {
     auto opened = Database::Open(Options());
     ASSERT_TRUE(opened.ok()) << opened.status();
     StoredOrders stored = ReadOrders(**opened);
@@ -434,6 +439,41 @@ TEST_F(RecoveryTest, TornTailThatWasNeverAcknowledgedIsDropped) {
     auto next = Put(**opened, kItems + 1);
     ASSERT_TRUE(next.ok()) << next.status();
     EXPECT_EQ(next->change_sequence(), 2u + kItems);
+  }
+
+  DurabilityWatermark watermark_;
+  std::string log_;
+  std::string log_name_;
+  // The size of the log before the interrupted append.
+  uint64_t acknowledged_bytes_ = 0;
+};
+
+TEST_F(TornTailTest, ThatWasNeverAcknowledgedIsDropped) {
+  for (uint64_t size : {acknowledged_bytes_, acknowledged_bytes_ + 1, acknowledged_bytes_ + 7,
+                        (acknowledged_bytes_ + log_.size()) / 2, log_.size() - 1}) {
+    SCOPED_TRACE("log of " + std::to_string(size) + " bytes, acknowledged " +
+                 std::to_string(acknowledged_bytes_));
+    RestoreWithLogOf(size);
+    ExpectOpensWithAllAcknowledged();
+  }
+}
+
+// A start writes an empty batch into a new log before its MANIFEST says that the older log is not needed.
+TEST_F(TornTailTest, PowerCutsWhileItIsDroppedLoseNothing) {
+  bool completed = false;
+  for (uint64_t operations = 0; !completed && !HasFailure(); ++operations) {
+    ASSERT_LT(operations, 2'000u);
+    SCOPED_TRACE("power cut after " + std::to_string(operations) + " operations");
+    RestoreWithLogOf((acknowledged_bytes_ + log_.size()) / 2);
+    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+    disk->SetFreeSpace(200 << 20);
+    disk->CutPowerAfter(operations);
+    DatabaseOptions options = Options();
+    options.file_system = disk;
+    completed = Database::Open(options).ok();
+    options.file_system.reset();
+    disk->DropUnsynced(operations);
+    ExpectOpensWithAllAcknowledged();
   }
 }
 

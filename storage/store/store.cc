@@ -216,7 +216,7 @@ Store::Usage Store::MeasureUsage() const {
   (void)db_->GetAggregatedIntProperty(Properties::kEstimateTableReadersMem, &usage.table_readers);
   // Memtables are charged to the cache, so that both together stay within its capacity.
   usage.block_cache_capacity = block_cache_->GetCapacity();
-  uint64_t charged = write_buffer_manager_->memory_usage();
+  const uint64_t charged = write_buffer_manager_->dummy_entries_in_cache_usage();
   uint64_t used = block_cache_->GetUsage();
   usage.block_cache = used > charged ? used - charged : 0;
   usage.memtable_budget = write_buffer_manager_->buffer_size();

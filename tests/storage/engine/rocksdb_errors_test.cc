@@ -24,7 +24,9 @@ TEST(RocksDbErrors, DamageNamesTheFileWithoutItsDirectory) {
            Case{"in ./data/rocksdb/000042.sst", "read: Corruption: in 000042.sst"},
            Case{"Can't access /000042.sst: IO error: No such file: While open: /data/rocksdb/000042.sst: No "
                 "such file",
-                "read: Corruption: Can't access 000042.sst: No such file"},
+                "read: Corruption: Can't access 000042.sst: IO error: No such file: While open: 000042.sst: "
+                "No such "
+                "file"},
            Case{"bad block type", "read: Corruption: bad block type"},
        }) {
     const absl::Status error = FromRocksDB("read", rocksdb::Status::Corruption(c.message));

@@ -70,9 +70,12 @@ struct DatabaseOptions {
   std::chrono::milliseconds max_pinned_snapshot_age = std::chrono::seconds(kMaxPinnedSnapshotSeconds);
   // Where background work and RocksDB write their log lines. Required.
   std::shared_ptr<spdlog::logger> log;
-  // Tests only: the clock of writes and times to live, in microseconds since the Unix epoch. Called by
-  // several threads. Default: the real clock.
+  // Tests only: the wall clock of writes, trimming and times to live, in microseconds since the Unix epoch.
+  // Called by several threads. Default: the real clock.
   std::function<int64_t()> clock_us;
+  // Tests only, with `clock_us`: the boot clock, as TimeOfDay::Clocks::boot_us. Default: `clock_us`, so that
+  // the wall clock never jumps.
+  std::function<int64_t()> boot_clock_us;
   // Tests only: the file system that holds RocksDB's files and WATERMARK. Default: the real one.
   std::shared_ptr<rocksdb::FileSystem> file_system;
 };

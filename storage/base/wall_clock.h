@@ -1,4 +1,4 @@
-// The time of day.
+// The wall clock. What deletes by age uses time_of_day.h.
 #pragma once
 
 #include <chrono>

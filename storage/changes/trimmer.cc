@@ -6,7 +6,6 @@
 
 #include "rocksdb/convenience.h"
 #include "spdlog/spdlog.h"
-#include "storage/base/wall_clock.h"
 #include "storage/changes/log_reader.h"
 #include "storage/commit/table_runs.h"
 #include "storage/engine/commit_and_wait.h"
@@ -15,6 +14,9 @@
 
 namespace itemdb::storage {
 namespace {
+
+// How precisely the boot clock knows the ages of changes: this part of the retention.
+constexpr int64_t kSeenPerRetention = 64;
 
 // The first change in [oldest, last] that was committed at `time_us` or later; `last` when there is none. A
 // binary search: commit times never decrease.
@@ -105,6 +107,25 @@ void ChangeTrimmer::Loop() {
   }
 }
 
+uint64_t ChangeTrimmer::FirstSeenWithin(int64_t retention_us, uint64_t last_sequence) {
+  const int64_t now_us = engine_.time_of_day().SteadyMicros();
+  if (seen_.empty() || now_us - seen_.back().time_us >= retention_us / kSeenPerRetention)
+    seen_.push_back({now_us, last_sequence});
+  // The last one that is old enough stays, for the case that trimming fails.
+  while (seen_.size() > 1 && now_us - seen_[1].time_us >= retention_us) seen_.pop_front();
+  return now_us - seen_.front().time_us >= retention_us ? seen_.front().last_sequence + 1 : 0;
+}
+
+absl::StatusOr<uint64_t> ChangeTrimmer::FirstWithinRetention(const DurablePrefix& log, uint64_t oldest) {
+  const int64_t retention_us =
+      std::chrono::duration_cast<std::chrono::microseconds>(engine_.options().change_retention).count();
+  const uint64_t seen =
+      std::clamp(FirstSeenWithin(retention_us, log.last_sequence), oldest, log.last_sequence);
+  TimeOfDay& time_of_day = engine_.time_of_day();
+  if (time_of_day.Jump().count() != 0) return seen;
+  return FirstSince(*log.view, seen, log.last_sequence, time_of_day.NowMicros() - retention_us);
+}
+
 absl::Status ChangeTrimmer::Trim() {
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine_));
   const DatabaseOptions& options = engine_.options();
@@ -112,10 +133,7 @@ absl::Status ChangeTrimmer::Trim() {
   if (log.last_sequence <= oldest) return absl::OkStatus();
   uint64_t wanted = oldest;
   if (options.change_retention > options.change_retention.zero()) {
-    const int64_t now_us = NowMicros();
-    const int64_t kept_us =
-        std::chrono::duration_cast<std::chrono::microseconds>(options.change_retention).count();
-    ITEMDB_ASSIGN_OR_RETURN(wanted, FirstSince(*log.view, oldest, log.last_sequence, now_us - kept_us));
+    ITEMDB_ASSIGN_OR_RETURN(wanted, FirstWithinRetention(log, oldest));
   }
   if (options.max_change_log_bytes > 0)
     wanted = std::max(wanted, FirstWithin(*log.view->store(), options.max_change_log_bytes));

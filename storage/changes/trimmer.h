@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <deque>
 
 #include "storage/base/background_thread.h"
+#include "storage/changes/log_reader.h"
 #include "storage/engine/engine.h"
 
 namespace itemdb::storage {
@@ -20,6 +23,10 @@ namespace itemdb::storage {
 //      would have to step over the tombstones. A file that also holds newer changes stays for now.
 //
 // The last commit is never trimmed: recovery reads from it the commit time below which no later one may be.
+//
+// The age of a change is known twice: from its commit time, which is not believed while the wall clock jumps
+// (TimeOfDay), and from the boot clock, if the change was seen by this process. The second also trims changes
+// whose commit times are in the future, because a clock was wrong for long.
 class ChangeTrimmer {
  public:
   explicit ChangeTrimmer(Engine& engine);
@@ -31,8 +38,20 @@ class ChangeTrimmer {
  private:
   void Loop();
   absl::Status Trim();
+  // The first change that is younger than the retention.
+  absl::StatusOr<uint64_t> FirstWithinRetention(const DurablePrefix& log, uint64_t oldest);
+  // By the boot clock alone; 0 when no change is known to be old enough.
+  uint64_t FirstSeenWithin(int64_t retention_us, uint64_t last_sequence);
+
+  // The last change at a moment of TimeOfDay::SteadyMicros().
+  struct Seen {
+    int64_t time_us;
+    uint64_t last_sequence;
+  };
 
   Engine& engine_;
+  // Oldest first. Touched only by the thread.
+  std::deque<Seen> seen_;
   std::atomic<bool> cancel_compaction_ = false;
   BackgroundThread thread_;
 };

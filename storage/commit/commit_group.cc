@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "storage/base/wall_clock.h"
 #include "storage/keys/key_codec.h"
 #include "storage/store/read_view.h"
 #include "storage/values/stored_record.h"
@@ -13,11 +12,11 @@ namespace itemdb::storage {
 CommitGroup::CommitGroup(ApplyState* state)
     : state_(state),
       catalog_(state->catalog),
-      wall_time_us_(state->clock_us ? state->clock_us() : NowMicros()),
+      wall_time_us_(state->time_of_day->NowMicros()),
       commit_time_us_(std::max(state->last_commit_time_us, wall_time_us_)),
       next_sequence_(state->next_sequence),
       size_statistics_(*state->store, state->size_statistics),
-      tokens_(*state->store, wall_time_us_, state->tokens, size_statistics_, writes_) {}
+      tokens_(*state->store, state->time_of_day->SteadyMicros(), state->tokens, size_statistics_, writes_) {}
 
 absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const Table& table,
                                                                          const ItemKey& key,

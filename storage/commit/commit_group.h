@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "storage/base/time_of_day.h"
 #include "storage/catalog/catalog.h"
 #include "storage/commit/group_statistics.h"
 #include "storage/commit/request_tokens.h"
@@ -73,8 +74,8 @@ struct ApplyState {
   CurrentStatistics size_statistics;
   int64_t max_item_collection_bytes = INT64_MAX;
   RequestTokenState tokens;
-  // The clock, in microseconds since the Unix epoch. Default: the real one.
-  std::function<int64_t()> clock_us;
+  // Never null. Thread-safe.
+  std::shared_ptr<TimeOfDay> time_of_day = std::make_shared<TimeOfDay>();
 };
 
 class CommitGroup {
@@ -87,7 +88,7 @@ class CommitGroup {
   const std::shared_ptr<const Catalog>& catalog() const { return catalog_; }
   // Microseconds since the Unix epoch; never decreases from group to group.
   int64_t commit_time_us() const { return commit_time_us_; }
-  // Microseconds since the Unix epoch, by the clock: decreases when the clock is set back.
+  // Microseconds since the Unix epoch, TimeOfDay::NowMicros(): decreases when the clock is set back.
   int64_t wall_time_us() const { return wall_time_us_; }
   // The sequence that the next AppendChange uses.
   uint64_t next_sequence() const { return next_sequence_; }

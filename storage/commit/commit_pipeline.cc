@@ -32,7 +32,7 @@ absl::Status NotWritten(const absl::Status& cause) {
 CommitPipeline::CommitPipeline(PipelineOptions options)
     : options_(std::move(options)), state_(kLastWriteSlots) {
   state_.max_item_collection_bytes = options_.max_item_collection_bytes;
-  state_.clock_us = options_.clock_us;
+  state_.time_of_day = options_.time_of_day;
   MutexLock lock(mutex_);
   refusing_ =
       MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is not open yet", 100);

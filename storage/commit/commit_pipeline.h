@@ -47,8 +47,8 @@ struct PipelineOptions {
   std::function<void(uint64_t)> on_synced;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
-  // As ApplyState::clock_us.
-  std::function<int64_t()> clock_us;
+  // Never null.
+  std::shared_ptr<TimeOfDay> time_of_day = std::make_shared<TimeOfDay>();
   // Notified of changes that are visible and durable, before their units complete. Outlives the pipeline.
   ChangeWaiters* change_waiters = nullptr;
 };

@@ -10,9 +10,10 @@
 //   'e' time (8 bytes, big-endian) token    length of the record under 't' (varint); sorted by expiry
 // clang-format on
 //
-// The time is that of the clock when the request was committed. Unlike commit times it decreases when the
-// clock is set back. A token whose time is more than 10 minutes in the future counts as expired: otherwise a
-// clock that was set wrong once would keep tokens for years.
+// The time is when the request was committed, by a clock that does not jump while the process runs
+// (TimeOfDay::SteadyMicros): a wall clock that jumps forward must not let a request apply twice. After a
+// restart that clock begins with the wall clock's time. A token whose time is more than 10 minutes in the
+// future counts as expired: otherwise a clock that was wrong once would keep tokens for years.
 //
 // Only applied requests are stored: a request whose condition was false wrote nothing and may be tried again.
 // A token is looked up in Apply, so of two equal requests in the queue the second finds the first.
@@ -61,7 +62,7 @@ std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_
 class GroupTokens {
  public:
   // `size_statistics` and `writes` are those of the group. All references must outlive this object. `now_us`
-  // is the time of the clock.
+  // is TimeOfDay::SteadyMicros().
   GroupTokens(const Store& store, int64_t now_us, RequestTokenState& state, GroupStatistics& size_statistics,
               WriteSet& writes)
       : store_(store), now_us_(now_us), state_(state), size_statistics_(size_statistics), writes_(writes) {}

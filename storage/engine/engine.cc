@@ -7,7 +7,6 @@
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
-#include "storage/base/wall_clock.h"
 
 namespace itemdb::storage {
 namespace {
@@ -27,12 +26,21 @@ class DeleteExpiredTokens : public CommitUnit {
   void Complete(const absl::Status&, uint64_t) override {}
 };
 
+// The clocks of the options, which are for tests. A wall clock without a boot clock never jumps.
+std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
+  if (!options.clock_us) return std::make_shared<TimeOfDay>();
+  return std::make_shared<TimeOfDay>(
+      TimeOfDay::Clocks{.wall_us = options.clock_us,
+                        .boot_us = options.boot_clock_us ? options.boot_clock_us : options.clock_us});
+}
+
 }  // namespace
 
 Engine::Engine(DatabaseOptions options)
     : options_(std::move(options)),
       owned_env_(options_.file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(options_.file_system)),
       env_(owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get()),
+      time_of_day_(MakeTimeOfDay(options_)),
       disk_space_(env_, options_.data_directory, options_.free_space_floor_bytes, options_.log),
       pinned_snapshots_(options_.max_pinned_snapshot_age) {}
 
@@ -68,7 +76,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   pipeline.durable = opts.durable;
   pipeline.max_queue_bytes = opts.max_queue_bytes;
   pipeline.max_item_collection_bytes = opts.max_item_collection_bytes;
-  pipeline.clock_us = opts.clock_us;
+  pipeline.time_of_day = engine->time_of_day_;
   pipeline.on_time_entries = [cursors = &engine->ttl_cursors_](const std::vector<TimeEntry>& entries) {
     cursors->Add(entries);
   };
@@ -178,8 +186,6 @@ absl::Status Engine::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull when_ful
   return pipeline_->Submit(unit, when_full);
 }
 
-int64_t Engine::NowMicros() const { return options_.clock_us ? options_.clock_us() : storage::NowMicros(); }
-
 uint64_t Engine::NewStorageId() {
   MutexLock lock(mutex_);
   return next_storage_id_++;
@@ -229,7 +235,23 @@ void Engine::Fail() {
   maintenance_thread_.Wake();
 }
 
+void Engine::WatchClock() {
+  const auto jump = std::chrono::duration_cast<std::chrono::seconds>(time_of_day_->Jump());
+  const bool jumped = jump.count() != 0;
+  if (std::exchange(clock_jumped_, jumped) == jumped) return;
+  if (jumped) {
+    options_.log->warn(
+        "the clock jumped; changes are not trimmed by age and items do not expire until it is set back or "
+        "has "
+        "kept its new time for {} minutes jump_seconds={}",
+        TimeOfDay::kSettleTime.count(), jump.count());
+  } else {
+    options_.log->info("changes are trimmed by age and items expire again, after the clock jumped");
+  }
+}
+
 void Engine::Maintain() {
+  WatchClock();
   pinned_snapshots_.ReleaseExpired();
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("relaxed writes could not be synced; the store will be reopened error=\"{}\"",

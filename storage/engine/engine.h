@@ -25,6 +25,7 @@
 #include "storage/base/background_thread.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
+#include "storage/base/time_of_day.h"
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
@@ -52,8 +53,7 @@ class Engine {
                       WriteSpace space = WriteSpace::kTakes);
   ChangeWaiters& change_waiters() { return *change_waiters_; }
   TtlCursors& ttl_cursors() { return ttl_cursors_; }
-  // The clock, in microseconds since the Unix epoch.
-  int64_t NowMicros() const;
+  TimeOfDay& time_of_day() { return *time_of_day_; }
   PinnedSnapshots& pinned_snapshots() { return pinned_snapshots_; }
   IoPool& io() { return *io_; }
   // True when one more chunk of a BulkWrite may hold prefetched reads: at most kMaxPrefetchingChunks chunks
@@ -134,6 +134,8 @@ class Engine {
 
   void MaintenanceLoop();
   void Maintain();
+  // Logs the begin and the end of a jump of the wall clock.
+  void WatchClock();
   // Makes the maintenance thread close the store and open it again.
   void Fail();
   // Not OK: opening the store would fail, and then nothing could be read either.
@@ -144,6 +146,7 @@ class Engine {
   DatabaseOptions options_;
   std::unique_ptr<rocksdb::Env> owned_env_;
   rocksdb::Env* const env_;
+  const std::shared_ptr<TimeOfDay> time_of_day_;
   DiskSpace disk_space_;
   std::unique_ptr<DirectoryLock> lock_;
   // Outlives the pipeline, which notifies it.
@@ -166,6 +169,8 @@ class Engine {
   std::string database_id_;
   // Touched only by the maintenance thread, and while that does not run.
   uint64_t watermark_sequence_ = 0;
+  // Whether the last line that WatchClock logged tells of a jump.
+  bool clock_jumped_ = false;
   // Whether a reopening waits for CheckReopening.
   bool waits_for_disk_ = false;
   // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.

@@ -201,7 +201,7 @@ std::vector<DroppedKeyspace> Reclaimer::TakeReady(const Store& store,
     bytes += one.bytes;
     oldest_us = std::min(oldest_us, one.time_us);
   }
-  const int64_t waited_us = engine_.NowMicros() - oldest_us;
+  const int64_t waited_us = engine_.time_of_day().NowMicros() - oldest_us;
   const int64_t interval_us = std::chrono::microseconds(engine_.options().reclaim_interval).count();
   if (bytes < kWorthReclaimingBytes && waited_us < interval_us) ready.clear();
   return ready;

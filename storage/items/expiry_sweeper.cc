@@ -112,7 +112,8 @@ absl::StatusOr<bool> ExpirySweeper::SweepAll() {
     RefreshTables(*view);
   }
   if (tables_.empty()) return false;
-  const KeyRange due = ExpiredEntries(engine_.NowMicros());
+  if (engine_.time_of_day().Jump().count() != 0) return false;
+  const KeyRange due = ExpiredEntries(engine_.time_of_day().NowMicros());
   engine_.ttl_cursors().SetOldest(due.lower);
   bool more = false;
   for (SweepState& state : tables_) {

@@ -126,8 +126,12 @@ void Session::Compare(Episode& episode) {
 }
 
 void Session::AwaitExpiry() {
-  Client client = OpenClient();
+  // itemd believes a clock that jumped after ten minutes, or when it starts.
   disk_->clock_shift_seconds = 0;
+  EXPECT_EQ(daemon_->Terminate(), 0);
+  Start();
+  if (!daemon_->running()) return;
+  Client client = OpenClient();
   const absl::Time begin = absl::Now();
   std::string expired;
   do {

@@ -181,10 +181,14 @@ class TokensInTime : public ::testing::Test {
     state_.store = (*engine_->View())->store();
     state_.catalog = (*engine_->View())->shared_catalog();
   }
+  void SetClock(int64_t now_us) {
+    const auto clock = [now_us] { return now_us; };
+    state_.time_of_day = std::make_shared<TimeOfDay>(TimeOfDay::Clocks{.wall_us = clock, .boot_us = clock});
+  }
   // Commits a group at `minute` that records `tokens`; returns how many of them were recorded before.
   int Commit(int64_t minute, const std::vector<std::string>& tokens) {
     constexpr int64_t kStartUs = int64_t{1'700'000'000} * 1'000'000;
-    state_.clock_us = [minute] { return kStartUs + minute * 60'000'000; };
+    SetClock(kStartUs + minute * 60'000'000);
     CommitGroup group(&state_);
     int known = 0;
     for (const std::string& token : tokens) {
@@ -247,7 +251,7 @@ TEST_F(TokensInTime, ExpireWhateverTheClockDoes) {
 // Tokens expire without new ones, by a task that the engine runs once a second.
 TEST_F(TokensInTime, AreForgottenByThemselves) {
   for (int i = 0; i < 100; ++i) Commit(0, {"old" + std::to_string(i)});
-  state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
+  SetClock(state_.time_of_day->NowMicros() + int64_t{11} * 60'000'000);
   CommitGroup group(&state_);
   group.tokens().DeleteExpired(1'000);
   ASSERT_TRUE(state_.store->db()->Write(rocksdb::WriteOptions(), &group.SealBatch()).ok());
@@ -261,7 +265,7 @@ TEST_F(TokensInTime, AreForgottenOnceInOneGroup) {
   std::vector<std::string> old;
   for (int i = 0; i < 10; ++i) old.push_back("old" + std::to_string(i));
   Commit(0, old);
-  state_.clock_us = [now = state_.clock_us()] { return now + int64_t{11} * 60'000'000; };
+  SetClock(state_.time_of_day->NowMicros() + int64_t{11} * 60'000'000);
   {
     CommitGroup group(&state_);
     group.tokens().DeleteExpired(4);

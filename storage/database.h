@@ -55,8 +55,9 @@ class Database {
   // Completes every accepted write, then closes. No method may be running or be called later.
   ~Database();
 
-  // Before a planned stop: writes what only the write-ahead log has to table files, so that the next Open need
-  // not replay it. Blocks, at most until `cancellation` ends it. Data is durable with or without this call.
+  // Before a planned stop: writes what only the write-ahead log has to table files, so that the next Open
+  // need not replay it. Blocks, at most until `cancellation` ends it. Data is durable with or without this
+  // call.
   absl::Status FlushBeforeStop(const Cancellation& cancellation);
 
   // ---- tables ----

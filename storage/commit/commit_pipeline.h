@@ -42,7 +42,8 @@ struct PipelineOptions {
   int64_t max_item_collection_bytes = INT64_MAX;
   // Called on the commit leader's thread when a RocksDB write failed. Must not wait for the pipeline.
   std::function<void(const absl::Status&)> on_failure;
-  // Durable mode only: called with the last change of each group when it is synced, before its units complete.
+  // Durable mode only: called with the last change of each group when it is synced, before its units
+  // complete.
   std::function<void(uint64_t)> on_synced;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;

@@ -21,7 +21,7 @@ class DatabaseCalls {
   UnaryReactor* Serve(Context* context, std::string_view method, const Bytes* request, Bytes* reply,
                       void (Database::*operation)(Request, storage::Done<Reply>, storage::CancellationPtr)) {
     return ServeUnary<std::remove_cvref_t<Request>, Reply>(
-        serving_, context, method, request, reply, [=, this](auto&& decoded, auto done, auto cancellation) {
+        serving_, context, method, request, reply, [=, this](auto decoded, auto done, auto cancellation) {
           (database_.*operation)(std::move(decoded), std::move(done), std::move(cancellation));
         });
   }
@@ -29,7 +29,7 @@ class DatabaseCalls {
   UnaryReactor* Serve(Context* context, std::string_view method, const Bytes* request, Bytes* reply,
                       void (Database::*operation)(Request, storage::Done<Reply>)) {
     return ServeUnary<Request, Reply>(serving_, context, method, request, reply,
-                                      [=, this](auto&& decoded, auto done, auto) {
+                                      [=, this](auto decoded, auto done, auto) {
                                         (database_.*operation)(std::move(decoded), std::move(done));
                                       });
   }
@@ -38,7 +38,7 @@ class DatabaseCalls {
                       absl::StatusOr<Reply> (Database::*operation)(const Request&)) {
     return ServeUnary<Request, Reply>(
         serving_, context, method, request, reply,
-        [=, this](auto&& decoded, auto done, auto) { std::move(done)((database_.*operation)(decoded)); });
+        [=, this](auto decoded, auto done, auto) { std::move(done)((database_.*operation)(decoded)); });
   }
 
   Database& database_;

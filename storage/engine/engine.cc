@@ -7,11 +7,14 @@
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/engine/ballast.h"
 
 namespace itemdb::storage {
 namespace {
 
 constexpr auto kMaintenanceInterval = std::chrono::seconds(1);
+// The copy of the catalog is written at most this often: with ten thousand tables it has 10 MB.
+constexpr auto kCatalogCopyInterval = std::chrono::seconds(10);
 constexpr auto kReopenInterval = std::chrono::milliseconds(200);
 // Expired client request tokens that the maintenance thread deletes in one commit: some milliseconds of work.
 constexpr size_t kTokensDeletedAtOnce = 1'000;
@@ -35,6 +38,7 @@ Engine::Engine(DatabaseOptions options)
     owned_env_ = rocksdb::NewCompositeEnv(options_.file_system);
     env_ = owned_env_.get();
   }
+  catalog_copy_ = std::make_unique<CatalogCopy>(env_, options_.data_directory);
 }
 
 StoreOptions Engine::MakeStoreOptions() {
@@ -144,6 +148,7 @@ Engine::~Engine() {
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
+  CopyCatalog();
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
@@ -266,6 +271,10 @@ void Engine::Maintain() {
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
+  if (const auto now = std::chrono::steady_clock::now(); now >= next_catalog_copy_) {
+    next_catalog_copy_ = now + kCatalogCopyInterval;
+    CopyCatalog();
+  }
   std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
   (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
   uint64_t free_bytes = 0;
@@ -276,6 +285,13 @@ void Engine::Maintain() {
                          full ? "refused" : "accepted", free_bytes, options_.free_space_floor_bytes);
     }
   }
+}
+
+void Engine::CopyCatalog() {
+  const auto view = View();
+  if (!view.ok()) return;
+  if (absl::Status copied = catalog_copy_->Update(**view); !copied.ok())
+    options_.log->warn("the copy of the catalog could not be written error=\"{}\"", MessageOf(copied));
 }
 
 absl::Status Engine::AdvanceWatermark() {

@@ -1,8 +1,5 @@
 #include "storage/engine/recovery.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +10,9 @@
 #include "spdlog/spdlog.h"
 #include "storage/commit/request_tokens.h"
 #include "storage/commit/table_runs.h"
+#include "storage/engine/ballast.h"
+#include "storage/engine/last_good.h"
+#include "storage/engine/quarantine.h"
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
@@ -26,8 +26,6 @@ namespace itemdb::storage {
 namespace {
 
 constexpr char kLockFileName[] = "LOCK";
-constexpr char kBallastFileName[] = "BALLAST";
-constexpr size_t kBallastBytes = 32 << 20;
 
 std::string NewUuid() {
   std::string uuid;
@@ -38,15 +36,6 @@ std::string NewUuid() {
 
 std::string NextCommand() {
   return "start once with --recover=last-good to keep what is readable, or restore a backup";
-}
-
-absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record) {
-  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
-  uint64_t number = 0;
-  if (std::string_view rest = decoded.has_value() ? decoded->payload : "";
-      !wire::ConsumeVarint(&rest, &number))
-    return DataLossError("the catalog record " + std::string(key) + " is damaged");
-  return number;
 }
 
 absl::StatusOr<uint64_t> ReadCatalogNumber(const Store& store, std::string_view key, uint64_t fallback) {
@@ -350,143 +339,163 @@ absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& directory,
-                                                       const StoreOptions& options) {
-  absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options);
-  if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
-  (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
-  return Store::Open(options);
+// Keeps the files that a recovery with losses begins with; after one that was interrupted, restores them.
+absl::Status KeepFiles(const std::string& directory, const StoreOptions& options, bool interrupted,
+                       const std::string& cause) {
+  if (interrupted) {
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<Quarantine> restored,
+                            RestoreQuarantine(options.env, directory, options.path));
+    if (restored.has_value()) {
+      options.log->warn("recovery begins again with the files that were kept path=\"{}\" files={} bytes={}",
+                        restored->path, restored->files, restored->bytes);
+      return absl::OkStatus();
+    }
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const Quarantine kept,
+                          QuarantineStore(options.env, directory, options.path, cause));
+  options.log->warn("the files from before the recovery are kept path=\"{}\" files={} bytes={}", kept.path,
+                    kept.files, kept.bytes);
+  return absl::OkStatus();
 }
 
-// Opens as much of a damaged store as can be read. First try: a consistent prefix of the write-ahead log.
-// Second try: every undamaged record of it. Third try, when table files are missing: each column family as it
-// was before it needed the missing file.
-absl::StatusOr<std::shared_ptr<Store>> OpenLastGood(const std::string& directory, StoreOptions options) {
-  options.verify_logs = false;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  absl::StatusOr<std::shared_ptr<Store>> store = OpenWithBallast(directory, options);
-  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
-  store = OpenWithBallast(directory, options);
-  if (store.ok() || !absl::IsDataLoss(store.status())) return store;
-  options.without_missing_files = true;
-  return OpenWithBallast(directory, options);
+// As MeasureChangeLog, also when the change log is damaged.
+absl::StatusOr<ChangeLogExtent> MeasureDamagedChangeLog(const Recovered& recovered, spdlog::logger& log) {
+  const Store& store = *recovered.start.store;
+  absl::StatusOr<ChangeLogExtent> extent = MeasureChangeLog(store, recovered.changes_start, {});
+  if (extent.ok() || !absl::IsDataLoss(extent.status())) return extent;
+  log.error("the change log is damaged error=\"{}\"", MessageOf(extent.status()));
+  extent = ChangeLogExtent();
+  // Opening the store has written all changes to table files.
+  std::vector<rocksdb::LiveFileMetaData> files;
+  store.db()->GetLiveFilesMetaData(&files);
+  for (const rocksdb::LiveFileMetaData& file : files)
+    if (file.column_family_name == store.changes()->GetName())
+      extent->last = std::max(extent->last, ParseSequenceKey(file.largestkey).value_or(0));
+  return extent;
+}
+
+// FAILED_PRECONDITION: `directory`, which has neither watermark nor store, is not empty.
+absl::Status CheckIsEmpty(rocksdb::Env* env, const std::string& directory) {
+  std::vector<std::string> entries;
+  (void)env->GetChildren(directory, &entries);
+  for (const std::string& entry : entries) {
+    if (entry == "." || entry == ".." || entry == kLockFileName || entry == "lost+found" ||
+        entry == std::string(kWatermarkFileName) + ".next") {
+      continue;
+    }
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                     directory + " holds files that are no itemdb database (for example " + entry +
+                         "); give an empty directory or one made by itemd");
+  }
+  return absl::OkStatus();
+}
+
+// Opens a directory from which nothing is missing, or makes a database in an empty one.
+absl::StatusOr<Recovered> OpenComplete(const std::string& directory, const StoreOptions& options,
+                                       bool has_store, std::optional<DurabilityWatermark> watermark) {
+  Recovered recovered;
+  if (has_store) {
+    if (!watermark.has_value()) {
+      return DataLossError(directory + "/" + kWatermarkFileName +
+                           " is missing, so nothing says whether rocksdb/ is complete; restore it or " +
+                           NextCommand());
+    }
+    if (watermark->recovering) {
+      return DataLossError("a recovery of " + directory + " was begun and not finished (" + directory + "/" +
+                           kWatermarkFileName + " says so); " + NextCommand());
+    }
+    recovered.watermark = *watermark;
+    ITEMDB_RETURN_IF_ERROR(CheckNothingIsMissing(directory, options, recovered.watermark));
+  } else if (watermark.has_value()) {
+    recovered.watermark = *watermark;
+  } else {
+    // Before RocksDB's files are made: after a crash the directory must be recognised as one of itemdb.
+    recovered.watermark.database_id = NewUuid();
+    ITEMDB_RETURN_IF_ERROR(WriteWatermark(options.env, directory, recovered.watermark));
+  }
+  (void)options.env->CreateDirIfMissing(options.path);
+  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, OpenWithBallast(directory, options));
+  if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(options.env, directory));
+  ITEMDB_RETURN_IF_ERROR(LoadCatalog(/*damaged=*/false, &recovered));
+  ITEMDB_ASSIGN_OR_RETURN(const ChangeLogExtent extent,
+                          MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
+  recovered.start.last_commit_time_us = extent.last_commit_time_us;
+  recovered.start.next_sequence = std::max(extent.last, recovered.changes_start - 1) + 1;
+  return recovered;
+}
+
+// Opens what can be read of a damaged directory. `cause`: the damage.
+absl::StatusOr<Recovered> RecoverWithLosses(const std::string& directory, const StoreOptions& options,
+                                            const DurabilityWatermark& watermark, const std::string& cause) {
+  options.log->warn("recovering what is readable cause=\"{}\"", cause);
+  ITEMDB_RETURN_IF_ERROR(KeepFiles(directory, options, watermark.recovering, cause));
+  Recovered recovered;
+  recovered.watermark = watermark;
+  if (recovered.watermark.database_id.empty()) recovered.watermark.database_id = NewUuid();
+  // After opening for writing the store may look complete. The watermark keeps the loss known, should the
+  // power fail before PersistRecoveryResult.
+  recovered.watermark.recovering = true;
+  ITEMDB_RETURN_IF_ERROR(WriteWatermark(options.env, directory, recovered.watermark));
+
+  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, OpenLastGood(directory, options));
+  ITEMDB_RETURN_IF_ERROR(LoadCatalog(/*damaged=*/true, &recovered));
+  ITEMDB_ASSIGN_OR_RETURN(StoredIds stored, FindStoredIds(recovered));
+  // The recovered catalog may be older than the records: a new table must not get an id that has records.
+  recovered.next_storage_id = std::max(recovered.next_storage_id, stored.highest + 1);
+  if (stored.unnamed > 0) {
+    options.log->error(
+        "records of tables or indexes that are not in the recovered catalog are kept but cannot be read "
+        "count={}",
+        stored.unnamed);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const ChangeLogExtent extent, MeasureDamagedChangeLog(recovered, *options.log));
+  const uint64_t last = std::max(extent.last, recovered.changes_start - 1);
+  recovered.start.last_commit_time_us = extent.last_commit_time_us;
+  // A sequence is never given out twice. The log restarts after the highest one, so readers get
+  // CHANGES_TRIMMED for all changes before.
+  recovered.start.next_sequence =
+      std::max({last, recovered.watermark.sequence, LastOfTableRuns(*recovered.start.store)}) + 1;
+  recovered.changes_start = recovered.start.next_sequence;
+  for (const auto family : {Store::kChanges, Store::kTableRuns})
+    ITEMDB_RETURN_IF_ERROR(recovered.start.store->EmptyFamily(family));
+  recovered.needs_rebuild = true;
+  options.log->error(
+      "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
+      extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.watermark.sequence,
+      recovered.changes_start);
+  ITEMDB_RETURN_IF_ERROR(PersistRecoveryResult(directory, options, &recovered));
+  return recovered;
 }
 
 }  // namespace
 
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good) {
-  rocksdb::Env* env = options.env;
   options.path = directory + "/rocksdb";
-  bool has_store = env->FileExists(options.path + "/CURRENT").ok();
-
-  Recovered recovered;
-  absl::StatusOr<std::optional<DurabilityWatermark>> watermark = ReadWatermark(env, directory);
-  if (!watermark.ok() && !(recover_last_good && absl::IsDataLoss(watermark.status())))
+  const bool has_store = options.env->FileExists(options.path + "/CURRENT").ok();
+  absl::StatusOr<std::optional<DurabilityWatermark>> watermark = ReadWatermark(options.env, directory);
+  if (!watermark.ok() && !(recover_last_good && has_store && absl::IsDataLoss(watermark.status())))
     return watermark.status();
-  bool has_watermark = watermark.ok() && watermark->has_value();
-  if (has_watermark) {
-    recovered.watermark = **watermark;
-  } else if (!has_store) {
-    std::vector<std::string> entries;
-    (void)env->GetChildren(directory, &entries);
-    for (const std::string& entry : entries) {
-      if (entry == "." || entry == ".." || entry == kLockFileName || entry == "lost+found" ||
-          entry == std::string(kWatermarkFileName) + ".next") {
-        continue;
-      }
-      return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
-                       directory + " holds files that are no itemdb database (for example " + entry +
-                           "); give an empty directory or one made by itemd");
+  if (!has_store) {
+    if (!watermark->has_value()) ITEMDB_RETURN_IF_ERROR(CheckIsEmpty(options.env, directory));
+    if (watermark->has_value() && (*watermark)->sequence > 0) {
+      return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
+                           std::to_string((*watermark)->sequence) + " were durable; restore a backup");
     }
-  } else if (!recover_last_good) {
-    return DataLossError(directory + "/" + kWatermarkFileName +
-                         " is missing, so nothing says whether rocksdb/ is complete; restore it or " +
-                         NextCommand());
+    return OpenComplete(directory, options, has_store, *watermark);
   }
-  if (recovered.watermark.database_id.empty()) recovered.watermark.database_id = NewUuid();
-
-  if (!has_store && recovered.watermark.sequence > 0) {
-    return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
-                         std::to_string(recovered.watermark.sequence) + " were durable; restore a backup");
+  // First of all: a store of another program must not be changed, whatever the watermark says.
+  ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
+  absl::Status damage = watermark.status();
+  if (watermark.ok()) {
+    absl::StatusOr<Recovered> recovered = OpenComplete(directory, options, has_store, *watermark);
+    damage = recovered.status();
+    if (recovered.ok() && recover_last_good) damage = CheckDerivedFamilies(*recovered->start.store);
+    if (damage.ok() || !recover_last_good || !absl::IsDataLoss(damage)) return recovered;
   }
-  bool damaged = false;
-  if (has_store) {
-    // First of all: a store of another program must not be changed, whatever the watermark says.
-    ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
-    absl::Status complete;
-    if (!has_watermark) {
-      complete = DataLossError(directory + "/" + kWatermarkFileName + " is missing or damaged");
-    } else if (recovered.watermark.recovering) {
-      complete = DataLossError("a recovery of " + directory + " was begun and not finished (" + directory +
-                               "/" + kWatermarkFileName + " says so); " + NextCommand());
-    } else {
-      complete = CheckNothingIsMissing(directory, options, recovered.watermark);
-    }
-    if (!complete.ok() && !(recover_last_good && absl::IsDataLoss(complete))) return complete;
-    damaged = !complete.ok();
-    if (damaged) {
-      options.log->warn("recovering what is readable cause=\"{}\"", MessageOf(complete));
-      // After opening for writing the store may look complete. The watermark keeps the loss known, should the
-      // power fail before PersistRecoveryResult.
-      recovered.watermark.recovering = true;
-      ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
-    }
-  } else if (!has_watermark) {
-    // Before RocksDB's files are made: after a crash the directory must be recognised as one of itemdb.
-    ITEMDB_RETURN_IF_ERROR(WriteWatermark(env, directory, recovered.watermark));
-  }
-
-  (void)env->CreateDirIfMissing(options.path);
-  ITEMDB_ASSIGN_OR_RETURN(recovered.start.store,
-                          damaged ? OpenLastGood(directory, options) : OpenWithBallast(directory, options));
-  if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(env, directory));
-  ITEMDB_RETURN_IF_ERROR(LoadCatalog(damaged, &recovered));
-  if (damaged) {
-    ITEMDB_ASSIGN_OR_RETURN(StoredIds stored, FindStoredIds(recovered));
-    // The recovered catalog may be older than the records: a new table must not get an id that has records.
-    recovered.next_storage_id = std::max(recovered.next_storage_id, stored.highest + 1);
-    if (stored.unnamed > 0) {
-      options.log->error(
-          "records of tables or indexes that are not in the recovered catalog are kept but cannot be read "
-          "count={}",
-          stored.unnamed);
-    }
-  }
-
-  ITEMDB_ASSIGN_OR_RETURN(ChangeLogExtent extent,
-                          MeasureChangeLog(*recovered.start.store, recovered.changes_start, {}));
-  uint64_t last = std::max(extent.last, recovered.changes_start - 1);
-  recovered.start.last_commit_time_us = extent.last_commit_time_us;
-  recovered.start.next_sequence = last + 1;
-  if (damaged) {
-    // A sequence is never given out twice. The log restarts after the highest one, so readers get
-    // CHANGES_TRIMMED for all changes before.
-    recovered.start.next_sequence =
-        std::max({last, recovered.watermark.sequence, LastOfTableRuns(*recovered.start.store)}) + 1;
-    recovered.changes_start = recovered.start.next_sequence;
-    recovered.needs_rebuild = true;
-    options.log->error(
-        "data was lost: recovered_through={} first_missing={} durable_before={} log_restarts_at={}", last,
-        extent.first_missing == 0 ? last + 1 : extent.first_missing, recovered.watermark.sequence,
-        recovered.changes_start);
-    ITEMDB_RETURN_IF_ERROR(PersistRecoveryResult(directory, options, &recovered));
-  }
-  return recovered;
-}
-
-void EnsureBallast(rocksdb::Env* env, const std::string& directory) {
-  std::string path = directory + "/" + kBallastFileName;
-  uint64_t free_bytes = 0;
-  if (env->FileExists(path).ok() || !env->GetFreeSpace(directory, &free_bytes).ok() ||
-      free_bytes < 8 * kBallastBytes)
-    return;
-  const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  // Reserves blocks without writing them, where the file system can.
-  (void)posix_fallocate(file, 0, kBallastBytes);
-  close(file);
+  const DurabilityWatermark before =
+      watermark.ok() ? watermark->value_or(DurabilityWatermark()) : DurabilityWatermark();
+  return RecoverWithLosses(directory, options, before, MessageOf(damage));
 }
 
 absl::StatusOr<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(rocksdb::Env* env,

@@ -2,8 +2,10 @@
 //
 //   DIRECTORY/LOCK      held while a process has the database open
 //   DIRECTORY/WATERMARK   which database this is and how far it was durable (durability_watermark.h)
-//   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening
+//   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening (ballast.h)
+//   DIRECTORY/CATALOG   a copy of the definitions of all tables (catalog_copy.h)
 //   DIRECTORY/rocksdb/  RocksDB's own files
+//   DIRECTORY/quarantine-N/   the files from before a recovery with losses (quarantine.h)
 //
 // A directory is first checked without changing a byte: lock, watermark, format version, then a read-only
 // opening of RocksDB, which verifies the write-ahead log without replaying it. The change log found there
@@ -41,10 +43,6 @@ struct Recovered {
 // Database::Open.
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good);
-
-// Makes the ballast file if it is missing and at least 8 times its size is free. Ignores errors. Slow on a
-// file system that must write the bytes, so no request should wait for it.
-void EnsureBallast(rocksdb::Env* env, const std::string& directory);
 
 // Locks DIRECTORY/LOCK; makes the directory if it is missing. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE):
 // another process has the lock, or the directory is not writable.

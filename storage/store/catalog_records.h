@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "itemdb/v1/tables.pb.h"
+#include "storage/base/status.h"
 #include "storage/store/read_view.h"
 
 namespace itemdb::storage {
@@ -22,6 +23,8 @@ inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.
 std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
 std::string EncodeCatalogTable(const v1::TableDescription& definition);
+// DATA_LOSS: the record is damaged.
+absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record);
 
 // The key of the split points of a table or index for `total_segments`, and its keys for all segment counts.
 std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments);

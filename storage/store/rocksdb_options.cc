@@ -148,7 +148,8 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.recycle_log_file_num = 0;
   base.track_and_verify_wals_in_manifest = options.verify_logs;
   base.manual_wal_flush = false;
-  base.best_efforts_recovery = options.without_missing_files;
+  base.paranoid_checks = !options.with_unreadable_files;
+  base.best_efforts_recovery = options.best_efforts;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
   // All families share one memory budget and one log. The log is bounded, so a start after a crash is fast.

@@ -1,8 +1,12 @@
 #include "storage/store/store.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "rocksdb/listener.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/logged_changes.h"
@@ -183,6 +187,69 @@ Store::Usage Store::MeasureUsage() const {
       usage.write_ahead_log += bytes;
   }
   return usage;
+}
+
+absl::StatusOr<std::vector<std::string>> Store::RemoveUnreadableFiles(const std::string& scratch) {
+  rocksdb::Env* const env = db_->GetEnv();
+  std::vector<rocksdb::LiveFileMetaData> files;
+  db_->GetLiveFilesMetaData(&files);
+  std::map<std::string, rocksdb::ExportImportFilesMetaData> readable;
+  std::vector<std::string> removed;
+  std::set<std::string> damaged_families;
+  for (rocksdb::LiveFileMetaData& file : files) {
+    const std::string path = file.db_path + file.name;
+    uint64_t bytes = 0;
+    rocksdb::SstFileReader reader(db_->GetOptions());
+    if (env->GetFileSize(path, &bytes).ok() && bytes == file.size && reader.Open(path).ok()) {
+      readable[file.column_family_name].files.push_back(std::move(file));
+    } else {
+      removed.push_back(file.name.substr(1));
+      damaged_families.insert(file.column_family_name);
+    }
+  }
+  for (int i = 0; i < kFamilies; ++i) {
+    if (!damaged_families.contains(kFamilyNames[i])) continue;
+    rocksdb::ExportImportFilesMetaData& kept = readable[kFamilyNames[i]];
+    ITEMDB_RETURN_IF_ERROR(ReplaceFamily(static_cast<FamilyNumber>(i), &kept, scratch));
+  }
+  return removed;
+}
+
+absl::Status Store::EmptyFamily(FamilyNumber number) {
+  rocksdb::ExportImportFilesMetaData none;
+  return ReplaceFamily(number, &none, /*scratch=*/"");
+}
+
+absl::Status Store::ReplaceFamily(FamilyNumber number, rocksdb::ExportImportFilesMetaData* files,
+                                  const std::string& scratch) {
+  rocksdb::Env* const env = db_->GetEnv();
+  const std::string what = std::string("cannot replace column family ") + kFamilyNames[number];
+  // Dropping a family deletes its files: links keep those that the new family takes over.
+  rocksdb::Status status;
+  if (!files->files.empty()) status = env->CreateDirIfMissing(scratch);
+  for (rocksdb::LiveFileMetaData& file : files->files) {
+    if (!status.ok()) break;
+    const std::string link = scratch + file.name;
+    (void)env->DeleteFile(link);  // Of a recovery that was interrupted.
+    status = env->LinkFile(file.db_path + file.name, link);
+    file.db_path = scratch;
+  }
+  if (!status.ok()) return FromRocksDB(what, status);
+
+  rocksdb::ColumnFamilyHandle*& family = families_[number];
+  const rocksdb::ColumnFamilyOptions options(db_->GetOptions(family));
+  files->db_comparator_name = options.comparator->Name();
+  status = db_->DropColumnFamily(family);
+  if (!status.ok()) return FromRocksDB(what, status);
+  db_->DestroyColumnFamilyHandle(std::exchange(family, nullptr));
+  if (files->files.empty()) {
+    status = db_->CreateColumnFamily(options, kFamilyNames[number], &family);
+  } else {
+    rocksdb::ImportColumnFamilyOptions import;
+    import.move_files = true;
+    status = db_->CreateColumnFamilyWithImport(options, kFamilyNames[number], import, *files, &family);
+  }
+  return status.ok() ? absl::OkStatus() : FromRocksDB(what, status);
 }
 
 void Store::LiftWriteStallsAfterDamage() {

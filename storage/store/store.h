@@ -47,8 +47,11 @@ struct StoreOptions {
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // Refuse to open when a write-ahead log that RocksDB's manifest names is missing or shorter than it was.
   bool verify_logs = true;
-  // Open although table files are missing: without logs, each family as it was before it needed the file.
-  bool without_missing_files = false;
+  // Open although table files are missing or cannot be opened. Reads that need them fail.
+  bool with_unreadable_files = false;
+  // Open although the manifest names files that are not there: without logs, each family as it was before it
+  // needed the file.
+  bool best_efforts = false;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
   // on_opened is called when a store was opened for writing. on_closed is called on the thread that closes
@@ -98,6 +101,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* changes() const { return families_[kChanges]; }
   rocksdb::ColumnFamilyHandle* table_runs() const { return families_[kTableRuns]; }
   rocksdb::ColumnFamilyHandle* requests() const { return families_[kRequests]; }
+  rocksdb::ColumnFamilyHandle* family(FamilyNumber number) const { return families_[number]; }
   // The name of a missing family; std::nullopt when none is missing.
   std::optional<std::string> MissingFamily() const;
 
@@ -123,6 +127,13 @@ class Store {
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
 
+  // Takes the table files that cannot be opened out of their families, whose other files stay, and returns
+  // their names. For a store that was opened with_unreadable_files. Needs `scratch`, a folder on the same
+  // file system, and leaves links in it. Not atomic: after a crash the store may lack families.
+  absl::StatusOr<std::vector<std::string>> RemoveUnreadableFiles(const std::string& scratch);
+  // Deletes all records of a family, without reading them. Not atomic either.
+  absl::Status EmptyFamily(FamilyNumber number);
+
   // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
   // behind it. Called periodically, by one thread.
   void LiftWriteStallsAfterDamage();
@@ -138,6 +149,9 @@ class Store {
   Store() = default;
   absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> DescribeFamilies(
       const StoreOptions& options, const rocksdb::Options& base) const;
+  // Replaces a family by a new one that has only these of its files. Sets their db_path.
+  absl::Status ReplaceFamily(FamilyNumber number, rocksdb::ExportImportFilesMetaData* files,
+                             const std::string& scratch);
   void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
 
   std::shared_ptr<rocksdb::Logger> logger_;

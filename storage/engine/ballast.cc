@@ -15,8 +15,12 @@ absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& direct
                                                        const StoreOptions& options) {
   absl::StatusOr<std::shared_ptr<Store>> store = Store::Open(options);
   if (store.ok() || !absl::IsResourceExhausted(store.status())) return store;
-  (void)options.env->DeleteFile(directory + "/" + kBallastFileName);
+  DeleteBallast(options.env, directory);
   return Store::Open(options);
+}
+
+void DeleteBallast(rocksdb::Env* env, const std::string& directory) {
+  (void)env->DeleteFile(directory + "/" + kBallastFileName);
 }
 
 void EnsureBallast(rocksdb::Env* env, const std::string& directory) {

@@ -13,6 +13,9 @@ namespace itemdb::storage {
 absl::StatusOr<std::shared_ptr<Store>> OpenWithBallast(const std::string& directory,
                                                        const StoreOptions& options);
 
+// Gives the space back. Ignores errors.
+void DeleteBallast(rocksdb::Env* env, const std::string& directory);
+
 // Makes the ballast file if it is missing and at least 8 times its size is free. Ignores errors. Slow on a
 // file system that must write the bytes, so no request should wait for it.
 void EnsureBallast(rocksdb::Env* env, const std::string& directory);

@@ -1,5 +1,6 @@
 #include "storage/engine/catalog_copy.h"
 
+#include "storage/store/damaged_block.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/sequence_key.h"
 #include "storage/store/store.h"
@@ -53,8 +54,15 @@ ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* 
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
   std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, store.catalog()));
-  for (it->SeekToFirst(); it->Valid(); it->Next()) Add(ToView(it->key()), ToView(it->value()), &readable);
-  readable.damaged |= !it->status().ok();
+  it->SeekToFirst();
+  std::string last;
+  do {
+    for (; it->Valid(); it->Next()) {
+      last = it->key().ToString();
+      Add(last, ToView(it->value()), &readable);
+    }
+    readable.damaged |= !it->status().ok();
+  } while (!it->status().ok() && StepPastDamage(it.get(), last, /*end=*/"\xff"));
   return readable;
 }
 

@@ -1,7 +1,8 @@
 // The file DIRECTORY/CATALOG: a copy of the catalog outside RocksDB, for recovery with losses.
 //
 // Without the definitions of tables no record can be read. So they exist twice: in the column family
-// `catalog`, which alone counts while it can be read, and in this file, which is at most some seconds older.
+// `catalog`, which alone counts while it can be read, and in this file, which is about a second older at
+// most.
 //
 //   "itemdb catalog 1\n", then for each record of the family its key and its value, each as a
 //   length-delimited field (1 and 2) of the protobuf wire format. Each value has a checksum.
@@ -17,6 +18,8 @@
 #include "storage/store/read_view.h"
 
 namespace itemdb::storage {
+
+inline constexpr char kCatalogFileName[] = "CATALOG";
 
 // The records of the column family `catalog` by key.
 using CatalogRecords = std::map<std::string, std::string>;

@@ -13,8 +13,9 @@ namespace itemdb::storage {
 namespace {
 
 constexpr auto kMaintenanceInterval = std::chrono::seconds(1);
-// The copy of the catalog is written at most this often: with ten thousand tables it has 10 MB.
-constexpr auto kCatalogCopyInterval = std::chrono::seconds(10);
+// The copy of the catalog takes at most this part of the maintenance thread's time: with ten thousand tables
+// it has 10 MB.
+constexpr int kCatalogCopyShare = 50;
 constexpr auto kReopenInterval = std::chrono::milliseconds(200);
 // Expired client request tokens that the maintenance thread deletes in one commit: some milliseconds of work.
 constexpr size_t kTokensDeletedAtOnce = 1'000;
@@ -272,8 +273,8 @@ void Engine::Maintain() {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   if (const auto now = std::chrono::steady_clock::now(); now >= next_catalog_copy_) {
-    next_catalog_copy_ = now + kCatalogCopyInterval;
     CopyCatalog();
+    next_catalog_copy_ = now + kCatalogCopyShare * (std::chrono::steady_clock::now() - now);
   }
   std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
   (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.

@@ -1,5 +1,5 @@
-// Records of the column family `catalog`: their keys and contents. Stream records are in
-// storage/schema/stream_records.h, records of deleted tables in dropped_keyspace.h.
+// Records of the column family `catalog`: their keys and contents. The contents of stream records are
+// in storage/schema/stream_records.h, records of deleted tables in dropped_keyspace.h.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,8 @@ inline constexpr char kChangesStartKey[] = "changes_start";
 // Present while indexes and size statistics must be rebuilt from the items.
 inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
 inline constexpr char kTableKeyPrefix[] = "table/";
+// Streams (storage/schema/stream_records.h).
+inline constexpr char kStreamKeyPrefix[] = "stream/";
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.

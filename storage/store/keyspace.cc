@@ -1,7 +1,10 @@
 #include "storage/store/keyspace.h"
 
+#include <algorithm>
+
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
+#include "storage/store/damaged_block.h"
 
 namespace itemdb::storage {
 
@@ -42,6 +45,13 @@ KeyspaceIterator::KeyspaceIterator(const Store& store, const Keyspace& keyspace,
 void KeyspaceIterator::SeekToFirst() {
   if (range_.lower.empty()) return iterator_->SeekToFirst();
   iterator_->Seek(lower_);
+}
+
+bool KeyspaceIterator::StepPastDamage(std::string_view last) {
+  // No key of a whole family begins with this byte.
+  static constexpr char kBehindAllKeys[] = "\xff";
+  return storage::StepPastDamage(iterator_.get(), std::max(keyspace_.StoredKey(last), range_.lower),
+                                 range_.upper.empty() ? kBehindAllKeys : range_.upper);
 }
 
 }  // namespace itemdb::storage

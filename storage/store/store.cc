@@ -1,12 +1,9 @@
 #include "storage/store/store.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "rocksdb/listener.h"
 #include "rocksdb/metadata.h"
-#include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/logged_changes.h"
@@ -47,10 +44,18 @@ class FailedJobs : public rocksdb::EventListener {
   std::string last_damage_ ABSL_GUARDED_BY(mutex_);
 };
 
+// As FromRocksDB. A file of the store that is missing is a damage too.
+absl::Status OpeningError(const std::string& what, const rocksdb::Status& status) {
+  if (IsMissingFile(status)) return DataLossError(what + ": " + status.ToString());
+  return FromRocksDB(what, status);
+}
+
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
 std::string_view ToView(const rocksdb::Slice& slice) { return std::string_view(slice.data(), slice.size()); }
+
+bool IsMissingFile(const rocksdb::Status& status) { return status.IsNotFound() || status.IsPathNotFound(); }
 
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status) {
   if (status.IsCorruption()) return DataLossError(what + ": " + status.ToString());
@@ -68,22 +73,26 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
     const StoreOptions& options, const rocksdb::Options& base) const {
   ITEMDB_RETURN_IF_ERROR(CheckFamilies(options));
   std::vector<std::string> there;
-  if (options.env->FileExists(options.path + "/CURRENT").ok()) {
+  if (options.for_recovery || options.env->FileExists(options.path + "/CURRENT").ok()) {
     rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(base, options.path, &there);
-    if (!listed.ok()) return FromRocksDB("cannot read the column families of " + options.path, listed);
+    if (!listed.ok()) return OpeningError("cannot read the column families of " + options.path, listed);
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {{rocksdb::kDefaultColumnFamilyName, base}};
   for (int i = 0; i < kFamilies; ++i) {
     if (std::erase(there, kFamilyNames[i]) == 0 && !base.create_missing_column_families) continue;
-    rocksdb::ColumnFamilyOptions family = base;
-    if (i <= kLocalEntries) {
-      family.prefix_extractor = NewCollectionPrefix();
-      family.compaction_filter_factory = dropped_records_;
-    }
-    if (i == kStats) family.compaction_filter_factory = dropped_collections_;
-    descriptors.emplace_back(kFamilyNames[i], family);
+    descriptors.emplace_back(kFamilyNames[i], FamilyOptions(i, base));
   }
   return descriptors;
+}
+
+rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Options& base) const {
+  rocksdb::ColumnFamilyOptions family = base;
+  if (number <= kLocalEntries) {
+    family.prefix_extractor = NewCollectionPrefix();
+    family.compaction_filter_factory = dropped_records_;
+  }
+  if (number == kStats) family.compaction_filter_factory = dropped_collections_;
+  return family;
 }
 
 absl::Status Store::CheckFamilies(const StoreOptions& options) {
@@ -91,31 +100,38 @@ absl::Status Store::CheckFamilies(const StoreOptions& options) {
   base.env = options.env;
   std::vector<std::string> there;
   if (!rocksdb::DB::ListColumnFamilies(base, options.path, &there).ok()) return absl::OkStatus();
-  for (const std::string& name : there) {
-    if (name == rocksdb::kDefaultColumnFamilyName ||
-        std::find(std::begin(kFamilyNames), std::end(kFamilyNames), name) != std::end(kFamilyNames))
-      continue;
-    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                     options.path + " has a column family that this program does not know, " + name +
-                         ". Open the database with the program that wrote it, or a newer one");
-  }
+  for (const std::string& name : there) ITEMDB_RETURN_IF_ERROR(CheckFamilyName(options, name));
   return absl::OkStatus();
+}
+
+absl::Status Store::CheckFamilyName(const StoreOptions& options, const std::string& name) {
+  if (name == rocksdb::kDefaultColumnFamilyName ||
+      std::find(std::begin(kFamilyNames), std::end(kFamilyNames), name) != std::end(kFamilyNames))
+    return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                   options.path + " has a column family that this program does not know, " + name +
+                       ". Open the database with the program that wrote it, or a newer one");
+}
+
+rocksdb::Options Store::Prepare(const StoreOptions& options) {
+  logger_ = NewRocksDBLogger(options.log);
+  rocksdb::Options base = RocksDBOptions(options, logger_);
+  base.listeners.push_back(std::make_shared<FailedJobs>(has_failed_, has_damage_, options.log));
+  block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
+  TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
+  write_buffer_manager_ = base.write_buffer_manager;
+  return base;
 }
 
 absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::shared_ptr<Store> store(new Store());
-  store->logger_ = NewRocksDBLogger(options.log);
-  rocksdb::Options base = RocksDBOptions(options, store->logger_);
-  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, store->has_damage_, options.log));
-  store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
-  store->TakeFromCache(-static_cast<int64_t>(options.block_cache_bytes));
-  store->write_buffer_manager_ = base.write_buffer_manager;
+  const rocksdb::Options base = store->Prepare(options);
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::Open(base, options.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
+  if (!status.ok()) return OpeningError("cannot open " + options.path, status);
   store->db_.reset(db);
   store->InstallHandles(handles);
   // Only a store that opened calls on_closed: one that failed to open never held the files.
@@ -136,10 +152,50 @@ absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& o
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::OpenForReadOnly(base, options.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
+  if (!status.ok()) return OpeningError("cannot open " + options.path, status);
   store->db_.reset(db);
   store->InstallHandles(handles);
   return store;
+}
+
+absl::StatusOr<std::shared_ptr<Store>> Store::Create(const StoreOptions& options, const FamilyFiles& files,
+                                                     bool copy_files) {
+  std::shared_ptr<Store> store(new Store());
+  rocksdb::Options base = store->Prepare(options);
+  base.error_if_exists = true;
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::Status status =
+      rocksdb::DB::Open(base, options.path, {{rocksdb::kDefaultColumnFamilyName, base}}, &handles, &db);
+  if (!status.ok()) return FromRocksDB("cannot create " + options.path, status);
+  store->db_.reset(db);
+  store->InstallHandles(handles);
+  for (int i = 0; i < kFamilies; ++i) {
+    const rocksdb::ColumnFamilyOptions family = store->FamilyOptions(i, base);
+    rocksdb::ColumnFamilyHandle*& handle = store->families_[i];
+    rocksdb::ExportImportFilesMetaData import;
+    import.files = files[i];
+    import.db_comparator_name = family.comparator->Name();
+    rocksdb::ImportColumnFamilyOptions import_options;
+    import_options.move_files = !copy_files;
+    status = import.files.empty()
+                 ? db->CreateColumnFamily(family, kFamilyNames[i], &handle)
+                 : db->CreateColumnFamilyWithImport(family, kFamilyNames[i], import_options, import, &handle);
+    if (!status.ok())
+      return FromRocksDB(
+          "cannot create column family " + std::string(kFamilyNames[i]) + " of " + options.path, status);
+  }
+  return store;
+}
+
+absl::Status Store::RebuildManifest(const StoreOptions& options) {
+  Store store;
+  const rocksdb::Options base = store.Prepare(options);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families = {{rocksdb::kDefaultColumnFamilyName, base}};
+  for (int i = 0; i < kFamilies; ++i) families.emplace_back(kFamilyNames[i], store.FamilyOptions(i, base));
+  const rocksdb::Status status = rocksdb::RepairDB(options.path, base, families);
+  return status.ok() ? absl::OkStatus()
+                     : FromRocksDB("cannot make a new manifest in " + options.path, status);
 }
 
 void Store::InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
@@ -187,69 +243,6 @@ Store::Usage Store::MeasureUsage() const {
       usage.write_ahead_log += bytes;
   }
   return usage;
-}
-
-absl::StatusOr<std::vector<std::string>> Store::RemoveUnreadableFiles(const std::string& scratch) {
-  rocksdb::Env* const env = db_->GetEnv();
-  std::vector<rocksdb::LiveFileMetaData> files;
-  db_->GetLiveFilesMetaData(&files);
-  std::map<std::string, rocksdb::ExportImportFilesMetaData> readable;
-  std::vector<std::string> removed;
-  std::set<std::string> damaged_families;
-  for (rocksdb::LiveFileMetaData& file : files) {
-    const std::string path = file.db_path + file.name;
-    uint64_t bytes = 0;
-    rocksdb::SstFileReader reader(db_->GetOptions());
-    if (env->GetFileSize(path, &bytes).ok() && bytes == file.size && reader.Open(path).ok()) {
-      readable[file.column_family_name].files.push_back(std::move(file));
-    } else {
-      removed.push_back(file.name.substr(1));
-      damaged_families.insert(file.column_family_name);
-    }
-  }
-  for (int i = 0; i < kFamilies; ++i) {
-    if (!damaged_families.contains(kFamilyNames[i])) continue;
-    rocksdb::ExportImportFilesMetaData& kept = readable[kFamilyNames[i]];
-    ITEMDB_RETURN_IF_ERROR(ReplaceFamily(static_cast<FamilyNumber>(i), &kept, scratch));
-  }
-  return removed;
-}
-
-absl::Status Store::EmptyFamily(FamilyNumber number) {
-  rocksdb::ExportImportFilesMetaData none;
-  return ReplaceFamily(number, &none, /*scratch=*/"");
-}
-
-absl::Status Store::ReplaceFamily(FamilyNumber number, rocksdb::ExportImportFilesMetaData* files,
-                                  const std::string& scratch) {
-  rocksdb::Env* const env = db_->GetEnv();
-  const std::string what = std::string("cannot replace column family ") + kFamilyNames[number];
-  // Dropping a family deletes its files: links keep those that the new family takes over.
-  rocksdb::Status status;
-  if (!files->files.empty()) status = env->CreateDirIfMissing(scratch);
-  for (rocksdb::LiveFileMetaData& file : files->files) {
-    if (!status.ok()) break;
-    const std::string link = scratch + file.name;
-    (void)env->DeleteFile(link);  // Of a recovery that was interrupted.
-    status = env->LinkFile(file.db_path + file.name, link);
-    file.db_path = scratch;
-  }
-  if (!status.ok()) return FromRocksDB(what, status);
-
-  rocksdb::ColumnFamilyHandle*& family = families_[number];
-  const rocksdb::ColumnFamilyOptions options(db_->GetOptions(family));
-  files->db_comparator_name = options.comparator->Name();
-  status = db_->DropColumnFamily(family);
-  if (!status.ok()) return FromRocksDB(what, status);
-  db_->DestroyColumnFamilyHandle(std::exchange(family, nullptr));
-  if (files->files.empty()) {
-    status = db_->CreateColumnFamily(options, kFamilyNames[number], &family);
-  } else {
-    rocksdb::ImportColumnFamilyOptions import;
-    import.move_files = true;
-    status = db_->CreateColumnFamilyWithImport(options, kFamilyNames[number], import, *files, &family);
-  }
-  return status.ok() ? absl::OkStatus() : FromRocksDB(what, status);
 }
 
 void Store::LiftWriteStallsAfterDamage() {

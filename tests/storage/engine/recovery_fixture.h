@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "spdlog/sinks/ostream_sink.h"
 #include "storage/engine/durability_watermark.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/await.h"
@@ -101,11 +104,16 @@ class QuickDisk : public rocksdb::FileSystemWrapper {
 class RecoveryTest : public ::testing::Test {
  protected:
   RecoveryTest() { fs::create_directory(root_); }
+  void TearDown() override {
+    if (HasFailure()) std::cerr << log_.str();
+  }
 
   DatabaseOptions Options(bool recover_last_good = false) {
     DatabaseOptions options = TestDatabase::DefaultOptions(data_);
     options.file_system = std::make_shared<QuickDisk>();
     options.recover_last_good = recover_last_good;
+    options.log =
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_));
     return options;
   }
 
@@ -234,14 +242,37 @@ class RecoveryTest : public ::testing::Test {
                   ::testing::AllOf(message, ::testing::HasSubstr("--recover=last-good")));
   }
 
-  // recover_last_good opens the directory; change numbers continue above all used ones; later openings are
-  // ordinary. Returns how many items are left.
+  // The store's files, without those that RocksDB makes for itself.
+  static std::map<std::string, std::string> StoreFiles(const fs::path& store) {
+    std::map<std::string, std::string> files;
+    if (fs::exists(store)) files = Contents(store);
+    std::erase_if(files, [](const auto& file) { return file.first.starts_with("LOG"); });
+    return files;
+  }
+  // The highest N of quarantine-N; 0 for none.
+  int LastQuarantine() const {
+    int last = 0;
+    for (const auto& entry : fs::directory_iterator(data_)) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("quarantine-")) last = std::max(last, std::stoi(name.substr(11)));
+    }
+    return last;
+  }
+  std::string QuarantinePath(int number) const { return data_ + "/quarantine-" + std::to_string(number); }
+
+  // recover_last_good opens the directory; the files from before are kept byte for byte; change numbers
+  // continue above all used ones; later openings are ordinary. Returns how many items are left.
   int ExpectRecovers() {
     int left = -1;
+    const std::map<std::string, std::string> files = StoreFiles(data_ + "/rocksdb");
+    const int quarantine = LastQuarantine();
     {
       auto opened = Database::Open(Options(/*recover_last_good=*/true));
       EXPECT_TRUE(opened.ok()) << opened.status();
       if (!opened.ok()) return left;
+      EXPECT_EQ(LastQuarantine(), quarantine + 1);
+      EXPECT_TRUE(StoreFiles(QuarantinePath(quarantine + 1) + "/rocksdb") == files) << "a file was not kept";
+      EXPECT_FALSE(fs::exists(data_ + "/recovery"));
       uint64_t start = (*opened)->GetStatus().change_sequence() + 1;
       EXPECT_GT(start, last_sequence_);
       left = static_cast<int>(ReadOrders(**opened, start).rows.size());
@@ -305,6 +336,8 @@ class RecoveryTest : public ::testing::Test {
   const std::string root_ = directory_.path() + "/disk";
   const std::string data_ = root_ + "/data";
   const std::string saved_ = directory_.path() + "/saved";
+  // The log lines of all openings.
+  std::ostringstream log_;
   uint64_t last_sequence_ = 0;
   int items_ = 0;
 };

@@ -382,29 +382,27 @@ TEST_F(RecoveryTest, HalfWrittenNextWatermarkDoesNotMatter) {
 // ---- a recovery that is interrupted ----
 
 // The power fails at many moments of a recovery with losses. Afterwards the directory is refused as before,
-// or opens fully recovered; it never opens half recovered.
+// or opens fully recovered; it never opens half recovered. Each file from before is in the store or in the
+// quarantine.
 class InterruptedRecoveryTest : public RecoveryTest {
  protected:
-  void InterruptEverywhere() {
+  // `step`: disk operations between one interruption and the next.
+  void InterruptEverywhere(uint64_t step = 7 * kSanitizerShare) {
     Save();
+    const std::map<std::string, std::string> files = StoreFiles(data_ + "/rocksdb");
     const uint64_t last_sequence = last_sequence_;
     bool completed = false;
     int opened_after_interruption = 0;
-    for (uint64_t operations = 0; !completed; operations += kStep) {
+    for (uint64_t operations = 0; !completed; operations += step) {
       ASSERT_LT(operations, 2'000u);
       SCOPED_TRACE("power cut after " + std::to_string(operations) + " operations");
       last_sequence_ = last_sequence;
       Restore();
-      {
-        auto disk = std::make_shared<PowerLossFileSystem>(root_);
-        disk->SetFreeSpace(200 << 20);
-        disk->CutPowerAfter(operations);
-        DatabaseOptions options = Options(/*recover_last_good=*/true);
-        options.file_system = disk;
-        completed = Database::Open(options).ok();
-        options.file_system.reset();
-        disk->DropUnsynced(operations);
-      }
+      completed = RecoverUntil(operations);
+      ExpectNothingIsGone(files);
+      // The next recovery is interrupted too.
+      if (!completed && operations % 2 == 0) RecoverUntil(operations / 3);
+      ExpectNothingIsGone(files);
       auto ordinary = Database::Open(Options());
       if (ordinary.ok()) {
         ++opened_after_interruption;
@@ -415,7 +413,13 @@ class InterruptedRecoveryTest : public RecoveryTest {
         ExpectTrimmed(**ordinary);
       } else {
         EXPECT_EQ(ReasonOf(ordinary.status()), kReasonDataLoss) << ordinary.status();
-        EXPECT_LE(ExpectRecovers(), items_);
+        auto recovered = Database::Open(Options(/*recover_last_good=*/true));
+        ASSERT_TRUE(recovered.ok()) << recovered.status();
+        uint64_t start = (*recovered)->GetStatus().change_sequence() + 1;
+        EXPECT_GT(start, last_sequence);
+        EXPECT_LE(ReadOrders(**recovered, start).rows.size(), static_cast<size_t>(items_));
+        EXPECT_FALSE(fs::exists(data_ + "/recovery"));
+        ExpectNothingIsGone(files);
       }
       if (HasFailure()) return;
     }
@@ -423,8 +427,26 @@ class InterruptedRecoveryTest : public RecoveryTest {
   }
 
  private:
-  // Disk operations between one interruption and the next.
-  static constexpr uint64_t kStep = 7 * kSanitizerShare;
+  // Recovers with a power cut after `operations`. Whether the database opened.
+  bool RecoverUntil(uint64_t operations) {
+    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+    disk->SetFreeSpace(200 << 20);
+    disk->CutPowerAfter(operations);
+    DatabaseOptions options = Options(/*recover_last_good=*/true);
+    options.file_system = disk;
+    const bool opened = Database::Open(options).ok();
+    options.file_system.reset();
+    disk->DropUnsynced(operations);
+    return opened;
+  }
+
+  void ExpectNothingIsGone(const std::map<std::string, std::string>& files) {
+    if (StoreFiles(data_ + "/rocksdb") == files) return;
+    bool is_kept = false;
+    for (int i = 1; i <= LastQuarantine(); ++i)
+      is_kept |= StoreFiles(QuarantinePath(i) + "/rocksdb") == files;
+    EXPECT_TRUE(is_kept) << "the files from before are gone";
+  }
 };
 
 TEST_F(InterruptedRecoveryTest, OfACutLogIsRepeatedOrComplete) {
@@ -437,6 +459,20 @@ TEST_F(InterruptedRecoveryTest, OfAStoreThatLacksNoChangeRecordIsRepeatedOrCompl
   MakeDatabaseWithChangeRecordsInTableFiles();
   Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
   InterruptEverywhere();
+}
+
+TEST_F(InterruptedRecoveryTest, OfALostManifestIsRepeatedOrComplete) {
+  MakeDatabaseInTableFiles();
+  for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
+    if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
+  InterruptEverywhere(/*step=*/11 * kSanitizerShare);
+}
+
+// Every single operation around the exchange of the two stores.
+TEST_F(InterruptedRecoveryTest, WhileTheNewStoreTakesThePlaceOfTheOldIsFinished) {
+  MakeDatabase();
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
+  InterruptEverywhere(/*step=*/1 * kSanitizerShare);
 }
 
 // The ballast gives space back when the disk is full; a sparse file would not.

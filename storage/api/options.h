@@ -26,7 +26,7 @@ struct DatabaseOptions {
   // to a second of answered writes; a killed process loses none.
   bool durable = true;
   // Open a damaged database: keep the readable data, rebuild indexes, log the loss. Reads everything except
-  // the items. Deletes nothing: the files from before stay in `quarantine-N` of the data directory.
+  // the items. Deletes nothing: the database from before is moved to `quarantine-N` of the data directory.
   bool recover_last_good = false;
   // Block cache shared by all tables and indexes, in bytes. More keeps more data in memory.
   size_t block_cache_bytes = 256 << 20;

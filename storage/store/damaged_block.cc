@@ -34,34 +34,35 @@ std::string Middle(const std::string& low, const std::string& high) {
 
 bool StepPastDamage(rocksdb::Iterator* it, const std::string& last, const std::string& end) {
   if (!it->status().IsCorruption()) return false;
-  // Steps that grow by a factor of 256, until a key behind the damage is found.
   std::string damaged = last;
   std::string readable;
+  // The first key from `readable` on. Seeking a key between two blocks may read the first of them or not, but
+  // seeking a key of the second never reads the first.
+  std::string first;
+  const auto seek = [&](const std::string& key) {
+    it->Seek(key);
+    if (it->status().ok()) {
+      readable = key;
+      first = it->Valid() ? it->key().ToString() : end;
+    } else if (it->status().IsCorruption()) {
+      damaged = key;
+    } else {
+      return false;
+    }
+    return true;
+  };
+  // Steps that grow by a factor of 256, until a key behind the damage is found.
   for (size_t bytes = last.size(); readable.empty(); --bytes) {
     const std::string next = bytes > 0 ? PrefixSuccessor(last.substr(0, bytes)) : end;
-    const std::string& candidate = next.empty() || next > end ? end : next;
-    it->Seek(candidate);
-    if (it->status().ok()) {
-      readable = candidate;
-    } else if (!it->status().IsCorruption() || candidate == end) {
-      return false;
-    } else {
-      damaged = candidate;
-    }
+    const std::string& key = next.empty() || next > end ? end : next;
+    if (!seek(key) || damaged == end) return false;
   }
   for (int i = 0; i < kMaxHalvings; ++i) {
     const std::string middle = Middle(damaged, readable);
     if (middle <= damaged || middle >= readable) break;
-    it->Seek(middle);
-    if (it->status().ok()) {
-      readable = middle;
-    } else if (it->status().IsCorruption()) {
-      damaged = middle;
-    } else {
-      return false;
-    }
+    if (!seek(middle)) return false;
   }
-  it->Seek(readable);
+  it->Seek(first);
   return it->status().ok();
 }
 

@@ -57,7 +57,9 @@ class DamagedBlockTest : public ::testing::Test {
   Read ReadAll() {
     rocksdb::SstFileReader reader(options_);
     EXPECT_TRUE(reader.Open(path_).ok());
-    std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(options));
     std::set<std::string> keys;
     std::string last;
     Read read;

@@ -53,7 +53,10 @@ ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* 
   ReadableRecords readable;
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, store.catalog()));
+  const auto make = [&] {
+    return std::unique_ptr<rocksdb::Iterator>(store.db()->NewIterator(options, store.catalog()));
+  };
+  std::unique_ptr<rocksdb::Iterator> it = make();
   it->SeekToFirst();
   std::string last;
   do {
@@ -62,7 +65,7 @@ ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* 
       Add(last, ToView(it->value()), &readable);
     }
     readable.damaged |= !it->status().ok();
-  } while (!it->status().ok() && StepPastDamage(it.get(), last, /*end=*/"\xff"));
+  } while (!it->status().ok() && StepPastDamage(make, last, /*end=*/"\xff", &it));
   return readable;
 }
 

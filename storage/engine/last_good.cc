@@ -281,8 +281,10 @@ absl::StatusOr<std::shared_ptr<Store>> Recovery::StoreOfReadableFiles() {
 }
 
 void Recovery::ReadTableStatistics(const Store& store) {
-  const std::string end = "\xff";
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
+  const auto make = [&] {
+    return std::unique_ptr<rocksdb::Iterator>(store.db()->NewIterator(rocksdb::ReadOptions(), store.stats()));
+  };
+  std::unique_ptr<rocksdb::Iterator> it = make();
   it->SeekToFirst();
   std::string last;
   do {
@@ -301,7 +303,7 @@ void Recovery::ReadTableStatistics(const Store& store) {
       }
       it->Next();
     }
-  } while (!it->status().ok() && StepPastDamage(it.get(), last, end));
+  } while (!it->status().ok() && StepPastDamage(make, last, /*end=*/"\xff", &it));
 }
 
 // ---- the catalog ----

@@ -61,7 +61,8 @@ absl::StatusOr<ReadRecords> ForEachReadableRecord(
   rocksdb::Status status = reader.Open(path);
   if (!status.ok()) return FromRocksDB("cannot read " + path, status);
   ReadRecords read;
-  std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(ReadOnce()));
+  const auto make = [&] { return std::unique_ptr<rocksdb::Iterator>(reader.NewIterator(ReadOnce())); };
+  std::unique_ptr<rocksdb::Iterator> it = make();
   std::string last;
   it->SeekToFirst();
   do {
@@ -72,7 +73,7 @@ absl::StatusOr<ReadRecords> ForEachReadableRecord(
     }
     if (it->status().ok()) return read;
     ++read.damaged_ranges;
-  } while (StepPastDamage(it.get(), last, kBehindAllKeys));
+  } while (StepPastDamage(make, last, kBehindAllKeys, &it));
   // The end of the file is damaged.
   if (!it->status().IsCorruption()) return FromRocksDB("cannot read " + path, it->status());
   return read;

@@ -32,19 +32,22 @@ std::string Middle(const std::string& low, const std::string& high) {
 
 }  // namespace
 
-bool StepPastDamage(rocksdb::Iterator* it, const std::string& last, const std::string& end) {
-  if (!it->status().IsCorruption()) return false;
+bool StepPastDamage(const MakeIterator& make, const std::string& last, const std::string& end,
+                    std::unique_ptr<rocksdb::Iterator>* it) {
+  if (!(*it)->status().IsCorruption()) return false;
   std::string damaged = last;
   std::string readable;
   // The first key from `readable` on. Seeking a key between two blocks may read the first of them or not, but
   // seeking a key of the second never reads the first.
   std::string first;
   const auto seek = [&](const std::string& key) {
-    it->Seek(key);
-    if (it->status().ok()) {
+    // Always a new iterator: one of RocksDB 7.8 that has seen a corruption can return it for every later key.
+    *it = make();
+    (*it)->Seek(key);
+    if ((*it)->status().ok()) {
       readable = key;
-      first = it->Valid() ? it->key().ToString() : end;
-    } else if (it->status().IsCorruption()) {
+      first = (*it)->Valid() ? (*it)->key().ToString() : end;
+    } else if ((*it)->status().IsCorruption()) {
       damaged = key;
     } else {
       return false;
@@ -62,8 +65,7 @@ bool StepPastDamage(rocksdb::Iterator* it, const std::string& last, const std::s
     if (middle <= damaged || middle >= readable) break;
     if (!seek(middle)) return false;
   }
-  it->Seek(first);
-  return it->status().ok();
+  return seek(first) && (*it)->status().ok();
 }
 
 }  // namespace itemdb::storage

@@ -1,6 +1,7 @@
 #include "storage/store/keyspace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
@@ -36,10 +37,15 @@ rocksdb::Status GetRecord(const Store& store, const Keyspace& keyspace, const ro
 
 KeyspaceIterator::KeyspaceIterator(const Store& store, const Keyspace& keyspace, rocksdb::ReadOptions options,
                                    const KeyRange& range)
-    : keyspace_(keyspace), range_(keyspace.StoredRange(range)), lower_(range_.lower), upper_(range_.upper) {
-  if (!range_.lower.empty()) options.iterate_lower_bound = &lower_;
-  if (!range_.upper.empty()) options.iterate_upper_bound = &upper_;
-  iterator_.reset(store.db()->NewIterator(options, keyspace_.family()));
+    : store_(store),
+      keyspace_(keyspace),
+      range_(keyspace.StoredRange(range)),
+      lower_(range_.lower),
+      upper_(range_.upper),
+      options_(std::move(options)) {
+  if (!range_.lower.empty()) options_.iterate_lower_bound = &lower_;
+  if (!range_.upper.empty()) options_.iterate_upper_bound = &upper_;
+  iterator_.reset(store.db()->NewIterator(options_, keyspace_.family()));
 }
 
 void KeyspaceIterator::SeekToFirst() {
@@ -50,8 +56,11 @@ void KeyspaceIterator::SeekToFirst() {
 bool KeyspaceIterator::StepPastDamage(std::string_view last) {
   // No key of a whole family begins with this byte.
   static constexpr char kBehindAllKeys[] = "\xff";
-  return storage::StepPastDamage(iterator_.get(), std::max(keyspace_.StoredKey(last), range_.lower),
-                                 range_.upper.empty() ? kBehindAllKeys : range_.upper);
+  const auto make = [this] {
+    return std::unique_ptr<rocksdb::Iterator>(store_.db()->NewIterator(options_, keyspace_.family()));
+  };
+  return storage::StepPastDamage(make, std::max(keyspace_.StoredKey(last), range_.lower),
+                                 range_.upper.empty() ? kBehindAllKeys : range_.upper, &iterator_);
 }
 
 }  // namespace itemdb::storage

@@ -77,11 +77,13 @@ class KeyspaceIterator {
   rocksdb::Status status() const { return iterator_->status(); }
 
  private:
+  const Store& store_;
   const Keyspace keyspace_;
   // RocksDB's iterator borrows its bounds.
   const KeyRange range_;
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
+  rocksdb::ReadOptions options_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 

@@ -59,7 +59,8 @@ class DamagedBlockTest : public ::testing::Test {
     EXPECT_TRUE(reader.Open(path_).ok());
     rocksdb::ReadOptions options;
     options.fill_cache = false;
-    std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(options));
+    const auto make = [&] { return std::unique_ptr<rocksdb::Iterator>(reader.NewIterator(options)); };
+    std::unique_ptr<rocksdb::Iterator> it = make();
     std::set<std::string> keys;
     std::string last;
     Read read;
@@ -71,7 +72,7 @@ class DamagedBlockTest : public ::testing::Test {
       }
       if (it->status().ok()) break;
       ++read.damaged_ranges;
-    } while (StepPastDamage(it.get(), last, "\xff"));
+    } while (StepPastDamage(make, last, "\xff", &it));
     read.records = static_cast<int>(keys.size());
     return read;
   }

@@ -339,8 +339,8 @@ TEST_F(LastGoodTest, DamagedFirstAndLastBlocksCostOnlyTheirItems) {
   for (const bool first : {true, false}) {
     for (const std::string& items : FilesOf("items")) {
       SCOPED_TRACE(items + (first ? " first" : " last"));
-      Flip(PathOf(items), first ? 40 : DataBytes(items) - 40);
       fs::remove(PathOf(FilesOf("stats").at(0)));
+      Flip(PathOf(items), first ? 40 : DataBytes(items) - 40);
       auto opened = Database::Open(Options(/*recover_last_good=*/true));
       ASSERT_TRUE(opened.ok()) << opened.status();
       const int readable = CountReadable(**opened, /*missing_is_ok=*/true);
@@ -506,6 +506,7 @@ TEST_F(CatalogCopyTest, EitherCatalogIsEnough) {
   Save();
   const uint64_t last_sequence = last_sequence_;
   const std::string catalog = FilesOf("catalog").at(0);
+  const std::string stats = FilesOf("stats").at(0);
   const auto damages = {
       std::function<void(const fs::path&)>([](const fs::path& path) { fs::remove(path); }),
       std::function<void(const fs::path&)>([](const fs::path& path) { Cut(path, fs::file_size(path) - 1); }),
@@ -515,7 +516,7 @@ TEST_F(CatalogCopyTest, EitherCatalogIsEnough) {
       last_sequence_ = last_sequence;
       damage(of_copy ? fs::path(data_ + "/CATALOG") : PathOf(catalog));
       // Something else, so that there is a recovery.
-      fs::remove(PathOf(FilesOf("stats").at(0)));
+      fs::remove(PathOf(stats));
       EXPECT_EQ(ExpectRecoversConsistent(), items_);
       if (HasFailure()) return;
       Restore();

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
+#include "storage/engine/catalog_copy.h"
 #include "storage/engine/disk_space.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/pinned_snapshot.h"
@@ -139,6 +141,7 @@ class Engine {
   absl::Status CheckReopening() const;
   void Reopen();
   absl::Status AdvanceWatermark();
+  void CopyCatalog();
 
   DatabaseOptions options_;
   std::unique_ptr<rocksdb::Env> owned_env_;
@@ -167,6 +170,8 @@ class Engine {
   uint64_t watermark_sequence_ = 0;
   // Whether a reopening waits for CheckReopening.
   bool waits_for_disk_ = false;
+  std::unique_ptr<CatalogCopy> catalog_copy_;
+  std::chrono::steady_clock::time_point next_catalog_copy_;
   // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 

@@ -386,67 +386,81 @@ TEST_F(RecoveryTest, HalfWrittenNextWatermarkDoesNotMatter) {
 // quarantine.
 class InterruptedRecoveryTest : public RecoveryTest {
  protected:
-  // `step`: disk operations between one interruption and the next.
-  void InterruptEverywhere(uint64_t step = 7 * kSanitizerShare) {
-    Save();
-    const std::map<std::string, std::string> files = StoreFiles(data_ + "/rocksdb");
-    const uint64_t last_sequence = last_sequence_;
+  void InterruptEverywhere() {
+    Begin();
     bool completed = false;
     int opened_after_interruption = 0;
-    for (uint64_t operations = 0; !completed; operations += step) {
+    for (uint64_t operations = 0; !completed; operations += kStep) {
       ASSERT_LT(operations, 2'000u);
       SCOPED_TRACE("power cut after " + std::to_string(operations) + " operations");
-      last_sequence_ = last_sequence;
       Restore();
       completed = RecoverUntil(operations);
-      ExpectNothingIsGone(files);
+      ExpectNothingIsGone();
       // The next recovery is interrupted too.
       if (!completed && operations % 2 == 0) RecoverUntil(operations / 3);
-      ExpectNothingIsGone(files);
-      auto ordinary = Database::Open(Options());
-      if (ordinary.ok()) {
-        ++opened_after_interruption;
-        uint64_t start = (*ordinary)->GetStatus().change_sequence() + 1;
-        EXPECT_GT(start, last_sequence);
-        StoredOrders stored = ReadOrders(**ordinary, start);
-        EXPECT_LE(stored.rows.size(), static_cast<size_t>(items_));
-        ExpectTrimmed(**ordinary);
-      } else {
-        EXPECT_EQ(ReasonOf(ordinary.status()), kReasonDataLoss) << ordinary.status();
-        auto recovered = Database::Open(Options(/*recover_last_good=*/true));
-        ASSERT_TRUE(recovered.ok()) << recovered.status();
-        uint64_t start = (*recovered)->GetStatus().change_sequence() + 1;
-        EXPECT_GT(start, last_sequence);
-        EXPECT_LE(ReadOrders(**recovered, start).rows.size(), static_cast<size_t>(items_));
-        EXPECT_FALSE(fs::exists(data_ + "/recovery"));
-        ExpectNothingIsGone(files);
-      }
+      opened_after_interruption += ExpectRefusedOrRecovered() ? 1 : 0;
       if (HasFailure()) return;
     }
     EXPECT_GT(opened_after_interruption, 0);
   }
 
- private:
-  // Recovers with a power cut after `operations`. Whether the database opened.
-  bool RecoverUntil(uint64_t operations) {
-    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+  void Begin() {
+    Save();
+    files_ = StoreFiles(data_ + "/rocksdb");
+  }
+
+  // Recovers on `disk`, which fails then. Whether the database opened.
+  bool RecoverOn(std::shared_ptr<PowerLossFileSystem> disk, uint64_t seed) {
     disk->SetFreeSpace(200 << 20);
-    disk->CutPowerAfter(operations);
     DatabaseOptions options = Options(/*recover_last_good=*/true);
     options.file_system = disk;
     const bool opened = Database::Open(options).ok();
     options.file_system.reset();
-    disk->DropUnsynced(operations);
+    disk->DropUnsynced(seed);
     return opened;
   }
 
-  void ExpectNothingIsGone(const std::map<std::string, std::string>& files) {
-    if (StoreFiles(data_ + "/rocksdb") == files) return;
+  void ExpectNothingIsGone() {
+    if (StoreFiles(data_ + "/rocksdb") == files_) return;
     bool is_kept = false;
     for (int i = 1; i <= LastQuarantine(); ++i)
-      is_kept |= StoreFiles(QuarantinePath(i) + "/rocksdb") == files;
+      is_kept |= StoreFiles(QuarantinePath(i) + "/rocksdb") == files_;
     EXPECT_TRUE(is_kept) << "the files from before are gone";
   }
+
+  // Returns whether an ordinary opening succeeds.
+  bool ExpectRefusedOrRecovered() {
+    ExpectNothingIsGone();
+    auto opened = Database::Open(Options());
+    const bool is_recovered = opened.ok();
+    if (!is_recovered) {
+      EXPECT_EQ(ReasonOf(opened.status()), kReasonDataLoss) << opened.status();
+      opened = Database::Open(Options(/*recover_last_good=*/true));
+      EXPECT_TRUE(opened.ok()) << opened.status();
+      if (!opened.ok()) return false;
+    }
+    uint64_t start = (*opened)->GetStatus().change_sequence() + 1;
+    EXPECT_GT(start, last_sequence_);
+    EXPECT_LE(ReadOrders(**opened, start).rows.size(), static_cast<size_t>(items_));
+    ExpectTrimmed(**opened);
+    opened->reset();
+    EXPECT_FALSE(fs::exists(data_ + "/recovery"));
+    ExpectNothingIsGone();
+    return is_recovered;
+  }
+
+ private:
+  bool RecoverUntil(uint64_t operations) {
+    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+    disk->CutPowerAfter(operations);
+    return RecoverOn(disk, operations);
+  }
+
+  // Disk operations between one interruption and the next.
+  static constexpr uint64_t kStep = 17 * kSanitizerShare;
+
+  // The store before the recovery.
+  std::map<std::string, std::string> files_;
 };
 
 TEST_F(InterruptedRecoveryTest, OfACutLogIsRepeatedOrComplete) {
@@ -465,14 +479,54 @@ TEST_F(InterruptedRecoveryTest, OfALostManifestIsRepeatedOrComplete) {
   MakeDatabaseInTableFiles();
   for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
     if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
-  InterruptEverywhere(/*step=*/11 * kSanitizerShare);
+  InterruptEverywhere();
 }
 
-// Every single operation around the exchange of the two stores.
+// Each step of the exchange of the two stores fails, and then the power.
 TEST_F(InterruptedRecoveryTest, WhileTheNewStoreTakesThePlaceOfTheOldIsFinished) {
+  using Operation = InjectedFault::Operation;
   MakeDatabase();
   Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
-  InterruptEverywhere(/*step=*/1 * kSanitizerShare);
+  Begin();
+  struct Step {
+    const char* what;
+    Operation operation;
+    std::string path;
+    // Which of the operations of this kind on this path.
+    int number = 1;
+    // Whether the recovery is only finished then, not begun again.
+    bool is_finished = true;
+  };
+  const Step steps[] = {
+      {"the copy of WATERMARK", Operation::kCreateFile, data_ + "/quarantine-1/WATERMARK", 1, false},
+      {"recovering", Operation::kRename, data_ + "/WATERMARK", 1, false},
+      {"the entry of WATERMARK", Operation::kSyncDirectory, data_, 2},
+      {"the old store", Operation::kRename, data_ + "/quarantine-1/rocksdb"},
+      {"the entry of the old store", Operation::kSyncDirectory, data_ + "/quarantine-1", 2},
+      {"the new store", Operation::kRename, data_ + "/rocksdb"},
+      {"the entry of the new store", Operation::kSyncDirectory, data_ + "/recovery", 2},
+      {"the new watermark", Operation::kRename, data_ + "/WATERMARK", 2},
+      {"the entry of the new watermark", Operation::kSyncDirectory, data_ + "/recovery", 3},
+  };
+  for (const Step& step : steps) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      SCOPED_TRACE(std::string(step.what) + ", seed " + std::to_string(seed));
+      Restore();
+      auto disk = std::make_shared<PowerLossFileSystem>(root_);
+      int seen = 0;
+      disk->Inject({.operation = step.operation, .matches = [&](const std::string& path) {
+                      return path == step.path && ++seen == step.number;
+                    }});
+      EXPECT_FALSE(RecoverOn(disk, seed));
+      EXPECT_EQ(disk->faults_left(), 0) << "the step was not reached";
+      const int quarantines = LastQuarantine();
+      ExpectRefusedOrRecovered();
+      if (step.is_finished) {
+        EXPECT_LE(LastQuarantine(), std::max(quarantines, 1));
+      }
+      if (HasFailure()) return;
+    }
+  }
 }
 
 // The ballast gives space back when the disk is full; a sparse file would not.

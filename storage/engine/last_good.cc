@@ -26,6 +26,8 @@
 #include "storage/store/damaged_block.h"
 #include "storage/store/dropped_keyspace.h"
 #include "storage/store/durable_file.h"
+#include "storage/store/keyspace.h"
+#include "storage/store/logged_changes.h"
 #include "storage/store/sequence_key.h"
 #include "storage/store/size_statistics.h"
 #include "storage/values/stored_record.h"
@@ -502,6 +504,32 @@ absl::Status Recovery::MakeStore() {
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot write " + options.path, status);
 }
 
+// How many storage ids have records but no table, index or deleted table. Damage can hide some.
+absl::StatusOr<int64_t> CountUnnamed(const Recovered& recovered) {
+  const Store& store = *recovered.start.store;
+  std::set<uint64_t> named;
+  for (const auto& table : recovered.tables) {
+    named.insert(table->storage_id);
+    for (const Index& index : table->indexes) named.insert(index.storage_id);
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<DroppedKeyspace> all_dropped, ReadDropped(store));
+  for (const DroppedKeyspace& dropped : all_dropped) named.insert(dropped.storage_id);
+  int64_t unnamed = 0;
+  for (rocksdb::ColumnFamilyHandle* family : {store.items(), store.global_entries(), store.local_entries()}) {
+    rocksdb::ReadOptions options;
+    options.total_order_seek = true;
+    std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, family));
+    for (it->SeekToFirst(); it->Valid();) {
+      std::string_view rest = ToView(it->key());
+      const std::optional<uint64_t> storage_id = ConsumeStorageId(&rest);
+      if (!storage_id.has_value()) break;
+      if (!named.contains(*storage_id)) ++unnamed;
+      it->Seek(PrefixSuccessor(Keyspace(family, *storage_id).prefix()));
+    }
+  }
+  return unnamed;
+}
+
 absl::Status Recovery::Verify() {
   StoreOptions options = options_;
   options.for_recovery = false;
@@ -515,6 +543,13 @@ absl::Status Recovery::Verify() {
     LoggedChanges logged;
     ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, Store::OpenReadOnly(options, &logged));
     ITEMDB_RETURN_IF_ERROR(LoadCatalog(&recovered));
+    ITEMDB_ASSIGN_OR_RETURN(const int64_t unnamed, CountUnnamed(recovered));
+    if (unnamed > 0) {
+      options_.log->error(
+          "records of tables or indexes that are not in the recovered catalog are kept but cannot be read "
+          "count={}",
+          unnamed);
+    }
     for (const auto& table : recovered.tables) {
       const auto recorded = recorded_items_.find(table->storage_id);
       options_.log->warn("table recovered table={} items_before={}", table->name,

@@ -500,7 +500,7 @@ TEST_F(InterruptedRecoveryTest, WhileTheNewStoreTakesThePlaceOfTheOldIsFinished)
   const Step steps[] = {
       {"the copy of WATERMARK", Operation::kCreateFile, data_ + "/quarantine-1/WATERMARK", 1, false},
       {"recovering", Operation::kRename, data_ + "/WATERMARK", 1, false},
-      {"the entry of WATERMARK", Operation::kSyncDirectory, data_, 2},
+      {"the entry of WATERMARK", Operation::kSyncDirectory, data_, 2, false},
       {"the old store", Operation::kRename, data_ + "/quarantine-1/rocksdb"},
       {"the entry of the old store", Operation::kSyncDirectory, data_ + "/quarantine-1", 2},
       {"the new store", Operation::kRename, data_ + "/rocksdb"},

@@ -1,6 +1,8 @@
 #include "storage/engine/catalog_copy.h"
 
+#include "storage/store/catalog_records.h"
 #include "storage/store/damaged_block.h"
+#include "storage/store/dropped_keyspace.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/sequence_key.h"
 #include "storage/store/store.h"
@@ -67,6 +69,28 @@ ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* 
     readable.damaged |= !it->status().ok();
   } while (!it->status().ok() && StepPastDamage(make, last, /*end=*/"\xff", &it));
   return readable;
+}
+
+std::optional<v1::TableDescription> DecodeTable(std::string_view key, std::string_view record) {
+  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
+  v1::TableDescription table;
+  if (!decoded.has_value() || !table.ParseFromString(std::string(decoded->payload))) return std::nullopt;
+  return table;
+}
+
+int64_t AddMissing(const CatalogRecords& copy, CatalogRecords* catalog) {
+  int64_t tables = 0;
+  const CatalogRecords before = *catalog;
+  for (const auto& [key, record] : copy) {
+    if (key.starts_with(kTableKeyPrefix)) {
+      const auto table = DecodeTable(key, record);
+      if (!table.has_value() || before.contains(DroppedKey(table->storage_id()))) continue;
+      if (catalog->emplace(key, record).second) ++tables;
+    } else if (key.starts_with(kStreamKeyPrefix)) {
+      catalog->emplace(key, record);
+    }
+  }
+  return tables;
 }
 
 absl::Status CatalogCopy::Update(const ReadView& view) {

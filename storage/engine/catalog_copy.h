@@ -10,8 +10,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "itemdb/v1/tables.pb.h"
 #include "rocksdb/env.h"
 #include "storage/base/status.h"
 #include "storage/catalog/catalog.h"
@@ -34,6 +37,12 @@ struct ReadableRecords {
 ReadableRecords ReadCatalogCopy(rocksdb::Env* env, const std::string& directory);
 // The undamaged records of the column family, as of `snapshot` or, without one, now.
 ReadableRecords ReadCatalogRecords(const Store& store, const rocksdb::Snapshot* snapshot = nullptr);
+
+// The definition in a record under a key that begins with kTableKeyPrefix; nullopt when it is damaged.
+std::optional<v1::TableDescription> DecodeTable(std::string_view key, std::string_view record);
+// Adds the tables and streams of `copy` that `*catalog` lacks, but no table that `*catalog` says is deleted.
+// Returns the number of tables.
+int64_t AddMissing(const CatalogRecords& copy, CatalogRecords* catalog);
 
 // Keeps the file up to date. Not thread-safe.
 class CatalogCopy {

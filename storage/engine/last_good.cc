@@ -10,13 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "itemdb/v1/tables.pb.h"
 #include "rocksdb/sst_file_writer.h"
 #include "spdlog/spdlog.h"
-#include "storage/commit/table_runs.h"
 #include "storage/engine/ballast.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/engine/completeness.h"
+#include "storage/engine/given_out.h"
 #include "storage/engine/load_catalog.h"
 #include "storage/engine/quarantine.h"
 #include "storage/engine/table_files.h"
@@ -35,7 +34,8 @@
 namespace itemdb::storage {
 namespace {
 
-using LiveFiles = std::vector<rocksdb::LiveFileMetaData>;
+// More changes than could be written between two writes of the watermark.
+constexpr uint64_t kUnknownChanges = 1 << 24;
 
 std::string PathOf(const rocksdb::LiveFileMetaData& file) { return file.db_path + file.name; }
 
@@ -310,64 +310,9 @@ void Recovery::ReadTableStatistics(const Store& store) {
 
 // ---- the catalog ----
 
-std::optional<v1::TableDescription> DecodeTable(std::string_view key, std::string_view record) {
-  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
-  v1::TableDescription table;
-  if (!decoded.has_value() || !table.ParseFromString(std::string(decoded->payload))) return std::nullopt;
-  return table;
-}
-
 uint64_t NumberOf(const CatalogRecords& records, std::string_view key) {
   const auto found = records.find(std::string(key));
   return found == records.end() ? 0 : DecodeCatalogNumber(found->first, found->second).value_or(0);
-}
-
-// Adds the tables and streams that the catalog lacks, but none that it says is deleted.
-int64_t AddFromCopy(const CatalogRecords& copy, CatalogRecords* catalog) {
-  int64_t tables = 0;
-  const CatalogRecords before = *catalog;
-  for (const auto& [key, record] : copy) {
-    if (key.starts_with(kTableKeyPrefix)) {
-      const auto table = DecodeTable(key, record);
-      if (!table.has_value() || before.contains(DroppedKey(table->storage_id()))) continue;
-      if (catalog->emplace(key, record).second) ++tables;
-    } else if (key.starts_with(kStreamKeyPrefix)) {
-      catalog->emplace(key, record);
-    }
-  }
-  return tables;
-}
-
-uint64_t HighestStorageId(const CatalogRecords& catalog) {
-  uint64_t highest = 0;
-  for (const auto& [key, record] : catalog) {
-    if (key.starts_with(kDroppedKeyPrefix)) {
-      const auto id =
-          ParseStorageIdKey(std::string_view(key).substr(std::string_view(kDroppedKeyPrefix).size()));
-      highest = std::max(highest, id.value_or(0));
-    }
-    if (!key.starts_with(kTableKeyPrefix)) continue;
-    if (auto definition = DecodeTable(key, record); definition.has_value()) {
-      const Table table = MakeTable(*std::move(definition));
-      highest = std::max(highest, table.storage_id);
-      for (const Index& index : table.indexes) highest = std::max(highest, index.storage_id);
-    }
-  }
-  return highest;
-}
-
-// The highest storage id in the keys of items and index entries. Keys begin with the storage id, so that of
-// the last key of each file is the highest of the file.
-uint64_t HighestStorageId(const LiveFiles& files) {
-  uint64_t highest = 0;
-  for (const rocksdb::LiveFileMetaData& file : files) {
-    bool has_ids = false;
-    for (int i = Store::kItems; i <= Store::kLocalEntries; ++i)
-      has_ids |= file.column_family_name == Store::kFamilyNames[i];
-    std::string_view key = file.largestkey;
-    if (has_ids) highest = std::max(highest, ConsumeStorageId(&key).value_or(0));
-  }
-  return highest;
 }
 
 absl::Status Recovery::ReadCatalog() {
@@ -386,7 +331,7 @@ absl::Status Recovery::ReadCatalog() {
   if (copy.damaged)
     options_.log->error("the copy of the catalog is damaged too path=\"{}/{}\"", directory_,
                         kCatalogFileName);
-  if (const int64_t restored = AddFromCopy(copy.records, &catalog_); restored > 0)
+  if (const int64_t restored = AddMissing(copy.records, &catalog_); restored > 0)
     options_.log->warn("tables are restored from the copy of the catalog tables={}", restored);
 
   uint64_t highest = std::max(HighestStorageId(catalog_), HighestStorageId(all_files_));
@@ -401,36 +346,6 @@ absl::Status Recovery::ReadCatalog() {
 
 // ---- the change log ----
 
-// An upper bound of the last change in the table runs; 0 for none. A damaged record counts as if it reached
-// to the end of its epoch.
-uint64_t LastOfTableRuns(const Store& store) {
-  std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(rocksdb::ReadOptions(), store.table_runs()));
-  it->SeekToLast();
-  uint64_t last = 0;
-  // Reads all records of the last epoch, because they are sorted by table, not by change.
-  for (const std::string prefix = it->Valid() ? it->key().ToString().substr(0, TableRunsPrefix(0).size())
-                                              : "";
-       it->Valid() && it->key().starts_with(prefix); it->Prev()) {
-    const auto runs = DecodeTableRuns(ToView(it->key()), ToView(it->value()));
-    const uint64_t first = FirstOfTableRuns(ToView(it->key()));
-    last = std::max(last, runs.has_value() ? runs->back().end() - 1 : EndOfEpoch(EpochOf(first)) - 1);
-  }
-  return last;
-}
-
-// The same, from the ranges of the table files that the manifest names, including files that are lost.
-uint64_t LastByFileRanges(const LiveFiles& files) {
-  uint64_t last = 0;
-  for (const rocksdb::LiveFileMetaData& file : files) {
-    if (file.column_family_name == Store::kFamilyNames[Store::kChanges])
-      last = std::max(last, ParseSequenceKey(file.largestkey).value_or(0));
-    if (file.column_family_name != Store::kFamilyNames[Store::kTableRuns]) continue;
-    if (const uint64_t first = FirstOfTableRuns(file.largestkey); first != 0)
-      last = std::max(last, EndOfEpoch(EpochOf(first)) - 1);
-  }
-  return last;
-}
-
 absl::Status Recovery::MeasureChanges() {
   const bool is_readable = IsReadable(Store::kChanges) && IsReadable(Store::kTableRuns);
   uint64_t given_out = std::max(changes_start_ - 1, before_.sequence);
@@ -443,7 +358,7 @@ absl::Status Recovery::MeasureChanges() {
   if (IsReadable(Store::kTableRuns)) given_out = std::max(given_out, LastOfTableRuns(*copy_));
   if (!is_readable) given_out = std::max(given_out, LastByFileRanges(all_files_));
   // A lost table file may have had later changes. Without the manifest nothing tells that it existed.
-  if (has_new_manifest_) given_out = EndOfEpoch(EpochOf(given_out)) - 1 + EndOfEpoch(0);
+  if (has_new_manifest_) given_out += kUnknownChanges;
   next_sequence_ = given_out + 1;
   catalog_[kChangesStartKey] = EncodeCatalogNumber(kChangesStartKey, next_sequence_);
   return absl::OkStatus();

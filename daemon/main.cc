@@ -174,7 +174,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
-  storage::Cancellation flush(std::chrono::steady_clock::now() + grace_period + kMaxFlushTime);
+  storage::Cancellation flush;
   signals.OnNext([&](int again) {
     log->info("stopping at once signal={}", strsignal(again));
     flush.Cancel();
@@ -182,7 +182,7 @@ ExitCode Run(const Options& options, const std::string& config_file, StopSignals
   });
   address_file.Remove();
   (*server)->Stop(grace_period);
-  if (absl::Status flushed = (*database)->FlushBeforeStop(flush); !flushed.ok())
+  if (absl::Status flushed = (*database)->FlushBeforeStop(kMaxFlushTime, flush); !flushed.ok())
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
   signals.Ignore();

@@ -47,8 +47,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options
   return std::unique_ptr<Database>(new Database(std::move(engine)));
 }
 
-absl::Status Database::FlushBeforeStop(const Cancellation& cancellation) {
-  return engine_->FlushBeforeStop(cancellation);
+absl::Status Database::FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
+  return engine_->FlushBeforeStop(timeout, cancellation);
 }
 
 void Database::CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableReply> done) {

@@ -17,6 +17,7 @@
 //   CANCELLED, DEADLINE_EXCEEDED                `cancellation` stopped the operation; nothing was written
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,9 +57,9 @@ class Database {
   ~Database();
 
   // Before a planned stop: writes what only the write-ahead log has to table files, so that the next Open
-  // need not replay it. Blocks, at most until `cancellation` ends it. Data is durable with or without this
-  // call.
-  absl::Status FlushBeforeStop(const Cancellation& cancellation);
+  // need not replay it. Blocks, for at most `timeout` or until `cancellation`. Data is durable with or
+  // without this call.
+  absl::Status FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation);
 
   // ---- tables ----
 

@@ -74,7 +74,7 @@ absl::Status DiskSpace::CheckOpening(uint64_t log_bytes) const {
   }
   const std::string probe = directory_ + "/PROBE";
   rocksdb::Status written = ReplaceFile(env_, probe, std::string(kProbeBytes, '\0'));
-  (void)env_->DeleteFile(probe);
+  for (const std::string& left : {probe, probe + ".next"}) (void)env_->DeleteFile(left);
   // An exhausted disk or quota: opening gives the ballast up.
   if (written.ok() || (IsNoSpace(written) && BallastBytes(env_, directory_) > 0)) return absl::OkStatus();
   return FromRocksDB("no file can be written to " + directory_, written);

@@ -195,10 +195,10 @@ bool Engine::IsFromBeforeOpening(uint64_t storage_id) const {
   return storage_id < opened_storage_id_;
 }
 
-absl::Status Engine::FlushBeforeStop(const Cancellation& cancellation) {
+absl::Status Engine::FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
   ITEMDB_RETURN_IF_ERROR(disk_space_.CheckNow());
   ITEMDB_ASSIGN_OR_RETURN(auto view, View());
-  return view->store()->FlushMemtables(cancellation);
+  return view->store()->FlushMemtables(timeout, cancellation);
 }
 
 void Engine::SetOnReopened(std::function<void()> call) {

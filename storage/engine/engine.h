@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,7 +85,7 @@ class Engine {
 
   // Writes what is only in memory and in the write-ahead log to table files, before a planned stop. Blocks.
   // Errors as Store::FlushMemtables; RESOURCE_EXHAUSTED (DISK_FULL) below the free-space floor.
-  absl::Status FlushBeforeStop(const Cancellation& cancellation);
+  absl::Status FlushBeforeStop(std::chrono::milliseconds timeout, const Cancellation& cancellation);
   // Makes everything committed so far durable. Blocks on disk in relaxed mode; does nothing in durable mode.
   absl::Status SyncNow() { return pipeline_->SyncNow(); }
   // From now on the maintenance thread calls `call` after each reopening: the store may then hold more or

@@ -392,7 +392,6 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
   bool has_watermark = watermark.ok() && watermark->has_value();
   if (has_watermark) {
     recovered.watermark = **watermark;
-    recovered.watermark.sequence = std::max(recovered.watermark.sequence, SyncedSequence::Read(directory));
   } else if (!has_store) {
     std::vector<std::string> entries;
     (void)env->GetChildren(directory, &entries);
@@ -410,6 +409,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
                          " is missing, so nothing says whether rocksdb/ is complete; restore it or " +
                          NextCommand());
   }
+  recovered.watermark.sequence = std::max(recovered.watermark.sequence, SyncedSequence::Read(directory));
   if (recovered.watermark.database_id.empty()) recovered.watermark.database_id = NewUuid();
 
   if (!has_store && recovered.watermark.sequence > 0) {

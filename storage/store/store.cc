@@ -250,7 +250,8 @@ absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vecto
   return absl::OkStatus();
 }
 
-absl::Status Store::FlushMemtables(const Cancellation& cancellation) {
+absl::Status Store::FlushMemtables(std::chrono::milliseconds timeout, const Cancellation& cancellation) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   rocksdb::FlushOptions start;
   start.wait = false;  // A flush that waits cannot be cancelled.
   for (rocksdb::ColumnFamilyHandle* family : families_) {
@@ -263,6 +264,8 @@ absl::Status Store::FlushMemtables(const Cancellation& cancellation) {
     while (db_->GetIntProperty(family, rocksdb::DB::Properties::kNumImmutableMemTable, &unflushed) &&
            unflushed > 0) {
       ITEMDB_RETURN_IF_ERROR(cancellation.Check());
+      if (std::chrono::steady_clock::now() > deadline)
+        return absl::DeadlineExceededError("writing memtables takes too long");
       if (HasFailed()) return FromRocksDB("cannot flush", rocksdb::Status::IOError("RocksDB has stopped"));
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -139,8 +140,9 @@ class Store {
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
 
   // Writes all memtables to table files, so that the next opening finds an empty write-ahead log. Blocks.
-  // CANCELLED or DEADLINE_EXCEEDED: `cancellation` ended the wait; what was not written stays in the log.
-  absl::Status FlushMemtables(const Cancellation& cancellation);
+  // CANCELLED or DEADLINE_EXCEEDED: `cancellation` or `timeout` ended the wait; what was not written stays in
+  // the log.
+  absl::Status FlushMemtables(std::chrono::milliseconds timeout, const Cancellation& cancellation);
 
   // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
   // behind it. Called periodically, by one thread.

@@ -1,7 +1,9 @@
 // Disks that fail, are full or are slow while the database runs. The database must report exactly which
 // outcomes are unknown, recover by itself, and never give two changes the same number.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -89,6 +91,15 @@ class FailingDiskTest : public ::testing::Test {
     auto reply = Await<wire::GetItemReply>([&](auto done) { database.GetItem(request, std::move(done)); });
     EXPECT_TRUE(reply.ok()) << reply.status();
     return reply.ok() && reply->has_item();
+  }
+
+  // For two seconds, in which the store would be opened again: "before" can be read, nothing can be written.
+  static void ExpectOnlyReads(Database& database) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    do {
+      EXPECT_TRUE(Has(database, "before"));
+      EXPECT_EQ(Put(database, "refused").status().code(), absl::StatusCode::kUnavailable);
+    } while (!HasFailure() && std::chrono::steady_clock::now() < end);
   }
 
   TemporaryDirectory directory_;
@@ -340,6 +351,15 @@ TEST_F(FailedSyncTest, ClosesTheStoreOnAThreadOfItsOwn) {
 
 using FullDiskTest = FailingDiskTest;
 
+// RocksDB knows ENOSPC, and of EDQUOT only the text.
+TEST_F(FullDiskTest, AnExhaustedQuotaIsAFullDisk) {
+  const auto status =
+      rocksdb::Status::IOError("While appending to file: /data/000004.log", std::strerror(EDQUOT));
+  EXPECT_EQ(ReasonOf(FromRocksDB("a commit group could not be written", status)), kReasonDiskFull);
+  EXPECT_EQ(ReasonOf(FromRocksDB("x", rocksdb::Status::IOError("x", std::strerror(EIO)))),
+            kReasonUnavailable);
+}
+
 TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   DatabaseOptions options = Options();
   options.free_space_floor_bytes = 100 << 20;
@@ -366,7 +386,7 @@ TEST_F(FullDiskTest, RefusesWritesBelowTheFloorAndTakesThemAgainAbove) {
   EXPECT_EQ(ReasonOf(Put(*database, "refused").status()), kReasonDiskFull);
   EXPECT_EQ(disk_->operations(), operations);
   EXPECT_EQ(ReasonOf(CreateTable(*database, TableRequest("Refused")).status()), kReasonDiskFull);
-  EXPECT_EQ(ReasonOf(database->FlushBeforeStop(Cancellation())), kReasonDiskFull);
+  EXPECT_EQ(ReasonOf(database->FlushBeforeStop(std::chrono::minutes(1), Cancellation())), kReasonDiskFull);
   EXPECT_FALSE(Has(*database, "refused"));  // Reads still work.
   EXPECT_TRUE(Has(*database, "first"));
   EXPECT_EQ(database->GetStatus().change_sequence(), sequence);
@@ -441,11 +461,7 @@ TEST_F(FullDiskTest, ReadsGoOnAfterAWriteThatFoundNoSpace) {
                  .times = 1'000'000,
                  .status = rocksdb::IOStatus::NoSpace("injected full disk")});
   EXPECT_FALSE(Put(*database, "without-space").ok());
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  do {
-    EXPECT_TRUE(Has(*database, "before"));
-    EXPECT_EQ(Put(*database, "refused").status().code(), absl::StatusCode::kUnavailable);
-  } while (!HasFailure() && std::chrono::steady_clock::now() < end);
+  ExpectOnlyReads(*database);
 
   disk_->ClearFaults();
   disk_->SetFreeSpace(200 << 20);
@@ -462,11 +478,7 @@ TEST_F(FailedSyncTest, ReadsGoOnWhileNoFileCanBeWritten) {
   for (const Operation operation : {Operation::kAppend, Operation::kCreateFile})
     disk_->Inject({.operation = operation, .matches = nullptr, .times = 1'000'000});
   EXPECT_FALSE(Put(*database, "failed").ok());
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  do {
-    EXPECT_TRUE(Has(*database, "before"));
-    EXPECT_EQ(Put(*database, "refused").status().code(), absl::StatusCode::kUnavailable);
-  } while (!HasFailure() && std::chrono::steady_clock::now() < end);
+  ExpectOnlyReads(*database);
   disk_->ClearFaults();
   Poll("a write to be taken again", [&] { return Put(*database, "again").ok(); });
 }

@@ -33,13 +33,14 @@ class PlannedStopTest : public ::testing::Test {
   }
 
   static constexpr int kItems = 50;
+  static constexpr std::chrono::minutes kTimeout{1};
   const std::string text_ = std::string(2'000, 'x');
   TestDatabase database_;
 };
 
 TEST_F(PlannedStopTest, LeavesNoLogToReplay) {
   ASSERT_GT(LogBytes(), kItems * text_.size());
-  EXPECT_TRUE(database_->FlushBeforeStop(Cancellation()).ok());
+  EXPECT_TRUE(database_->FlushBeforeStop(kTimeout, Cancellation()).ok());
   EXPECT_LT(LogBytes(), text_.size());
   database_.Reopen();
   ExpectAllItems();
@@ -47,7 +48,7 @@ TEST_F(PlannedStopTest, LeavesNoLogToReplay) {
 }
 
 TEST_F(PlannedStopTest, GoesOnServingAfterTheFlush) {
-  EXPECT_TRUE(database_->FlushBeforeStop(Cancellation()).ok());
+  EXPECT_TRUE(database_->FlushBeforeStop(kTimeout, Cancellation()).ok());
   EXPECT_TRUE(database_.Put("Plain", {{"pk", S("p")}, {"sk", S("later")}}).ok());
   database_.Reopen();
   EXPECT_NE(database_.Get("Plain", {{"pk", S("p")}, {"sk", S("later")}}), "");
@@ -57,7 +58,7 @@ TEST_F(PlannedStopTest, GoesOnServingAfterTheFlush) {
 TEST_F(PlannedStopTest, ACancelledFlushLosesNothing) {
   Cancellation cancelled;
   cancelled.Cancel();
-  const absl::Status flushed = database_->FlushBeforeStop(cancelled);
+  const absl::Status flushed = database_->FlushBeforeStop(kTimeout, cancelled);
   EXPECT_EQ(flushed.code(), absl::StatusCode::kCancelled) << flushed;
   database_.Reopen();
   ExpectAllItems();

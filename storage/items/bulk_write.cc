@@ -93,9 +93,10 @@ absl::StatusOr<PreparedChunk> PrepareChunk(const wire::BulkWriteChunk& chunk, co
 
 class BulkUnit : public CommitUnit {
  public:
-  BulkUnit(std::shared_ptr<BulkWrites> stream, PreparedChunk chunk, Done<wire::BulkWriteReply> done,
-           CancellationPtr cancellation)
+  BulkUnit(std::shared_ptr<BulkWrites> stream, uint64_t number, PreparedChunk chunk,
+           Done<wire::BulkWriteReply> done, CancellationPtr cancellation)
       : stream_(std::move(stream)),
+        number_(number),
         chunk_(std::move(chunk)),
         done_(std::move(done)),
         cancellation_(std::move(cancellation)),
@@ -109,6 +110,7 @@ class BulkUnit : public CommitUnit {
     return PrefetchItems(view, tier, kMaxUnitItemBytes, may_prefetch_ ? kMaxChunkPrefetchedBytes : 0,
                          &chunk_.actions);
   }
+  uint64_t number() const { return number_; }
   size_t writes() const { return chunk_.actions.size(); }
   const CancellationPtr& cancellation() const { return cancellation_; }
 
@@ -116,10 +118,10 @@ class BulkUnit : public CommitUnit {
 
   void Apply(CommitGroup& group) override {
     // An earlier chunk may have failed in this same commit group.
-    status_ = stream_->failure();
+    status_ = stream_->FailureBefore(number_);
     if (status_.ok()) status_ = CheckNotCancelled(cancellation_);
     if (status_.ok()) ApplyWrites(group);
-    if (!status_.ok()) stream_->Fail(status_);
+    if (!status_.ok()) stream_->Fail(number_, status_);
   }
 
   void Complete(const absl::Status& status, uint64_t change_sequence) override {
@@ -197,6 +199,7 @@ class BulkUnit : public CommitUnit {
   }
 
   const std::shared_ptr<BulkWrites> stream_;
+  const uint64_t number_;
   PreparedChunk chunk_;
   std::vector<Decision> decisions_;
   Done<wire::BulkWriteReply> done_;
@@ -210,20 +213,20 @@ BulkWrites::~BulkWrites() = default;
 
 void BulkWrites::Write(const wire::BulkWriteChunk& chunk, Done<wire::BulkWriteReply> done,
                        CancellationPtr cancellation) {
-  auto finish = [self = shared_from_this(), done = std::move(done)](auto reply) mutable {
-    if (!reply.ok()) self->Fail(reply.status());
+  const uint64_t number = chunk.chunk_number();
+  if (absl::Status taken = TakeNumber(number); !taken.ok()) return std::move(done)(taken);
+  auto finish = [self = shared_from_this(), number, done = std::move(done)](auto reply) mutable {
+    if (!reply.ok()) self->Fail(number, reply.status());
     std::move(done)(std::move(reply));
   };
-  absl::Status taken = TakeNumber(chunk.chunk_number());
-  if (!taken.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(taken));
   auto view = engine_.View();
   if (!view.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(view.status()));
   auto prepared = PrepareChunk(chunk, (*view)->catalog());
   if (!prepared.ok()) return finish(absl::StatusOr<wire::BulkWriteReply>(prepared.status()));
 
   auto waiting = std::make_shared<Waiting>();
-  waiting->unit = std::make_unique<BulkUnit>(shared_from_this(), *std::move(prepared), std::move(finish),
-                                             std::move(cancellation));
+  waiting->unit = std::make_unique<BulkUnit>(shared_from_this(), number, *std::move(prepared),
+                                             std::move(finish), std::move(cancellation));
   {
     MutexLock lock(mutex_);
     waiting_.push_back(waiting);
@@ -238,19 +241,23 @@ absl::Status BulkWrites::TakeNumber(uint64_t number) {
     ++next_number_;
     return absl::OkStatus();
   }
-  return ValidationError("chunk " + std::to_string(number) + " came where chunk " +
-                         std::to_string(next_number_) +
-                         " belongs: a stream's chunks are numbered 1, 2, 3 and so on");
-}
-
-void BulkWrites::Fail(const absl::Status& status) {
-  MutexLock lock(mutex_);
-  if (failure_.ok()) failure_ = status;
-}
-
-absl::Status BulkWrites::failure() {
-  MutexLock lock(mutex_);
+  failed_number_ = next_number_;
+  failure_ = ValidationError("chunk " + std::to_string(number) + " came where chunk " +
+                             std::to_string(next_number_) +
+                             " belongs: a stream's chunks are numbered 1, 2, 3 and so on");
   return failure_;
+}
+
+void BulkWrites::Fail(uint64_t number, const absl::Status& status) {
+  MutexLock lock(mutex_);
+  if (number >= failed_number_) return;
+  failed_number_ = number;
+  failure_ = status;
+}
+
+absl::Status BulkWrites::FailureBefore(uint64_t number) {
+  MutexLock lock(mutex_);
+  return failed_number_ < number ? failure_ : absl::OkStatus();
 }
 
 void BulkWrites::Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk) {
@@ -287,7 +294,7 @@ void BulkWrites::Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read)
       next = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    absl::Status refused = failure();
+    absl::Status refused = FailureBefore(next->unit->number());
     if (refused.ok()) refused = next->read;
     std::unique_ptr<CommitUnit> unit = std::move(next->unit);
     if (refused.ok()) refused = engine_.Submit(unit, WhenFull::kWait);

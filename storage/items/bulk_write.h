@@ -40,8 +40,10 @@ class BulkWrites : public std::enable_shared_from_this<BulkWrites> {
 
   // INVALID_ARGUMENT: `number` is not the next one. Any other error: that of an earlier chunk, which failed.
   absl::Status TakeNumber(uint64_t number);
-  void Fail(const absl::Status& status);
-  absl::Status failure();
+  // Chunk `number` failed. Chunks before it, which may still be in progress, go on.
+  void Fail(uint64_t number, const absl::Status& status);
+  // The failure of a chunk before `number`; OK if there is none.
+  absl::Status FailureBefore(uint64_t number);
   void Read(std::shared_ptr<const ReadView> view, std::shared_ptr<Waiting> chunk);
   // Marks the chunk as ready and submits all ready chunks at the front of the queue.
   void Ready(const std::shared_ptr<Waiting>& chunk, absl::Status read);
@@ -49,6 +51,8 @@ class BulkWrites : public std::enable_shared_from_this<BulkWrites> {
   Engine& engine_;
   Mutex mutex_;
   uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 1;
+  // The first chunk that failed, and why.
+  uint64_t failed_number_ ABSL_GUARDED_BY(mutex_) = UINT64_MAX;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<Waiting>> waiting_ ABSL_GUARDED_BY(mutex_);
   // True while a thread submits chunks. Only one thread does so at a time, which keeps the chunks in order.

@@ -328,13 +328,13 @@ void CrashModel::CompareCells(Client& client, absl::Time now) {
     cell.stored = item == items_.end() ? 0 : IntegerOf(item->second, "version");
     cell.certain = true;
   }
+  const auto version = [&](const std::string& id) {
+    const auto item = lasting.find(id);
+    return item == lasting.end() ? 0 : item->second;
+  };
   for (auto& [id, pair] : pairs_) {
-    const auto version = [&](const char* half) {
-      const auto item = lasting.find(id + half);
-      return item == lasting.end() ? 0 : item->second;
-    };
-    pair = {.stored = version("-a"), .last = pair.last};
-    EXPECT_EQ(pair.stored, version("-b")) << "of the transaction on " << id << " only a half is there";
+    pair = {.stored = version(id + "-a"), .last = pair.last};
+    EXPECT_EQ(pair.stored, version(id + "-b")) << "of the transaction on " << id << " only a half is there";
   }
 }
 

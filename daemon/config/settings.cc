@@ -188,7 +188,8 @@ const std::vector<Setting>& Settings() {
        "DURATION",
        "10s",
        "A gRPC connection is closed if the HTTP/2 preface (and TLS handshake) has not arrived after this "
-       "time; an HTTP connection, if its TLS handshake is not finished",
+       "time; an HTTP connection, if its TLS handshake or the head of a request has not, or no request of a "
+       "known key has begun",
        {},
        100,
        kDayMs},

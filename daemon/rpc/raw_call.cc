@@ -158,7 +158,7 @@ Call::Call(ServingContext& serving, const grpc::CallbackServerContext& context, 
       caller_left_(std::make_shared<storage::Cancellation>(DeadlineOf(context))),
       cancellation_(caller_left_) {}
 
-bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
+bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
   if (!serving_.gate.TryEnter()) {
     Finish(StoppingReply());
     return false;
@@ -170,9 +170,11 @@ bool Call::Enter(const grpc::CallbackServerContext& context, bool any_memory) {
   }
   caller_ = *std::move(caller);
   size_t bytes = kCopiesOfRequest * request_bytes_;
-  if (any_memory) {
-    serving_.memory->Add(bytes);
-  } else if (!serving_.memory->TryReserve(bytes)) {
+  CallMemory& memory = *serving_.memory;
+  if (use == MemoryUse::kAny) {
+    memory.Add(bytes);
+  } else if (use == MemoryUse::kLargeReply ? !memory.TryReserveForLargeReply(bytes)
+                                           : !memory.TryReserve(bytes)) {
     Complete({CallsFullReply(*serving_.memory), 0}, -1);
     return false;
   }

@@ -52,6 +52,13 @@ grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_
 // A request is in memory twice: as bytes and decoded.
 inline constexpr size_t kCopiesOfRequest = 2;
 
+// What a call may take of the memory for calls.
+enum class MemoryUse {
+  kAny,        // more than there is: GetStatus must work on an overloaded daemon
+  kSmall,      // all of it
+  kLargeReply  // half of it: the reply may have megabytes (CallMemory::TryReserveForLargeReply)
+};
+
 // An encoded reply.
 struct EncodedReply {
   grpc::Status status;
@@ -84,8 +91,8 @@ class Call final : public grpc::ServerUnaryReactor {
 
   // True: the call was admitted, and Answer() must follow. False: the call was refused and has its status,
   // because the daemon is stopping, the caller's key does not allow the method, or the memory for calls is
-  // used up. A call with `any_memory` is admitted without that last check.
-  [[nodiscard]] bool Enter(const grpc::CallbackServerContext& context, bool any_memory);
+  // used up.
+  [[nodiscard]] bool Enter(const grpc::CallbackServerContext& context, MemoryUse use);
 
   const Caller& caller() const { return caller_; }
 
@@ -128,9 +135,15 @@ class Call final : public grpc::ServerUnaryReactor {
   size_t reserved_bytes_ = 0;
 };
 
-// Requests admitted even if the memory for calls is used up: GetStatus must work on an overloaded daemon.
-template <typename Request>
-inline constexpr bool kTakesAnyMemory = std::is_same_v<Request, v1::GetStatusRequest>;
+template <typename Request, typename Reply>
+constexpr MemoryUse MemoryUseOf() {
+  if (std::is_same_v<Request, v1::GetStatusRequest>) return MemoryUse::kAny;
+  constexpr bool kLarge =
+      std::is_same_v<Reply, storage::Page> || std::is_same_v<Reply, storage::StatementPage> ||
+      std::is_same_v<Reply, storage::WatchPage> || std::is_same_v<Reply, wire::BatchGetItemReply> ||
+      std::is_same_v<Reply, wire::TransactGetItemsReply>;
+  return kLarge ? MemoryUse::kLargeReply : MemoryUse::kSmall;
+}
 
 // Decodes `bytes` as a Request and runs `operation(Request&&, Done<Reply>, CancellationPtr)`. The operation
 // may call its Done from any thread, which finishes the call. The call stays inside `serving.gate` until
@@ -140,7 +153,7 @@ grpc::ServerUnaryReactor* ServeUnary(ServingContext& serving, grpc::CallbackServ
                                      std::string_view method, const grpc::ByteBuffer* bytes,
                                      grpc::ByteBuffer* reply, Operation&& operation) {
   Call* call = new Call(serving, *context, method, bytes->Length(), reply);
-  if (!call->Enter(*context, kTakesAnyMemory<Request>)) return call;
+  if (!call->Enter(*context, MemoryUseOf<Request, Reply>())) return call;
   Request request;
   if (DecodeRequest(*bytes, request)) {
     call->set_log_fields(LogFieldsOf(request));

@@ -34,19 +34,24 @@ class CallMemory {
   explicit CallMemory(size_t limit_bytes) : limit_(static_cast<int64_t>(limit_bytes)) {}
 
   // True: the caller must Release() as many bytes later. False: the limit would be exceeded. Succeeds for any
-  // size while nothing else is counted.
-  bool TryReserve(size_t bytes) { return TryReserve(bytes, limit_); }
-  // As TryReserve(), but for streams, which may last long: they leave half of the limit to other calls.
-  bool TryReserveForStream(size_t bytes) { return TryReserve(bytes, limit_ / 2); }
+  // size while nothing is counted but the `held` bytes that the caller has reserved already.
+  bool TryReserve(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_); }
+  // As TryReserve(), but for streams and for calls whose replies are pages: they leave half of the limit to
+  // small calls, which go on while peers do not take their pages.
+  bool TryReserveForLargeReply(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_ / 2); }
   // Adds bytes even beyond the limit: a finished reply is cheaper to send than to refuse and make again.
   void Add(size_t bytes) { used_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
   void Release(size_t bytes) { used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
+
+  // How long a peer may take none of its reply: `longest` while half of the memory is free, and the less the
+  // more is used, down to a second.
+  std::chrono::steady_clock::duration ReplyPatience(std::chrono::steady_clock::duration longest) const;
 
   int64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   int64_t limit_bytes() const { return limit_; }
 
  private:
-  bool TryReserve(size_t bytes, int64_t limit);
+  bool TryReserve(size_t bytes, size_t held, int64_t limit);
 
   const int64_t limit_;
   std::atomic<int64_t> used_ = 0;

@@ -172,7 +172,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   // if there are none, the stream ends with CALLS_FULL.
   bool ReserveForArrived() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.serving().memory->TryReserveForStream(bytes)) {
+    if (!call_.serving().memory->TryReserveForLargeReply(bytes)) {
       if (chunks_.empty()) EndWith(CallsFullReply(*call_.serving().memory, "nothing more was done"));
       return false;
     }

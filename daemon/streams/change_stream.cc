@@ -40,7 +40,7 @@ class ChangeStream final : public ReplyStream {
     // resume it from its last position.
     CallMemory& memory = *serving().memory;
     const size_t bytes = page->encoded_records.size();
-    if (bytes > 0 && !memory.TryReserveForStream(bytes)) return EndForMemory();
+    if (bytes > 0 && !memory.TryReserveForLargeReply(bytes)) return EndForMemory();
     EncodedReply reply = EncodeReply(*std::move(page), serving().memory, message());
     // From here on EncodeReply() counts these bytes.
     if (bytes > 0) memory.Release(bytes);

@@ -45,7 +45,7 @@ class PageStream final : public ReplyStream {
 
   void MakeNext() override {
     expected_bytes_ = ExpectedPageBytes(request_);
-    if (!serving().memory->TryReserveForStream(expected_bytes_)) return EndForMemory();
+    if (!serving().memory->TryReserveForLargeReply(expected_bytes_)) return EndForMemory();
     began_ = std::chrono::steady_clock::now();
     ReadPageOf read = read_;
     read(

@@ -25,7 +25,7 @@ grpc::Status StreamCall::Enter() {
   entered_ = true;
   if (grpc::Status caller = CheckCaller(); !caller.ok()) return caller;
   size_t bytes = kStreamBytes + kCopiesOfRequest * request_bytes_;
-  if (!serving_.memory->TryReserveForStream(bytes)) return CallsFullReply(*serving_.memory);
+  if (!serving_.memory->TryReserveForLargeReply(bytes)) return CallsFullReply(*serving_.memory);
   reserved_bytes_ = bytes;
   Audit({}, grpc::Status::OK);
   return grpc::Status::OK;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/rpc/raw_call.h"
 #include "storage/base/mutex.h"
 #include "tests/daemon/server_fixture.h"
 
@@ -195,6 +196,20 @@ TEST_F(CallLimits, RequestsBeyondTheirMemoryAreRefusedAndToldWhenToComeBack) {
     empty = reply.memory().calls() < 1'000;
   }
   EXPECT_LT(reply.memory().calls(), 1'000) << "all was given back";
+}
+
+// Peers that do not take their pages cannot keep others from reading and writing single items.
+TEST_F(CallLimits, CallsWithLargeRepliesLeaveHalfOfTheMemory) {
+  EXPECT_EQ((MemoryUseOf<wire::PageRequest, storage::Page>()), MemoryUse::kLargeReply);
+  EXPECT_EQ((MemoryUseOf<wire::BatchGetItemRequest, wire::BatchGetItemReply>()), MemoryUse::kLargeReply);
+  EXPECT_EQ((MemoryUseOf<wire::GetItemRequest, wire::GetItemReply>()), MemoryUse::kSmall);
+  CallMemory memory(1'000);
+  memory.Add(500);
+  EXPECT_FALSE(memory.TryReserveForLargeReply(1));
+  EXPECT_TRUE(memory.TryReserve(500));
+  EXPECT_FALSE(memory.TryReserve(1));
+  memory.Release(500);
+  EXPECT_TRUE(memory.TryReserveForLargeReply(1, /*held=*/500)) << "nothing else is counted";
 }
 
 TEST_F(CallLimits, GetStatusTellsWhatOnlyTheDaemonKnows) {

@@ -39,6 +39,42 @@ TEST_F(HttpServerTest, EndsRequestsThatTrickleIn) {
   EXPECT_TRUE(cut_off);
 }
 
+// A byte earns nobody the long timeout of callers that are known.
+TEST_F(HttpServerTest, ClosesConnectionsWithoutAnAdmittedRequestSoon) {
+  options_.handshake_timeout = absl::Milliseconds(100);
+  options_.idle_timeout = absl::Seconds(60);
+  StartServer();
+  RawHttpClient silent = Connect();
+  EXPECT_TRUE(silent.IsClosed());
+  RawHttpClient one_byte = Connect();
+  ASSERT_TRUE(one_byte.Send("P"));
+  EXPECT_EQ(one_byte.ReadReply().value_or(RawReply()).status, 408);
+  EXPECT_TRUE(one_byte.IsClosed());
+  RawHttpClient refused = Connect();
+  ASSERT_TRUE(refused.Send(PostRequest("Unknown", "{}")));
+  EXPECT_EQ(refused.ReadReply().value_or(RawReply()).status, 400);
+  EXPECT_TRUE(refused.IsClosed());
+
+  RawHttpClient admitted = Connect();
+  ASSERT_TRUE(admitted.Send(PostRequest("Echo", "body")));
+  EXPECT_TRUE(admitted.ReadReply().has_value());
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ASSERT_TRUE(admitted.Send(PostRequest("Echo", "again")));
+  EXPECT_EQ(admitted.ReadReply().value_or(RawReply()).body, "again");
+}
+
+// The body of an admitted request may take as long as the whole request.
+TEST_F(HttpServerTest, WaitsForABodyLongerThanForAHead) {
+  options_.handshake_timeout = absl::Milliseconds(100);
+  StartServer();
+  const std::string request = PostRequest("Echo", "body");
+  RawHttpClient client = Connect();
+  ASSERT_TRUE(client.Send(request.substr(0, request.size() - 1)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  ASSERT_TRUE(client.Send(request.substr(request.size() - 1)));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "body");
+}
+
 TEST_F(HttpServerTest, ClosesIdleConnections) {
   options_.idle_timeout = absl::Milliseconds(100);
   StartServer();
@@ -59,6 +95,25 @@ TEST_F(HttpServerTest, CutsOffPeersThatDoNotTakeTheirReply) {
   // The memory of the reply is counted until the server closes the connection.
   while (serving_.memory->used_bytes() == 0) std::this_thread::yield();
   while (serving_.memory->used_bytes() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(client.ReadReply().has_value());
+}
+
+// While memory is free, a peer may take its time; a second under pressure, so that others get their turn.
+TEST_F(HttpServerTest, CutsOffPeersThatDoNotTakeTheirReplyEarlierWhileMemoryIsShort) {
+  options_.request_timeout = absl::Seconds(60);
+  StartServer();
+  RawHttpClient client = Connect();
+  const std::string bytes = absl::StrCat(call_bytes_ / 4);
+  ASSERT_TRUE(client.Send(PostRequest("Long", bytes)));
+  while (serving_.memory->used_bytes() == 0) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+  EXPECT_GT(serving_.memory->used_bytes(), 0);
+  serving_.memory->Add(call_bytes_ * 3 / 4);
+  const auto begin = std::chrono::steady_clock::now();
+  while (serving_.memory->used_bytes() > static_cast<int64_t>(call_bytes_ * 3 / 4))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  serving_.memory->Release(call_bytes_ * 3 / 4);
   EXPECT_FALSE(client.ReadReply().has_value());
 }
 

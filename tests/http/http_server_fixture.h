@@ -85,10 +85,11 @@ class FakeHandler : public HttpHandler {
   }
 
  private:
-  static constexpr HttpOperation kOperations[] = {{.name = "Echo", .role = daemon::Role::kRead},
-                                                  {.name = "EchoLater", .role = daemon::Role::kRead},
-                                                  {.name = "Hold", .role = daemon::Role::kWrite},
-                                                  {.name = "Long", .role = daemon::Role::kAdmin}};
+  static constexpr HttpOperation kOperations[] = {
+      {.name = "Echo", .role = daemon::Role::kRead},
+      {.name = "EchoLater", .role = daemon::Role::kRead},
+      {.name = "Hold", .role = daemon::Role::kWrite},
+      {.name = "Long", .role = daemon::Role::kAdmin, .large_replies = true}};
 
   static JsonReply Reply(std::string body) {
     JsonReply reply;
@@ -111,7 +112,7 @@ class FakeHandler : public HttpHandler {
 
 class HttpServerTest : public ::testing::Test {
  protected:
-  HttpServerTest() {
+  explicit HttpServerTest(size_t call_bytes = 256 << 20) : call_bytes_(call_bytes) {
     options_.addresses = {*daemon::ParseListenAddress("127.0.0.1:0")};
     options_.log = log_;
   }
@@ -149,7 +150,7 @@ class HttpServerTest : public ::testing::Test {
   std::shared_ptr<spdlog::logger> log_ =
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
   FakeHandler handler_;
-  size_t call_bytes_ = 256 << 20;
+  const size_t call_bytes_;
   daemon::ServingContext serving_{call_bytes_, absl::ZeroDuration(), log_};
   HttpServerOptions options_;
   std::unique_ptr<HttpServer> server_;

@@ -325,6 +325,37 @@ TEST_F(HttpServerTest, AnAnnouncedBodyTakesNoMemoryBeforeItComes) {
   EXPECT_LT(serving_.memory->used_bytes(), 4 << 20);
 }
 
+TEST_F(HttpServerTest, KeepsNoBodyOfARefusedRequest) {
+  StartServer();
+  const std::string refused = PostRequest("Unknown", std::string(50'000, 'a'));
+  RawHttpClient client = Connect();
+  // The reply comes after the body, and the next request is found behind it.
+  ASSERT_TRUE(client.Send(refused + PostRequest("Echo", "next") + refused.substr(0, refused.size() - 1)));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).status, 400);
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "next");
+  ASSERT_TRUE(client.Send("a" + PostRequest("Echo", "last")));
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).status, 400);
+  EXPECT_EQ(client.ReadReply().value_or(RawReply()).body, "last");
+  // Nobody is asked to send such a body.
+  RawHttpClient asking = Connect();
+  const std::string expecting = PostRequest("Unknown", "{}", "Expect: 100-continue\r\n");
+  ASSERT_TRUE(asking.Send(expecting.substr(0, expecting.find("\r\n\r\n") + 4)));
+  EXPECT_EQ(asking.ReadReply().value_or(RawReply()).status, 400);
+  EXPECT_TRUE(asking.IsClosed());
+}
+
+// The least that --memory gives to calls.
+class LittleCallMemory : public HttpServerTest {
+ protected:
+  LittleCallMemory() : HttpServerTest(20 << 20) {}
+};
+
+// A body that takes more than all memory for calls is served when it is alone, never refused again and again.
+TEST_F(LittleCallMemory, TakesTheLongestBodyWhileNothingElseIsThere) {
+  StartServer();
+  EXPECT_EQ(Ask(PostRequest("Echo", std::string(kMaxBodyBytes, 'a'))).body.size(), kMaxBodyBytes);
+}
+
 TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRead) {
   StartServer();
   // Reserve all memory for calls; without that, a single request is always accepted.
@@ -341,6 +372,16 @@ TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRe
   serving_.memory->Release(call_bytes_);
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_EQ(small.ReadReply().value_or(RawReply()).body, "{}");
+}
+
+// Peers that do not take their pages cannot keep others from reading and writing single items.
+TEST_F(HttpServerTest, LeavesHalfOfTheMemoryToCallsWithSmallReplies) {
+  StartServer();
+  serving_.memory->Add(call_bytes_ / 2);
+  EXPECT_THAT(Ask(PostRequest("Long", "5")).body, HasSubstr("--memory"));
+  EXPECT_EQ(Ask(PostRequest("Echo", "body")).body, "body");
+  serving_.memory->Release(call_bytes_ / 2);
+  EXPECT_EQ(Ask(PostRequest("Long", "5")).body, "xxxxx");
 }
 
 TEST_F(HttpServerTest, ServesManyConnectionsAndNoMoreThanAllowed) {

@@ -34,5 +34,15 @@ TEST(OperationRolesTest, EveryOperationHasTheRoleThatItsNameCallsFor) {
   }
 }
 
+TEST(OperationRolesTest, OperationsThatAnswerManyItemsHaveLargeReplies) {
+  std::set<std::string_view> large;
+  for (const std::string& target : OperationTargets()) {
+    if (HasLargeReplies(*FindOperation(target))) large.insert(NameOf(*FindOperation(target)));
+  }
+  EXPECT_EQ(large,
+            (std::set<std::string_view>{"Query", "Scan", "BatchGetItem", "TransactGetItems", "GetRecords",
+                                        "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"}));
+}
+
 }  // namespace
 }  // namespace itemdb::http

@@ -16,6 +16,8 @@ struct HttpOperation {
   // "PutItem"; lives as long as the program.
   std::string_view name;
   daemon::Role role = daemon::Role::kAdmin;
+  // Whether replies may have megabytes, as pages of items have.
+  bool large_replies = false;
   // The operation of JsonApi; set and read by JsonHandler only.
   const JsonOperation* json = nullptr;
 };

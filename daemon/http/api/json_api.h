@@ -31,6 +31,8 @@ std::vector<std::string> OperationTargets();
 // "PutItem".
 std::string_view NameOf(const JsonOperation& operation);
 daemon::Role RoleOf(const JsonOperation& operation);
+// As HttpOperation::large_replies.
+bool HasLargeReplies(const JsonOperation& operation);
 
 struct JsonReply {
   unsigned http_status = 200;

@@ -5,7 +5,10 @@ namespace itemdb::http {
 std::optional<HttpOperation> JsonHandler::Find(std::string_view target) const {
   const JsonOperation* operation = FindOperation(target);
   if (operation == nullptr) return std::nullopt;
-  return HttpOperation{.name = NameOf(*operation), .role = RoleOf(*operation), .json = operation};
+  return HttpOperation{.name = NameOf(*operation),
+                       .role = RoleOf(*operation),
+                       .large_replies = HasLargeReplies(*operation),
+                       .json = operation};
 }
 
 void JsonHandler::Answer(const HttpOperation& operation, std::string body, daemon::Caller caller,

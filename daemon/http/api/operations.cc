@@ -114,4 +114,16 @@ absl::Status TypesFirst(const JsonCall& call, absl::Status error) {
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }
 daemon::Role RoleOf(const JsonOperation& operation) { return operation.role; }
 
+bool HasLargeReplies(const JsonOperation& operation) {
+  constexpr std::string_view kLarge[] = {"Query",
+                                         "Scan",
+                                         "BatchGetItem",
+                                         "TransactGetItems",
+                                         "GetRecords",
+                                         "ExecuteStatement",
+                                         "BatchExecuteStatement",
+                                         "ExecuteTransaction"};
+  return std::find(std::begin(kLarge), std::end(kLarge), operation.name) != std::end(kLarge);
+}
+
 }  // namespace itemdb::http

@@ -25,6 +25,8 @@ using TlsStream = net::ssl::stream<PlainStream>;
 constexpr size_t kReadBytes = 4 << 10;
 // A larger buffer is freed when the connection becomes idle.
 constexpr size_t kIdleBufferBytes = 16 << 10;
+// Of a reply, so much is given to the socket at once.
+constexpr size_t kWriteBytes = 64 << 10;
 // How long data from the peer is still read and discarded after the last answer. Closing a socket with unread
 // data makes TCP send a reset, which could destroy the answer on its way.
 constexpr std::chrono::seconds kLingering(2);
@@ -84,6 +86,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   void Tick(HttpClock::time_point now) override {
+    if (state_ == State::kWriting && now - taken_ > PatienceOfReply()) return Close();
     if (now < deadline_) return;
     // A request that has begun gets 408. With TLS an idle connection sends close_notify before it closes.
     if (state_ != State::kReading && !(kTls && state_ == State::kIdle)) return Close();
@@ -132,9 +135,13 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     // Bytes of the next request have arrived with those of the request before it.
     if (buffer_.size() > 0) return Parse();
     state_ = State::kIdle;
-    deadline_ = After(idle_timeout_);
+    deadline_ = After(admitted_ ? context_.idle_timeout : UnadmittedTimeout());
     if (buffer_.capacity() > kIdleBufferBytes) buffer_.shrink_to_fit();
     Read();
+  }
+
+  HttpClock::duration UnadmittedTimeout() const {
+    return std::min(context_.handshake_timeout, context_.idle_timeout);
   }
 
   void Read() {
@@ -155,12 +162,13 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void Parse() {
     if (!request_.has_value()) {
       state_ = State::kReading;
-      deadline_ = After(context_.request_timeout);
-      idle_timeout_ = context_.idle_timeout;
+      request_deadline_ = After(context_.request_timeout);
+      deadline_ = std::min(request_deadline_, After(context_.handshake_timeout));
       request_.emplace(context_, socket().native_handle());
     }
     switch (request_->Parse(buffer_)) {
       case Next::kRead:
+        if (request_->has_head()) deadline_ = request_deadline_;
         return Read();
       case Next::kSendContinue:
         return SendContinue();
@@ -172,6 +180,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   }
 
   void SendContinue() {
+    deadline_ = request_deadline_;
     net::async_write(stream_, net::buffer(kContinue), [self = Self()](error_code error, size_t) {
       if (self->state_ == State::kClosed) return;
       if (error) return self->Close();
@@ -188,6 +197,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void Call() {
     state_ = State::kAnswering;
+    admitted_ = true;
     deadline_ = HttpClock::time_point::max();
     request_->Call([self = Self()](JsonReply reply) mutable {
       net::io_context& io = self->worker_.io;
@@ -240,13 +250,23 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void SendReply() {
     state_ = State::kWriting;
+    taken_ = HttpClock::now();
     deadline_ = After(aborted_ ? std::min<HttpClock::duration>(kLastAnswer, context_.request_timeout)
                                : context_.request_timeout);
     if (aborted_ || context_.stopping.load(std::memory_order_relaxed)) request_->CloseAfterReply();
     // Only one write may be pending: ProbePeer() calls SendReply() again when its own write is done.
     if (probing_) return;
-    net::async_write(stream_, request_->EncodeReply(),
+    const auto take = [this](error_code error, size_t) -> size_t {
+      if (error) return 0;
+      taken_ = HttpClock::now();
+      return kWriteBytes;
+    };
+    net::async_write(stream_, request_->EncodeReply(), take,
                      [self = Self()](error_code error, size_t) { self->OnWritten(error); });
+  }
+
+  HttpClock::duration PatienceOfReply() const {
+    return context_.serving.memory->ReplyPatience(context_.request_timeout);
   }
 
   void OnWritten(error_code error) {
@@ -263,6 +283,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   // The handshake has consumed the request, so it is not parsed. The answer is sent without TLS.
   void RefusePlainHttp() {
     state_ = State::kWriting;
+    taken_ = HttpClock::now();
     request_.emplace(context_, socket().native_handle());
     request_->RefuseAndClose(400, "SerializationException",
                              "only HTTP over TLS is served here: begin with https://");
@@ -319,10 +340,12 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   Stream stream_;
   State state_ = State::kIdle;
   HttpClock::time_point deadline_ = HttpClock::time_point::max();
-  // The time until the next request begins. A connection without a request so far is unauthenticated. With
-  // TLS it takes 80 to 90 KiB, so it gets the shorter one of the two timeouts.
-  HttpClock::duration idle_timeout_ =
-      kTls ? std::min(context_.request_timeout, context_.idle_timeout) : context_.idle_timeout;
+  // When the request in progress must have arrived.
+  HttpClock::time_point request_deadline_ = HttpClock::time_point::max();
+  // When the peer last took a part of its reply.
+  HttpClock::time_point taken_;
+  // Whether a request was admitted. Until then anybody may have opened the connection.
+  bool admitted_ = false;
   boost::beast::flat_buffer buffer_;
   // The wait of WatchPeer() is pending; it may outlast its request.
   bool watching_ = false;

@@ -59,11 +59,13 @@ struct HttpContext {
   const HttpSecrets& secrets;
   // The hosts of the addresses, as in a header Host: "127.0.0.2", "[::1]".
   const std::vector<std::string> local_hosts;
+  // The time for the TLS handshake, for the head of a request, and until the first request begins; also
+  // between two requests until one has been admitted. max(): no limit.
   HttpClock::duration handshake_timeout;
-  // The time from the first byte of a request to its last, and for sending a reply; with TLS also the time
-  // until the first request begins. max(): no limit.
+  // The time from the first byte of a request to its last, and for sending a reply. A peer that takes none of
+  // its reply is cut off earlier while memory is short (CallMemory::ReplyPatience). max(): no limit.
   HttpClock::duration request_timeout;
-  // The time between two requests; max(): no limit.
+  // The time between two requests once one has been admitted; max(): no limit.
   HttpClock::duration idle_timeout;
   // True: a connection closes after its next reply.
   std::atomic<bool> stopping = false;

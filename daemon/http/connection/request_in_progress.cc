@@ -37,6 +37,7 @@ RequestInProgress::~RequestInProgress() {
 }
 
 RequestInProgress::Next RequestInProgress::Parse(boost::beast::flat_buffer& buffer) {
+  if (bytes_to_discard_ > 0) return DiscardBody(buffer);
   while (true) {
     const bool had_head = has_head();
     error_code error;
@@ -45,14 +46,11 @@ RequestInProgress::Next RequestInProgress::Parse(boost::beast::flat_buffer& buff
     if (error == http::error::need_more && buffer.size() <= kMaxHeadBytes) return Next::kRead;
     if (error) return RefuseMalformed(error);
     if (!had_head) {
-      if (!AcceptHead()) return Next::kSendReply;
-      if (!parser_.is_done() && buffer.size() == 0 &&
-          boost::beast::iequals(parser_.get()[http::field::expect], "100-continue")) {
-        return Next::kSendContinue;
-      }
+      if (!AcceptHead()) return DiscardBody(buffer);
+      if (!parser_.is_done() && buffer.size() == 0 && AwaitsContinue()) return Next::kSendContinue;
     }
     if (parser_.is_done()) return Admit();
-    if (route_.operation.has_value() && !Reserve(parser_.get().body().size())) {
+    if (!Reserve(parser_.get().body().size())) {
       CloseAfterReply();
       return Next::kSendReply;
     }
@@ -60,7 +58,21 @@ RequestInProgress::Next RequestInProgress::Parse(boost::beast::flat_buffer& buff
   }
 }
 
-// False: the request is refused, and its body is not read.
+// Whether the peer sends the body only when it is asked to.
+bool RequestInProgress::AwaitsContinue() const {
+  return boost::beast::iequals(parser_.get()[http::field::expect], "100-continue");
+}
+
+// Reads the rest of the body of a refused request, so that the connection can stay open, and keeps none of
+// it: nothing has checked who sent it.
+RequestInProgress::Next RequestInProgress::DiscardBody(boost::beast::flat_buffer& buffer) {
+  const size_t bytes = std::min(bytes_to_discard_, buffer.size());
+  buffer.consume(bytes);
+  bytes_to_discard_ -= bytes;
+  return bytes_to_discard_ == 0 ? Next::kSendReply : Next::kRead;
+}
+
+// False: the request has its reply, and its body is not kept.
 bool RequestInProgress::AcceptHead() {
   parser_.eager(true);
   auto& message = parser_.get();
@@ -101,8 +113,12 @@ bool RequestInProgress::AcceptHead() {
   const size_t body_bytes = parser_.content_length().value_or(0);
   // Reserves memory for the first piece only, the rest as it arrives: a peer can claim any Content-Length.
   const bool accepted = route_.operation.has_value() && Reserve(std::min(body_bytes, kBodyPieceBytes));
-  if (!accepted && (body_bytes > kDiscardedBodyBytes || parser_.chunked())) {
-    CloseAfterReply();
+  if (!accepted) {
+    if (body_bytes > kDiscardedBodyBytes || parser_.chunked() || AwaitsContinue()) {
+      CloseAfterReply();
+    } else {
+      bytes_to_discard_ = body_bytes;
+    }
     return false;
   }
   message.body().reserve(body_bytes + kJsonPadding);
@@ -118,7 +134,10 @@ bool RequestInProgress::Reserve(size_t body_bytes) {
     const size_t end = parser_.content_length().value_or(body_bytes + kBodyPieceBytes);
     wanted += std::min(end - std::min(end, body_bytes), kBodyPieceBytes);
   }
-  if (context_.serving.memory->TryReserve(wanted - reserved_bytes_)) {
+  daemon::CallMemory& memory = *context_.serving.memory;
+  const size_t more = wanted - reserved_bytes_;
+  if (route_.operation->large_replies ? memory.TryReserveForLargeReply(more, reserved_bytes_)
+                                      : memory.TryReserve(more, reserved_bytes_)) {
     reserved_bytes_ = wanted;
     return true;
   }
@@ -128,7 +147,6 @@ bool RequestInProgress::Reserve(size_t body_bytes) {
 
 // The checks of a request that has arrived.
 RequestInProgress::Next RequestInProgress::Admit() {
-  if (!route_.operation.has_value()) return Next::kSendReply;
   arrived_ = HttpClock::now();
   std::string& body = parser_.get().body();
   request_bytes_ = body.size();

@@ -60,6 +60,8 @@ class RequestInProgress {
 
  private:
   bool AcceptHead();
+  bool AwaitsContinue() const;
+  Next DiscardBody(boost::beast::flat_buffer& buffer);
   bool Reserve(size_t body_bytes);
   Next Admit();
   Next Refuse(JsonReply reply);
@@ -84,6 +86,8 @@ class RequestInProgress {
   daemon::Caller caller_;
   // When the last byte arrived.
   HttpClock::time_point arrived_;
+  // Bytes of the body of a refused request that have not arrived. They are not kept.
+  size_t bytes_to_discard_ = 0;
   // The bytes of the body as sent.
   size_t request_bytes_ = 0;
   // Bytes that this request has reserved in CallMemory.

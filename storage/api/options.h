@@ -25,8 +25,8 @@ struct DatabaseOptions {
   // Sync every commit group to disk before its writes are answered. When false, a power failure can lose up
   // to a second of answered writes; a killed process loses none.
   bool durable = true;
-  // Open a database that was refused because data is lost or damaged: keep the readable data, rebuild the
-  // indexes, and log the loss.
+  // Open a damaged database: keep the readable data, rebuild indexes, log the loss. Reads everything except
+  // the items. Deletes nothing: the database from before is moved to `quarantine-N` of the data directory.
   bool recover_last_good = false;
   // Block cache shared by all tables and indexes, in bytes. More keeps more data in memory.
   size_t block_cache_bytes = 256 << 20;

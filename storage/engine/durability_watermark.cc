@@ -70,15 +70,19 @@ absl::StatusOr<std::optional<DurabilityWatermark>> ReadWatermark(rocksdb::Env* e
   }
   watermark.database_id = database_id;
   watermark.sequence = sequence;
-  watermark.recovering = text.find("\nrecovering\n") != std::string::npos;
+  if (const size_t line = text.find("\nrecovering"); line != std::string::npos) {
+    watermark.recovering = 1;  // The number may be missing: a program before 0.2 wrote the line.
+    (void)std::sscanf(text.c_str() + line, "\nrecovering %d\n", &watermark.recovering);
+  }
   return watermark;
 }
 
 absl::Status WriteWatermark(rocksdb::Env* env, const std::string& directory,
                             const DurabilityWatermark& watermark) {
-  std::string text = "itemdb database\nformat " + FormatText() + "\ndatabase " + watermark.database_id +
-                     "\nsequence " + std::to_string(watermark.sequence) + "\n" +
-                     (watermark.recovering ? "recovering\n" : "");
+  std::string text =
+      "itemdb database\nformat " + FormatText() + "\ndatabase " + watermark.database_id + "\nsequence " +
+      std::to_string(watermark.sequence) + "\n" +
+      (watermark.recovering != 0 ? "recovering " + std::to_string(watermark.recovering) + "\n" : "");
   text += ChecksumLine(text);
   const std::string path = directory + "/" + kWatermarkFileName;
   if (rocksdb::Status status = ReplaceFile(env, path, text); !status.ok())

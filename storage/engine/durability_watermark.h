@@ -10,7 +10,8 @@
 //   format 2.2
 //   database 7b0c3ad2-...
 //   sequence 1234
-//   recovering                      only while a recovery with losses runs
+//   recovering 1                    only while a recovery with losses puts its result into place: the number
+//                                   of its quarantine (quarantine.h)
 //   checksum 0123456789abcdef       XXH3-64 of the lines above
 #pragma once
 
@@ -38,8 +39,9 @@ struct DurabilityWatermark {
   std::string database_id;
   // Every change up to this one was durable when the watermark was written.
   uint64_t sequence = 0;
-  // A recovery with losses was begun and not finished: data may be missing even if the store looks complete.
-  bool recovering = false;
+  // Not 0: a recovery with losses was interrupted while it put its result into place. The number of its
+  // quarantine.
+  int recovering = 0;
 };
 
 // nullopt: there is no watermark in `directory`. FAILED_PRECONDITION (FORMAT_UNKNOWN): another format version

@@ -12,6 +12,9 @@ namespace itemdb::storage {
 namespace {
 
 constexpr auto kMaintenanceInterval = std::chrono::seconds(1);
+// The copy of the catalog takes at most this part of the maintenance thread's time: with ten thousand tables
+// it has 10 MB.
+constexpr int kCatalogCopyShare = 50;
 constexpr auto kReopenInterval = std::chrono::milliseconds(200);
 // Expired client request tokens that the maintenance thread deletes in one commit: some milliseconds of work.
 constexpr size_t kTokensDeletedAtOnce = 1'000;
@@ -42,7 +45,9 @@ Engine::Engine(DatabaseOptions options)
       env_(owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get()),
       time_of_day_(MakeTimeOfDay(options_)),
       disk_space_(env_, options_.data_directory, options_.free_space_floor_bytes, options_.log),
-      pinned_snapshots_(options_.max_pinned_snapshot_age) {}
+      pinned_snapshots_(options_.max_pinned_snapshot_age) {
+  catalog_copy_ = std::make_unique<CatalogCopy>(env_, options_.data_directory);
+}
 
 StoreOptions Engine::MakeStoreOptions() {
   StoreOptions store;
@@ -162,6 +167,7 @@ Engine::~Engine() {
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
+  CopyCatalog();
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
@@ -271,10 +277,21 @@ void Engine::Maintain() {
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
+  if (const auto now = std::chrono::steady_clock::now(); now >= next_catalog_copy_) {
+    CopyCatalog();
+    next_catalog_copy_ = now + kCatalogCopyShare * (std::chrono::steady_clock::now() - now);
+  }
   std::unique_ptr<CommitUnit> delete_expired = std::make_unique<DeleteExpiredTokens>();
   (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
   disk_space_.Update();
   disk_space_.KeepBallast();
+}
+
+void Engine::CopyCatalog() {
+  const auto view = View();
+  if (!view.ok()) return;
+  if (absl::Status copied = catalog_copy_->Update(**view); !copied.ok())
+    options_.log->warn("the copy of the catalog could not be written error=\"{}\"", MessageOf(copied));
 }
 
 absl::Status Engine::AdvanceWatermark() {

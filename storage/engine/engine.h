@@ -29,6 +29,7 @@
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
+#include "storage/engine/catalog_copy.h"
 #include "storage/engine/disk_space.h"
 #include "storage/engine/io_pool.h"
 #include "storage/engine/pinned_snapshot.h"
@@ -142,6 +143,7 @@ class Engine {
   absl::Status CheckReopening() const;
   void Reopen();
   absl::Status AdvanceWatermark();
+  void CopyCatalog();
 
   DatabaseOptions options_;
   std::unique_ptr<rocksdb::Env> owned_env_;
@@ -173,6 +175,8 @@ class Engine {
   bool clock_jumped_ = false;
   // Whether a reopening waits for CheckReopening.
   bool waits_for_disk_ = false;
+  std::unique_ptr<CatalogCopy> catalog_copy_;
+  std::chrono::steady_clock::time_point next_catalog_copy_;
   // By storage id: the access patterns of the tables while the store is reopened; otherwise empty.
   std::map<uint64_t, std::shared_ptr<TablePatterns>> kept_patterns_;
 

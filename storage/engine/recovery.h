@@ -3,8 +3,11 @@
 //   DIRECTORY/LOCK      held while a process has the database open
 //   DIRECTORY/SYNCED    the last change that was synced (synced_sequence.h)
 //   DIRECTORY/WATERMARK   which database this is and how far it was durable (durability_watermark.h)
-//   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening
+//   DIRECTORY/BALLAST   32 MiB that are deleted when a full disk keeps the database from opening (ballast.h)
+//   DIRECTORY/CATALOG   a copy of the definitions of all tables (catalog_copy.h)
 //   DIRECTORY/rocksdb/  RocksDB's own files
+//   DIRECTORY/recovery/   while a recovery with losses runs (quarantine.h)
+//   DIRECTORY/quarantine-N/   the database from before a recovery with losses
 //
 // A directory is first checked without changing a byte: lock, watermark, format version, then a read-only
 // opening of RocksDB, which verifies the write-ahead log without replaying it. The change log found there

@@ -72,16 +72,17 @@ class CollectionCount {
     const std::string prefix = CollectionsPrefix(table_.storage_id);
     options_.total_order_seek = true;
     KeyspaceIterator items(*walk_.view.store(), ItemsOf(*walk_.view.store(), table_), options_);
+    absl::Status read;
     auto visit = [&](std::string_view key, std::string_view) {
       std::string_view partition_key = key.substr(prefix.size());
       items.Seek(partition_key);
       bool has_items = items.Valid() && items.key().starts_with(partition_key);
       if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, SizeStatistics());
+      if (!items.status().ok()) read.Update(FromRocksDB("cannot read table " + table_.name, items.status()));
     };
     ITEMDB_RETURN_IF_ERROR(
         ForEachRecord(walk_.Uncounted(), Keyspace(walk_.view.store()->stats()), visit, prefix));
-    if (!items.status().ok()) return FromRocksDB("cannot read table " + table_.name, items.status());
-    return absl::OkStatus();
+    return walk_.GoesOnAfter(read) ? absl::OkStatus() : read;
   }
 
  private:
@@ -140,9 +141,10 @@ class EntrySums {
 // Reports to `differences` when `entry` is missing or stale.
 absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& entry,
                        const Differences& differences) {
-  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> payload,
-                          FindPayload(walk.view, EntriesOf(*walk.view.store(), index), entry.key));
-  if (payload != entry.item) differences.missing(index, entry, payload.has_value());
+  const absl::StatusOr<std::optional<std::string>> payload =
+      FindPayload(walk.view, EntriesOf(*walk.view.store(), index), entry.key);
+  if (!payload.ok()) return walk.GoesOnAfter(payload.status()) ? absl::OkStatus() : payload.status();
+  if (*payload != entry.item) differences.missing(index, entry, payload->has_value());
   return absl::OkStatus();
 }
 
@@ -150,10 +152,11 @@ absl::Status FindEntry(const Walk& walk, const Index& index, const IndexEntry& e
 absl::Status FindOwner(const Walk& walk, const Table& table, const Index& index, std::string_view key,
                        const Differences& differences) {
   const std::optional<std::string_view> base_key = BaseKeyOf(table, index, key);
-  std::optional<std::string> item;
-  if (base_key.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(item, FindPayload(walk.view, ItemsOf(*walk.view.store(), table), *base_key));
-  }
+  absl::StatusOr<std::optional<std::string>> read = std::nullopt;
+  if (base_key.has_value()) read = FindPayload(walk.view, ItemsOf(*walk.view.store(), table), *base_key);
+  // The entry of an item that cannot be read stays.
+  if (!read.ok()) return walk.GoesOnAfter(read.status()) ? absl::OkStatus() : read.status();
+  const std::optional<std::string>& item = *read;
   bool is_its_entry = false;
   if (item.has_value()) {
     auto expected = MakeIndexEntry(index, ItemView(*item), *base_key);
@@ -311,15 +314,22 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
   options.fill_cache = false;
   KeyspaceIterator it(*walk.view.store(), keyspace, options, {std::string(prefix), PrefixSuccessor(prefix)});
   int64_t visited = 0;
-  for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    visit(it.key(), it.value());
-    if (++visited % kVisitsBetweenChecks != 0) continue;
-    if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenChecks;
-    ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
-  }
-  if (!it.status().ok())
-    return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
-  return absl::OkStatus();
+  std::string last(prefix);
+  it.SeekToFirst();
+  do {
+    for (; it.Valid(); it.Next()) {
+      visit(it.key(), it.value());
+      if (walk.damaged_after != nullptr) last.assign(it.key());
+      if (++visited % kVisitsBetweenChecks != 0) continue;
+      if (walk.figures != nullptr) walk.figures->done += kVisitsBetweenChecks;
+      ITEMDB_RETURN_IF_ERROR(walk.CheckForInterrupts());
+    }
+    if (it.status().ok()) return absl::OkStatus();
+    if (walk.damaged_after != nullptr) walk.damaged_after->insert(keyspace.StoredKey(last));
+  } while (walk.damaged_after != nullptr && it.StepPastDamage(last));
+  const absl::Status status =
+      FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
+  return walk.GoesOnAfter(status) ? absl::OkStatus() : status;
 }
 
 absl::Status CompareItem(const Walk& walk, const Table& table, const Index* only_index, std::string_view key,

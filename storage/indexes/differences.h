@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,9 +22,16 @@ struct Walk {
   CancellationPtr cancellation;
   // Counts the visited records of tables and indexes; may be null.
   Engine::CheckProgress* figures = nullptr;
+  // Not null: the walk goes on behind damaged blocks, and gets here the key before each. Null: damage ends
+  // it.
+  std::set<std::string>* damaged_after = nullptr;
 
   // The same walk for records that are not counted in `figures`.
-  Walk Uncounted() const { return {engine, view, cancellation}; }
+  Walk Uncounted() const { return {engine, view, cancellation, nullptr, damaged_after}; }
+  // Whether the walk goes on after `status`, an error of reading.
+  bool GoesOnAfter(const absl::Status& status) const {
+    return damaged_after != nullptr && absl::IsDataLoss(status);
+  }
 
   // UNAVAILABLE: a write failed and the store must be closed. CANCELLED, DEADLINE_EXCEEDED: the caller no
   // longer waits for the result.

@@ -56,11 +56,15 @@ absl::Status RebuildDerived(Engine& engine) {
     report.wrong_collection = [](const Table&, std::string_view, const SizeStatistics&) {};
     Repair repair(engine, *view, *table);
     Checked checked;
-    ITEMDB_RETURN_IF_ERROR(CompareTable({engine, *view, nullptr}, *table, /*only_index=*/nullptr,
-                                        Repairing(report, *table, repair), &checked));
+    // Before the recovery, as far as it is known.
+    ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics before, ReadStatistics(*view, table->storage_id));
+    std::set<std::string> damaged_after;
+    ITEMDB_RETURN_IF_ERROR(CompareTable({engine, *view, nullptr, nullptr, &damaged_after}, *table,
+                                        /*only_index=*/nullptr, Repairing(report, *table, repair), &checked));
     ITEMDB_RETURN_IF_ERROR(repair.Finish());
-    engine.options().log->warn("derived data rebuilt table={} items={} repaired_entries={}", table->name,
-                               checked.items, repaired);
+    engine.options().log->warn(
+        "derived data rebuilt table={} items={} items_before={} damaged_blocks={} repaired_entries={}",
+        table->name, checked.items, before.items, damaged_after.size(), repaired);
   }
   return CommitAndWait(engine,
                        [](CommitGroup& group) {

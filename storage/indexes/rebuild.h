@@ -6,8 +6,9 @@
 namespace itemdb::storage {
 
 // Corrects the index entries and size statistics of all tables to match the items, and deletes all client
-// request tokens. Items that do not decode are logged and not changed. Blocks. Must be called after a
-// recovery with losses, before the first request is served.
+// request tokens. Items that do not decode are logged and not changed; items in damaged blocks are left out,
+// and the entries that they have stay. Blocks. Must be called after a recovery with losses, before the first
+// request is served.
 absl::Status RebuildDerived(Engine& engine);
 
 }  // namespace itemdb::storage

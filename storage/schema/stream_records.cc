@@ -6,12 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "storage/base/wall_clock.h"
+#include "storage/store/catalog_records.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 namespace {
-
-constexpr char kStreamKeyPrefix[] = "stream/";
 
 // Unambiguous: neither a table name nor a label contains a slash.
 std::string StreamKey(std::string_view table_name, std::string_view label) {

@@ -1,6 +1,7 @@
 #include "storage/store/catalog_records.h"
 
 #include <memory>
+#include <optional>
 
 #include "storage/store/sequence_key.h"
 #include "storage/values/stored_record.h"
@@ -12,6 +13,15 @@ std::string EncodeCatalogNumber(std::string_view key, uint64_t number) {
   std::string payload;
   wire::AppendVarint(number, &payload);
   return EncodeRecord(kCatalogStorageId, key, 0, payload);
+}
+
+absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record) {
+  const std::optional<StoredRecord> decoded = DecodeRecord(kCatalogStorageId, key, record);
+  uint64_t number = 0;
+  if (std::string_view rest = decoded.has_value() ? decoded->payload : "";
+      !wire::ConsumeVarint(&rest, &number))
+    return DataLossError("the catalog record " + std::string(key) + " is damaged");
+  return number;
 }
 
 std::string EncodeCatalogTable(const v1::TableDescription& definition) {

@@ -1,5 +1,5 @@
-// Records of the column family `catalog`: their keys and contents. Stream records are in
-// storage/schema/stream_records.h, records of deleted tables in dropped_keyspace.h.
+// Records of the column family `catalog`: their keys and contents. The contents of stream records are
+// in storage/schema/stream_records.h, records of deleted tables in dropped_keyspace.h.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "itemdb/v1/tables.pb.h"
+#include "storage/base/status.h"
 #include "storage/store/read_view.h"
 
 namespace itemdb::storage {
@@ -17,11 +18,15 @@ inline constexpr char kChangesStartKey[] = "changes_start";
 // Present while indexes and size statistics must be rebuilt from the items.
 inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
 inline constexpr char kTableKeyPrefix[] = "table/";
+// Streams (storage/schema/stream_records.h).
+inline constexpr char kStreamKeyPrefix[] = "stream/";
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.
 std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
 std::string EncodeCatalogTable(const v1::TableDescription& definition);
+// DATA_LOSS: the record is damaged.
+absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record);
 
 // The key of the split points of a table or index for `total_segments`, and its keys for all segment counts.
 std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments);

@@ -1,7 +1,11 @@
 #include "storage/store/keyspace.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "storage/keys/key_codec.h"
 #include "storage/keys/storage_id.h"
+#include "storage/store/damaged_block.h"
 
 namespace itemdb::storage {
 
@@ -33,15 +37,30 @@ rocksdb::Status GetRecord(const Store& store, const Keyspace& keyspace, const ro
 
 KeyspaceIterator::KeyspaceIterator(const Store& store, const Keyspace& keyspace, rocksdb::ReadOptions options,
                                    const KeyRange& range)
-    : keyspace_(keyspace), range_(keyspace.StoredRange(range)), lower_(range_.lower), upper_(range_.upper) {
-  if (!range_.lower.empty()) options.iterate_lower_bound = &lower_;
-  if (!range_.upper.empty()) options.iterate_upper_bound = &upper_;
-  iterator_.reset(store.db()->NewIterator(options, keyspace_.family()));
+    : store_(store),
+      keyspace_(keyspace),
+      range_(keyspace.StoredRange(range)),
+      lower_(range_.lower),
+      upper_(range_.upper),
+      options_(std::move(options)) {
+  if (!range_.lower.empty()) options_.iterate_lower_bound = &lower_;
+  if (!range_.upper.empty()) options_.iterate_upper_bound = &upper_;
+  iterator_.reset(store.db()->NewIterator(options_, keyspace_.family()));
 }
 
 void KeyspaceIterator::SeekToFirst() {
   if (range_.lower.empty()) return iterator_->SeekToFirst();
   iterator_->Seek(lower_);
+}
+
+bool KeyspaceIterator::StepPastDamage(std::string_view last) {
+  // No key of a whole family begins with this byte.
+  static constexpr char kBehindAllKeys[] = "\xff";
+  const auto make = [this] {
+    return std::unique_ptr<rocksdb::Iterator>(store_.db()->NewIterator(options_, keyspace_.family()));
+  };
+  return storage::StepPastDamage(make, std::max(keyspace_.StoredKey(last), range_.lower),
+                                 range_.upper.empty() ? kBehindAllKeys : range_.upper, &iterator_);
 }
 
 }  // namespace itemdb::storage

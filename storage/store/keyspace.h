@@ -67,6 +67,9 @@ class KeyspaceIterator {
   void Seek(std::string_view key) { iterator_->Seek(keyspace_.StoredKey(key)); }
   void Next() { iterator_->Next(); }
   void Prev() { iterator_->Prev(); }
+  // After an error behind the record with the key `last`, or at the first record: as StepPastDamage
+  // (damaged_block.h).
+  bool StepPastDamage(std::string_view last);
   bool Valid() const { return iterator_->Valid(); }
   // Both are valid until the iterator moves.
   std::string_view key() const { return ToView(iterator_->key()).substr(keyspace_.prefix().size()); }
@@ -74,11 +77,13 @@ class KeyspaceIterator {
   rocksdb::Status status() const { return iterator_->status(); }
 
  private:
+  const Store& store_;
   const Keyspace keyspace_;
   // RocksDB's iterator borrows its bounds.
   const KeyRange range_;
   const rocksdb::Slice lower_;
   const rocksdb::Slice upper_;
+  rocksdb::ReadOptions options_;
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 

@@ -135,7 +135,7 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   rocksdb::Options base;
   base.env = options.env;
   base.create_if_missing = true;
-  base.create_missing_column_families = true;
+  base.create_missing_column_families = !options.for_recovery;
   base.info_log = logger;
   base.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   base.stats_dump_period_sec = 0;
@@ -146,9 +146,10 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.wal_recovery_mode = options.wal_recovery_mode;
   base.allow_fallocate = false;
   base.recycle_log_file_num = 0;
-  base.track_and_verify_wals_in_manifest = options.verify_logs;
+  base.track_and_verify_wals_in_manifest = !options.for_recovery;
   base.manual_wal_flush = false;
-  base.best_efforts_recovery = options.without_missing_files;
+  base.paranoid_checks = !options.with_unreadable_files;
+  base.disable_auto_compactions = options.for_recovery;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 
   // All families share one memory budget and one write-ahead log, which is bounded, so a start after a crash

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "rocksdb/listener.h"
+#include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
 #include "spdlog/spdlog.h"
 #include "storage/store/logged_changes.h"
@@ -75,6 +76,12 @@ std::string WithoutDirectories(std::string_view message) {
   return result;
 }
 
+// As FromRocksDB. A file of the store that is missing is a damage too.
+absl::Status OpeningError(const std::string& what, const rocksdb::Status& status) {
+  if (IsMissingFile(status)) return DataLossError(what + ": " + status.ToString());
+  return FromRocksDB(what, status);
+}
+
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
@@ -85,6 +92,8 @@ bool IsNoSpace(const rocksdb::Status& status) {
   return status.IsNoSpace() ||
          (status.IsIOError() && absl::EndsWith(status.ToString(), std::strerror(EDQUOT)));
 }
+
+bool IsMissingFile(const rocksdb::Status& status) { return status.IsNotFound() || status.IsPathNotFound(); }
 
 absl::Status FromRocksDB(const std::string& what, const rocksdb::Status& status) {
   if (status.IsCorruption()) return DataLossError(what + ": " + WithoutDirectories(status.ToString()));
@@ -102,29 +111,33 @@ absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> Store::DescribeFami
     const StoreOptions& options, const rocksdb::Options& base) const {
   ITEMDB_RETURN_IF_ERROR(CheckFamilies(options));
   std::vector<std::string> there;
-  if (options.env->FileExists(options.path + "/CURRENT").ok()) {
+  if (options.for_recovery || options.env->FileExists(options.path + "/CURRENT").ok()) {
     rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(base, options.path, &there);
-    if (!listed.ok()) return FromRocksDB("cannot read the column families of " + options.path, listed);
+    if (!listed.ok()) return OpeningError("cannot read the column families of " + options.path, listed);
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {{rocksdb::kDefaultColumnFamilyName, base}};
   for (int i = 0; i < kFamilies; ++i) {
     if (std::erase(there, kFamilyNames[i]) == 0 && !base.create_missing_column_families) continue;
-    rocksdb::ColumnFamilyOptions family = base;
-    if (i <= kLocalEntries) {
-      family.prefix_extractor = NewCollectionPrefix();
-      family.compaction_filter_factory = dropped_records_;
-    }
-    if (i == kGlobalEntries || i == kLocalEntries)
-      family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfEntries;
-    if (i == kItems) {
-      // Every put looks its key up first, mostly in vain.
-      family.memtable_prefix_bloom_size_ratio = 0.02;
-      family.memtable_whole_key_filtering = true;
-    }
-    if (i == kStats) family.compaction_filter_factory = dropped_collections_;
-    descriptors.emplace_back(kFamilyNames[i], family);
+    descriptors.emplace_back(kFamilyNames[i], FamilyOptions(i, base));
   }
   return descriptors;
+}
+
+rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Options& base) const {
+  rocksdb::ColumnFamilyOptions family = base;
+  if (number <= kLocalEntries) {
+    family.prefix_extractor = NewCollectionPrefix();
+    family.compaction_filter_factory = dropped_records_;
+  }
+  if (number == kGlobalEntries || number == kLocalEntries)
+    family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfEntries;
+  if (number == kItems) {
+    // Every put looks its key up first, mostly in vain.
+    family.memtable_prefix_bloom_size_ratio = 0.02;
+    family.memtable_whole_key_filtering = true;
+  }
+  if (number == kStats) family.compaction_filter_factory = dropped_collections_;
+  return family;
 }
 
 absl::Status Store::CheckFamilies(const StoreOptions& options) {
@@ -132,31 +145,38 @@ absl::Status Store::CheckFamilies(const StoreOptions& options) {
   base.env = options.env;
   std::vector<std::string> there;
   if (!rocksdb::DB::ListColumnFamilies(base, options.path, &there).ok()) return absl::OkStatus();
-  for (const std::string& name : there) {
-    if (name == rocksdb::kDefaultColumnFamilyName ||
-        std::find(std::begin(kFamilyNames), std::end(kFamilyNames), name) != std::end(kFamilyNames))
-      continue;
-    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
-                     options.path + " has a column family that this program does not know, " + name +
-                         ". Open the database with the program that wrote it, or a newer one");
-  }
+  for (const std::string& name : there) ITEMDB_RETURN_IF_ERROR(CheckFamilyName(options, name));
   return absl::OkStatus();
+}
+
+absl::Status Store::CheckFamilyName(const StoreOptions& options, const std::string& name) {
+  if (name == rocksdb::kDefaultColumnFamilyName ||
+      std::find(std::begin(kFamilyNames), std::end(kFamilyNames), name) != std::end(kFamilyNames))
+    return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonFormatUnknown,
+                   options.path + " has a column family that this program does not know, " + name +
+                       ". Open the database with the program that wrote it, or a newer one");
+}
+
+rocksdb::Options Store::Prepare(const StoreOptions& options) {
+  logger_ = NewRocksDBLogger(options.log);
+  rocksdb::Options base = RocksDBOptions(options, logger_);
+  base.listeners.push_back(std::make_shared<FailedJobs>(has_failed_, has_damage_, options.log));
+  block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
+  block_cache_bytes_ = options.block_cache_bytes;
+  write_buffer_manager_ = base.write_buffer_manager;
+  return base;
 }
 
 absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::shared_ptr<Store> store(new Store());
-  store->logger_ = NewRocksDBLogger(options.log);
-  rocksdb::Options base = RocksDBOptions(options, store->logger_);
-  base.listeners.push_back(std::make_shared<FailedJobs>(store->has_failed_, store->has_damage_, options.log));
-  store->block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
-  store->block_cache_bytes_ = options.block_cache_bytes;
-  store->write_buffer_manager_ = base.write_buffer_manager;
+  const rocksdb::Options base = store->Prepare(options);
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::Open(base, options.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
+  if (!status.ok()) return OpeningError("cannot open " + options.path, status);
   store->db_.reset(db);
   store->InstallHandles(handles);
   // Only a store that opened calls on_closed: one that failed to open never held the files.
@@ -177,10 +197,50 @@ absl::StatusOr<std::shared_ptr<Store>> Store::OpenReadOnly(const StoreOptions& o
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::Status status = rocksdb::DB::OpenForReadOnly(base, options.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocksDB("cannot open " + options.path, status);
+  if (!status.ok()) return OpeningError("cannot open " + options.path, status);
   store->db_.reset(db);
   store->InstallHandles(handles);
   return store;
+}
+
+absl::StatusOr<std::shared_ptr<Store>> Store::Create(const StoreOptions& options, const FamilyFiles& files,
+                                                     bool copy_files) {
+  std::shared_ptr<Store> store(new Store());
+  rocksdb::Options base = store->Prepare(options);
+  base.error_if_exists = true;
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::Status status =
+      rocksdb::DB::Open(base, options.path, {{rocksdb::kDefaultColumnFamilyName, base}}, &handles, &db);
+  if (!status.ok()) return FromRocksDB("cannot create " + options.path, status);
+  store->db_.reset(db);
+  store->InstallHandles(handles);
+  for (int i = 0; i < kFamilies; ++i) {
+    const rocksdb::ColumnFamilyOptions family = store->FamilyOptions(i, base);
+    rocksdb::ColumnFamilyHandle*& handle = store->families_[i];
+    rocksdb::ExportImportFilesMetaData import;
+    import.files = files[i];
+    import.db_comparator_name = family.comparator->Name();
+    rocksdb::ImportColumnFamilyOptions import_options;
+    import_options.move_files = !copy_files;
+    status = import.files.empty()
+                 ? db->CreateColumnFamily(family, kFamilyNames[i], &handle)
+                 : db->CreateColumnFamilyWithImport(family, kFamilyNames[i], import_options, import, &handle);
+    if (!status.ok())
+      return FromRocksDB(
+          "cannot create column family " + std::string(kFamilyNames[i]) + " of " + options.path, status);
+  }
+  return store;
+}
+
+absl::Status Store::RebuildManifest(const StoreOptions& options) {
+  Store store;
+  const rocksdb::Options base = store.Prepare(options);
+  std::vector<rocksdb::ColumnFamilyDescriptor> families = {{rocksdb::kDefaultColumnFamilyName, base}};
+  for (int i = 0; i < kFamilies; ++i) families.emplace_back(kFamilyNames[i], store.FamilyOptions(i, base));
+  const rocksdb::Status status = rocksdb::RepairDB(options.path, base, families);
+  return status.ok() ? absl::OkStatus()
+                     : FromRocksDB("cannot make a new manifest in " + options.path, status);
 }
 
 void Store::InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {

@@ -47,11 +47,12 @@ struct StoreOptions {
   size_t memtable_bytes = 0;
   // How much of a damaged write-ahead log is accepted.
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  // Refuse to open when a write-ahead log that RocksDB's manifest names is missing or shorter than it was.
-  bool verify_logs = true;
-  // Open although table files are missing: without the write-ahead log, each family as it was before it
-  // needed the file.
-  bool without_missing_files = false;
+  // For the copy of a damaged store (storage/engine/last_good.h): open although write-ahead logs that the
+  // manifest names are missing or short, make no column family that is missing, and compact nothing.
+  bool for_recovery = false;
+  // With for_recovery: open although table files are missing or cannot be opened. Reads that need them fail.
+  // Then damaged records of the write-ahead log are skipped, whatever wal_recovery_mode says.
+  bool with_unreadable_files = false;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
   // on_opened is called when a store was opened for writing. on_closed is called on the thread that closes
@@ -91,6 +92,8 @@ class Store {
     kFamilies
   };
   static const char* const kFamilyNames[kFamilies];
+  // Table files for each column family.
+  using FamilyFiles = std::array<std::vector<rocksdb::LiveFileMetaData>, kFamilies>;
 
   // Opens the directory, and creates the directory and column families that are missing. FAILED_PRECONDITION
   // (FORMAT_UNKNOWN): there is a column family that this program does not know.
@@ -99,9 +102,22 @@ class Store {
   // passed to `log`, but not replayed. A column family that is missing is null.
   static absl::StatusOr<std::shared_ptr<Store>> OpenReadOnly(const StoreOptions& options, LoggedChanges* log);
 
+  // Makes a store in `options.path`, which must not have one. Its families get `files`, which must be on the
+  // same file system and complete in their first and last block; they are linked, or with `copy_files`
+  // copied. The ids of the families are those of every new store, so they are the same in all stores. Errors
+  // as Open.
+  static absl::StatusOr<std::shared_ptr<Store>> Create(const StoreOptions& options, const FamilyFiles& files,
+                                                       bool copy_files);
+  // Makes a new manifest for a store whose manifest is lost, from the table files in `options.path`, all of
+  // which must be readable, and the write-ahead logs, whose damaged records are skipped. Then the newest
+  // version of a record need not be in the topmost file: read only with iterators, or compact first.
+  static absl::Status RebuildManifest(const StoreOptions& options);
+
   // OK when this program knows all column families, and when they cannot be listed. FAILED_PRECONDITION
   // (FORMAT_UNKNOWN): it does not know one. Changes nothing.
   static absl::Status CheckFamilies(const StoreOptions& options);
+  // The same for one column family.
+  static absl::Status CheckFamilyName(const StoreOptions& options, const std::string& name);
 
   // Closes RocksDB. Every snapshot must be released before.
   ~Store();
@@ -117,6 +133,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* changes() const { return families_[kChanges]; }
   rocksdb::ColumnFamilyHandle* table_runs() const { return families_[kTableRuns]; }
   rocksdb::ColumnFamilyHandle* requests() const { return families_[kRequests]; }
+  rocksdb::ColumnFamilyHandle* family(FamilyNumber number) const { return families_[number]; }
   // The name of a missing family; std::nullopt when none is missing.
   std::optional<std::string> MissingFamily() const;
 
@@ -157,6 +174,9 @@ class Store {
 
  private:
   Store() = default;
+  // Makes the parts of a store that an opening needs, and returns RocksDB's options.
+  rocksdb::Options Prepare(const StoreOptions& options);
+  rocksdb::ColumnFamilyOptions FamilyOptions(int number, const rocksdb::Options& base) const;
   absl::StatusOr<std::vector<rocksdb::ColumnFamilyDescriptor>> DescribeFamilies(
       const StoreOptions& options, const rocksdb::Options& base) const;
   void InstallHandles(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
@@ -189,6 +209,8 @@ class Store {
 rocksdb::Slice ToSlice(std::string_view text);
 std::string_view ToView(const rocksdb::Slice& slice);
 
+// Whether `status` says that there is no such file.
+bool IsMissingFile(const rocksdb::Status& status);
 // Whether the disk, or the disk quota, is exhausted.
 bool IsNoSpace(const rocksdb::Status& status);
 

@@ -252,11 +252,11 @@ TEST_F(BadStartTest, DamagedDataDirectories) {
        [&] { testing::WriteFile(data() + "/WATERMARK", ""); },
        {"WATERMARK", "damaged"},
        true},
-      {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, false},
+      {"CURRENT deleted", [&] { fs::remove(data() + "/rocksdb/CURRENT"); }, {"rocksdb"}, true},
       {"CURRENT overwritten",
        [&] { testing::WriteFile(data() + "/rocksdb/CURRENT", "junk\n"); },
        {"rocksdb"},
-       false},
+       true},
       {"rocksdb deleted", [&] { fs::remove_all(data() + "/rocksdb"); }, {"rocksdb", "31"}, false},
   };
   for (const Row& row : rows) {

@@ -4,20 +4,13 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "storage/engine/durability_watermark.h"
 #include "storage/engine/synced_sequence.h"
-#include "tests/storage/engine/order_workload.h"
-#include "tests/support/await.h"
-#include "tests/support/files.h"
+#include "tests/storage/engine/recovery_fixture.h"
 #include "tests/support/power_loss_file_system.h"
 #include "tests/support/repetitions.h"
-#include "tests/support/temporary_directory.h"
-#include "tests/support/test_database.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -25,284 +18,9 @@
 namespace itemdb::testing {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-
-constexpr int kItems = 40;
-
-// Cuts a file to a size, or flips a byte of it.
-void Cut(const fs::path& path, uint64_t size) { fs::resize_file(path, size); }
-void Flip(const fs::path& path, uint64_t offset) {
-  std::string content = ReadFile(path);
-  content.at(offset) = static_cast<char>(content[offset] ^ 0x20);
-  WriteFile(path, content);
-}
-
-// All files below `directory` except LOCK, which exists while a database is open.
-std::map<std::string, std::string> Contents(const fs::path& directory) {
-  std::map<std::string, std::string> contents;
-  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    if (entry.path().filename() == "LOCK") continue;
-    contents[fs::relative(entry.path(), directory)] =
-        entry.is_regular_file() ? ReadFile(entry.path()) : "(directory)";
-  }
-  return contents;
-}
-
-// RocksDB's non-empty write-ahead logs, oldest first.
-std::vector<fs::path> Logs(const fs::path& data) {
-  std::vector<fs::path> logs;
-  for (const auto& entry : fs::directory_iterator(data / "rocksdb")) {
-    if (entry.path().extension() == ".log" && entry.file_size() > 0) logs.push_back(entry.path());
-  }
-  std::sort(logs.begin(), logs.end());
-  return logs;
-}
-
-// The real file system without syncs, because no test here cuts the power. Reports too little free space for
-// a ballast, which would be 32 MiB in every copy.
-class QuickDisk : public rocksdb::FileSystemWrapper {
- public:
-  QuickDisk() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
-  static const char* kClassName() { return "QuickDisk"; }
-  const char* Name() const override { return kClassName(); }
-
-  rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
-                                    rocksdb::IODebugContext* dbg) override {
-    rocksdb::IOStatus status = target()->NewWritableFile(path, options, result, dbg);
-    if (status.ok()) *result = std::make_unique<File>(std::move(*result));
-    return status;
-  }
-  rocksdb::IOStatus NewDirectory(const std::string& path, const rocksdb::IOOptions& options,
-                                 std::unique_ptr<rocksdb::FSDirectory>* result,
-                                 rocksdb::IODebugContext* dbg) override {
-    rocksdb::IOStatus status = target()->NewDirectory(path, options, result, dbg);
-    if (status.ok()) *result = std::make_unique<Directory>();
-    return status;
-  }
-  rocksdb::IOStatus GetFreeSpace(const std::string&, const rocksdb::IOOptions&, uint64_t* bytes,
-                                 rocksdb::IODebugContext*) override {
-    *bytes = 200 << 20;
-    return rocksdb::IOStatus::OK();
-  }
-
- private:
-  struct File : rocksdb::FSWritableFileOwnerWrapper {
-    using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
-    rocksdb::IOStatus Sync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
-      return rocksdb::IOStatus::OK();
-    }
-    rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
-      return rocksdb::IOStatus::OK();
-    }
-  };
-  struct Directory : rocksdb::FSDirectory {
-    rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
-      return rocksdb::IOStatus::OK();
-    }
-  };
-};
-
-class RecoveryTest : public ::testing::Test {
- protected:
-  RecoveryTest() { fs::create_directory(root_); }
-
-  DatabaseOptions Options(bool recover_last_good = false) {
-    DatabaseOptions options = TestDatabase::DefaultOptions(data_);
-    options.file_system = std::make_shared<QuickDisk>();
-    options.recover_last_good = recover_last_good;
-    return options;
-  }
-
-  static absl::StatusOr<wire::WriteItemReply> Put(Database& database, int number, size_t padding = 0,
-                                                  const std::string& token = "") {
-    wire::WriteItemRequest request;
-    request.set_client_request_token(token);
-    request.set_table_name(kOrderTable);
-    request.set_key_or_item(Encode({{"pk", S("order-" + std::to_string(number))},
-                                    {"sk", S("#")},
-                                    {"customer", S("customer-" + std::to_string(number % 3))},
-                                    {"date", S("2025-10-01")},
-                                    {"rep", S("rep-1")},
-                                    {"status", S("OPEN")},
-                                    {"shard", N(std::to_string(number % 5))},
-                                    {"total", N(std::to_string(number))},
-                                    {"padding", S(std::string(padding, 'p'))}}));
-    return Await<wire::WriteItemReply>([&](auto done) { database.PutItem(request, std::move(done)); });
-  }
-
-  // A closed database in data_: the table is change 1, order-1 is change 2, and so on; all in one log.
-  void MakeDatabase() {
-    auto database = Database::Open(Options());
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(CreateTable(**database).ok());
-    for (int i = 1; i <= kItems; ++i) ASSERT_TRUE(Put(**database, i).ok());
-    last_sequence_ = 1 + kItems;
-    items_ = kItems;
-    database->reset();
-    ASSERT_EQ(Logs(data_).size(), 1u);
-    ASSERT_EQ(ReadWatermarkFile().sequence, last_sequence_);
-  }
-
-  // The same with at least two logs.
-  void MakeDatabaseWithTwoLogs() {
-    DatabaseOptions options = Options();
-    options.memtable_bytes = 1 << 20;
-    auto database = Database::Open(options);
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(CreateTable(**database).ok());
-    items_ = 0;
-    while (Logs(data_).size() < 2) {
-      ASSERT_LT(items_, 2'000) << "no new log was begun";
-      ASSERT_TRUE(Put(**database, ++items_, 2'000).ok());
-    }
-    // The next sync records the closed log in the manifest.
-    ASSERT_TRUE(Put(**database, ++items_).ok());
-    last_sequence_ = 1 + items_;
-    database->reset();
-    ASSERT_GE(Logs(data_).size(), 2u);
-  }
-
-  // The same with two logs. The older log is needed for items but not for change records: these hold two
-  // images of a large item, so their memtable is full first and is written to a table file alone.
-  void MakeDatabaseWithChangeRecordsInTableFiles() {
-    DatabaseOptions options = Options();
-    options.memtable_bytes = 4 << 20;
-    auto database = Database::Open(options);
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(CreateTable(**database).ok());
-    int puts = 0;
-    while (Logs(data_).size() < 2) {
-      ASSERT_LT(puts, 2'000) << "no new log was begun";
-      ASSERT_TRUE(Put(**database, 1 + puts % 5, 20'000 + puts).ok());
-      ++puts;
-    }
-    ASSERT_TRUE(Put(**database, 6).ok());  // Records the closed log in the manifest.
-    items_ = 6;
-    last_sequence_ = 2 + puts;
-    while (!HasTableFile()) std::this_thread::yield();
-    database->reset();
-    ASSERT_EQ(Logs(data_).size(), 2u);
-  }
-  bool HasTableFile() const {
-    for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb")) {
-      if (entry.path().extension() == ".sst") return true;
-    }
-    return false;
-  }
-
-  static absl::StatusOr<v1::CreateTableReply> CreateTable(Database& database) {
-    return Await<v1::CreateTableReply>(
-        [&](auto done) { database.CreateTable(OrderTableRequest(), std::move(done)); });
-  }
-
-  // Returns when the DDL thread is idle, so that RocksDB's files no longer change.
-  static void AwaitDefinitions(Database& database) {
-    EXPECT_EQ(ReasonOf(CreateTable(database).status()), kReasonResourceInUse);
-  }
-
-  DurabilityWatermark ReadWatermarkFile() {
-    auto watermark = ReadWatermark(rocksdb::Env::Default(), data_);
-    EXPECT_TRUE(watermark.ok() && watermark->has_value());
-    return watermark.ok() && watermark->has_value() ? **watermark : DurabilityWatermark();
-  }
-
-  // An ordinary opening is refused with `code`, `reason` and a matching message, and changes nothing.
-  template <typename Matcher>
-  void ExpectRefused(absl::StatusCode code, std::string_view reason, Matcher message,
-                     bool recover_last_good = false) {
-    std::map<std::string, std::string> before = Contents(data_);
-    auto opened = Database::Open(Options(recover_last_good));
-    ASSERT_FALSE(opened.ok()) << "a damaged directory was opened";
-    EXPECT_EQ(opened.status().code(), code) << opened.status();
-    EXPECT_EQ(ReasonOf(opened.status()), reason);
-    EXPECT_THAT(MessageOf(opened.status()), AllOf(HasSubstr(data_), message));
-    std::map<std::string, std::string> after = Contents(data_);
-    EXPECT_TRUE(before == after) << "refusing changed the directory";
-  }
-  template <typename Matcher>
-  void ExpectDataLoss(Matcher message) {
-    ExpectRefused(absl::StatusCode::kDataLoss, kReasonDataLoss,
-                  AllOf(message, HasSubstr("--recover=last-good")));
-  }
-
-  // recover_last_good opens the directory; change numbers continue above all used ones; later openings are
-  // ordinary. Returns how many items are left.
-  int ExpectRecovers() {
-    int left = -1;
-    {
-      auto opened = Database::Open(Options(/*recover_last_good=*/true));
-      EXPECT_TRUE(opened.ok()) << opened.status();
-      if (!opened.ok()) return left;
-      uint64_t start = (*opened)->GetStatus().change_sequence() + 1;
-      EXPECT_GT(start, last_sequence_);
-      left = static_cast<int>(ReadOrders(**opened, start).rows.size());
-      ExpectTrimmed(**opened);
-      auto put = Put(**opened, 100'000);
-      EXPECT_TRUE(put.ok()) << put.status();
-      EXPECT_EQ(put.ok() ? put->change_sequence() : 0, start);
-      last_sequence_ = start;
-    }
-    auto opened = Database::Open(Options());
-    EXPECT_TRUE(opened.ok()) << opened.status();
-    if (!opened.ok()) return left;
-    StoredOrders stored = ReadOrders(**opened, last_sequence_);
-    EXPECT_EQ(stored.last_sequence, last_sequence_);
-    EXPECT_EQ(stored.rows.size(), static_cast<size_t>(left) + 1);
-    EXPECT_TRUE(stored.rows.contains({"order-100000", "#"}));
-    return left;
-  }
-
-  // Recovers, and returns whether the order table still exists.
-  bool TableSurvives() {
-    auto opened = Database::Open(Options(/*recover_last_good=*/true));
-    EXPECT_TRUE(opened.ok()) << opened.status();
-    return opened.ok() && (*opened)->GetStatus().table_count() == 1;
-  }
-
-  // Recovers a directory that has lost the order table's definition, and creates the table again.
-  void ExpectNewTableIsEmpty() {
-    auto opened = Database::Open(Options(/*recover_last_good=*/true));
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    auto created = CreateTable(**opened);
-    ASSERT_TRUE(created.ok()) << created.status();
-    EXPECT_GT(created->change_sequence(), last_sequence_);
-    for (int reopened = 0; reopened < 2; ++reopened) {
-      StoredOrders stored = ReadOrders(**opened, created->change_sequence());
-      EXPECT_TRUE(stored.has_table);
-      EXPECT_EQ(stored.rows.size(), 0u);
-      opened->reset();
-      opened = Database::Open(Options());
-      ASSERT_TRUE(opened.ok()) << opened.status();
-    }
-  }
-
-  // A reader of changes that are gone must get an error.
-  static void ExpectTrimmed(Database& database) {
-    auto page = Await<v1::ReadChangesReply>([&](auto done) { database.ReadChanges({}, std::move(done)); });
-    EXPECT_EQ(ReasonOf(page.status()), kReasonChangesTrimmed) << page.status();
-  }
-
-  // Save a copy of the directory, and restore it.
-  void Save() {
-    fs::remove_all(saved_);
-    fs::copy(data_, saved_, fs::copy_options::recursive);
-  }
-  void Restore() {
-    fs::remove_all(data_);
-    fs::copy(saved_, data_, fs::copy_options::recursive);
-  }
-
-  TemporaryDirectory directory_;
-  const std::string root_ = directory_.path() + "/disk";
-  const std::string data_ = root_ + "/data";
-  const std::string saved_ = directory_.path() + "/saved";
-  uint64_t last_sequence_ = 0;
-  int items_ = 0;
-};
 
 // ---- the log ----
 
@@ -347,9 +65,8 @@ TEST_F(RecoveryTest, DeletedLogIsRefused) {
   MakeDatabase();
   fs::remove(Logs(data_)[0]);
   ExpectDataLoss(AnyOf(HasSubstr("change " + std::to_string(last_sequence_)), HasSubstr("log")));
-  // The table is lost with the log: nothing is left, and the database is consistent.
-  EXPECT_FALSE(TableSurvives());
-  ExpectNewTableIsEmpty();
+  // The items are lost with the log. The table is in the copy of the catalog.
+  EXPECT_EQ(ExpectRecovers(), 0);
 }
 
 TEST_F(RecoveryTest, CutOlderLogIsRefused) {
@@ -554,36 +271,15 @@ TEST_F(RecoveryTest, StoreReplacedByAnOlderCopyIsRefused) {
 }
 
 TEST_F(RecoveryTest, MissingTableFileIsRefused) {
-  MakeDatabase();
-  {
-    ASSERT_TRUE(Database::Open(Options()).ok());
-  }  // Writes the replayed data to table files, one per family.
+  MakeDatabaseInTableFiles();
   Save();
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb")) {
-    if (entry.path().extension() == ".sst") files.push_back(entry.path().stem());
-  }
-  ASSERT_GT(files.size(), 5u);
-  int all_left = 0, tables_lost = 0;
-  for (const std::string& file : files) {
-    SCOPED_TRACE(file + ".sst is missing");
-    last_sequence_ = 1 + kItems;
-    Restore();
-    fs::remove(data_ + "/rocksdb/" + file + ".sst");
-    ExpectDataLoss(HasSubstr(file));
+  for (const std::string& file : TableFiles()) {
+    SCOPED_TRACE(file + " is missing");
+    fs::remove(data_ + "/rocksdb/" + file);
+    ExpectDataLoss(HasSubstr(file.substr(0, file.find('.'))));
     if (HasFailure()) return;
-    bool has_table = TableSurvives();
     Restore();
-    fs::remove(data_ + "/rocksdb/" + file + ".sst");
-    if (has_table) {
-      if (ExpectRecovers() == items_) ++all_left;
-    } else {
-      ++tables_lost;
-      ExpectNewTableIsEmpty();  // Its old items exist, and must not appear in it.
-    }
   }
-  EXPECT_GT(all_left, 0) << "indexes, counters and change records can be done without";
-  EXPECT_EQ(tables_lost, 1) << "the catalog cannot";
 }
 
 // A deletion is one commit: if the log loses it, the table is as before.
@@ -759,49 +455,92 @@ TEST_F(RecoveryTest, HalfWrittenNextWatermarkDoesNotMatter) {
 // ---- a recovery that is interrupted ----
 
 // The power fails at many moments of a recovery with losses. Afterwards the directory is refused as before,
-// or opens fully recovered; it never opens half recovered.
+// or opens fully recovered; it never opens half recovered. Each file from before is in the store or in the
+// quarantine.
 class InterruptedRecoveryTest : public RecoveryTest {
  protected:
   void InterruptEverywhere() {
-    Save();
-    const uint64_t last_sequence = last_sequence_;
-    bool completed = false;
+    Begin();
+    const uint64_t all_operations = CountOperations();
     int opened_after_interruption = 0;
-    for (uint64_t operations = 0; !completed; operations += kStep) {
-      ASSERT_LT(operations, 2'000u);
+    for (uint64_t cut = 0; cut <= kCuts; ++cut) {
+      const uint64_t operations = all_operations * cut / kCuts;
       SCOPED_TRACE("power cut after " + std::to_string(operations) + " operations");
-      last_sequence_ = last_sequence;
       Restore();
-      {
-        auto disk = std::make_shared<PowerLossFileSystem>(root_);
-        disk->SetFreeSpace(200 << 20);
-        disk->CutPowerAfter(operations);
-        DatabaseOptions options = Options(/*recover_last_good=*/true);
-        options.file_system = disk;
-        completed = Database::Open(options).ok();
-        options.file_system.reset();
-        disk->DropUnsynced(operations);
-      }
-      auto ordinary = Database::Open(Options());
-      if (ordinary.ok()) {
-        ++opened_after_interruption;
-        uint64_t start = (*ordinary)->GetStatus().change_sequence() + 1;
-        EXPECT_GT(start, last_sequence);
-        StoredOrders stored = ReadOrders(**ordinary, start);
-        EXPECT_LE(stored.rows.size(), static_cast<size_t>(items_));
-        ExpectTrimmed(**ordinary);
-      } else {
-        EXPECT_EQ(ReasonOf(ordinary.status()), kReasonDataLoss) << ordinary.status();
-        EXPECT_LE(ExpectRecovers(), items_);
-      }
+      const bool completed = RecoverUntil(operations);
+      ExpectNothingIsGone();
+      // The next recovery is interrupted too.
+      if (!completed && cut % 2 == 0) RecoverUntil(operations / 3);
+      opened_after_interruption += ExpectRefusedOrRecovered() ? 1 : 0;
       if (HasFailure()) return;
     }
     EXPECT_GT(opened_after_interruption, 0);
   }
 
+  void Begin() {
+    Save();
+    files_ = StoreFiles(data_ + "/rocksdb");
+  }
+
+  // Recovers on `disk`, which fails then. Whether the database opened.
+  bool RecoverOn(std::shared_ptr<PowerLossFileSystem> disk, uint64_t seed) {
+    disk->SetFreeSpace(200 << 20);
+    DatabaseOptions options = Options(/*recover_last_good=*/true);
+    options.file_system = disk;
+    const bool opened = Database::Open(options).ok();
+    options.file_system.reset();
+    disk->DropUnsynced(seed);
+    return opened;
+  }
+
+  void ExpectNothingIsGone() {
+    if (StoreFiles(data_ + "/rocksdb") == files_) return;
+    bool is_kept = false;
+    for (int i = 1; i <= LastQuarantine(); ++i)
+      is_kept |= StoreFiles(QuarantinePath(i) + "/rocksdb") == files_;
+    EXPECT_TRUE(is_kept) << "the files from before are gone";
+  }
+
+  // Returns whether an ordinary opening succeeds.
+  bool ExpectRefusedOrRecovered() {
+    ExpectNothingIsGone();
+    auto opened = Database::Open(Options());
+    const bool is_recovered = opened.ok();
+    if (!is_recovered) {
+      EXPECT_EQ(ReasonOf(opened.status()), kReasonDataLoss) << opened.status();
+      opened = Database::Open(Options(/*recover_last_good=*/true));
+      EXPECT_TRUE(opened.ok()) << opened.status();
+      if (!opened.ok()) return false;
+    }
+    uint64_t start = (*opened)->GetStatus().change_sequence() + 1;
+    EXPECT_GT(start, last_sequence_);
+    EXPECT_LE(ReadOrders(**opened, start).rows.size(), static_cast<size_t>(items_));
+    ExpectTrimmed(**opened);
+    opened->reset();
+    EXPECT_FALSE(fs::exists(data_ + "/recovery"));
+    ExpectNothingIsGone();
+    return is_recovered;
+  }
+
  private:
-  // Disk operations between one interruption and the next.
-  static constexpr uint64_t kStep = 7 * kSanitizerShare;
+  bool RecoverUntil(uint64_t operations) {
+    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+    disk->CutPowerAfter(operations);
+    return RecoverOn(disk, operations);
+  }
+
+  // The disk operations of a recovery that is not interrupted.
+  uint64_t CountOperations() {
+    auto disk = std::make_shared<PowerLossFileSystem>(root_);
+    EXPECT_TRUE(RecoverOn(disk, 0));
+    return disk->operations();
+  }
+
+  // Interruptions, evenly spread over the operations.
+  static constexpr uint64_t kCuts = 12 / kSanitizerShare;
+
+  // The store before the recovery.
+  std::map<std::string, std::string> files_;
 };
 
 TEST_F(InterruptedRecoveryTest, OfACutLogIsRepeatedOrComplete) {
@@ -814,6 +553,60 @@ TEST_F(InterruptedRecoveryTest, OfAStoreThatLacksNoChangeRecordIsRepeatedOrCompl
   MakeDatabaseWithChangeRecordsInTableFiles();
   Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
   InterruptEverywhere();
+}
+
+TEST_F(InterruptedRecoveryTest, OfALostManifestIsRepeatedOrComplete) {
+  MakeDatabaseInTableFiles();
+  for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
+    if (entry.path().filename().string().starts_with("MANIFEST")) fs::remove(entry.path());
+  InterruptEverywhere();
+}
+
+// Each step of the exchange of the two stores fails, and then the power.
+TEST_F(InterruptedRecoveryTest, WhileTheNewStoreTakesThePlaceOfTheOldIsFinished) {
+  using Operation = InjectedFault::Operation;
+  MakeDatabase();
+  Cut(Logs(data_)[0], fs::file_size(Logs(data_)[0]) / 2);
+  Begin();
+  struct Step {
+    const char* what;
+    Operation operation;
+    std::string path;
+    // Which of the operations of this kind on this path.
+    int number = 1;
+    // Whether the recovery is only finished then, not begun again.
+    bool is_finished = true;
+  };
+  const Step steps[] = {
+      {"the copy of WATERMARK", Operation::kCreateFile, data_ + "/quarantine-1/WATERMARK", 1, false},
+      {"recovering", Operation::kRename, data_ + "/WATERMARK", 1, false},
+      {"the entry of WATERMARK", Operation::kSyncDirectory, data_, 2, false},
+      {"the old store", Operation::kRename, data_ + "/quarantine-1/rocksdb"},
+      {"the entry of the old store", Operation::kSyncDirectory, data_ + "/quarantine-1", 2},
+      {"the new store", Operation::kRename, data_ + "/rocksdb"},
+      {"the entry of the new store", Operation::kSyncDirectory, data_ + "/recovery", 2},
+      {"the new watermark", Operation::kRename, data_ + "/WATERMARK", 2},
+      {"the entry of the new watermark", Operation::kSyncDirectory, data_ + "/recovery", 3},
+  };
+  for (const Step& step : steps) {
+    for (uint64_t seed = 0; seed < 2; ++seed) {
+      SCOPED_TRACE(std::string(step.what) + ", seed " + std::to_string(seed));
+      Restore();
+      auto disk = std::make_shared<PowerLossFileSystem>(root_);
+      int seen = 0;
+      disk->Inject({.operation = step.operation, .matches = [&](const std::string& path) {
+                      return path == step.path && ++seen == step.number;
+                    }});
+      EXPECT_FALSE(RecoverOn(disk, seed));
+      EXPECT_EQ(disk->faults_left(), 0) << "the step was not reached";
+      const int quarantines = LastQuarantine();
+      ExpectRefusedOrRecovered();
+      if (step.is_finished) {
+        EXPECT_LE(LastQuarantine(), std::max(quarantines, 1));
+      }
+      if (HasFailure()) return;
+    }
+  }
 }
 
 // The ballast gives space back when the disk is full; a sparse file would not.

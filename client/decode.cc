@@ -27,8 +27,9 @@ absl::Status ToStatus(const v1::ConditionFailed& failed) {
   return status;
 }
 
-absl::Status ToStatus(const v1::TransactionCancelled& cancelled) {
-  std::string message = "the transaction was cancelled; nothing was written";
+// `done` is what the transaction would have done: "written".
+absl::Status ToStatus(const v1::TransactionCancelled& cancelled, const std::string& done) {
+  std::string message = "the transaction was cancelled; nothing was " + done;
   for (int i = 0; i < cancelled.reasons_size(); ++i) {
     if (cancelled.reasons(i).code() == v1::CANCELLATION_CODE_NONE) continue;
     message += "; action " + std::to_string(i + 1) + ": " + cancelled.reasons(i).message();
@@ -147,6 +148,7 @@ absl::StatusOr<TransactGetItemsResult> DecodeTransactGetItems(std::string_view b
                                                               const std::string& endpoint) {
   v1::TransactGetItemsReply reply;
   if (!Parse(bytes, &reply)) return NoReply(endpoint);
+  if (reply.has_cancelled()) return ToStatus(reply.cancelled(), "read");
   TransactGetItemsResult result;
   result.change_sequence = reply.change_sequence();
   result.items.reserve(reply.responses_size());
@@ -168,7 +170,7 @@ absl::StatusOr<TransactWriteItemsResult> DecodeTransactWriteItems(std::string_vi
     case v1::TransactWriteItemsReply::kCommitted:
       break;
     case v1::TransactWriteItemsReply::kCancelled:
-      return ToStatus(reply.cancelled());
+      return ToStatus(reply.cancelled(), "written");
     case v1::TransactWriteItemsReply::OUTCOME_NOT_SET:
       return NoOutcome(endpoint);
   }

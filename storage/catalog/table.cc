@@ -27,8 +27,8 @@ void SplitKeySchema(const v1::TableDescription& definition, const KeySchema& key
   }
 }
 
-// Returns the first error of one key attribute's value, worded for a primary key.
-absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueView> value) {
+// Checks that an item has a key attribute, with its type; the text is that for a primary key.
+absl::Status CheckKeyType(const KeyAttribute& attribute, std::optional<ValueView> value) {
   if (!value.has_value()) {
     return ValidationError("SEM-007", "One or more parameter values were invalid: Missing the key " +
                                           attribute.name + " in the item");
@@ -39,6 +39,12 @@ absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueVie
                                           " expected: " + std::string(ValueTypeName(attribute.type)) +
                                           " actual: " + std::string(ValueTypeName(value->type())));
   }
+  return absl::OkStatus();
+}
+
+// The same, and that the value is not empty.
+absl::Status CheckKeyValue(const KeyAttribute& attribute, std::optional<ValueView> value) {
+  ITEMDB_RETURN_IF_ERROR(CheckKeyType(attribute, value));
   if (attribute.type != ValueType::kN && value->payload().empty()) {
     return ValidationError(
         "SEM-007",
@@ -159,23 +165,31 @@ absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item) 
   return key;
 }
 
+absl::Status CheckHasKey(const Table& table, ItemView item) {
+  for (const auto* part : {&table.partition, &table.sort}) {
+    for (const KeyAttribute& attribute : *part)
+      ITEMDB_RETURN_IF_ERROR(CheckKeyType(attribute, item.Find(attribute.name)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckKeyIsExact(const Table& table, ItemView key) {
   size_t attributes = 0;
   for (const AttributeView& attribute : key) {
     (void)attribute;
     ++attributes;
   }
-  // EncodePrimaryKey reports attributes of a wrong type.
-  if (attributes != table.partition.size() + table.sort.size() ||
-      !key.Find(table.partition[0].name).has_value() ||
-      (!table.sort.empty() && !key.Find(table.sort[0].name).has_value())) {
-    std::string expected = table.partition[0].name;
-    if (!table.sort.empty()) expected += ", " + table.sort[0].name;
-    return ValidationError(
-        "SEM-007", "The provided key element does not match the schema; the key of table " + table.name +
-                       " consists of: " + expected);
+  if (attributes == table.partition.size() + table.sort.size() && CheckHasKey(table, key).ok())
+    return absl::OkStatus();
+  std::string expected;
+  for (const auto* part : {&table.partition, &table.sort}) {
+    for (const KeyAttribute& attribute : *part) {
+      expected += (expected.empty() ? "" : ", ") + attribute.name + " (" +
+                  std::string(ValueTypeName(attribute.type)) + ")";
+    }
   }
-  return absl::OkStatus();
+  return ValidationError("SEM-007", std::string(kKeyMismatch) + "; the key of table " + table.name +
+                                        " consists of: " + expected);
 }
 
 absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key) {

@@ -111,8 +111,12 @@ absl::StatusOr<std::string> EncodePrimaryKey(const Table& table, ItemView item);
 // checks the sizes of the key attributes (SEM-006) and needs an item that has them.
 absl::StatusOr<std::string> EncodeKeyOfAnySize(const Table& table, ItemView item);
 absl::Status CheckKeySize(const Table& table, ItemView item);
-// INVALID_ARGUMENT: `key` lacks an attribute of the key schema or has another one (SEM-007).
+// INVALID_ARGUMENT: `key` lacks an attribute of the key schema, has another one, or one of another type
+// (SEM-007). The message begins with kKeyMismatch and says what fits.
 absl::Status CheckKeyIsExact(const Table& table, ItemView key);
+inline constexpr std::string_view kKeyMismatch = "The provided key element does not match the schema";
+// INVALID_ARGUMENT: `item` lacks a key attribute, or has one of another type.
+absl::Status CheckHasKey(const Table& table, ItemView item);
 // CheckKeyIsExact, then EncodePrimaryKey.
 absl::StatusOr<std::string> EncodeExactPrimaryKey(const Table& table, ItemView key);
 // Returns the key attributes of `item`, which has them, as a canonical encoded item.

@@ -39,7 +39,7 @@ void BatchGetItem(Engine& engine, wire::BatchGetItemRequest request, Done<wire::
 void TransactGetItems(Engine& engine, const wire::TransactGetItemsRequest& request,
                       Done<wire::TransactGetItemsReply> done, CancellationPtr cancellation);
 // The same for reads that are already prepared, of different items. From `request` only `large` and the
-// option for consumed capacity are read.
+// option for consumed capacity are read. Cancelled if a read has a `key_error`.
 void ReadPreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
                              std::shared_ptr<const ReadView> view, std::vector<PointRead> reads,
                              const wire::TransactGetItemsRequest& request,

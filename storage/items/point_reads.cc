@@ -30,13 +30,24 @@ absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
 
 }  // namespace
 
-absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::string& table_name,
-                                           const std::string& key, std::optional<Projection> projection) {
+absl::StatusOr<PointRead> PrepareTransactRead(const Catalog& catalog, const std::string& table_name,
+                                              const std::string& key, std::optional<Projection> projection) {
   PointRead read;
   read.projection = std::move(projection);
   ITEMDB_ASSIGN_OR_RETURN(std::string canonical, CanonicalizeItem(key));
   ITEMDB_ASSIGN_OR_RETURN(read.table, catalog.Find(table_name));
-  ITEMDB_ASSIGN_OR_RETURN(read.key, EncodeExactPrimaryKey(*read.table, ItemView(canonical)));
+  read.key_error = CheckKeyIsExact(*read.table, ItemView(canonical));
+  if (!read.key_error.ok()) return read;
+  ITEMDB_ASSIGN_OR_RETURN(read.key, EncodeKeyOfAnySize(*read.table, ItemView(canonical)));
+  read.key_error = CheckKeySize(*read.table, ItemView(canonical));
+  return read;
+}
+
+absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::string& table_name,
+                                           const std::string& key, std::optional<Projection> projection) {
+  ITEMDB_ASSIGN_OR_RETURN(PointRead read,
+                          PrepareTransactRead(catalog, table_name, key, std::move(projection)));
+  ITEMDB_RETURN_IF_ERROR(read.key_error);
   return read;
 }
 

@@ -15,14 +15,21 @@ namespace itemdb::storage {
 // One item to read.
 struct PointRead {
   std::shared_ptr<const Table> table;
-  // Encoded.
+  // Encoded; empty if it cannot be, because of `key_error`.
   std::string key;
+  // Not OK: the key is too long or does not fit the key schema. A transaction is cancelled because of it
+  // (SEM-005); RunPointReads() must not be called with such a read.
+  absl::Status key_error;
   std::optional<Projection> projection;
   // If the filter is false for an item, the item counts as missing.
   std::optional<Condition> filter;
 };
 
-// Checks one key of a request. NOT_FOUND: no such table. INVALID_ARGUMENT: the key does not fit the table.
+// Checks one key of a transaction. NOT_FOUND: no such table. INVALID_ARGUMENT: the key is no item, or a key
+// attribute is empty. A key that does not fit the table is no error here; it sets `key_error`.
+absl::StatusOr<PointRead> PrepareTransactRead(const Catalog& catalog, const std::string& table_name,
+                                              const std::string& key, std::optional<Projection> projection);
+// The same outside transactions, where such a key is an error too: INVALID_ARGUMENT.
 absl::StatusOr<PointRead> PreparePointRead(const Catalog& catalog, const std::string& table_name,
                                            const std::string& key, std::optional<Projection> projection);
 

@@ -1,11 +1,12 @@
 // TransactGetItems: reads several items from any tables, in request order. As BatchGetItem too reads from one
 // state, the difference is that this operation returns all items or fails.
 
-#include <set>
+#include <algorithm>
 
 #include "storage/base/limits.h"
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
+#include "storage/items/cancellation.h"
 #include "storage/items/operations.h"
 #include "storage/items/point_reads.h"
 
@@ -22,13 +23,12 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   std::vector<PointRead> reads;
-  std::set<std::pair<uint64_t, std::string>> keys;
+  TransactionKeys keys;
   for (const wire::GetItemRequest& get : request.transact_items()) {
     ITEMDB_ASSIGN_OR_RETURN(std::optional<Projection> projection, MakeOnlyProjection(get));
     ITEMDB_ASSIGN_OR_RETURN(PointRead read,
-                            PreparePointRead(catalog, get.table_name(), get.key(), std::move(projection)));
-    if (!keys.emplace(read.table->storage_id, read.key).second)
-      return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
+                            PrepareTransactRead(catalog, get.table_name(), get.key(), std::move(projection)));
+    ITEMDB_RETURN_IF_ERROR(keys.Add(read.table->storage_id, read.key));
     reads.push_back(std::move(read));
   }
   return reads;
@@ -63,6 +63,14 @@ void ReadPreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
     size_t encoded_bytes = 0;
   };
   for (const PointRead& read : reads) access_call.Add(read.table->patterns, 0, 0);
+  if (std::any_of(reads.begin(), reads.end(), [](const PointRead& read) { return !read.key_error.ok(); })) {
+    wire::TransactGetItemsReply reply;
+    reply.set_change_sequence(view->change_sequence());
+    CancellationReasons reasons(reply.mutable_cancelled());
+    for (const PointRead& read : reads) reasons.AddValidationError(read.key_error);
+    access_call.Record(false);
+    return std::move(done)(std::move(reply));
+  }
   auto reading = std::make_shared<Reading>(std::move(access_call));
   if (request.large()) reading->max_bytes = kMaxBatchGetBytes;
   reading->reply.set_change_sequence(view->change_sequence());

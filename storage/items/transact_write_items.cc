@@ -1,8 +1,7 @@
 // TransactWriteItems: applies all of several actions, or none.
 
-#include <set>
-
 #include "storage/base/limits.h"
+#include "storage/items/cancellation.h"
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
@@ -49,12 +48,10 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
   ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   std::vector<PreparedAction> actions;
   actions.reserve(count);
-  std::set<std::pair<uint64_t, std::string>> keys;
+  TransactionKeys keys;
   for (const auto& item : request.transact_items()) {
     ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactItem(item, catalog));
-    if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
-      return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
-    }
+    ITEMDB_RETURN_IF_ERROR(keys.Add(action.table->storage_id, action.key.encoded));
     actions.push_back(std::move(action));
   }
   return actions;
@@ -67,21 +64,19 @@ bool IsCollectionTooLarge(const absl::Status& error) {
 // Adds one cancellation reason per action, in order. Every failed condition and every item collection that
 // would be too large is reported, but only the first validation error (SEM-051).
 void AddReasons(std::vector<WriteUnit::ActionResult>& results, wire::TransactionCancelled* cancelled) {
-  bool has_validation_error = false;
+  CancellationReasons reasons(cancelled);
   for (WriteUnit::ActionResult& result : results) {
-    auto* reason = cancelled->add_reasons();
-    reason->set_code(v1::CANCELLATION_CODE_NONE);
     if (result.outcome == Decision::Outcome::kConditionFailed) {
+      wire::CancellationReason* reason = reasons.Add();
       reason->set_code(v1::CANCELLATION_CODE_CONDITIONAL_CHECK_FAILED);
       reason->set_message("The conditional request failed");
       if (result.item.has_value()) reason->set_item(*std::move(result.item));
     } else if (IsCollectionTooLarge(result.error)) {
+      wire::CancellationReason* reason = reasons.Add();
       reason->set_code(v1::CANCELLATION_CODE_ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED);
       reason->set_message(MessageOf(result.error));
-    } else if (result.outcome == Decision::Outcome::kError && !has_validation_error) {
-      has_validation_error = true;
-      reason->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
-      reason->set_message(MessageOf(result.error));
+    } else {
+      reasons.AddValidationError(result.error);
     }
   }
 }

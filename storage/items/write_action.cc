@@ -163,7 +163,7 @@ Decision Failed(absl::Status error) {
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog) {
   ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactAction(kind, request, catalog));
-  ITEMDB_RETURN_IF_ERROR(action.key_size_error);
+  ITEMDB_RETURN_IF_ERROR(action.key_error);
   return action;
 }
 
@@ -192,9 +192,13 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
 
   const Table& table = *action.table;
   ItemView key_or_item(action.key_or_item);
-  if (kind != ActionKind::kPut) ITEMDB_RETURN_IF_ERROR(CheckKeyIsExact(table, key_or_item));
-  ITEMDB_ASSIGN_OR_RETURN(std::string key, EncodeKeyOfAnySize(table, key_or_item));
-  action.key_size_error = CheckKeySize(table, key_or_item);
+  std::string key;
+  action.key_error =
+      kind == ActionKind::kPut ? CheckHasKey(table, key_or_item) : CheckKeyIsExact(table, key_or_item);
+  if (action.key_error.ok()) {
+    ITEMDB_ASSIGN_OR_RETURN(key, EncodeKeyOfAnySize(table, key_or_item));
+    action.key_error = CheckKeySize(table, key_or_item);
+  }
   if (kind == ActionKind::kPut) {
     if (ItemSizeBytes(key_or_item) > kMaxItemBytes) {
       return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
@@ -202,7 +206,8 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
     }
   }
   action.key = ItemKey(table.storage_id, std::move(key));
-  if (action.update.has_value()) ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
+  if (action.update.has_value() && action.key_error.ok())
+    ITEMDB_RETURN_IF_ERROR(CheckUpdatedAttributes(table, *action.update));
   return action;
 }
 
@@ -215,7 +220,7 @@ Decision Decide(PreparedAction& action, CommitGroup& group) {
                                 " was deleted while the request was on its way"));
   }
 
-  if (!action.key_size_error.ok()) return Failed(action.key_size_error);
+  if (!action.key_error.ok()) return Failed(action.key_error);
   if (*current_table != action.table) {
     // The checks of the key schema stay valid, as it cannot change. If an index was created since, an update
     // inside its key attribute was not refused; but it leaves a list or map there, which the index refuses.

@@ -42,9 +42,10 @@ struct PreparedAction {
   std::optional<UpdateExpression> update;
   v1::ReturnValues return_values = v1::RETURN_VALUES_NONE;
   bool return_item_on_condition_failure = false;
-  // Not OK: the key is too long, so the action can never be applied. In a transaction this is a cancellation
-  // reason and not an error of the request (SEM-005).
-  absl::Status key_size_error;
+  // Not OK: the key is too long or does not fit the key schema, so the action can never be applied. In a
+  // transaction this is a cancellation reason and not an error of the request (SEM-005). `key` is empty if
+  // it cannot be encoded.
+  absl::Status key_error;
   // Memory of the compiled expressions and their values, in bytes, estimated.
   size_t expression_bytes = 0;
   // The item that the action is about to replace.
@@ -52,7 +53,7 @@ struct PreparedAction {
 };
 
 // Checks `request` and looks its table up in `catalog`. NOT_FOUND: no such table. INVALID_ARGUMENT: any other
-// mistake. A key that is too long is no error here; it sets the action's `key_size_error`.
+// mistake. A key that is too long or does not fit is no error here; it sets the action's `key_error`.
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      const Catalog& catalog);
 // The compiled condition and update of a write.
@@ -66,7 +67,7 @@ struct ActionExpressions {
 absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire::WriteItemRequest& request,
                                                      ActionExpressions expressions, const Catalog& catalog);
 
-// The same outside transactions, where a key that is too long is an error of the request: INVALID_ARGUMENT.
+// The same outside transactions, where such a key is an error of the request: INVALID_ARGUMENT.
 absl::StatusOr<PreparedAction> PrepareAction(ActionKind kind, const wire::WriteItemRequest& request,
                                              const Catalog& catalog);
 

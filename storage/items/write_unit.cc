@@ -58,6 +58,7 @@ absl::StatusOr<bool> PrefetchItems(const ReadView& view, ReadTier tier, size_t m
                                    std::vector<PreparedAction>* actions) {
   size_t bytes = 0;
   for (PreparedAction& action : *actions) {
+    if (!action.key_error.ok()) continue;
     ITEMDB_ASSIGN_OR_RETURN(Lookup lookup, LookupItem(view, *action.table, action.key.encoded, tier));
     if (lookup.would_block) return false;
     if (action.table->has_local_indexes) {

@@ -78,8 +78,8 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
     }
     response->set_table_name(statement->table_name);
     auto read = partiql::PrepareRead(*statement, (*view)->catalog());
-    if (!read.ok()) {
-      SetError(read.status(), response);
+    if (absl::Status refused = read.ok() ? read->key_error : read.status(); !refused.ok()) {
+      SetError(refused, response);
       continue;
     }
     batch->places.push_back({i, read->table, wanted.consistent_read()});

@@ -1,10 +1,9 @@
 // ExecuteTransaction: executes several statements, which are all reads from one state, or all writes. Either
 // all writes are applied or none.
 
-#include <set>
-
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
+#include "storage/items/cancellation.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/parser.h"
@@ -62,12 +61,11 @@ absl::StatusOr<std::vector<Prepared>> PrepareAll(const std::vector<Statement>& s
                                                  KeyOf key_of) {
   std::vector<Prepared> all;
   all.reserve(statements.size());
-  std::set<std::pair<uint64_t, std::string>> keys;
+  TransactionKeys keys;
   for (size_t i = 0; i < statements.size(); ++i) {
     absl::StatusOr<Prepared> one = prepare(i);
     if (!one.ok()) return AtStatement(one.status(), static_cast<int>(i) + 1);
-    if (!keys.emplace(one->table->storage_id, key_of(*one)).second)
-      return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
+    ITEMDB_RETURN_IF_ERROR(keys.Add(one->table->storage_id, key_of(*one)));
     all.push_back(*std::move(one));
   }
   return all;
@@ -90,6 +88,7 @@ void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
     wire::ExecuteTransactionReply reply;
     reply.set_change_sequence(read->change_sequence());
     reply.mutable_responses()->Swap(read->mutable_responses());
+    if (read->has_cancelled()) reply.mutable_cancelled()->Swap(read->mutable_cancelled());
     reply.mutable_consumed_capacity()->Swap(read->mutable_consumed_capacity());
     std::move(done)(std::move(reply));
   };

@@ -358,8 +358,8 @@ absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog&
   ITEMDB_RETURN_IF_ERROR(MakeFilter(statement, Conjuncts(statement)).status());
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, catalog.Find(statement.table_name));
   ITEMDB_ASSIGN_OR_RETURN(KeyAndRest key, SplitKey(statement, *table));
-  ITEMDB_ASSIGN_OR_RETURN(PointRead read,
-                          PreparePointRead(catalog, statement.table_name, key.key, *std::move(projection)));
+  ITEMDB_ASSIGN_OR_RETURN(
+      PointRead read, PrepareTransactRead(catalog, statement.table_name, key.key, *std::move(projection)));
   ITEMDB_ASSIGN_OR_RETURN(read.filter, MakeFilter(statement, key.rest));
   return read;
 }

@@ -16,7 +16,8 @@ void Select(Engine& engine, const wire::ExecuteStatementRequest& request, const 
             Done<StatementPage> done, CancellationPtr cancellation);
 
 // Prepares a SELECT in a batch or transaction, which must name one item by its whole key (PQL-14, PQL-15).
-// NOT_FOUND: no such table. INVALID_ARGUMENT: it does not name one item, reads an index, or has ORDER BY.
+// NOT_FOUND: no such table. INVALID_ARGUMENT: it does not name one item, reads an index, or has ORDER BY. A
+// key that is too long or has another type is no error here; it sets the read's `key_error`.
 absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog& catalog);
 
 }  // namespace itemdb::storage::partiql

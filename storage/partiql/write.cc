@@ -102,7 +102,7 @@ void ExecuteWrite(Engine& engine, const Statement& statement, wire::WriteItemReq
   if (!view.ok()) return std::move(done)(view.status());
   auto action = PrepareWrite(statement, (*view)->catalog(), &options);
   if (!action.ok()) return std::move(done)(action.status());
-  if (!action->key_size_error.ok()) return std::move(done)(action->key_size_error);
+  if (!action->key_error.ok()) return std::move(done)(action->key_error);
   const bool is_insert = statement.kind == StatementKind::kInsert;
   auto answer = [is_insert, done = std::move(done)](absl::StatusOr<wire::WriteItemReply> reply) mutable {
     if (reply.ok() && is_insert && reply->has_condition_failed()) {

@@ -19,8 +19,8 @@ namespace itemdb::storage::partiql {
 //   EXISTS     ConditionCheck  the item exists, and the rest is true (PQL-06)
 //
 // NOT_FOUND: no such table. INVALID_ARGUMENT: WHERE does not name one item (PQL-16), wrong operand types,
-// overlapping paths, or any other mistake that PrepareTransactAction refuses. A key that is too long is no
-// error here; it sets the action's `key_size_error`.
+// overlapping paths, or any other mistake that PrepareTransactAction refuses. A key that is too long or has
+// another type is no error here; it sets the action's `key_error`.
 absl::StatusOr<PreparedAction> PrepareWrite(const Statement& statement, const Catalog& catalog,
                                             wire::WriteItemRequest* options);
 

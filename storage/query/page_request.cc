@@ -158,19 +158,21 @@ bool HasExpression(const wire::PageRequest& request) {
 }
 
 // Refuses combinations of parameters, such as expressions together with legacy parameters (SEM-026).
+// KeyConditions are allowed beside a FilterExpression or ProjectionExpression.
 absl::Status CheckParameters(bool query, const wire::PageRequest& request) {
   const bool has_key_conditions = !request.key_conditions().empty();
+  const bool has_key_expression = !request.key_condition_expression().empty();
   const bool has_filter = !request.legacy_filter().empty();
   ITEMDB_RETURN_IF_ERROR(CheckConditionalOperator(request.conditional_operator(), has_filter));
   ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
       {{"AttributesToGet", !request.attributes_to_get().empty()},
        {query ? "QueryFilter" : "ScanFilter", has_filter},
        {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED},
-       {"KeyConditions", has_key_conditions}},
+       {"KeyConditions", has_key_conditions && has_key_expression}},
       {{"ProjectionExpression", !request.projection_expression().empty()},
        {"FilterExpression", !request.filter_expression().empty()},
-       {"KeyConditionExpression", !request.key_condition_expression().empty()}}));
-  const bool selects_keys = has_key_conditions || !request.key_condition_expression().empty();
+       {"KeyConditionExpression", has_key_expression}}));
+  const bool selects_keys = has_key_conditions || has_key_expression;
   if (query && !selects_keys) {
     return ValidationError(
         "EXP-21",

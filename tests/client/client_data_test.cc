@@ -331,6 +331,29 @@ TEST_F(ClientDataTest, TransactionsSendEveryFieldAndReturnCapacityAndMetrics) {
   ExpectSomeMetrics(result->item_collection_metrics.at("t")[0]);
 }
 
+// A key that does not fit its table cancels a TransactGetItems (SEM-005).
+TEST_F(ClientDataTest, CancelledTransactGetIsFailedPreconditionWithAReasonPerGet) {
+  daemon_.transact_get_items = [](const v1::TransactGetItemsRequest&, v1::TransactGetItemsReply* reply) {
+    reply->mutable_cancelled()->add_reasons()->set_code(v1::CANCELLATION_CODE_NONE);
+    v1::CancellationReason* invalid = reply->mutable_cancelled()->add_reasons();
+    invalid->set_code(v1::CANCELLATION_CODE_VALIDATION_ERROR);
+    invalid->set_message("The key does not match");
+    return grpc::Status::OK;
+  };
+  const absl::Status status = client_
+                                  .TransactGetItems({.gets = {{.table_name = "t", .key = {{"k", 1}}},
+                                                              {.table_name = "u", .key = {{"k", 2}}}}})
+                                  .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ReasonOf(status), kReasonTransactionCancelled);
+  EXPECT_EQ(status.message(),
+            "the transaction was cancelled; nothing was read; action 2: The key does not match");
+  const std::vector<CancellationReason> reasons = CancellationReasons(status);
+  ASSERT_EQ(reasons.size(), 2u);
+  EXPECT_EQ(reasons[0].code, CancellationReason::Code::kNone);
+  EXPECT_EQ(reasons[1].code, CancellationReason::Code::kValidationError);
+}
+
 // TransactGetItems answers in request order, without an item for a missing key (SEM-056).
 TEST_F(ClientDataTest, TransactGetSendsEveryFieldAndTellsMissingItems) {
   v1::TransactGetItemsRequest seen;

@@ -99,6 +99,11 @@ TEST_F(JsonPages, LegacyParametersWork) {
                                "sk":{"ComparisonOperator":"GE","AttributeValueList":[{"N":"2"}]}},
               "QueryFilter":{"a":{"ComparisonOperator":"NULL"}}})"),
             R"({"Items":[{"sk":{"N":"3"}}],"Count":1,"ScannedCount":2})");
+  // KeyConditions beside expressions (SEM-026).
+  EXPECT_EQ(json_->Succeed("Query", R"j({"TableName":"Things","ProjectionExpression":"sk",
+              "FilterExpression":"attribute_exists(a)",
+              "KeyConditions":{"pk":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"p"}]}}})j"),
+            R"({"Items":[{"sk":{"N":"2"}}],"Count":1,"ScannedCount":3})");
   EXPECT_EQ(
       Scan(
           R"(,"ConditionalOperator":"OR","ScanFilter":{"n":{"ComparisonOperator":"IN","AttributeValueList":[{"N":"1"}]},

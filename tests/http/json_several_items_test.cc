@@ -128,6 +128,46 @@ TEST_F(JsonSeveralItems, ACancelledTransactionNamesItsReasons) {
                 Key("a") + "}]}");
 }
 
+// A key that does not fit the schema cancels a transaction of either kind; an empty key is a
+// ValidationException (SEM-005).
+TEST_F(JsonSeveralItems, AKeyThatDoesNotFitCancelsATransaction) {
+  const auto cancelled = [](const std::string& message) {
+    return R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
+           R"("message":"Transaction cancelled, please refer cancellation reasons for specific reasons )"
+           R"([None, ValidationError]","CancellationReasons":[{"Code":"None"},)"
+           R"({"Code":"ValidationError","Message":")" +
+           message + "\"}]}";
+  };
+  const std::string mismatch = "The provided key element does not match the schema";
+  const auto get = [&](const std::string& key) {
+    return json_.Fail("TransactGetItems", R"({"TransactItems":[{"Get":)" + Named("a") +
+                                              R"(},{"Get":{"TableName":"Things","Key":)" + key + "}}]}");
+  };
+  EXPECT_EQ(get(R"({"pk":{"S":"p"}})"), cancelled(mismatch));
+  EXPECT_EQ(get(R"({"pk":{"S":"p"},"sk":{"N":"1"}})"), cancelled(mismatch));
+  EXPECT_NE(get(R"({"pk":{"S":"p"},"sk":{"S":""}})").find("#ValidationException"), std::string::npos);
+  const auto write = [&](const std::string& action) {
+    return json_.Fail("TransactWriteItems",
+                      R"({"TransactItems":[{"Delete":)" + Named("a") + "}," + action + "]}");
+  };
+  EXPECT_EQ(write(R"({"Delete":{"TableName":"Things","Key":{"pk":{"S":"p"},"sk":{"N":"1"}}}})"),
+            cancelled(mismatch));
+  EXPECT_EQ(
+      write(R"({"Put":{"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"N":"1"}}}})"),
+      cancelled("One or more parameter values were invalid: Type mismatch for key sk expected: S actual: N"));
+  EXPECT_NE(write(R"({"Put":{"TableName":"Things","Item":{"pk":{"S":"p"},"sk":{"S":""}}}})")
+                .find("#ValidationException"),
+            std::string::npos);
+  const auto execute = [&](const std::string& statement) {
+    return json_.Fail("ExecuteTransaction", R"({"TransactStatements":[{"Statement":")" +
+                                                statement.substr(0, statement.find(" WHERE")) +
+                                                R"( WHERE pk = 'p' AND sk = 'a'"},{"Statement":")" +
+                                                statement + "\"}]}");
+  };
+  EXPECT_EQ(execute("SELECT * FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(mismatch));
+  EXPECT_EQ(execute("DELETE FROM Things WHERE pk = 'p' AND sk = 1"), cancelled(mismatch));
+}
+
 // 1 to 100 actions (SEM-047); a malformed action is a ValidationException, not a cancellation (SEM-053).
 TEST_F(JsonSeveralItems, AnActionIsExactlyOne) {
   EXPECT_EQ(json_.Fail("TransactWriteItems", R"({"TransactItems":[{}]})"),

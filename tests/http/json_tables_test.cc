@@ -163,14 +163,54 @@ TEST(JsonTables, IndexesAreCreatedAndDeletedOnLiveTables) {
       std::string::npos);
 }
 
-// Members that are not supported are refused with their name.
-TEST(JsonTables, WhatIsNotOfferedIsRefused) {
+// A member of the service's requests that is not offered is refused with its name, never forgotten. A member
+// that the service does not have either is ignored, as there (OP-01, OP-05).
+TEST(JsonTables, AMemberThatIsNotOfferedIsRefusedByName) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
-  EXPECT_EQ(
-      json.Fail("UpdateTable", R"({"TableName":"Things","ReplicaUpdates":[{"Create":{"RegionName":"x"}}]})"),
-      ValidationBody("ReplicaUpdates is not supported: this database is one machine without replicas and "
-                     "resource policies; leave it out"));
+  const std::string one_machine = " is not supported: itemdb is one machine without replicas; leave it out";
+  const std::string vectors = " is not supported: this version has no vector indexes; leave it out";
+  const std::string policies =
+      " is not supported: itemdb has access keys with roles, and no policies; leave it out";
+  const struct {
+    const char* operation;
+    const char* member;
+    const char* value;
+    const std::string& why;
+  } rows[] = {
+      {"CreateTable", "VectorIndexes",
+       R"([{"IndexName":"ByV","VectorAttribute":{"AttributeName":"v"},"Dimensions":3,
+        "DistanceFunction":"COSINE","Projection":{"ProjectionType":"ALL"}}])",
+       vectors},
+      {"CreateTable", "VectorIndexes", "[]", vectors},
+      {"CreateTable", "ResourcePolicy", R"("{}")", policies},
+      {"CreateTable", "GlobalTableSourceArn", R"("arn:aws:dynamodb:x:0:table/t")", one_machine},
+      {"CreateTable", "GlobalTableSettingsReplicationMode", R"("ENABLED")", one_machine},
+      {"UpdateTable", "VectorIndexUpdates", R"([{"Delete":{"IndexName":"ByV"}}])", vectors},
+      {"UpdateTable", "ReplicaUpdates", R"([{"Create":{"RegionName":"x"}}])", one_machine},
+      {"UpdateTable", "MultiRegionConsistency", R"("STRONG")", one_machine},
+      {"UpdateTable", "GlobalTableWitnessUpdates", R"([{"Create":{"RegionName":"x"}}])", one_machine},
+      {"UpdateTable", "GlobalTableSettingsReplicationMode", R"("ENABLED")", one_machine},
+      {"UpdateTable", "DisassociationProtectionEnabled", "true", one_machine},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.member);
+    std::string body = std::string(row.operation) == "CreateTable"
+                           ? std::regex_replace(std::string(kCreateThings), std::regex("Things"), "More")
+                           : R"({"TableName":"Things","DeletionProtectionEnabled":true})";
+    const std::string with = [&](const std::string& value) {
+      return body.substr(0, body.size() - 1) + ",\"" + row.member + "\":" + value + "}";
+    }(row.value);
+    EXPECT_EQ(json.Fail(row.operation, with), ValidationBody(row.member + row.why));
+  }
+  // Nothing was made or changed.
+  EXPECT_EQ(json.Succeed("ListTables", "{}"), R"({"TableNames":["Things"]})");
+  EXPECT_NE(
+      json.Succeed("DescribeTable", R"({"TableName":"Things"})").find(R"("DeletionProtectionEnabled":false)"),
+      std::string::npos);
+  json.Succeed(
+      "UpdateTable",
+      R"({"TableName":"Things","DeletionProtectionEnabled":true,"VectorIndexUpdates":null,"NoSuchMember":1})");
 }
 
 // TagResource (OP-08), UntagResource (OP-09), ListTagsOfResource (OP-10).

@@ -331,6 +331,19 @@ TEST_F(ItemsOverBoth, LegacyParameters) {
          {{"TableName", "Things"},
           {"KeyConditions", {{"pk", comparison("EQ", List(Text("p1")))}, {"sk", condition}}}}});
   }
+  // KeyConditions beside expressions (SEM-026).
+  for (const char* filter : {"i = :v", "sk = :v", "i = :undefined"}) {
+    for (const char* more : {"", "ProjectionExpression", "AttributesToGet", "KeyConditionExpression"}) {
+      Json query = {{"TableName", "Things"},
+                    {"KeyConditions", {{"pk", comparison("EQ", List(Text("p1")))}}},
+                    {"FilterExpression", filter},
+                    {"ExpressionAttributeValues", {{":v", Number(4)}}}};
+      if (*more == 'P') query[more] = "sk, i";
+      if (*more == 'A') query[more] = List("sk");
+      if (*more == 'K') query[more] = "pk = :v";
+      requests.push_back({"Query", query});
+    }
+  }
   for (const char* action : {"PUT", "ADD", "DELETE"}) {
     for (const Json& value :
          {Number(1), Text("x"), Json{{"NS", List("100")}}, Json{{"L", List(Text("x"))}}}) {

@@ -112,6 +112,13 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfReads) {
       {"TransactGetItems",
        Transaction(List(get("p1", "s4"), Json{{"Get", {{"TableName", "Missing"}, {"Key", Key("p", "s")}}}}))},
   };
+  // Keys that do not fit cancel; an empty one does not (SEM-005).
+  for (const Json& key : {Json{{"pk", Text("p1")}}, Json{{"pk", Text("p1")}, {"sk", Number(1)}},
+                          Json{{"pk", Text("p1")}, {"sk", Text("")}}, Json::object()}) {
+    requests.push_back(
+        {"TransactGetItems",
+         Transaction(List(get("p1", "s4"), Json{{"Get", {{"TableName", "Things"}, {"Key", key}}}}))});
+  }
   for (const char* capacity : {"TOTAL", "INDEXES"})
     requests.push_back({"TransactGetItems", Transaction(List(get("p1", "s4"), get("p2", "s5")),
                                                         {{"ReturnConsumedCapacity", capacity}})});
@@ -166,6 +173,13 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfWrites) {
        Transaction(List(Json{{"Put", {{"TableName", "Missing"}, {"Item", Key("p", "s")}}}}))},
       {"TransactWriteItems",
        Transaction(List(Json{{"Delete", {{"TableName", "Things"}, {"Key", {{"pk", Text("p")}}}}}}))},
+      {"TransactWriteItems", Transaction(List(put(Key("t", "1")), put({{"pk", Number(1)}, {"sk", Text("s")}}),
+                                              put({{"pk", Text("p")}}), check("attribute_exists(nothing)")))},
+      {"TransactWriteItems", Transaction(List(put(Key("t", "1")), put(Key("t", ""))))},
+      {"TransactWriteItems", Transaction(List(Json{{"Update",
+                                                    {{"TableName", "Things"},
+                                                     {"Key", {{"pk", Text("p")}, {"sk", Number(1)}}},
+                                                     {"UpdateExpression", "REMOVE i"}}}}))},
       {"TransactWriteItems", Transaction(List(Json{{"Put", {{"TableName", "Things"}}}})),
        Difference::kBoundsFirst},
       // The same token: the same request is answered again, another request is refused.

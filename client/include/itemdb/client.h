@@ -164,7 +164,8 @@ class ITEMDB_EXPORT Client {
     Start(request, std::forward<F>(callback), std::move(options));
   }
 
-  // Items of any tables by their keys, all read from one state.
+  // Items of any tables by their keys, all read from one state. FAILED_PRECONDITION, reason
+  // TRANSACTION_CANCELLED: a key does not fit its table; CancellationReasons() says which.
   absl::StatusOr<TransactGetItemsResult> TransactGetItems(const TransactGetItemsRequest& request,
                                                           CallOptions options = {}) const;
   std::future<absl::StatusOr<TransactGetItemsResult>> TransactGetItemsAsync(

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "absl/strings/str_cat.h"
 #include "daemon/http/api/batches.h"
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
+#include "daemon/http/api/resting_features.h"
 #include "daemon/http/api/statements.h"
 #include "daemon/http/api/streams.h"
 #include "daemon/http/api/tables.h"
@@ -15,15 +15,8 @@
 namespace itemdb::http {
 namespace {
 
-// Answers operations of the service that a later version will offer. Operations that need more than one
-// machine are not in the table at all and get UnknownOperationException (OP-64).
-void NotOffered(JsonCall call) {
-  std::move(call.answer)
-      .Fail(storage::ValidationError(
-          absl::StrCat(std::string(call.operation.name), " is not supported by this version of itemdb")));
-}
-constexpr Shape kAnything{.kind = ShapeKind::kStructure};
-
+// Operations that are not in the table get UnknownOperationException (OP-64), which programs written for the
+// service take for an endpoint without the feature.
 // The PartiQL operations need read; each statement is checked (daemon/access/statement_roles.h).
 constexpr JsonOperation kOperations[] = {
     {"PutItem", daemon::Role::kWrite, &kPutItemInput, json::PutItem},
@@ -51,20 +44,22 @@ constexpr JsonOperation kOperations[] = {
     {"DescribeEndpoints", daemon::Role::kRead, &kDescribeEndpointsRequest, json::DescribeEndpoints},
     {"UpdateTimeToLive", daemon::Role::kAdmin, &kUpdateTimeToLiveInput, json::UpdateTimeToLive},
     {"DescribeTimeToLive", daemon::Role::kRead, &kDescribeTimeToLiveInput, json::DescribeTimeToLive},
-    {"DescribeContinuousBackups", daemon::Role::kRead, &kAnything, NotOffered},
-    {"UpdateContinuousBackups", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"CreateBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeBackup", daemon::Role::kRead, &kAnything, NotOffered},
-    {"DeleteBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"ListBackups", daemon::Role::kRead, &kAnything, NotOffered},
-    {"RestoreTableFromBackup", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"RestoreTableToPointInTime", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"ImportTable", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeImport", daemon::Role::kRead, &kAnything, NotOffered},
-    {"ListImports", daemon::Role::kRead, &kAnything, NotOffered},
-    {"ExportTableToPointInTime", daemon::Role::kAdmin, &kAnything, NotOffered},
-    {"DescribeExport", daemon::Role::kRead, &kAnything, NotOffered},
-    {"ListExports", daemon::Role::kRead, &kAnything, NotOffered},
+    {"DescribeContinuousBackups", daemon::Role::kRead, &kDescribeContinuousBackupsInput,
+     json::DescribeContinuousBackups},
+    {"UpdateContinuousBackups", daemon::Role::kAdmin, &kUpdateContinuousBackupsInput,
+     json::UpdateContinuousBackups},
+    {"ListBackups", daemon::Role::kRead, &kListBackupsInput, json::ListBackups},
+    {"ListExports", daemon::Role::kRead, &kListExportsInput, json::ListExports},
+    {"ListImports", daemon::Role::kRead, &kListImportsInput, json::ListImports},
+    {"DescribeContributorInsights", daemon::Role::kRead, &kDescribeContributorInsightsInput,
+     json::DescribeContributorInsights},
+    {"ListContributorInsights", daemon::Role::kRead, &kListContributorInsightsInput,
+     json::ListContributorInsights},
+    {"DescribeKinesisStreamingDestination", daemon::Role::kRead, &kDescribeKinesisStreamingDestinationInput,
+     json::DescribeKinesisStreamingDestination},
+    {"ListGlobalTables", daemon::Role::kRead, &kListGlobalTablesInput, json::ListGlobalTables},
+    {"GetResourcePolicy", daemon::Role::kRead, &kGetResourcePolicyInput, json::GetResourcePolicy},
+    {"DeleteResourcePolicy", daemon::Role::kAdmin, &kDeleteResourcePolicyInput, json::DeleteResourcePolicy},
 };
 
 constexpr JsonOperation kStreamOperations[] = {

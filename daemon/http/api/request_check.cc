@@ -174,10 +174,8 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
     case ShapeKind::kAttributeValue:
       return AttributeValue(value);
     case ShapeKind::kUnsupported:
-      return Fail(storage::ValidationError(
-          absl::StrCat(std::string(place.name),
-                       " is not supported: this database is one machine without replicas and resource "
-                       "policies; leave it out")));
+      return Fail(storage::ValidationError(absl::StrCat(
+          std::string(place.name), " is not supported: ", std::string(shape.why), "; leave it out")));
   }
   return true;
 }

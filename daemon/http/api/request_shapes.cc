@@ -71,7 +71,11 @@ constexpr ShapeMember kGlobalSecondaryIndexMembers[] = {{"IndexName", &kIndexNam
                                                         {"WarmThroughput", &kWarmThroughput}};
 constexpr Shape kGlobalSecondaryIndex = Structure(kGlobalSecondaryIndexMembers);
 constexpr Shape kGlobalSecondaryIndexList = ListOf(&kGlobalSecondaryIndex, 0, kMaxDefinitions);
-constexpr Shape kUnsupported{.kind = ShapeKind::kUnsupported};
+constexpr Shape kReplication{.kind = ShapeKind::kUnsupported,
+                             .why = "itemdb is one machine without replicas"};
+constexpr Shape kPolicy{.kind = ShapeKind::kUnsupported,
+                        .why = "itemdb has access keys with roles, and no policies"};
+constexpr Shape kVectors{.kind = ShapeKind::kUnsupported, .why = "this version has no vector indexes"};
 constexpr ShapeMember kLocalSecondaryIndexMembers[] = {
     {"IndexName", &kIndexName, true}, {"KeySchema", &kKeySchema, true}, {"Projection", &kProjection, true}};
 constexpr Shape kLocalSecondaryIndex = Structure(kLocalSecondaryIndexMembers);
@@ -100,18 +104,19 @@ constexpr ShapeMember kCreateTableInputMembers[] = {{"AttributeDefinitions", &kA
                                                     {"BillingMode", &kBillingMode},
                                                     {"DeletionProtectionEnabled", &kAnyBoolean},
                                                     {"GlobalSecondaryIndexes", &kGlobalSecondaryIndexList},
-                                                    {"GlobalTableSettingsReplicationMode", &kUnsupported},
-                                                    {"GlobalTableSourceArn", &kUnsupported},
+                                                    {"GlobalTableSettingsReplicationMode", &kReplication},
+                                                    {"GlobalTableSourceArn", &kReplication},
                                                     {"KeySchema", &kKeySchema},
                                                     {"LocalSecondaryIndexes", &kLocalSecondaryIndexList},
                                                     {"OnDemandThroughput", &kOnDemandThroughput},
                                                     {"ProvisionedThroughput", &kProvisionedThroughput},
-                                                    {"ResourcePolicy", &kUnsupported},
+                                                    {"ResourcePolicy", &kPolicy},
                                                     {"SSESpecification", &kSSESpecification},
                                                     {"StreamSpecification", &kStreamSpecification},
                                                     {"TableClass", &kTableClass},
                                                     {"TableName", &kTableArn, true},
                                                     {"Tags", &kTagList},
+                                                    {"VectorIndexes", &kVectors},
                                                     {"WarmThroughput", &kWarmThroughput}};
 constexpr ShapeMember kDeleteTableInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr ShapeMember kDescribeTableInputMembers[] = {{"TableName", &kTableArn, true}};
@@ -144,17 +149,19 @@ constexpr ShapeMember kUpdateTableInputMembers[] = {
     {"AttributeDefinitions", &kAttributeDefinitions},
     {"BillingMode", &kBillingMode},
     {"DeletionProtectionEnabled", &kAnyBoolean},
+    {"DisassociationProtectionEnabled", &kReplication},
     {"GlobalSecondaryIndexUpdates", &kGlobalSecondaryIndexUpdateList},
-    {"GlobalTableSettingsReplicationMode", &kUnsupported},
-    {"GlobalTableWitnessUpdates", &kUnsupported},
-    {"MultiRegionConsistency", &kUnsupported},
+    {"GlobalTableSettingsReplicationMode", &kReplication},
+    {"GlobalTableWitnessUpdates", &kReplication},
+    {"MultiRegionConsistency", &kReplication},
     {"OnDemandThroughput", &kOnDemandThroughput},
     {"ProvisionedThroughput", &kProvisionedThroughput},
-    {"ReplicaUpdates", &kUnsupported},
+    {"ReplicaUpdates", &kReplication},
     {"SSESpecification", &kSSESpecification},
     {"StreamSpecification", &kStreamSpecification},
     {"TableClass", &kTableClass},
     {"TableName", &kTableArn, true},
+    {"VectorIndexUpdates", &kVectors},
     {"WarmThroughput", &kWarmThroughput}};
 constexpr Shape kResourceArnString = Text(1, 1283);
 constexpr ShapeMember kTagResourceInputMembers[] = {{"ResourceArn", &kResourceArnString, true},
@@ -410,6 +417,44 @@ constexpr ShapeMember kExecuteTransactionInputMembers[] = {
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
     {"TransactStatements", &kParameterizedStatements, true}};
 
+// ---- features that are not offered: the requests that ask whether they are on
+
+constexpr ShapeMember kDescribeContinuousBackupsInputMembers[] = {{"TableName", &kTableArn, true}};
+constexpr Shape kRecoveryPeriodInDays{.kind = ShapeKind::kInteger, .min = 1, .max = 35};
+constexpr ShapeMember kPointInTimeRecoverySpecificationMembers[] = {
+    {"PointInTimeRecoveryEnabled", &kAnyBoolean, true}, {"RecoveryPeriodInDays", &kRecoveryPeriodInDays}};
+constexpr Shape kPointInTimeRecoverySpecification = Structure(kPointInTimeRecoverySpecificationMembers);
+constexpr ShapeMember kUpdateContinuousBackupsInputMembers[] = {
+    {"PointInTimeRecoverySpecification", &kPointInTimeRecoverySpecification, true},
+    {"TableName", &kTableArn, true}};
+constexpr std::string_view kBackupTypeFilterValues[] = {"USER", "SYSTEM", "AWS_BACKUP", "ALL"};
+constexpr Shape kBackupTypeFilter = OneOf(kBackupTypeFilterValues);
+constexpr Shape kBackupArn = Text(37, 1024);
+constexpr Shape kUpTo100{.kind = ShapeKind::kInteger, .min = 1, .max = 100};
+constexpr Shape kUpTo25{.kind = ShapeKind::kInteger, .min = 1, .max = 25};
+// The bounds of the time range are not read: there is no backup in any range.
+constexpr ShapeMember kListBackupsInputMembers[] = {{"BackupType", &kBackupTypeFilter},
+                                                    {"ExclusiveStartBackupArn", &kBackupArn},
+                                                    {"Limit", &kUpTo100},
+                                                    {"TableName", &kTableArn}};
+constexpr ShapeMember kListExportsInputMembers[] = {
+    {"MaxResults", &kUpTo25}, {"NextToken", &kAnyString}, {"TableArn", &kTableArn}};
+constexpr ShapeMember kListImportsInputMembers[] = {
+    {"NextToken", &kAnyString}, {"PageSize", &kUpTo25}, {"TableArn", &kTableArn}};
+constexpr ShapeMember kDescribeContributorInsightsInputMembers[] = {{"IndexName", &kIndexName},
+                                                                    {"TableName", &kTableArn, true}};
+constexpr Shape kAtMost100{.kind = ShapeKind::kInteger, .max = 100};
+constexpr ShapeMember kListContributorInsightsInputMembers[] = {
+    {"MaxResults", &kAtMost100}, {"NextToken", &kAnyString}, {"TableName", &kTableArn}};
+constexpr ShapeMember kDescribeKinesisStreamingDestinationInputMembers[] = {{"TableName", &kTableArn, true}};
+constexpr ShapeMember kListGlobalTablesInputMembers[] = {{"ExclusiveStartGlobalTableName", &kTableName},
+                                                         {"Limit", &kPositiveIntegerObject},
+                                                         {"RegionName", &kAnyString}};
+constexpr ShapeMember kGetResourcePolicyInputMembers[] = {{"ResourceArn", &kResourceArnString, true}};
+constexpr Shape kPolicyRevisionId = Text(1, 255);
+constexpr ShapeMember kDeleteResourcePolicyInputMembers[] = {{"ExpectedRevisionId", &kPolicyRevisionId},
+                                                             {"ResourceArn", &kResourceArnString, true}};
+
 constexpr Shape kStreamArn = Text(37, 1024);
 constexpr Shape kShardId = Text(28, 65);
 constexpr Shape kSequenceNumber = Text(21, 40);
@@ -461,6 +506,18 @@ constexpr Shape kTransactGetItemsInput = Structure(kTransactGetItemsInputMembers
 constexpr Shape kExecuteStatementInput = Structure(kExecuteStatementInputMembers);
 constexpr Shape kBatchExecuteStatementInput = Structure(kBatchExecuteStatementInputMembers);
 constexpr Shape kExecuteTransactionInput = Structure(kExecuteTransactionInputMembers);
+constexpr Shape kDescribeContinuousBackupsInput = Structure(kDescribeContinuousBackupsInputMembers);
+constexpr Shape kUpdateContinuousBackupsInput = Structure(kUpdateContinuousBackupsInputMembers);
+constexpr Shape kListBackupsInput = Structure(kListBackupsInputMembers);
+constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
+constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
+constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);
+constexpr Shape kListContributorInsightsInput = Structure(kListContributorInsightsInputMembers);
+constexpr Shape kDescribeKinesisStreamingDestinationInput =
+    Structure(kDescribeKinesisStreamingDestinationInputMembers);
+constexpr Shape kListGlobalTablesInput = Structure(kListGlobalTablesInputMembers);
+constexpr Shape kGetResourcePolicyInput = Structure(kGetResourcePolicyInputMembers);
+constexpr Shape kDeleteResourcePolicyInput = Structure(kDeleteResourcePolicyInputMembers);
 constexpr Shape kListStreamsInput = Structure(kListStreamsInputMembers);
 constexpr Shape kDescribeStreamInput = Structure(kDescribeStreamInputMembers);
 constexpr Shape kGetShardIteratorInput = Structure(kGetShardIteratorInputMembers);

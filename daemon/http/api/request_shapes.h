@@ -21,7 +21,7 @@ enum class ShapeKind : uint8_t {
   kStructure,
   // json_values.h reads and checks it.
   kAttributeValue,
-  // A member for a feature that one machine does not have, e.g. replicas. The error names the member.
+  // A member for a feature that is not offered, e.g. replicas. The error names the member and says `why`.
   kUnsupported,
 };
 
@@ -49,6 +49,8 @@ struct Shape {
   const Shape* key = nullptr;
   // The shape of the elements of a list or of the values of a map.
   const Shape* element = nullptr;
+  // kUnsupported: the end of the message "MEMBER is not supported: ".
+  std::string_view why = {};
 };
 
 // The greatest number of members of a structure.
@@ -80,6 +82,17 @@ extern const Shape kTransactGetItemsInput;
 extern const Shape kExecuteStatementInput;
 extern const Shape kBatchExecuteStatementInput;
 extern const Shape kExecuteTransactionInput;
+extern const Shape kDescribeContinuousBackupsInput;
+extern const Shape kUpdateContinuousBackupsInput;
+extern const Shape kListBackupsInput;
+extern const Shape kListExportsInput;
+extern const Shape kListImportsInput;
+extern const Shape kDescribeContributorInsightsInput;
+extern const Shape kListContributorInsightsInput;
+extern const Shape kDescribeKinesisStreamingDestinationInput;
+extern const Shape kListGlobalTablesInput;
+extern const Shape kGetResourcePolicyInput;
+extern const Shape kDeleteResourcePolicyInput;
 extern const Shape kListStreamsInput;
 extern const Shape kDescribeStreamInput;
 extern const Shape kGetShardIteratorInput;

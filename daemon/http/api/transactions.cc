@@ -84,10 +84,16 @@ absl::StatusOr<wire::TransactGetItemsRequest> ReadTransactGet(const JsonObject& 
   return request;
 }
 
-int64_t WriteTransactGet(const wire::TransactGetItemsReply& reply, JsonWriter* writer) {
-  const int64_t items = WriteResponses(reply.responses(), writer);
-  WriteConsumedCapacities(reply.consumed_capacity(), writer);
-  return items;
+void AnswerTransactGet(JsonAnswer answer, absl::StatusOr<wire::TransactGetItemsReply> reply) {
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  if (reply->has_cancelled()) return std::move(answer).Send(CancelledReply(reply->cancelled()));
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject();
+  const int64_t items = WriteResponses(reply->responses(), &writer);
+  WriteConsumedCapacities(reply->consumed_capacity(), &writer);
+  writer.EndObject();
+  std::move(answer).Succeed(std::move(body), items);
 }
 
 }  // namespace
@@ -97,7 +103,8 @@ void TransactWriteItems(JsonCall call) {
                   CallDatabase<&storage::Database::TransactWriteItems, AnswerTransactWrite>>(std::move(call));
 }
 void TransactGetItems(JsonCall call) {
-  HandleOperation<ReadTransactGet, &storage::Database::TransactGetItems, WriteTransactGet>(std::move(call));
+  HandleOperation<ReadTransactGet, CallDatabase<&storage::Database::TransactGetItems, AnswerTransactGet>>(
+      std::move(call));
 }
 
 }  // namespace itemdb::http::json

@@ -184,6 +184,39 @@ TEST_F(PartiqlSeveral, TransactionsWriteAllOrNothing) {
   database_.CheckIsClean();
 }
 
+// A key that does not fit its table cancels a transaction of either kind (PQL-15, SEM-005).
+TEST_F(PartiqlSeveral, TransactionsAreCancelledByAKeyThatDoesNotFit) {
+  const std::string mismatch = "The provided key element does not match the schema";
+  const struct {
+    Statements statements;
+    std::string message;
+  } rows[] = {
+      {{"SELECT * FROM Things WHERE pk = 'a'", "SELECT * FROM Things WHERE pk = 1"}, mismatch},
+      {{"DELETE FROM Things WHERE pk = 'a'", "DELETE FROM Things WHERE pk = 1"}, mismatch},
+      {{"DELETE FROM Things WHERE pk = 'a'", "UPDATE Things SET n = 2 WHERE pk = <<'a'>>"}, mismatch},
+      {{"DELETE FROM Things WHERE pk = 'a'", "EXISTS(SELECT * FROM Things WHERE pk = true AND n = 1)"},
+       mismatch},
+      {{"DELETE FROM Things WHERE pk = 'a'", "INSERT INTO Things VALUE {'pk': 1}"},
+       "One or more parameter values were invalid: Type mismatch for key pk expected: S actual: N"},
+      {{"DELETE FROM Things WHERE pk = 'a'", "INSERT INTO Things VALUE {'n': 1}"},
+       "One or more parameter values were invalid: Missing the key pk in the item"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.statements[1]);
+    EXPECT_THAT(TransactionOutcomes(row.statements), ElementsAre("NONE", "VALIDATION_ERROR"));
+    auto reply = ExecuteTransaction(database_, Transaction(row.statements));
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->cancelled().reasons(1).message(), row.message);
+    EXPECT_TRUE(reply->responses().empty());
+  }
+  EXPECT_THAT(TransactionOutcomes({"SELECT * FROM Things WHERE pk = ''"}),
+              ElementsAre(::testing::StartsWith("SEM-007: ")));
+  // Outside transactions it is an error of the statement.
+  EXPECT_THAT(Outcome(database_, "DELETE FROM Things WHERE pk = 1"),
+              ::testing::StartsWith("SEM-007: " + mismatch));
+  EXPECT_EQ(Outcome(database_, "SELECT n FROM Things WHERE pk = 'a'"), "{n: 1}");
+}
+
 // A transaction that breaks a rule is refused as a whole (PQL-12, PQL-15, SEM-047, SEM-048).
 TEST_F(PartiqlSeveral, RefusesTransactionsAsAWhole) {
   const std::string read = "SELECT * FROM Things WHERE pk = 'a'";

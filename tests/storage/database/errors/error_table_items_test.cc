@@ -34,19 +34,23 @@ std::vector<ErrorRow> ItemErrors() {
       {"SEM-007", Getting([](auto* r) {
          r->set_key(Encode({{"pk", S("p")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk, sk"},
+       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
+       "(S)"},
       {"SEM-007", Getting([](auto* r) {
          r->set_key(Encode({{"pk", S("p")}, {"sk", S("s")}, {"a", S("x")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk, sk"},
+       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
+       "(S)"},
       {"SEM-007", Updating([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"other", S("s")}}));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk, sk"},
+       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
+       "(S)"},
       {"SEM-007", Deleting([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"sk", N("1")}}));
        }),
-       values + "Type mismatch for key sk expected: S actual: N"},
+       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
+       "(S)"},
       {"SEM-007", Deleting([](auto* r) {
          r->set_key_or_item(Encode({{"pk", S("p")}, {"sk", S("")}}));
        }),

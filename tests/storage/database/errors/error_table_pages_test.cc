@@ -22,6 +22,17 @@ std::vector<ErrorRow> PageErrors() {
        "Can not use both expression and non-expression parameters in the same request: Non-expression "
        "parameters: {AttributesToGet, QueryFilter} Expression parameters: {FilterExpression, "
        "KeyConditionExpression}"},
+      {"SEM-026", Querying([](auto* r) { r->add_key_conditions()->set_name("pk"); }),
+       "Can not use both expression and non-expression parameters in the same request: Non-expression "
+       "parameters: {KeyConditions} Expression parameters: {KeyConditionExpression}"},
+      {"SEM-026", Querying([](auto* r) {
+         r->clear_key_condition_expression();
+         r->add_key_conditions()->set_name("pk");
+         r->add_attributes_to_get("a");
+         r->set_filter_expression("a = b");
+       }),
+       "Can not use both expression and non-expression parameters in the same request: Non-expression "
+       "parameters: {AttributesToGet} Expression parameters: {FilterExpression}"},
       {"SEM-026", Scanning([](auto* r) {
          r->add_legacy_filter()->set_name("a");
          r->set_projection_expression("a");

@@ -106,7 +106,8 @@ std::vector<ErrorRow> UpdateErrors() {
          r->set_update_expression("SET pk = :v");
          SetValue(r, ":v", S("x"));
        }),
-       "The provided key element does not match the schema; the key of table Things consists of: pk, sk"},
+       "The provided key element does not match the schema; the key of table Things consists of: pk (S), sk "
+       "(S)"},
   };
 }
 

@@ -320,6 +320,22 @@ TEST_F(Legacy, KeyConditionsSelectLikeKeyConditionExpressions) {
   }
 }
 
+// Users who moved from QueryFilter to FilterExpression often keep KeyConditions.
+TEST_F(Legacy, KeyConditionsMayStandBesideAFilterAndAProjectionExpression) {  // SEM-026
+  for (const char* sk : {"a", "b"})
+    ASSERT_TRUE(database_.Put("Things", {{"pk", S("p")}, {"sk", S(sk)}, {"n", S(sk)}}).ok());
+  wire::PageRequest query = Collection();
+  query.set_filter_expression("#n = :b");
+  SetName(&query, "#n", "n");
+  SetValue(&query, ":b", S("b"));
+  EXPECT_THAT(QueryAll(database_, query), ElementsAre("n=b pk=p sk=b"));
+  query.set_projection_expression("sk, #n");
+  EXPECT_THAT(QueryAll(database_, query), ElementsAre("n=b sk=b"));
+  query.set_filter_expression("sk = :b AND #n = :b");
+  EXPECT_EQ(MessageOf(database_.Query(query).status()),
+            "Filter Expression can only contain non-primary key attributes: Primary key attribute: sk");
+}
+
 TEST_F(Legacy, KeyConditionsNameAllPartsOfAnIndexKey) {  // SEM-089
   auto table = TableRequest("Wide");
   AddIndex(&table, "Index", {"a:S", "b:N", "c:S", "d:S"}, 2, v1::PROJECTION_TYPE_ALL);

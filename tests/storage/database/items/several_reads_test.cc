@@ -149,6 +149,48 @@ TEST_F(SeveralReads, TransactionReturnsOneResponseARequestInOrder) {  // OP-22
   EXPECT_EQ(reply->change_sequence(), 4u);
 }
 
+// A key that does not fit its table cancels the transaction (SEM-005); an empty key is an error of the
+// request.
+TEST_F(SeveralReads, TransactionIsCancelledByAKeyThatDoesNotFit) {
+  Put("Things", "1");
+  const v1::AttributeValue p = S("p");
+  for (const std::string& key :
+       {Encode({{"pk", p}}), Encode({{"pk", N("1")}, {"sk", S("1")}}), Encode({{"pk", p}, {"sk", N("1")}}),
+        Encode({{"pk", p}, {"sk", S("1")}, {"a", S("a")}}), Encode({{"pk", p}, {"other", S("1")}})}) {
+    SCOPED_TRACE(Show(key));
+    wire::TransactGetItemsRequest request;
+    for (const std::string& each : {Key("1"), key, key, Key("2")}) {
+      auto* get = request.add_transact_items();
+      get->set_table_name("Things");
+      get->set_key(each);
+    }
+    request.set_return_consumed_capacity(v1::RETURN_CONSUMED_CAPACITY_TOTAL);
+    auto reply = TransactGet(request);
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    ASSERT_TRUE(reply->has_cancelled());
+    EXPECT_EQ(reply->change_sequence(), 3u);
+    EXPECT_TRUE(reply->responses().empty());
+    ASSERT_EQ(reply->cancelled().reasons_size(), 4);
+    for (int i = 0; i < 4; ++i) {
+      const auto& reason = reply->cancelled().reasons(i);
+      EXPECT_EQ(reason.code(), i == 1 ? v1::CANCELLATION_CODE_VALIDATION_ERROR : v1::CANCELLATION_CODE_NONE);
+      EXPECT_EQ(reason.message(), i == 1 ? "The provided key element does not match the schema" : "");
+    }
+    request.mutable_transact_items(3)->set_table_name("Nothing");
+    EXPECT_THAT(TransactGet(request).status(), IsTableNotFound());
+    request.mutable_transact_items(3)->set_table_name("Things");
+    request.mutable_transact_items(3)->set_key(Encode({{"pk", p}, {"sk", S("")}}));
+    EXPECT_THAT(TransactGet(request).status(), IsInvalid("empty string value. Key: sk"));
+  }
+  wire::TransactGetItemsRequest too_long;
+  too_long.add_transact_items()->set_table_name("Things");
+  too_long.mutable_transact_items(0)->set_key(Encode({{"pk", p}, {"sk", S(std::string(1'025, 'x'))}}));
+  auto reply = TransactGet(too_long);
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  ASSERT_EQ(reply->cancelled().reasons_size(), 1);
+  EXPECT_EQ(reply->cancelled().reasons(0).code(), v1::CANCELLATION_CODE_VALIDATION_ERROR);
+}
+
 // The limit of 4 MiB is exact, and `large` lifts it (SEM-056).
 TEST_F(SeveralReads, TransactionReadsFourMebibytesAndNotAByteMore) {
   // The size without the padding: the names pk, sk and a, the value p, and a sort key of one byte.

@@ -125,6 +125,64 @@ TEST_F(Transactions, ReportOnlyTheFirstValidationError) {  // SEM-051, SEM-005, 
   EXPECT_THAT(Things(), IsEmpty());
 }
 
+// A key that does not fit the schema is a reason like any other: conditions of other actions are reported
+// too, and nothing is read under it.
+TEST_F(Transactions, CancelWhenAKeyDoesNotFitTheSchema) {  // SEM-005, SEM-007, SEM-051
+  const std::string mismatch = "The provided key element does not match the schema";
+  const std::string values = "One or more parameter values were invalid: ";
+  v1::AttributeValue set;
+  set.mutable_ss()->add_values("s");
+  auto local = TableRequest("Local");
+  AddLocalIndex(&local, "ByN", "n:N", v1::PROJECTION_TYPE_ALL);
+  database_.CreateTable(local);
+  const auto in = [](wire::WriteItemRequest request, const char* table) {
+    request.set_table_name(table);
+    return request;
+  };
+  struct Row {
+    wire::WriteItemRequest key;
+    std::string of_key;
+    std::string of_put;
+  };
+  const Row rows[] = {
+      {WriteRequest("Things", {{"pk", N("1")}, {"sk", S("s")}}), mismatch,
+       values + "Type mismatch for key pk expected: S actual: N"},
+      {WriteRequest("Things", {{"pk", S("p")}, {"sk", set}}), mismatch,
+       values + "Type mismatch for key sk expected: S actual: SS"},
+      {WriteRequest("Things", {{"pk", S("p")}}), mismatch, values + "Missing the key sk in the item"},
+      {WriteRequest("Things", {{"pk", S("p")}, {"other", S("s")}}), mismatch,
+       values + "Missing the key sk in the item"},
+      // One key attribute is empty, the other has another type.
+      {WriteRequest("Things", {{"pk", S("")}, {"sk", N("1")}}), mismatch,
+       values + "Type mismatch for key sk expected: S actual: N"},
+  };
+  for (const char* table : {"Things", "Local"}) {
+    for (const Row& row : rows) {
+      for (int kind = 0; kind < 4; ++kind) {
+        SCOPED_TRACE(std::string(table) + " " + Show(row.key.key_or_item()) + " " + std::to_string(kind));
+        const wire::WriteItemRequest key = in(row.key, table);
+        request_.Clear();
+        AddPut(Thing("new", N("1")));
+        if (kind == 0) AddPut(key);
+        if (kind == 1) AddDelete(key);
+        if (kind == 2) AddUpdate(in(UpdateRequest("Things", {}, "REMOVE a"), table));
+        if (kind == 2)
+          request_.mutable_transact_items(1)->mutable_update()->set_key_or_item(key.key_or_item());
+        if (kind == 3) AddCheck(If(key, "attribute_not_exists(pk)"));
+        // A second key that does not fit is not reported, and is not the same item as the first.
+        AddDelete(key);
+        AddCheck(If(Key("none"), "attribute_exists(pk)"));
+        auto reply = Run();
+        EXPECT_THAT(Reasons(reply),
+                    ElementsAre("NONE", "VALIDATION_ERROR", "NONE", "CONDITIONAL_CHECK_FAILED"));
+        EXPECT_EQ(reply->cancelled().reasons(1).message(), kind == 0 ? row.of_put : row.of_key);
+      }
+    }
+  }
+  EXPECT_THAT(Things(), IsEmpty());
+  database_.CheckIsClean();
+}
+
 TEST_F(Transactions, CancelWhenAnUpdatedItemGetsTooLarge) {  // SEM-005
   ASSERT_TRUE(PutItem(database_, Thing("a", S(std::string(300'000, 'x')))).ok());
   AddPut(Thing("b", N("1")));
@@ -218,11 +276,11 @@ TEST_F(Transactions, AreRefusedWhenAnActionIsMalformed) {  // SEM-053, SEM-054
       {"undefined placeholder", [&] { AddCheck(If(Key("x"), "a = :v")); }, ":v"},
       {"item too large", [&] { AddPut(Thing("x", S(std::string(409'600, 'x')))); }, "Item size has exceeded"},
       {"empty key", [&] { AddPut(Thing("", N("1"))); }, "pk"},
-      {"no key",
+      {"empty key of a Delete",
        [&] {
-         AddDelete(WriteRequest("Things", {{"pk", S("x")}}));
+         AddDelete(WriteRequest("Things", {{"pk", S("x")}, {"sk", S("")}}));
        },
-       "schema"},
+       "empty string value. Key: sk"},
       {"key updated",
        [&] {
          AddUpdate(UpdateRequest("Things", {{"pk", S("x")}, {"sk", S("s")}}, "REMOVE sk"));

@@ -47,10 +47,14 @@ void SetProjection(const std::set<std::string>& projection, auto* request) {
   names.SetNamesOn(request);
 }
 
-// Whether every key is valid and no two are equal.
-bool AllValidAndDistinct(const std::vector<Get>& gets) {
+bool MismatchesKey(const Get& get) { return get.table->MismatchesKey(get.key, /*key=*/true); }
+
+// Whether every key is valid and no two are equal. In a transaction a key may be one that does not fit the
+// schema.
+bool AllValidAndDistinct(const std::vector<Get>& gets, bool transaction = false) {
   std::set<std::string> keys;
-  return std::all_of(gets.begin(), gets.end(), [&keys](const Get& get) {
+  return std::all_of(gets.begin(), gets.end(), [&](const Get& get) {
+    if (transaction && MismatchesKey(get)) return true;
     return get.table->IsExactKey(get.key) && keys.insert(get.table->name() + EncodeItem(get.key)).second;
   });
 }
@@ -127,9 +131,20 @@ void RandomTransactGet(SideBySide& both) {
   SCOPED_TRACE("transact get " + request.ShortDebugString());
   auto reply = Await<wire::TransactGetItemsReply>(
       [&](auto done) { both.database->TransactGetItems(request, std::move(done)); });
-  if (gets.empty() || !AllValidAndDistinct(gets)) return ExpectInvalid(reply.status());
+  if (gets.empty() || !AllValidAndDistinct(gets, /*transaction=*/true)) return ExpectInvalid(reply.status());
   ASSERT_TRUE(reply.ok()) << reply.status();
   EXPECT_EQ(reply->change_sequence(), both.log.size());
+  const auto mismatch = std::find_if(gets.begin(), gets.end(), MismatchesKey);
+  ASSERT_EQ(reply->has_cancelled(), mismatch != gets.end());
+  if (reply->has_cancelled()) {
+    ASSERT_EQ(static_cast<size_t>(reply->cancelled().reasons_size()), gets.size());
+    for (int i = 0; i < reply->cancelled().reasons_size(); ++i) {
+      EXPECT_EQ(reply->cancelled().reasons(i).code(), i == mismatch - gets.begin()
+                                                          ? v1::CANCELLATION_CODE_VALIDATION_ERROR
+                                                          : v1::CANCELLATION_CODE_NONE);
+    }
+    return;
+  }
   ASSERT_EQ(static_cast<size_t>(reply->responses_size()), gets.size());
   for (size_t i = 0; i < gets.size(); ++i)
     ExpectItem(reply->responses(static_cast<int>(i)), gets[i].Expected());

@@ -46,10 +46,14 @@ class ReadChecker {
     bool valid = true;
     // With the legacy parameters instead of expressions (SEM-112).
     const bool legacy = both_.random.Chance(0.2);
+    // KeyConditions may stand beside expressions too (SEM-026).
+    const bool legacy_keys = legacy || both_.random.Chance(0.1);
     Predicate selects = [](const ModelItem&) { return true; };
     if (query) {
-      RandomKeyCondition condition = both_.random.KeyCondition(table, index, &names);
-      if (legacy) {
+      RequestNames no_names;
+      RandomKeyCondition condition =
+          both_.random.KeyCondition(table, index, legacy_keys ? &no_names : &names);
+      if (legacy_keys) {
         RandomComparisons{condition.comparisons}.SetOn(request.mutable_key_conditions());
       } else {
         request.set_key_condition_expression(condition.text);

@@ -153,9 +153,17 @@ class WriteChecker {
                                            : action.table->IsExactKey(action.key_or_item);
   }
 
-  // The result for the current state; the key must be valid.
+  static bool MismatchesKey(const Action& action) {
+    return action.table->MismatchesKey(action.key_or_item, action.type != ActionType::kPut);
+  }
+
+  // The result for the current state; the key must not have empty attributes.
   static Expected Decide(const Action& action) {
     Expected expected;
+    if (MismatchesKey(action)) {
+      expected.outcome = Expected::Outcome::kInvalid;
+      return expected;
+    }
     if (const ModelItem* found = action.table->Find(action.key_or_item)) expected.old_item = *found;
     if (action.condition != nullptr && !action.condition(expected.old_item.value_or(ModelItem()))) {
       expected.outcome = Expected::Outcome::kConditionFailed;
@@ -306,10 +314,12 @@ class WriteChecker {
            v1::RETURN_VALUES_ON_CONDITION_CHECK_FAILURE_ALL_OLD;
   }
 
-  // False if two actions have the same key, or an action has no valid key.
-  static bool AllValidAndDistinct(const std::vector<Action>& actions) {
+  // False if two actions have the same key, or an action has no valid key. In a transaction a key may be one
+  // that does not fit the schema.
+  static bool AllValidAndDistinct(const std::vector<Action>& actions, bool transaction = false) {
     std::set<std::string> keys;
     for (const Action& action : actions) {
+      if (transaction && MismatchesKey(action)) continue;
       if (!HasValidKey(action)) return false;
       if (!keys.insert(action.table->name() + EncodeItem(action.table->KeyOf(action.key_or_item))).second)
         return false;
@@ -380,7 +390,7 @@ class WriteChecker {
         RandomActions(both_.random.Pick(1, 6), {ActionType::kPut, ActionType::kPut, ActionType::kUpdate,
                                                 ActionType::kDelete, ActionType::kConditionCheck});
     wire::TransactWriteItemsRequest request;
-    bool valid = AllValidAndDistinct(actions);
+    bool valid = AllValidAndDistinct(actions, /*transaction=*/true);
     for (const Action& action : actions) {
       auto* item = request.add_transact_items();
       if (action.type == ActionType::kPut) *item->mutable_put() = action.request;

@@ -113,6 +113,14 @@ bool TableModel::HasKey(const ModelItem& item) const {
   return true;
 }
 
+bool TableModel::MismatchesKey(const ModelItem& item, bool key) const {
+  if (key && item.size() != key_names_.size()) return true;
+  return std::any_of(key_names_.begin(), key_names_.end(), [&](const std::string& name) {
+    auto found = item.find(name);
+    return found == item.end() || ScalarType(found->second) != KeyType(name);
+  });
+}
+
 bool TableModel::FitsIndexes(const ModelItem& item) const {
   for (const auto& [name, type] : types_) {
     auto found = item.find(name);

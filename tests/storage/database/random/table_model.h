@@ -85,6 +85,10 @@ class TableModel {
   bool HasKey(const ModelItem& item) const;
   // Whether `item` has exactly these attributes.
   bool IsExactKey(const ModelItem& item) const { return HasKey(item) && item.size() == key_names_.size(); }
+  // Whether `item` lacks a key attribute or has one of another type, or, if it is a `key`, has other
+  // attributes too. In a transaction this is a reason of a cancellation; an empty key attribute is not
+  // (SEM-005).
+  bool MismatchesKey(const ModelItem& item, bool key) const;
   // Whether each index key attribute in `item` has the right type and is not empty; otherwise the write is
   // refused (SEM-070).
   bool FitsIndexes(const ModelItem& item) const;

@@ -1,0 +1,191 @@
+#include "daemon/http/api/resting_features.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace itemdb::http::json {
+namespace {
+
+// A request about one table.
+struct AboutTable {
+  std::string table_name;
+  std::string index_name;
+};
+
+absl::StatusOr<AboutTable> ReadAboutTable(const JsonObject& object) {
+  return AboutTable{std::string(TextOf(object, "TableName")), std::string(TextOf(object, "IndexName"))};
+}
+
+absl::StatusOr<v1::DescribeTableReply> Describe(JsonCall& call, const std::string& table_name) {
+  v1::DescribeTableRequest request;
+  request.set_table_name(table_name);
+  return call.database.DescribeTable(request);
+}
+
+// Answers with an object that has the members that `write` writes.
+template <typename Write>
+void AnswerWith(JsonAnswer answer, Write write) {
+  std::string body;
+  JsonWriter writer(&body);
+  writer.BeginObject();
+  write(&writer);
+  writer.EndObject();
+  std::move(answer).Succeed(std::move(body));
+}
+
+// Answers a list that is always empty.
+void AnswerEmptyList(JsonCall call, std::string_view name) {
+  // No reply has a token that a request could return.
+  if (HasMember(call.document->root(), "NextToken"))
+    return std::move(call.answer)
+        .Fail(storage::ValidationError("Invalid Request: Provided nextToken is invalid"));
+  AnswerWith(std::move(call.answer),
+             [name](JsonWriter* writer) { writer->Name(name).BeginArray().EndArray(); });
+}
+
+// ---- backups
+
+// The operations on backups have an exception of their own for a missing table (QRK-21).
+void FailAboutBackups(JsonAnswer answer, const std::string& table_name, const absl::Status& error) {
+  if (storage::ReasonOf(error) != storage::kReasonResourceNotFound) return std::move(answer).Fail(error);
+  std::move(answer).Send(
+      ErrorReply(400, "TableNotFoundException", absl::StrCat("Table not found: ", table_name)));
+}
+
+// The service's answer as long as point-in-time recovery is off (PIT-02).
+void AnswerContinuousBackups(JsonAnswer answer) {
+  AnswerWith(std::move(answer), [](JsonWriter* writer) {
+    writer->Name("ContinuousBackupsDescription").BeginObject();
+    writer->Name("ContinuousBackupsStatus").String("ENABLED");
+    writer->Name("PointInTimeRecoveryDescription").BeginObject();
+    writer->Name("PointInTimeRecoveryStatus").String("DISABLED").EndObject().EndObject();
+  });
+}
+
+void ExecuteDescribeContinuousBackups(JsonCall call, const AboutTable& request) {
+  auto table = Describe(call, request.table_name);
+  if (!table.ok()) return FailAboutBackups(std::move(call.answer), request.table_name, table.status());
+  AnswerContinuousBackups(std::move(call.answer));
+}
+
+struct ContinuousBackups : AboutTable {
+  bool enabled = false;
+};
+
+absl::StatusOr<ContinuousBackups> ReadContinuousBackups(const JsonObject& object) {
+  ContinuousBackups request;
+  request.table_name = std::string(TextOf(object, "TableName"));
+  const JsonObject specification = AsObject(*MemberOf(object, "PointInTimeRecoverySpecification"));
+  request.enabled = FlagOf(specification, "PointInTimeRecoveryEnabled");
+  if (!request.enabled && HasMember(specification, "RecoveryPeriodInDays")) {
+    return storage::ValidationError(
+        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
+  }
+  return request;
+}
+
+void ExecuteUpdateContinuousBackups(JsonCall call, const ContinuousBackups& request) {
+  auto table = Describe(call, request.table_name);
+  if (!table.ok()) return FailAboutBackups(std::move(call.answer), request.table_name, table.status());
+  if (!request.enabled) return AnswerContinuousBackups(std::move(call.answer));
+  std::move(call.answer)
+      .Send(ErrorReply(400, "UnknownOperationException",
+                       "UpdateContinuousBackups cannot turn point-in-time recovery on: this version does not "
+                       "have it"));
+}
+
+// ---- statistics of keys, and streams to Kinesis
+
+void ExecuteDescribeContributorInsights(JsonCall call, const AboutTable& request) {
+  auto reply = Describe(call, request.table_name);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  const v1::TableDescription& table = reply->table();
+  const auto named = [&](const auto& index) { return index.index_name() == request.index_name; };
+  if (!request.index_name.empty() &&
+      std::none_of(table.global_secondary_indexes().begin(), table.global_secondary_indexes().end(), named)) {
+    return std::move(call.answer)
+        .Fail(storage::NotFoundError(
+            absl::StrCat("Requested resource not found: Index: ", request.index_name, " not found")));
+  }
+  AnswerWith(std::move(call.answer), [&](JsonWriter* writer) {
+    writer->Name("TableName").String(table.table_name());
+    if (!request.index_name.empty()) writer->Name("IndexName").String(request.index_name);
+    writer->Name("ContributorInsightsStatus").String("DISABLED");
+  });
+}
+
+void ExecuteListContributorInsights(JsonCall call, const AboutTable& request) {
+  if (!request.table_name.empty()) {
+    if (absl::Status found = Describe(call, request.table_name).status(); !found.ok())
+      return std::move(call.answer).Fail(found);
+  }
+  AnswerWith(std::move(call.answer), [](JsonWriter* writer) {
+    writer->Name("ContributorInsightsSummaries").BeginArray().EndArray();
+  });
+}
+
+void ExecuteDescribeKinesis(JsonCall call, const AboutTable& request) {
+  auto reply = Describe(call, request.table_name);
+  if (!reply.ok()) return std::move(call.answer).Fail(reply.status());
+  AnswerWith(std::move(call.answer), [&](JsonWriter* writer) {
+    writer->Name("TableName").String(reply->table().table_name());
+    writer->Name("KinesisDataStreamDestinations").BeginArray().EndArray();
+  });
+}
+
+// ---- policies
+
+struct AboutPolicy {
+  std::string arn;
+  bool must_exist = true;
+};
+
+absl::StatusOr<AboutPolicy> ReadGetPolicy(const JsonObject& object) {
+  return AboutPolicy{std::string(TextOf(object, "ResourceArn"))};
+}
+
+// Without an expected revision the service deletes a policy that does not exist too.
+absl::StatusOr<AboutPolicy> ReadDeletePolicy(const JsonObject& object) {
+  return AboutPolicy{std::string(TextOf(object, "ResourceArn")), HasMember(object, "ExpectedRevisionId")};
+}
+
+void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
+  if (absl::Status found = Describe(call, request.arn).status(); !found.ok())
+    return std::move(call.answer).Fail(found);
+  if (!request.must_exist) return AnswerWith(std::move(call.answer), [](JsonWriter*) {});
+  std::move(call.answer)
+      .Send(ErrorReply(
+          400, "PolicyNotFoundException",
+          absl::StrCat("Resource-based policy not found for the provided ResourceArn: ", request.arn)));
+}
+
+}  // namespace
+
+void DescribeContinuousBackups(JsonCall call) {
+  HandleOperation<ReadAboutTable, ExecuteDescribeContinuousBackups>(std::move(call));
+}
+void UpdateContinuousBackups(JsonCall call) {
+  HandleOperation<ReadContinuousBackups, ExecuteUpdateContinuousBackups>(std::move(call));
+}
+void ListBackups(JsonCall call) { AnswerEmptyList(std::move(call), "BackupSummaries"); }
+void ListExports(JsonCall call) { AnswerEmptyList(std::move(call), "ExportSummaries"); }
+void ListImports(JsonCall call) { AnswerEmptyList(std::move(call), "ImportSummaryList"); }
+void ListGlobalTables(JsonCall call) { AnswerEmptyList(std::move(call), "GlobalTables"); }
+void DescribeContributorInsights(JsonCall call) {
+  HandleOperation<ReadAboutTable, ExecuteDescribeContributorInsights>(std::move(call));
+}
+void ListContributorInsights(JsonCall call) {
+  if (HasMember(call.document->root(), "NextToken"))
+    return AnswerEmptyList(std::move(call), "ContributorInsightsSummaries");
+  HandleOperation<ReadAboutTable, ExecuteListContributorInsights>(std::move(call));
+}
+void DescribeKinesisStreamingDestination(JsonCall call) {
+  HandleOperation<ReadAboutTable, ExecuteDescribeKinesis>(std::move(call));
+}
+void GetResourcePolicy(JsonCall call) { HandleOperation<ReadGetPolicy, ExecutePolicy>(std::move(call)); }
+void DeleteResourcePolicy(JsonCall call) {
+  HandleOperation<ReadDeletePolicy, ExecutePolicy>(std::move(call));
+}
+
+}  // namespace itemdb::http::json

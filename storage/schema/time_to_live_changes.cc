@@ -11,9 +11,10 @@ absl::StatusOr<v1::UpdateTimeToLiveReply> Update(Engine& engine, const v1::Updat
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(old_table, view->catalog().Find(request.table_name()));
   }
-  ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition,
-                          DefinitionWithTimeToLive(old_table->definition, request, engine.time_of_day().NowMicros() / 1'000,
-                                                   engine.options().time_to_live_wait));
+  ITEMDB_ASSIGN_OR_RETURN(
+      v1::TableDescription definition,
+      DefinitionWithTimeToLive(old_table->definition, request, engine.time_of_day().NowMicros() / 1'000,
+                               engine.options().time_to_live_wait));
   const Index* deleted = old_table->FindTimeToLiveIndex();
   if (deleted == nullptr) definition.mutable_time_to_live()->set_storage_id(engine.NewStorageId());
   std::shared_ptr<Table> table = WithDefinition(*old_table, std::move(definition));

@@ -183,9 +183,10 @@ TEST_F(BadInputTest, Keys) {
   const std::string long_sort = Json({{"PK", "a"}, {"SK", std::string(1'025, 'x')}}).dump();
   std::vector<BadInput> rows;
   for (const char* verb : {"get", "delete", "update"}) {
-    rows.push_back({{"item", verb, "Order", R"({"PK": "a"})"}, kRefused, {"Order", "PK, SK"}});
-    rows.push_back({{"item", verb, "Order", R"({"PK": "a", "SK": "b", "x": 1})"}, kRefused, {"PK, SK"}});
-    rows.push_back({{"item", verb, "Order", "{}"}, kRefused, {"PK, SK"}});
+    rows.push_back({{"item", verb, "Order", R"({"PK": "a"})"}, kRefused, {"Order", "PK (S), SK (S)"}});
+    rows.push_back(
+        {{"item", verb, "Order", R"({"PK": "a", "SK": "b", "x": 1})"}, kRefused, {"PK (S), SK (S)"}});
+    rows.push_back({{"item", verb, "Order", "{}"}, kRefused, {"PK (S), SK (S)"}});
     rows.push_back({{"item", verb, "Order", R"({"PK": "a", "SK": 1})"}, kRefused, {"SK", "S", "N"}});
     rows.push_back({{"item", verb, "Order", R"({"PK": "", "SK": "a"})"}, kRefused, {"PK", "empty"}});
     rows.push_back({{"item", verb, "Order", long_partition}, kRefused, {"2048 bytes"}});
@@ -359,7 +360,7 @@ TEST_F(BadInputTest, StartKeys) {
     return BadInput{Query("customer_id = :v", customer, {"--exclusive-start-key", key.dump()}), kRefused,
                     std::move(says)};
   };
-  const std::string all = "PK, SK, customer_id, order_date, status";
+  const std::string all = "PK (S), SK (S), customer_id, order_date, status";
   ExpectRefused({
       start(R"({"SK": null})", {"starting key", all}),
       start(R"({"status": null})", {"starting key", all}),
@@ -379,10 +380,12 @@ TEST_F(BadInputTest, StartKeys) {
         "--exclusive-start-key", R"({"employee_id": "emp_001"})"},
        kRefused,
        {"ExclusiveStartKey", "sort key"}},
-      {{"scan", "Order", "--exclusive-start-key", R"({"PK": "a"})"}, kRefused, {"starting key", "PK, SK"}},
+      {{"scan", "Order", "--exclusive-start-key", R"({"PK": "a"})"},
+       kRefused,
+       {"starting key", "PK (S), SK (S)"}},
       {{"scan", "Order", "--index", "OpenOrdersByDate", "--exclusive-start-key", R"({"PK": "a", "SK": "b"})"},
        kRefused,
-       {"starting key", "PK, SK, order_date, shard, status"}},
+       {"starting key", "PK (S), SK (S), order_date, shard, status"}},
   });
   // A valid key is accepted, even if the table has no such item (SEM-032).
   Json absent = good;

@@ -360,7 +360,7 @@ TEST_F(BadInputTest, StartKeys) {
     return BadInput{Query("customer_id = :v", customer, {"--exclusive-start-key", key.dump()}), kRefused,
                     std::move(says)};
   };
-  const std::string all = "PK (S), SK (S), customer_id, order_date, status";
+  const std::string all = "PK, SK, customer_id, order_date, status";
   ExpectRefused({
       start(R"({"SK": null})", {"starting key", all}),
       start(R"({"status": null})", {"starting key", all}),
@@ -380,12 +380,10 @@ TEST_F(BadInputTest, StartKeys) {
         "--exclusive-start-key", R"({"employee_id": "emp_001"})"},
        kRefused,
        {"ExclusiveStartKey", "sort key"}},
-      {{"scan", "Order", "--exclusive-start-key", R"({"PK": "a"})"},
-       kRefused,
-       {"starting key", "PK (S), SK (S)"}},
+      {{"scan", "Order", "--exclusive-start-key", R"({"PK": "a"})"}, kRefused, {"starting key", "PK, SK"}},
       {{"scan", "Order", "--index", "OpenOrdersByDate", "--exclusive-start-key", R"({"PK": "a", "SK": "b"})"},
        kRefused,
-       {"starting key", "PK (S), SK (S), order_date, shard, status"}},
+       {"starting key", "PK, SK, order_date, shard, status"}},
   });
   // A valid key is accepted, even if the table has no such item (SEM-032).
   Json absent = good;

@@ -193,7 +193,7 @@ ExitCode Run(const Options& options, const Process& process) {
   if (!database.ok()) return Fail(log, ExitCodeForOpen(database.status()), database.status());
   v1::GetStatusReply status = (*database)->GetStatus();
   log->info("database open database_id={} change_sequence={} tables={}", status.database_id(),
-            status.change_sequence(), status.table_count());
+            (*database)->opened_sequence(), status.table_count());
 
   WarnIfOthersMayRead(options.data_directory, log);
 

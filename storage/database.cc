@@ -287,6 +287,8 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
   storage::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
 }
 
+uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); }
+
 v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);

@@ -174,6 +174,8 @@ class Database {
   // Reads the whole database, or the requested part, which may take long.
   void CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                      CancellationPtr cancellation = nullptr);
+  // The last change that was found when the database was opened. Items may have expired since.
+  uint64_t opened_sequence() const;
   // The daemon fills in the version, the start time and the memory used outside storage. While the database
   // is reopening, tables and disk usage are missing. Takes milliseconds.
   v1::GetStatusReply GetStatus(const v1::GetStatusRequest& request = {});

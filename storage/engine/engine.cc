@@ -76,6 +76,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
                                                              opts.recover_last_good));
   engine->needs_rebuild_ = recovered.needs_rebuild;
   engine->database_id_ = recovered.watermark.database_id;
+  engine->opened_sequence_ = recovered.start.next_sequence - 1;
 
   PipelineOptions pipeline;
   pipeline.durable = opts.durable;

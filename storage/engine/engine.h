@@ -117,6 +117,8 @@ class Engine {
   // The file system of the data directory.
   rocksdb::Env* env() const { return env_; }
   const std::string& database_id() const { return database_id_; }
+  // The last change that was found when the engine was opened.
+  uint64_t opened_sequence() const { return opened_sequence_; }
   const DatabaseOptions& options() const { return options_; }
   // Whether indexes and size statistics must be rebuilt before the first request is served.
   bool needs_rebuild() const { return needs_rebuild_; }
@@ -169,6 +171,7 @@ class Engine {
   bool needs_rebuild_ = false;
   // Constant after Open.
   std::string database_id_;
+  uint64_t opened_sequence_ = 0;
   // Touched only by the maintenance thread, and while that does not run.
   uint64_t watermark_sequence_ = 0;
   // Whether the last line that WatchClock logged tells of a jump.

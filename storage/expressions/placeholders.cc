@@ -101,16 +101,12 @@ const std::string* Placeholders::Use(std::vector<Entry>& entries, std::string_vi
 const std::string* Placeholders::UseName(std::string_view token) { return Use(names_, token); }
 const std::string* Placeholders::UseValue(std::string_view token) { return Use(values_, token); }
 
-absl::Status Placeholders::CheckAllUsed(bool has_expression) const {
-  ITEMDB_RETURN_IF_ERROR(CheckUsed(kNames, names_, has_expression));
-  return CheckUsed(kValues, values_, has_expression);
+absl::Status Placeholders::CheckAllUsed() const {
+  ITEMDB_RETURN_IF_ERROR(CheckUsed(kNames, names_));
+  return CheckUsed(kValues, values_);
 }
 
-absl::Status Placeholders::CheckUsed(std::string_view map, const std::vector<Entry>& entries,
-                                     bool has_expression) {
-  if (entries.empty()) return absl::OkStatus();
-  if (!has_expression)
-    return ValidationError("SEM-026", Concat({map, " can only be specified when using expressions"}));
+absl::Status Placeholders::CheckUsed(std::string_view map, const std::vector<Entry>& entries) {
   std::string unused;
   int count = 0;
   for (const Entry& entry : entries) {

@@ -29,9 +29,9 @@ class Placeholders {
 
   bool empty() const { return names_.empty() && values_.empty(); }
 
-  // Called after every expression of the request was compiled. INVALID_ARGUMENT when a name or value was not
-  // used (SEM-024), or when there are any but `has_expression` is false (SEM-026).
-  absl::Status CheckAllUsed(bool has_expression) const;
+  // Called after every expression of the request was compiled. INVALID_ARGUMENT: a name or value was not used
+  // (SEM-024).
+  absl::Status CheckAllUsed() const;
 
  private:
   struct Entry {
@@ -43,7 +43,7 @@ class Placeholders {
   // Sorts by token. INVALID_ARGUMENT: a token comes twice.
   static absl::Status SortEntries(std::string_view map, std::vector<Entry>* entries);
   static const std::string* Use(std::vector<Entry>& entries, std::string_view token);
-  static absl::Status CheckUsed(std::string_view map, const std::vector<Entry>& entries, bool has_expression);
+  static absl::Status CheckUsed(std::string_view map, const std::vector<Entry>& entries);
 
   // Sorted by token: a request may have hundreds of thousands of placeholders, and each use is a search.
   std::vector<Entry> names_;

@@ -6,6 +6,7 @@
 #include "storage/base/limits.h"
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/items/point_reads.h"
 
@@ -61,22 +62,26 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* ba
           return !table.projection_expression().empty();
         })}}));
   std::vector<PointRead> reads;
-  std::set<std::pair<uint64_t, std::string>> keys;
+  DistinctKeys keys(ValidationError("SEM-044", "Provided list of item keys contains duplicates"));
   for (int t = 0; t < batch->request.request_items_size(); ++t) {
     const wire::KeysAndAttributes& table = batch->request.request_items(t);
     absl::StatusOr<std::optional<Projection>> projection = MakeOnlyProjection(table);
     if (!projection.ok()) return projection.status();
     batch->reply.add_responses()->set_table_name(table.table_name());
     for (int k = 0; k < table.keys_size(); ++k) {
-      ITEMDB_ASSIGN_OR_RETURN(PointRead read,
-                              PreparePointRead(catalog, table.table_name(), table.keys(k), *projection));
-      if (!keys.emplace(read.table->storage_id, read.key).second)
-        return ValidationError("SEM-044", "Provided list of item keys contains duplicates");
-      batch->access_call.Add(read.table->patterns, 0, 0);
+      absl::StatusOr<PointRead> read =
+          PreparePointRead(catalog, table.table_name(), table.keys(k), *projection);
+      if (!read.ok()) {
+        ITEMDB_RETURN_IF_ERROR(keys.AddFailed(read.status(), table.table_name(), table.keys(k)));
+        continue;
+      }
+      ITEMDB_RETURN_IF_ERROR(keys.Add(read->table->storage_id, read->key));
+      batch->access_call.Add(read->table->patterns, 0, 0);
       batch->places.emplace_back(t, k);
-      reads.push_back(std::move(read));
+      reads.push_back(*std::move(read));
     }
   }
+  ITEMDB_RETURN_IF_ERROR(keys.Finish());
   return reads;
 }
 

@@ -1,8 +1,7 @@
 // BatchWriteItem: several puts and deletes in one request and one commit unit.
 
-#include <set>
-
 #include "storage/base/limits.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
@@ -27,7 +26,7 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   std::vector<PreparedAction> actions;
-  std::set<std::pair<uint64_t, std::string>> keys;
+  DistinctKeys keys(ValidationError("SEM-046", "Provided list of item keys contains duplicates"));
   wire::WriteItemRequest single;
   for (const auto& table : request.request_items()) {
     for (const auto& write : table.write_requests()) {
@@ -41,13 +40,16 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareBatch(const wire::BatchWriteI
       } else {
         return ValidationError("SEM-045", "each write request must contain a PutRequest or a DeleteRequest");
       }
-      ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareAction(kind, single, catalog));
-      if (!keys.emplace(action.table->storage_id, action.key.encoded).second) {
-        return ValidationError("SEM-046", "Provided list of item keys contains duplicates");
+      absl::StatusOr<PreparedAction> action = PrepareAction(kind, single, catalog);
+      if (!action.ok()) {
+        ITEMDB_RETURN_IF_ERROR(keys.AddFailed(action.status(), table.table_name(), single.key_or_item()));
+        continue;
       }
-      actions.push_back(std::move(action));
+      ITEMDB_RETURN_IF_ERROR(keys.Add(action->table->storage_id, action->key.encoded));
+      actions.push_back(*std::move(action));
     }
   }
+  ITEMDB_RETURN_IF_ERROR(keys.Finish());
   return actions;
 }
 

@@ -22,10 +22,4 @@ void CancellationReasons::AddValidationError(const absl::Status& error) {
   reason->set_message(std::move(message));
 }
 
-absl::Status TransactionKeys::Add(uint64_t table_storage_id, std::string encoded_key) {
-  if (encoded_key.empty() || keys_.emplace(table_storage_id, std::move(encoded_key)).second)
-    return absl::OkStatus();
-  return ValidationError("SEM-048", "Transaction request cannot include multiple operations on one item");
-}
-
 }  // namespace itemdb::storage

@@ -1,10 +1,6 @@
 // The reasons of a cancelled transaction (SEM-051).
 #pragma once
 
-#include <set>
-#include <string>
-#include <utility>
-
 #include "itemdb/wire/data.pb.h"
 #include "storage/base/status.h"
 
@@ -24,17 +20,6 @@ class CancellationReasons {
  private:
   wire::TransactionCancelled* const cancelled_;
   bool has_validation_error_ = false;
-};
-
-// Checks that no two actions of a transaction are on one item (SEM-048). Actions whose key does not fit the
-// schema are on no item.
-class TransactionKeys {
- public:
-  // INVALID_ARGUMENT: another action is on the item.
-  absl::Status Add(uint64_t table_storage_id, std::string encoded_key);
-
- private:
-  std::set<std::pair<uint64_t, std::string>> keys_;
 };
 
 }  // namespace itemdb::storage

@@ -7,6 +7,7 @@
 #include "storage/catalog/capacity.h"
 #include "storage/expressions/from_request.h"
 #include "storage/items/cancellation.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/items/point_reads.h"
 
@@ -23,14 +24,19 @@ absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog,
   }
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   std::vector<PointRead> reads;
-  TransactionKeys keys;
+  DistinctKeys keys(SeveralActionsError());
   for (const wire::GetItemRequest& get : request.transact_items()) {
     ITEMDB_ASSIGN_OR_RETURN(std::optional<Projection> projection, MakeOnlyProjection(get));
-    ITEMDB_ASSIGN_OR_RETURN(PointRead read,
-                            PrepareTransactRead(catalog, get.table_name(), get.key(), std::move(projection)));
-    ITEMDB_RETURN_IF_ERROR(keys.Add(read.table->storage_id, read.key));
-    reads.push_back(std::move(read));
+    absl::StatusOr<PointRead> read =
+        PrepareTransactRead(catalog, get.table_name(), get.key(), std::move(projection));
+    if (!read.ok()) {
+      ITEMDB_RETURN_IF_ERROR(keys.AddFailed(read.status(), get.table_name(), get.key()));
+      continue;
+    }
+    ITEMDB_RETURN_IF_ERROR(keys.Add(read->table->storage_id, read->key));
+    reads.push_back(*std::move(read));
   }
+  ITEMDB_RETURN_IF_ERROR(keys.Finish());
   return reads;
 }
 

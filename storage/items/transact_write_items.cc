@@ -2,6 +2,7 @@
 
 #include "storage/base/limits.h"
 #include "storage/items/cancellation.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/items/write_unit.h"
 
@@ -31,6 +32,19 @@ absl::StatusOr<PreparedAction> PrepareTransactItem(const wire::TransactWriteItem
                          "each action of a transaction must be a Put, Update, Delete or ConditionCheck");
 }
 
+const wire::WriteItemRequest& ActionOf(const wire::TransactWriteItem& item) {
+  switch (item.action_case()) {
+    case wire::TransactWriteItem::kPut:
+      return item.put();
+    case wire::TransactWriteItem::kDelete:
+      return item.delete_();
+    case wire::TransactWriteItem::kUpdate:
+      return item.update();
+    default:
+      return item.condition_check();
+  }
+}
+
 absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::TransactWriteItemsRequest& request,
                                                                const Catalog& catalog) {
   const int max_count = request.large() ? kMaxLargeTransactActions : kMaxTransactActions;
@@ -48,12 +62,18 @@ absl::StatusOr<std::vector<PreparedAction>> PrepareTransaction(const wire::Trans
   ITEMDB_RETURN_IF_ERROR(CheckReturnItemCollectionMetrics(request.return_item_collection_metrics()));
   std::vector<PreparedAction> actions;
   actions.reserve(count);
-  TransactionKeys keys;
+  DistinctKeys keys(SeveralActionsError());
   for (const auto& item : request.transact_items()) {
-    ITEMDB_ASSIGN_OR_RETURN(PreparedAction action, PrepareTransactItem(item, catalog));
-    ITEMDB_RETURN_IF_ERROR(keys.Add(action.table->storage_id, action.key.encoded));
-    actions.push_back(std::move(action));
+    absl::StatusOr<PreparedAction> action = PrepareTransactItem(item, catalog);
+    if (!action.ok()) {
+      const wire::WriteItemRequest& wanted = ActionOf(item);
+      ITEMDB_RETURN_IF_ERROR(keys.AddFailed(action.status(), wanted.table_name(), wanted.key_or_item()));
+      continue;
+    }
+    ITEMDB_RETURN_IF_ERROR(keys.Add(action->table->storage_id, action->key.encoded));
+    actions.push_back(*std::move(action));
   }
+  ITEMDB_RETURN_IF_ERROR(keys.Finish());
   return actions;
 }
 

@@ -63,7 +63,7 @@ absl::StatusOr<ActionExpressions> CompileExpressions(ActionKind kind, const wire
        {"Expected", has_expected},
        {"ConditionalOperator", request.conditional_operator() != v1::CONDITIONAL_OPERATOR_UNSPECIFIED}},
       {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}}));
-  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request, has_update || has_condition));
   ActionExpressions expressions;
   expressions.bytes = request.ByteSizeLong() - request.key_or_item().size();
   if (has_update) {
@@ -82,7 +82,7 @@ absl::StatusOr<ActionExpressions> CompileExpressions(ActionKind kind, const wire
                             ExpectedTree(request.expected(), request.conditional_operator()));
     expressions.condition = Condition::FromLegacy(std::move(legacy));
   }
-  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(has_update || has_condition));
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed());
   return expressions;
 }
 
@@ -188,22 +188,20 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
   action.expression_bytes = expressions.bytes;
 
   ITEMDB_ASSIGN_OR_RETURN(action.key_or_item, CanonicalizeItem(request.key_or_item()));
+  ItemView key_or_item(action.key_or_item);
+  if (kind == ActionKind::kPut && ItemSizeBytes(key_or_item) > kMaxItemBytes) {
+    return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
+                                          std::to_string(kMaxItemBytes) + " bytes");
+  }
   ITEMDB_ASSIGN_OR_RETURN(action.table, catalog.Find(request.table_name()));
 
   const Table& table = *action.table;
-  ItemView key_or_item(action.key_or_item);
   std::string key;
   action.key_error =
       kind == ActionKind::kPut ? CheckHasKey(table, key_or_item) : CheckKeyIsExact(table, key_or_item);
   if (action.key_error.ok()) {
     ITEMDB_ASSIGN_OR_RETURN(key, EncodeKeyOfAnySize(table, key_or_item));
     action.key_error = CheckKeySize(table, key_or_item);
-  }
-  if (kind == ActionKind::kPut) {
-    if (ItemSizeBytes(key_or_item) > kMaxItemBytes) {
-      return ValidationError("SEM-001", "Item size has exceeded the maximum allowed size of " +
-                                            std::to_string(kMaxItemBytes) + " bytes");
-    }
   }
   action.key = ItemKey(table.storage_id, std::move(key));
   if (action.update.has_value() && action.key_error.ok())

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "storage/base/limits.h"
-#include "storage/items/cancellation.h"
+#include "storage/items/distinct_keys.h"
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/parser.h"
@@ -61,13 +61,19 @@ absl::StatusOr<std::vector<Prepared>> PrepareAll(const std::vector<Statement>& s
                                                  KeyOf key_of) {
   std::vector<Prepared> all;
   all.reserve(statements.size());
-  TransactionKeys keys;
+  DistinctKeys keys(SeveralActionsError());
   for (size_t i = 0; i < statements.size(); ++i) {
     absl::StatusOr<Prepared> one = prepare(i);
-    if (!one.ok()) return AtStatement(one.status(), static_cast<int>(i) + 1);
+    if (!one.ok()) {
+      // Statements on missing tables are not compared with each other: their keys are not known.
+      ITEMDB_RETURN_IF_ERROR(keys.AddFailed(AtStatement(one.status(), static_cast<int>(i) + 1),
+                                            statements[i].table_name, std::to_string(i)));
+      continue;
+    }
     ITEMDB_RETURN_IF_ERROR(keys.Add(one->table->storage_id, key_of(*one)));
     all.push_back(*std::move(one));
   }
+  ITEMDB_RETURN_IF_ERROR(keys.Finish());
   return all;
 }
 

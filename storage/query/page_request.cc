@@ -273,14 +273,14 @@ absl::StatusOr<PreparedPage> BeginPage(std::shared_ptr<const ReadView> view,
 
 absl::StatusOr<PageExpressions> CompileExpressions(bool query, const wire::PageRequest& request) {
   ITEMDB_RETURN_IF_ERROR(CheckParameters(query, request));
-  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request));
+  ITEMDB_ASSIGN_OR_RETURN(Placeholders placeholders, MakePlaceholders(request, HasExpression(request)));
   PageExpressions expressions;
   if (query) {
     ITEMDB_ASSIGN_OR_RETURN(expressions.key_condition, MakeKeyCondition(request, placeholders));
   }
   ITEMDB_ASSIGN_OR_RETURN(expressions.filter, MakeFilter(request, placeholders));
   ITEMDB_ASSIGN_OR_RETURN(expressions.projection, MakeProjection(request, placeholders));
-  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed(HasExpression(request)));
+  ITEMDB_RETURN_IF_ERROR(placeholders.CheckAllUsed());
   return expressions;
 }
 

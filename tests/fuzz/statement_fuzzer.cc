@@ -60,7 +60,7 @@ void RunChanges(const storage::partiql::Statement& statement, storage::ItemView 
 void RunProjection(const storage::partiql::Statement& statement, storage::ItemView item) {
   storage::partiql::TreeWriter writer(statement);
   for (uint32_t path : statement.projection) writer.CopyPath(path);
-  auto projection = storage::Projection::FromTree("SELECT list", writer.Finish());
+  auto projection = storage::Projection::Columns("SELECT list", writer.Finish());
   if (!projection.ok()) return ExpectRefused(projection.status());
   std::string part;
   projection->Apply(item, &part);

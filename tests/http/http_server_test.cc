@@ -174,6 +174,8 @@ TEST_F(HttpServerTest, RefusesWhatIsNotAnOperation) {
       {post(type + "X-Amz-Target: DynamoDB_20120810.DropEverything\r\n"), 400, "DropEverything"},
       {post(type + "X-Amz-Target: Echo\r\n"), 400, "UnknownOperationException"},
       {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: br\r\n"), 400, "gzip"},
+      {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: gzip, deflate\r\n"), 400,
+       "one of gzip, deflate and identity"},
   };
   for (const Case& c : cases) {
     ASSERT_TRUE(client.Send(c.request)) << c.request;
@@ -209,6 +211,86 @@ TEST_F(HttpServerTest, InflatesGzip) {
   // Several gzip members one after another are one body (RFC 1952, 2.2).
   EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes("one") + GzipBytes("two"), "Content-Encoding: GZIP\r\n")).body,
             "onetwo");
+}
+
+// A body with the coding deflate has the zlib format; some clients leave out the header.
+TEST_F(HttpServerTest, InflatesDeflate) {
+  StartServer();
+  const std::string text = "a body that is compressed";
+  for (int window_bits : {15, -15}) {
+    EXPECT_EQ(Ask(PostRequest("Echo", GzipBytes(text, window_bits), "Content-Encoding: deflate\r\n")).body,
+              text);
+  }
+  const std::string whole = GzipBytes(text, 15);
+  for (const std::string& bytes :
+       {std::string(), whole.substr(0, whole.size() - 1), whole + "x", GzipBytes(text)}) {
+    const RawReply reply = Ask(PostRequest("Echo", bytes, "Content-Encoding: deflate\r\n"));
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_THAT(reply.body, HasSubstr("the body is not deflate"));
+  }
+}
+
+// A long reply is compressed as Accept-Encoding asks. The checksum is that of the bytes sent (SEM-114).
+TEST_F(HttpServerTest, CompressesLongRepliesForClientsThatAsk) {
+  StartServer();
+  const std::string text(100'000, 'a');
+  const struct {
+    std::string accepted;
+    std::string coding;
+  } cases[] = {
+      {"", ""},
+      {"identity", ""},
+      {"br", ""},
+      {"gzip", "gzip"},
+      {"GZIP", "gzip"},
+      {"deflate", "deflate"},
+      {"deflate, gzip", "gzip"},
+      {"gzip;q=0.5, deflate", "deflate"},
+      {"gzip;q=0", ""},
+      {"gzip;q=0, deflate;q=0.1", "deflate"},
+      {"gzip;q=two", ""},
+      {"*", "gzip"},
+      {"*;q=0", ""},
+      {"gzip;q=0, *", "deflate"},
+      {"br;q=1.0, gzip;q=0.8, *;q=0.1", "gzip"},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.accepted);
+    RawReply reply = Ask(PostRequest("Echo", text, "Accept-Encoding: " + one.accepted + "\r\n"));
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_EQ(reply.headers["content-encoding"], one.coding);
+    EXPECT_EQ(reply.headers["x-amz-crc32"], Checksum(reply.body));
+    if (one.coding.empty()) {
+      EXPECT_TRUE(reply.body == text);
+      continue;
+    }
+    EXPECT_EQ(reply.headers["vary"], "Accept-Encoding");
+    EXPECT_LT(reply.body.size(), 1'000u);
+    const absl::StatusOr<std::string> inflated =
+        Inflate(one.coding == "gzip" ? Coding::kGzip : Coding::kDeflate, reply.body, text.size(), 0);
+    ASSERT_TRUE(inflated.ok()) << inflated.status();
+    EXPECT_TRUE(*inflated == text);
+  }
+  // Short replies, and those that compressing would not make shorter, are sent as they are.
+  for (const std::string& short_text : {std::string("{}"), std::string(kMinCompressedBytes - 1, 'a')}) {
+    RawReply reply = Ask(PostRequest("Echo", short_text, "Accept-Encoding: gzip\r\n"));
+    EXPECT_EQ(reply.body, short_text);
+    EXPECT_EQ(reply.headers.count("content-encoding"), 0u);
+  }
+  std::string noise;
+  for (uint32_t x = 1; noise.size() < 5'000;)
+    noise += static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
+  EXPECT_TRUE(Ask(PostRequest("Echo", noise, "Accept-Encoding: gzip\r\n")).body == noise);
+}
+
+// application/json is served like the service's own type (SEM-113); the reply has the type of its request.
+TEST_F(HttpServerTest, TakesPlainJson) {
+  StartServer();
+  const RawReply reply = Ask(absl::StrReplaceAll(
+      PostRequest("Echo", "{}"), {{"application/x-amz-json-1.0", "Application/JSON; charset=utf-8"}}));
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.body, "{}");
+  EXPECT_EQ(reply.headers.at("content-type"), "application/json");
 }
 
 TEST_F(HttpServerTest, RefusesWhatIsNotGzip) {

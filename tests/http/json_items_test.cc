@@ -127,6 +127,17 @@ TEST_F(JsonItems, WhatIsEmptyIsRefused) {
             ValidationBody("ExpressionAttributeValues must not be empty"));
   EXPECT_EQ(Fail("GetItem", Key() + R"(,"ProjectionExpression":"pk","ExpressionAttributeNames":{})"),
             ValidationBody("ExpressionAttributeNames must not be empty"));
+  // After mixed kinds of parameters, and after maps without an expression (SEM-115).
+  EXPECT_EQ(Fail("GetItem", Key() + R"(,"ExpressionAttributeNames":{})"),
+            ValidationBody("ExpressionAttributeNames can only be specified when using expressions"));
+  EXPECT_EQ(Fail("DeleteItem", Key() + R"(,"ExpressionAttributeValues":{})"),
+            ValidationBody("ExpressionAttributeValues can only be specified when using expressions"));
+  EXPECT_EQ(
+      Fail("DeleteItem",
+           Key() + R"j(,"ConditionExpression":"attribute_exists(pk)","ExpressionAttributeNames":{},
+              "Expected":{"n":{"Exists":false}})j"),
+      ValidationBody("Can not use both expression and non-expression parameters in the same request: "
+                     "Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}"));
 }
 
 // A table may be named by its ARN, of which only the name counts (SEM-008).

@@ -182,6 +182,12 @@ TEST_F(SeveralItemsOverBoth, TransactionsOfWrites) {
       {"TransactWriteItems", Transaction(List(put(Key("t", "1")), put({{"pk", Number(1)}, {"sk", Text("s")}}),
                                               put({{"pk", Text("p")}}), check("attribute_exists(nothing)")))},
       {"TransactWriteItems", Transaction(List(put(Key("t", "1")), put(Key("t", ""))))},
+      // The request's own errors come before a missing table (SEM-115).
+      {"TransactWriteItems",
+       Transaction(List(Json{{"Put", {{"TableName", "Missing"}, {"Item", Key("p", "s")}}}}, check("i =")))},
+      {"TransactWriteItems",
+       Transaction(List(Json{{"Put", {{"TableName", "Missing"}, {"Item", Key("p", "s")}}}},
+                        Json{{"Delete", {{"TableName", "Missing"}, {"Key", Key("p", "s")}}}}))},
       {"TransactWriteItems", Transaction(List(Json{{"Update",
                                                     {{"TableName", "Things"},
                                                      {"Key", {{"pk", Text("p")}, {"sk", Number(1)}}},

@@ -120,7 +120,7 @@ TEST_F(SeveralItems, AnUpdateChangesTheSettingsThatAreKept) {
             HasSubstr(R"("SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", )"
                       R"("KMSMasterKeyArn": "alias/k"})"),
             HasSubstr(R"("OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 20})"),
-            HasSubstr(R"("WarmThroughput": {"WriteUnitsPerSecond": 4000})")));
+            HasSubstr(R"("WarmThroughput": {"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000})")));
   EXPECT_THAT(
       daemon_.Call({"table", "update", "music", "--on-demand-throughput", "-1,", "--sse-type", "DISABLED"})
           .out,

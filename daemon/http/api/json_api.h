@@ -37,6 +37,8 @@ bool HasLargeReplies(const JsonOperation& operation);
 struct JsonReply {
   unsigned http_status = 200;
   std::string body = {};
+  // The Content-Encoding of `body`; empty: none. Operations do not compress; the connection does.
+  std::string_view content_encoding = {};
   // For the log of slow calls: the name of the status code, the table and items of the request, the items in
   // the reply (negative: the reply does not count items).
   std::string code = "OK";

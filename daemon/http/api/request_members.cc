@@ -2,8 +2,6 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include "absl/strings/str_cat.h"
-
 namespace itemdb::http {
 namespace {
 
@@ -72,12 +70,11 @@ absl::StatusOr<std::string> ItemOf(const JsonObject& object, std::string_view na
   return EncodeJsonItem(AsObject(*item));
 }
 
-absl::Status CheckNotEmpty(const JsonObject& object, std::string_view name) {
+bool IsEmptyMap(const JsonObject& object, std::string_view name) {
   std::optional<JsonElement> map = MemberOf(object, name);
-  if (!map.has_value()) return absl::OkStatus();
+  if (!map.has_value()) return false;
   const JsonObject entries = AsObject(*map);
-  if (entries.begin() != entries.end()) return absl::OkStatus();
-  return storage::ValidationError("SEM-026", absl::StrCat(std::string(name), " must not be empty"));
+  return entries.begin() == entries.end();
 }
 
 }  // namespace itemdb::http

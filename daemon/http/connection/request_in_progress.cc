@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "daemon/http/api/errors.h"
-#include "daemon/http/message/gzip.h"
+#include "daemon/http/message/compression.h"
 #include "daemon/http/message/http_reply.h"
 #include "daemon/process/listen_address.h"
 
@@ -156,8 +156,8 @@ RequestInProgress::Next RequestInProgress::Admit() {
         signatures_->Check(head_, signature_, body, *route_.operation, &caller_);
     if (refusal.has_value()) return RefuseUnauthorized(*refusal);
   }
-  if (route_.gzip) {
-    absl::StatusOr<std::string> inflated = Gunzip(body, kMaxBodyBytes, kJsonPadding);
+  if (route_.request_coding != Coding::kIdentity) {
+    absl::StatusOr<std::string> inflated = Inflate(route_.request_coding, body, kMaxBodyBytes, kJsonPadding);
     if (!inflated.ok()) {
       const bool too_long = absl::IsResourceExhausted(inflated.status());
       return Refuse(ErrorReply(too_long ? 413 : 400,
@@ -177,7 +177,9 @@ RequestInProgress::Next RequestInProgress::Admit() {
 
 RequestInProgress::Next RequestInProgress::Refuse(JsonReply reply) {
   route_.operation.reset();
+  const std::string_view content_type = route_.answer.content_type;
   route_.answer = HttpAnswer();
+  route_.answer.content_type = content_type;
   route_.answer.reply = std::move(reply);
   return Next::kSendReply;
 }
@@ -228,8 +230,22 @@ RequestInProgress::Next RequestInProgress::RefuseMalformed(error_code error) {
 void RequestInProgress::Call(absl::AnyInvocable<void(JsonReply) &&> done) {
   std::string body = std::move(parser_.get().body());
   body.reserve(body.size() + kJsonPadding);
+  if (route_.reply_coding == Coding::kIdentity) {
+    return context_.handler.Answer(*route_.operation, std::move(body), std::move(caller_), cancellation_,
+                                   std::move(done));
+  }
+  // Compresses on the thread that has the reply, which is not the network thread if the disk was read.
+  auto compress = [coding = route_.reply_coding, done = std::move(done)](JsonReply reply) mutable {
+    if (reply.body.size() >= kMinCompressedBytes) {
+      if (std::optional<std::string> deflated = Deflate(coding, reply.body)) {
+        reply.body = *std::move(deflated);
+        reply.content_encoding = CodingName(coding);
+      }
+    }
+    std::move(done)(std::move(reply));
+  };
   context_.handler.Answer(*route_.operation, std::move(body), std::move(caller_), cancellation_,
-                          std::move(done));
+                          std::move(compress));
 }
 
 void RequestInProgress::Cancel() {

@@ -58,12 +58,15 @@ std::string EncodeReplyHead(const HttpReplyHead& head) {
   absl::string_view connection;
   if (!head.keep_alive) connection = "Connection: close\r\n";
   if (head.keep_alive && !head.http_1_1) connection = "Connection: keep-alive\r\n";
+  std::string encoding;
+  if (std::string_view name = head.answer.reply.content_encoding; !name.empty())
+    encoding = absl::StrCat("Content-Encoding: ", Absl(name), "\r\nVary: Accept-Encoding\r\n");
   return absl::StrCat(
       "HTTP/1.1 ", head.answer.reply.http_status, " ", Absl(ReasonPhrase(head.answer.reply.http_status)),
       "\r\nServer: itemdb\r\nDate: ", Absl(Date()), "\r\nContent-Type: ", Absl(head.answer.content_type),
       "\r\nContent-Length: ", body.size(), "\r\nx-amzn-RequestId: ", NewRequestId(),
-      "\r\nx-amz-crc32: ", checksum, "\r\n", connection, Absl(head.origin_headers), head.answer.headers,
-      "\r\n");
+      "\r\nx-amz-crc32: ", checksum, "\r\n", encoding, connection, Absl(head.origin_headers),
+      head.answer.headers, "\r\n");
 }
 
 }  // namespace itemdb::http

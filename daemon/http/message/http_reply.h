@@ -16,7 +16,7 @@ struct HttpReplyHead {
   bool http_1_1 = true;
 };
 
-// The head with a new request id, the checksum and length of the body, and the date.
+// The head with a new request id, the checksum and length of the body as it is sent, and the date.
 std::string EncodeReplyHead(const HttpReplyHead& head);
 
 }  // namespace itemdb::http

@@ -12,6 +12,8 @@ namespace itemdb::http {
 namespace {
 
 constexpr std::string_view kContentType = "application/x-amz-json-1.0";
+// Served alike. The reply has the type of its request.
+constexpr std::string_view kPlainJson = "application/json";
 constexpr std::string_view kHealthy = "healthy: dynamodb.us-east-1.amazonaws.com\n";
 // Messages cut a longer text of a request.
 constexpr size_t kMaxQuotedHeaderBytes = 100;
@@ -136,7 +138,8 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
   }
   std::string_view type = head.Find("Content-Type").value_or("");
   absl::string_view bare = absl::StripAsciiWhitespace(Absl(type.substr(0, type.find(';'))));
-  if (!absl::EqualsIgnoreCase(bare, Absl(kContentType))) {
+  const bool plain_json = absl::EqualsIgnoreCase(bare, Absl(kPlainJson));
+  if (!plain_json && !absl::EqualsIgnoreCase(bare, Absl(kContentType))) {
     return NotFound(absl::StrFormat("the Content-Type %s is not supported: it must be %s", QuotedHeader(type),
                                     kContentType));
   }
@@ -150,13 +153,18 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
                         "DynamoDB_20120810.GetItem"
                       : absl::StrFormat("the operation %s is not supported", QuotedHeader(target)));
   }
-  std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
-  route.gzip = EqualsIgnoringCase(encoding, "gzip");
-  if (!route.gzip && !EqualsIgnoringCase(encoding, "identity")) {
-    return Refuse(400, "SerializationException",
-                  absl::StrFormat("the Content-Encoding %s is not supported: it must be gzip or identity",
-                                  QuotedHeader(encoding)));
+  const std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
+  const std::optional<Coding> coding = CodingOf(encoding);
+  if (!coding.has_value()) {
+    return Refuse(
+        400, "SerializationException",
+        absl::StrFormat("the Content-Encoding %s is not supported: it must be one of gzip, deflate and "
+                        "identity",
+                        QuotedHeader(encoding)));
   }
+  route.request_coding = *coding;
+  route.reply_coding = AcceptedCoding(head.Find("Accept-Encoding").value_or(""));
+  if (plain_json) route.answer.content_type = kPlainJson;
   return route;
 }
 

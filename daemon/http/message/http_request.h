@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/http/api/http_handler.h"
+#include "daemon/http/message/compression.h"
 
 namespace itemdb::http {
 
@@ -45,7 +46,9 @@ struct HttpRoute {
   // The operation to run; nullopt: none, send `answer`.
   std::optional<HttpOperation> operation;
   HttpAnswer answer;
-  bool gzip = false;
+  // Of the request's body, and of the reply's if it is long enough.
+  Coding request_coding = Coding::kIdentity;
+  Coding reply_coding = Coding::kIdentity;
 };
 
 // Finds the operation that `head` names, or makes the answer: an error, the health text, or the reply to a

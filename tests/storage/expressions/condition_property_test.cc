@@ -265,7 +265,7 @@ TEST(ConditionProperty, AgreesWithTheModel) {
       continue;
     }
     ++accepted;
-    EXPECT_TRUE(placeholders.CheckAllUsed(true).ok());
+    EXPECT_TRUE(placeholders.CheckAllUsed().ok());
     for (int j = 0; j < 4; ++j) {
       Model item = RandomItem(random);
       std::string encoded = Item(Notation(item));

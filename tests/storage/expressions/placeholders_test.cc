@@ -35,32 +35,27 @@ TEST(Placeholders, FindsWhatIsDefined) {
 // An unused placeholder is an error (SEM-024).
 TEST(Placeholders, ReportsWhatWasNotUsed) {
   Placeholders placeholders = MakePlaceholders({{"#b", "b"}, {"#a", "a"}, {":w", "1"}, {":v", "1"}});
-  EXPECT_EQ(MessageOf(placeholders.CheckAllUsed(true)),
+  EXPECT_EQ(MessageOf(placeholders.CheckAllUsed()),
             "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a, #b}");
   placeholders.UseName("#b");
   placeholders.UseName("#a");
   placeholders.UseValue(":v");
-  EXPECT_EQ(MessageOf(placeholders.CheckAllUsed(true)),
+  EXPECT_EQ(MessageOf(placeholders.CheckAllUsed()),
             "Value provided in ExpressionAttributeValues unused in expressions: keys: {:w}");
   placeholders.UseValue(":w");
-  EXPECT_TRUE(placeholders.CheckAllUsed(true).ok());
+  EXPECT_TRUE(placeholders.CheckAllUsed().ok());
 }
 
 TEST(Placeholders, ListsNoMoreThanTenUnused) {
   PlaceholderTexts texts;
   for (char c = 'a'; c < 'a' + 12; ++c) texts.emplace_back(std::string(":") + c, "1");
-  EXPECT_EQ(MessageOf(MakePlaceholders(texts).CheckAllUsed(true)),
+  EXPECT_EQ(MessageOf(MakePlaceholders(texts).CheckAllUsed()),
             "Value provided in ExpressionAttributeValues unused in expressions: keys: "
             "{:a, :b, :c, :d, :e, :f, :g, :h, :i, :j, and 2 more}");
 }
 
-// Placeholders without an expression are refused (SEM-026).
-TEST(Placeholders, RefusesPlaceholdersWithoutExpression) {
-  EXPECT_EQ(MessageOf(MakePlaceholders({{"#a", "a"}}).CheckAllUsed(false)),
-            "ExpressionAttributeNames can only be specified when using expressions");
-  EXPECT_EQ(MessageOf(MakePlaceholders({{":a", "1"}}).CheckAllUsed(false)),
-            "ExpressionAttributeValues can only be specified when using expressions");
-  EXPECT_TRUE(Placeholders().CheckAllUsed(false).ok());
+TEST(Placeholders, MayBeNone) {
+  EXPECT_TRUE(Placeholders().CheckAllUsed().ok());
   EXPECT_TRUE(Placeholders().empty());
 }
 

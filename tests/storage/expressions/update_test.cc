@@ -281,7 +281,7 @@ TEST(Update, RefusesToMultiplyLargeValues) {
             "Item size to update has exceeded the maximum allowed size");
 
   std::string appends = "l";
-  for (int i = 0; i < 100; ++i) appends = "list_append(l, if_not_exists(none, " + appends + "))";
+  for (int i = 0; i < 100; ++i) appends = "list_append(l, if_not_exists(zz, " + appends + "))";
   update = UpdateExpression::Compile("SET a = " + appends, placeholders);
   ASSERT_TRUE(update.ok()) << update.status();
   EXPECT_EQ(MessageOf(update->Apply(view).status()),

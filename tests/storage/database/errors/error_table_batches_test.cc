@@ -149,6 +149,59 @@ std::vector<ErrorRow> BatchErrors() {
              WriteRequest("Things", {{"pk", S("p")}, {"sk", S("s")}});
        }),
        "a ConditionCheck needs a ConditionExpression"},
+      // What is wrong with the request itself comes before a missing table (SEM-115).
+      {"EXP-01", Transacting([](auto* r) {
+         r->mutable_transact_items(0)->mutable_put()->set_table_name("Nothing");
+         *r->add_transact_items()->mutable_delete_() =
+             If(WriteRequest("Things", {{"pk", S("q")}, {"sk", S("s")}}), "a b");
+       }),
+       condition + "Syntax error; token: \"b\", near: \"a b\""},
+      {"SEM-001", Transacting([](auto* r) {
+         r->mutable_transact_items(0)->mutable_put()->set_table_name("Nothing");
+         *r->add_transact_items()->mutable_put() =
+             WriteRequest("Nothing", {{"pk", S("p")}, {"sk", S("s")}, {"fat", S(Long(409'600))}});
+       }),
+       "Item size has exceeded the maximum allowed size of 409600 bytes"},
+      {"SEM-048", Transacting([](auto* r) {
+         r->mutable_transact_items(0)->mutable_put()->set_table_name("Nothing");
+         *r->add_transact_items()->mutable_delete_() = r->transact_items(0).put();
+       }),
+       "Transaction request cannot include multiple operations on one item"},
+      {"SEM-024", TransactGetting([](auto* r) {
+         r->mutable_transact_items(0)->set_table_name("Nothing");
+         r->add_transact_items()->set_table_name("Things");
+         r->mutable_transact_items(1)->set_projection_expression("#undefined");
+       }),
+       "Invalid ProjectionExpression: An expression attribute name used in the document path is not defined; "
+       "attribute name: #undefined"},
+      {"SEM-048", TransactGetting([](auto* r) {
+         r->mutable_transact_items(0)->set_table_name("Nothing");
+         *r->add_transact_items() = r->transact_items(0);
+       }),
+       "Transaction request cannot include multiple operations on one item"},
+      {"SEM-044",
+       [](TestDatabase& database) {
+         wire::BatchGetItemRequest request;
+         request.add_request_items()->set_table_name("Nothing");
+         for (int i = 0; i < 2; ++i) request.mutable_request_items(0)->add_keys(Encode({{"pk", S("p")}}));
+         return Await<wire::BatchGetItemReply>(
+                    [&](auto done) { database->BatchGetItem(request, std::move(done)); })
+             .status();
+       },
+       "Provided list of item keys contains duplicates"},
+      {"SEM-046",
+       [](TestDatabase& database) {
+         wire::BatchWriteItemRequest request;
+         request.add_request_items()->set_table_name("Nothing");
+         for (int i = 0; i < 2; ++i) {
+           request.mutable_request_items(0)->add_write_requests()->mutable_delete_request()->set_key(
+               Encode({{"pk", S("p")}}));
+         }
+         return Await<wire::BatchWriteItemReply>(
+                    [&](auto done) { database->BatchWriteItem(request, std::move(done)); })
+             .status();
+       },
+       "Provided list of item keys contains duplicates"},
       {"SEM-056", TransactGetting([](auto* r) { r->clear_transact_items(); }),
        "a transaction must contain 1 to 100 gets; this one has 0"},
       {"SEM-048", TransactGetting([](auto* r) { *r->add_transact_items() = r->transact_items(0); }),

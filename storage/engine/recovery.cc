@@ -16,16 +16,16 @@
 #include "storage/store/durable_file.h"
 
 namespace itemdb::storage {
-namespace {
+namespace {}  // namespace
 
-constexpr char kLockFileName[] = "LOCK";
-
-std::string NewUuid() {
+std::string NewDatabaseId() {
   std::string uuid;
   std::ifstream random("/proc/sys/kernel/random/uuid");
   std::getline(random, uuid);
   return uuid;
 }
+
+namespace {
 
 absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
   const rocksdb::Status status = SyncDirectory(env, directory);
@@ -92,7 +92,7 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
     recovered.watermark = *watermark;
   } else {
     // Before RocksDB's files are made: after a crash the directory must be recognised as one of itemdb.
-    recovered.watermark.database_id = NewUuid();
+    recovered.watermark.database_id = NewDatabaseId();
     ITEMDB_RETURN_IF_ERROR(WriteWatermark(options.env, directory, recovered.watermark));
   }
   (void)options.env->CreateDirIfMissing(options.path);
@@ -128,7 +128,7 @@ absl::Status ContinueOrRecover(const std::string& directory, const StoreOptions&
     }
     watermark.recovering = 0;
   }
-  if (watermark.database_id.empty()) watermark.database_id = NewUuid();
+  if (watermark.database_id.empty()) watermark.database_id = NewDatabaseId();
   return RecoverWithLosses(directory, options, watermark, MessageOf(damage));
 }
 

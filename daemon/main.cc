@@ -1,4 +1,5 @@
-// itemd: opens a database, serves it, reloads files on SIGHUP, and stops on SIGTERM or SIGINT.
+// itemd: opens a database, serves it, reloads files on SIGHUP, and stops on SIGTERM or SIGINT. Or runs a
+// command that serves nothing.
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <malloc.h>
@@ -22,6 +23,7 @@
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
+#include "daemon/offline/offline_commands.h"
 #include "daemon/process/address_file.h"
 #include "daemon/process/exit_codes.h"
 #include "daemon/process/log_format.h"
@@ -260,6 +262,7 @@ int Main(int argc, char** argv) {
                           {.json = parsed.options->log_format == "json", .journal = journal});
   spdlog::set_default_logger(log);
   RouteLibraryLogs();
+  if (IsOfflineCommand(*parsed.options)) return RunOfflineCommand(*parsed.options, log);
   return Run(*parsed.options, {.config_file = parsed.config_file,
                                .shared_file_mode = shared_file_mode,
                                .signals = signals,

@@ -33,13 +33,21 @@ Examples:
   itemd --data-dir ./data --listen 0.0.0.0:7420 --tls-cert itemd.pem --tls-key itemd.key --tls-client-ca clients.pem
       Serves clients on other machines, if an authority in clients.pem has signed their certificate.
 
+  itemd --data-dir /var/lib/itemdb --recover=plan
+      Prints, table by table, what --recover=last-good would keep and lose of a damaged directory. Changes nothing.
+  itemd inspect /var/lib/itemdb
+      The same, with all files and column families of RocksDB.
+  itemd salvage /var/lib/itemdb /mnt/other/itemdb
+      Writes what is intact into a new database on another disk, and prints a report. Changes nothing in the first
+      directory.
+
 Signals:
   SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
                     close the database, exit 0. A second signal cancels the calls in flight at once.
   SIGHUP            read the certificates and the file of --access-keys again at once, reopen --audit-log, go on
 
 Exit codes:
-   0  stopped by a signal after finishing its calls
+   0  stopped by a signal after finishing its calls; or --recover=plan, inspect or salvage has printed its report
   64  the configuration is wrong: command line, environment, file or certificates
   65  the data directory holds damaged data, files of another program, or a format this version does not know
   69  another process uses the data directory or an address
@@ -70,13 +78,51 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
-    return storage::ValidationError(absl::StrFormat("%s is not a flag: itemd takes flags only", argument));
+    return storage::ValidationError(absl::StrFormat(
+        "%s is not a flag and not a command: itemd takes flags, inspect DIR and salvage DIR TO", argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
   std::string flag = argument.substr(0, argument.find('='));
   return storage::ValidationError(
       absl::StrFormat("%s is not a flag%s", flag, common::DidYouMean(flag, names)));
+}
+
+// The arguments of the commands.
+struct CommandArguments {
+  CLI::App* inspect = nullptr;
+  CLI::App* salvage = nullptr;
+  std::string directory;
+  std::string target;
+};
+
+void AddCommands(CLI::App& app, CommandArguments& arguments) {
+  arguments.inspect = app.add_subcommand(
+      "inspect", "Print the files, column families, tables, sequences and the damage of a data directory");
+  arguments.salvage = app.add_subcommand(
+      "salvage", "Write what is intact in a data directory into a new database in another directory");
+  for (CLI::App* command : {arguments.inspect, arguments.salvage}) {
+    command->fallthrough();
+    command->add_option("DIR", arguments.directory, "The data directory; it is not changed")->required();
+  }
+  arguments.salvage->add_option("TO", arguments.target, "An empty directory, or one that is to be made")
+      ->required();
+}
+
+// Puts what the commands say into `*line`.
+absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line) {
+  if (arguments.inspect->parsed()) line->command = Command::kInspect;
+  if (arguments.salvage->parsed()) line->command = Command::kSalvage;
+  if (line->command == Command::kServe) return absl::OkStatus();
+  for (const SettingValue& value : line->values) {
+    if (value.setting->name == "data-dir" || value.setting->name == "recover")
+      return storage::ValidationError(
+          absl::StrFormat("%s is not allowed with a command: its data directory is DIR", value.subject));
+  }
+  line->salvage_target = arguments.target;
+  line->values.push_back({FindSetting("data-dir"), {arguments.directory}, "argument DIR", "DIR"});
+  line->values.push_back({FindSetting("recover"), {"no"}, "command", "command"});
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -102,6 +148,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   for (const Setting& setting : Settings()) given.push_back({&setting, "", {}});
   std::vector<CLI::Option*> options;
   for (Given& one : given) options.push_back(AddFlag(app, one));
+  CommandArguments arguments;
+  AddCommands(app, arguments);
   app.allow_extras();
 
   try {
@@ -125,6 +173,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
         setting.is_list() ? given[i].texts : std::vector<std::string>{given[i].text};
     line.values.push_back({&setting, std::move(texts), "flag " + setting.flag(), setting.flag()});
   }
+  ITEMDB_RETURN_IF_ERROR(ApplyCommands(arguments, &line));
   return line;
 }
 

@@ -1,4 +1,5 @@
-// The command line: one flag per setting, and --config, --print-config, --check-config, --help, --version.
+// The command line: one flag per setting, the commands inspect and salvage, and --config, --print-config,
+// --check-config, --help, --version.
 #pragma once
 
 #include <string>
@@ -15,6 +16,9 @@ struct CommandLine {
   std::string config_file;
   bool print_config = false;
   bool check_config = false;
+  Command command = Command::kServe;
+  // TO of `itemd salvage DIR TO`. DIR is the value of the setting data-dir.
+  std::string salvage_target;
   // The text to print for --help or --version; empty without these flags.
   std::string answer;
 };

@@ -247,6 +247,8 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   // --print-config comes before the check of values against each other: it helps to find contradictions.
   if (line->print_config) return Print(PrintConfig(*merged, *options));
   if (absl::Status whole = Derive(*merged, *options); !whole.ok()) return Fail(whole);
+  options->command = line->command;
+  options->salvage_target = line->salvage_target;
   // Certificates and keys are read here too, to report errors before the database opens, which can take long.
   absl::Status certificates =
       options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();

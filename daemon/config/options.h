@@ -15,6 +15,15 @@
 
 namespace itemdb::daemon {
 
+enum class Command {
+  // Serve the database or, with --recover=plan, only print what a recovery with losses would do.
+  kServe,
+  // Print what the data directory has, and its damage.
+  kInspect,
+  // Write what is intact into a new database.
+  kSalvage,
+};
+
 // The help text of each setting (settings.cc) says what it means.
 struct Options {
   std::string data_directory;
@@ -25,6 +34,10 @@ struct Options {
   std::string address_file;
   std::string durability;
   std::string recover;
+  // What to do with the directory.
+  Command command = Command::kServe;
+  // The second directory of Command::kSalvage.
+  std::string salvage_target;
 
   // daemon/config/memory_budget.h divides it.
   uint64_t memory_bytes = 0;
@@ -79,6 +92,7 @@ struct Options {
 
   bool durable() const { return durability == "durable"; }
   bool recover_last_good() const { return recover == "last-good"; }
+  bool recover_plan() const { return recover == "plan"; }
   bool tls() const { return !tls_cert.empty(); }
 };
 

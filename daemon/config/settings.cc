@@ -110,8 +110,9 @@ const std::vector<Setting>& Settings() {
        "durable: a write is answered when it is synced to disk; relaxed: before that", "durable|relaxed"},
       {"recover", &Options::recover, "HOW", "no",
        "last-good: open a database that was refused as damaged: keep the readable data, rebuild the "
-       "indexes, log the losses",
-       "no|last-good"},
+       "indexes, log the losses; plan: print, table by table, what last-good would keep and lose, change "
+       "nothing, and exit",
+       "no|last-good|plan"},
       {"memory",
        &Options::memory_bytes,
        "SIZE",

@@ -215,6 +215,7 @@ absl::Status AddGlobalIndex(const v1::GlobalSecondaryIndex& index, v1::TableDesc
   *description->mutable_projection() = index.projection();
   if (index.has_provisioned_throughput())
     *description->mutable_provisioned_throughput() = index.provisioned_throughput();
+  RaiseWarmThroughput(definition->billing_mode() == v1::BILLING_MODE_PROVISIONED, description);
   return ApplySettings(index, description);
 }
 

@@ -40,6 +40,9 @@ absl::Status ApplySettings(const v1::GlobalSecondaryIndex& request,
 absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
                            v1::GlobalSecondaryIndexDescription* index);
 
+// The same for one index of a table with the billing mode PROVISIONED or, if not `provisioned`, on demand.
+void RaiseWarmThroughput(bool provisioned, v1::GlobalSecondaryIndexDescription* index);
+
 // Applies UpdateTable's creation or deletion of an index to `definition` (SEM-095, SEM-096).
 absl::Status ApplyIndexChanges(const v1::UpdateTableRequest& request, v1::TableDescription* definition);
 

@@ -1,10 +1,26 @@
 // Table class, encryption, on-demand and warm throughput: only checked, stored and shown (SEM-099).
 
+#include <algorithm>
+
 #include "storage/base/limits.h"
 #include "storage/catalog/definition_checks.h"
 
 namespace itemdb::storage {
 namespace {
+
+// What a table or index on demand can take from its beginning.
+constexpr int64_t kOnDemandReadUnits = 12'000;
+constexpr int64_t kOnDemandWriteUnits = 4'000;
+
+template <typename Definition>
+void Raise(bool provisioned, Definition* definition) {
+  const v1::ProvisionedThroughput& set = definition->provisioned_throughput();
+  v1::WarmThroughput* warm = definition->mutable_warm_throughput();
+  warm->set_read_units_per_second(
+      std::max(warm->read_units_per_second(), provisioned ? set.read_capacity_units() : kOnDemandReadUnits));
+  warm->set_write_units_per_second(std::max(warm->write_units_per_second(),
+                                            provisioned ? set.write_capacity_units() : kOnDemandWriteUnits));
+}
 
 absl::Status ApplyTableClass(v1::TableClass table_class, v1::TableDescription* definition) {
   if (!v1::TableClass_IsValid(table_class))
@@ -54,8 +70,9 @@ absl::Status ApplyOnDemand(const v1::OnDemandThroughput& wanted, Definition* def
   return absl::OkStatus();
 }
 
+// `owner`: "table" or "index NAME".
 template <typename Definition>
-absl::Status ApplyWarm(const v1::WarmThroughput& wanted, Definition* definition) {
+absl::Status ApplyWarm(const v1::WarmThroughput& wanted, const std::string& owner, Definition* definition) {
   if (!wanted.has_read_units_per_second() && !wanted.has_write_units_per_second())
     return Invalid("SEM-099", "WarmThroughput must give ReadUnitsPerSecond, WriteUnitsPerSecond or both");
   if ((wanted.has_read_units_per_second() && wanted.read_units_per_second() < 1) ||
@@ -63,15 +80,27 @@ absl::Status ApplyWarm(const v1::WarmThroughput& wanted, Definition* definition)
     return Invalid("SEM-099",
                    "ReadUnitsPerSecond and WriteUnitsPerSecond of WarmThroughput must be at least 1");
   }
+  const v1::WarmThroughput& current = definition->warm_throughput();
+  const bool fewer_reads =
+      wanted.has_read_units_per_second() && wanted.read_units_per_second() < current.read_units_per_second();
+  if (fewer_reads || (wanted.has_write_units_per_second() &&
+                      wanted.write_units_per_second() < current.write_units_per_second())) {
+    return Invalid("SEM-099", std::string("Requested ") +
+                                  (fewer_reads ? "ReadUnitsPerSecond" : "WriteUnitsPerSecond") +
+                                  " for WarmThroughput for " + owner +
+                                  " is lower than current WarmThroughput, decreasing WarmThroughput is not "
+                                  "supported");
+  }
   definition->mutable_warm_throughput()->MergeFrom(wanted);
   return absl::OkStatus();
 }
 
 template <typename Request, typename Definition>
-absl::Status ApplyThroughputs(const Request& request, Definition* definition) {
+absl::Status ApplyThroughputs(const Request& request, const std::string& owner, Definition* definition) {
   if (request.has_on_demand_throughput())
     ITEMDB_RETURN_IF_ERROR(ApplyOnDemand(request.on_demand_throughput(), definition));
-  if (request.has_warm_throughput()) ITEMDB_RETURN_IF_ERROR(ApplyWarm(request.warm_throughput(), definition));
+  if (request.has_warm_throughput())
+    ITEMDB_RETURN_IF_ERROR(ApplyWarm(request.warm_throughput(), owner, definition));
   return absl::OkStatus();
 }
 
@@ -80,12 +109,23 @@ absl::Status Apply(const Request& request, v1::TableDescription* definition) {
   ITEMDB_RETURN_IF_ERROR(ApplyTableClass(request.table_class(), definition));
   if (request.has_sse_specification())
     ITEMDB_RETURN_IF_ERROR(ApplySse(request.sse_specification(), definition));
-  return ApplyThroughputs(request, definition);
+  return ApplyThroughputs(request, "table", definition);
 }
 
 }  // namespace
 
+void RaiseWarmThroughput(bool provisioned, v1::GlobalSecondaryIndexDescription* index) {
+  Raise(provisioned, index);
+}
+
+void RaiseWarmThroughput(v1::TableDescription* definition) {
+  const bool provisioned = definition->billing_mode() == v1::BILLING_MODE_PROVISIONED;
+  Raise(provisioned, definition);
+  for (auto& index : *definition->mutable_global_secondary_indexes()) Raise(provisioned, &index);
+}
+
 absl::Status ApplySettings(const v1::CreateTableRequest& request, v1::TableDescription* definition) {
+  RaiseWarmThroughput(definition);
   definition->set_table_class(v1::TABLE_CLASS_STANDARD);
   return Apply(request, definition);
 }
@@ -96,12 +136,12 @@ absl::Status ApplySettings(const v1::UpdateTableRequest& request, v1::TableDescr
 
 absl::Status ApplySettings(const v1::GlobalSecondaryIndex& request,
                            v1::GlobalSecondaryIndexDescription* index) {
-  return ApplyThroughputs(request, index);
+  return ApplyThroughputs(request, "index " + request.index_name(), index);
 }
 
 absl::Status ApplySettings(const v1::GlobalSecondaryIndexThroughput& request,
                            v1::GlobalSecondaryIndexDescription* index) {
-  return ApplyThroughputs(request, index);
+  return ApplyThroughputs(request, "index " + request.index_name(), index);
 }
 
 }  // namespace itemdb::storage

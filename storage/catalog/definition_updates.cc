@@ -1,14 +1,40 @@
 // UpdateTable, TagTable and UntagTable: changes of a definition.
 
+#include <locale.h>
+#include <wctype.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "storage/base/limits.h"
 #include "storage/catalog/definition_checks.h"
+#include "storage/values/utf8.h"
 
 namespace itemdb::storage {
 namespace {
+
+// A throughput that is set already is refused (SEM-095). `owner`: "the table" or "the index NAME". `kind`:
+// "table" or "index".
+absl::Status CheckChanges(const v1::ProvisionedThroughput& current, const v1::ProvisionedThroughput& wanted,
+                          const std::string& owner, const std::string& kind) {
+  if (current.read_capacity_units() != wanted.read_capacity_units() ||
+      current.write_capacity_units() != wanted.write_capacity_units())
+    return absl::OkStatus();
+  const auto units = [&](const std::string& name, int64_t value) {
+    return "Current " + name + " provisioned for the " + kind + ": " + std::to_string(value) +
+           ". Requested " + name + ": " + std::to_string(value) + ". ";
+  };
+  return ValidationError(
+      "SEM-095", "The provisioned throughput for " + owner +
+                     " will not change. The requested value equals the current value. " +
+                     units("ReadCapacityUnits", wanted.read_capacity_units()) +
+                     units("WriteCapacityUnits", wanted.write_capacity_units()) +
+                     "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request "
+                     "higher limits.");
+}
 
 // Sets the throughput of table and indexes from the request, and checks it against the billing mode.
 absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDescription* definition) {
@@ -21,6 +47,9 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
       Invalid("SEM-093", "ProvisionedThroughput must not be given when BillingMode is PAY_PER_REQUEST");
   if (request.has_provisioned_throughput()) {
     if (!provisioned) return throughput_error;
+    if (definition->has_provisioned_throughput())
+      ITEMDB_RETURN_IF_ERROR(CheckChanges(definition->provisioned_throughput(),
+                                          request.provisioned_throughput(), "the table", "table"));
     *definition->mutable_provisioned_throughput() = request.provisioned_throughput();
   }
 
@@ -41,6 +70,9 @@ absl::Status UpdateThroughput(const v1::UpdateTableRequest& request, v1::TableDe
     }
     if (update.has_provisioned_throughput()) {
       if (!provisioned) return throughput_error;
+      if (index->has_provisioned_throughput())
+        ITEMDB_RETURN_IF_ERROR(CheckChanges(index->provisioned_throughput(), update.provisioned_throughput(),
+                                            "the index " + update.index_name(), "index"));
       *index->mutable_provisioned_throughput() = update.provisioned_throughput();
     }
     ITEMDB_RETURN_IF_ERROR(ApplySettings(update, &*index));
@@ -103,6 +135,42 @@ size_t CharactersIn(const std::string& text) {
                        [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; });
 }
 
+// Takes the first character from `text`, which is valid UTF-8 and not empty.
+wint_t TakeCharacter(std::string_view* text) {
+  const auto first = static_cast<unsigned char>(text->front());
+  const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+  wint_t character = more == 0 ? first : first & (0x3F >> more);
+  for (size_t i = 1; i <= more; ++i)
+    character = character << 6 | (static_cast<unsigned char>((*text)[i]) & 0x3F);
+  text->remove_prefix(more + 1);
+  return character;
+}
+
+// Whether a tag may have the character: letters and digits of any script, spaces and + - = . _ : / @ (OP-08).
+bool IsTagCharacter(wint_t character) {
+  if (character < 0x80) {
+    const char c = static_cast<char>(character);
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("+-=._:/@ ").find(c) != std::string_view::npos;
+  }
+  static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  return unicode == nullptr || iswalnum_l(character, unicode) != 0 || iswspace_l(character, unicode) != 0;
+}
+
+bool HasTagCharacters(std::string_view text) {
+  if (!IsValidUtf8(text)) return false;
+  while (!text.empty()) {
+    if (!IsTagCharacter(TakeCharacter(&text))) return false;
+  }
+  return true;
+}
+
+// Names that begin with aws: are the service's own, in any case of the letters.
+absl::Status CheckNotReserved(const std::string& key) {
+  if (!absl::StartsWithIgnoreCase(key, "aws:")) return absl::OkStatus();
+  return ValidationError("OP-08", "Tag Key cannot be prefixed with aws:, Key: " + key);
+}
+
 }  // namespace
 
 absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription definition,
@@ -126,23 +194,26 @@ absl::StatusOr<v1::TableDescription> UpdatedDefinition(v1::TableDescription defi
     return Invalid("SEM-095",
                    "one request may change throughput, create an index or delete one, not several of these");
   }
+  RaiseWarmThroughput(&definition);
   if (indexes) ITEMDB_RETURN_IF_ERROR(ApplyIndexChanges(request, &definition));
   ITEMDB_RETURN_IF_ERROR(ApplySettings(request, &definition));
   if (throughput) ITEMDB_RETURN_IF_ERROR(UpdateThroughput(request, &definition));
   if (request.has_deletion_protection_enabled())
     definition.set_deletion_protection_enabled(request.deletion_protection_enabled());
   ITEMDB_RETURN_IF_ERROR(UpdateStream(request, &definition));
+  RaiseWarmThroughput(&definition);
   return definition;
 }
 
 absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription definition,
                                                       const v1::TagTableRequest& request) {
-  if (request.tags().empty()) return Invalid("OP-08", "Tags must name at least one tag");
+  if (request.tags().empty())
+    return ValidationError("OP-08", "Atleast one Tag needs to be provided as Input.");
   std::map<std::string, std::string> tags = TagsOf(definition);
   std::set<std::string> named;
   for (const v1::Tag& tag : request.tags()) {
     if (!named.insert(tag.key()).second)
-      return Invalid("OP-08", "the tag key " + tag.key() + " is given twice");
+      return ValidationError("OP-08", "Duplicate Tag Keys provided as input: " + tag.key());
     if (tag.key().empty() || CharactersIn(tag.key()) > kMaxTagKeyCharacters) {
       return Invalid("OP-08", "a tag key must be 1 to " + std::to_string(kMaxTagKeyCharacters) +
                                   " characters long; one has " + std::to_string(CharactersIn(tag.key())));
@@ -152,12 +223,18 @@ absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription defin
                                   std::to_string(CharactersIn(tag.value())) + " characters; at most " +
                                   std::to_string(kMaxTagValueCharacters) + " are allowed");
     }
+    if (!HasTagCharacters(tag.key()))
+      return ValidationError("OP-08", "The Tag Key provided is invalid, Key: " + tag.key());
+    if (!HasTagCharacters(tag.value()))
+      return ValidationError("OP-08", "The Tag Value provided is invalid, Value: " + tag.value());
+    ITEMDB_RETURN_IF_ERROR(CheckNotReserved(tag.key()));
     tags[tag.key()] = tag.value();
   }
   if (tags.size() > kMaxTags) {
-    return Invalid("OP-08", "table " + definition.table_name() + " would have " +
-                                std::to_string(tags.size()) + " tags; at most " + std::to_string(kMaxTags) +
-                                " are allowed");
+    return ValidationError("OP-08",
+                           "Number of Tags exceed the current limit for the provided ResourceArn: table " +
+                               definition.table_name() + " would have " + std::to_string(tags.size()) +
+                               " tags; at most " + std::to_string(kMaxTags) + " are allowed");
   }
   SetTags(tags, &definition);
   return definition;
@@ -165,9 +242,13 @@ absl::StatusOr<v1::TableDescription> TaggedDefinition(v1::TableDescription defin
 
 absl::StatusOr<v1::TableDescription> UntaggedDefinition(v1::TableDescription definition,
                                                         const v1::UntagTableRequest& request) {
-  if (request.tag_keys().empty()) return Invalid("OP-08", "TagKeys must name at least one tag");
+  if (request.tag_keys().empty())
+    return ValidationError("OP-08", "Atleast one Tag Key needs to be provided as Input.");
   std::map<std::string, std::string> tags = TagsOf(definition);
-  for (const std::string& key : request.tag_keys()) tags.erase(key);
+  for (const std::string& key : request.tag_keys()) {
+    ITEMDB_RETURN_IF_ERROR(CheckNotReserved(key));
+    tags.erase(key);
+  }
   SetTags(tags, &definition);
   return definition;
 }

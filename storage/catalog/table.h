@@ -99,6 +99,10 @@ absl::StatusOr<v1::TableDescription> DefinitionWithTimeToLive(v1::TableDescripti
                                                               const v1::UpdateTimeToLiveRequest& request,
                                                               int64_t now_ms, std::chrono::milliseconds wait);
 
+// Raises the warm throughput of the table and its global indexes to what each can take at least (SEM-099):
+// its provisioned throughput, or the service's start of tables on demand. It never falls.
+void RaiseWarmThroughput(v1::TableDescription* definition);
+
 // INVALID_ARGUMENT when `name` is not 3 to 255 characters of [a-zA-Z0-9_.-]. The message names `parameter`.
 absl::Status CheckName(std::string_view parameter, std::string_view name);
 

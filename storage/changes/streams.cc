@@ -57,8 +57,9 @@ absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStrea
   DescribeStreamReply reply;
   ITEMDB_ASSIGN_OR_RETURN(reply.stream, StreamOf(*view, name));
   const std::string shard_id = ShardIdOf(reply.stream);
-  for (const std::string* named : {&request.exclusive_start_shard_id, &request.children_of_shard_id})
-    if (!named->empty() && *named != shard_id) return NoSuchShardError(*named);
+  // No shard comes after a start that is unknown, as none comes after the only shard.
+  if (!request.children_of_shard_id.empty() && request.children_of_shard_id != shard_id)
+    return NoSuchShardError(request.children_of_shard_id);
   if (request.exclusive_start_shard_id.empty() && request.children_of_shard_id.empty()) {
     StreamShard& shard = reply.shards.emplace_back();
     shard.shard_id = shard_id;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "storage/base/status.h"
+#include "storage/engine/damaged_store.h"
 #include "storage/engine/durability_watermark.h"
 #include "storage/store/store.h"
 
@@ -28,5 +29,9 @@ namespace itemdb::storage {
 // and the directory is as before.
 absl::Status RecoverWithLosses(const std::string& directory, const StoreOptions& options,
                                const DurabilityWatermark& watermark, const std::string& cause);
+
+// Steps 1 to 3: makes the recovered store in the folders of `damaged` and checks it as an ordinary start
+// does. What was found stays in `damaged`. Changes nothing else. Errors as RecoverWithLosses.
+absl::Status MakeLastGoodStore(DamagedStore& damaged);
 
 }  // namespace itemdb::storage

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -92,7 +93,17 @@ RecoveryFolders::RecoveryFolders(rocksdb::Env* env, std::string directory)
       store_(directory_ + "/rocksdb"),
       folder_(directory_ + "/recovery"),
       copy_(folder_ + "/damaged"),
-      recovered_(folder_ + "/rocksdb") {}
+      recovered_(folder_ + "/rocksdb"),
+      has_symbolic_links_(false) {}
+
+RecoveryFolders::RecoveryFolders(rocksdb::Env* env, std::string directory, std::string folder)
+    : env_(env),
+      directory_(std::move(directory)),
+      store_(directory_ + "/rocksdb"),
+      folder_(std::move(folder)),
+      copy_(folder_ + "/damaged"),
+      recovered_(folder_ + "/rocksdb"),
+      has_symbolic_links_(true) {}
 
 std::string RecoveryFolders::Quarantine(int number) const {
   return directory_ + "/" + std::string(kQuarantine) + std::to_string(number);
@@ -102,6 +113,13 @@ absl::Status RecoveryFolders::Begin() {
   rocksdb::Status status = DeleteFolder(env_, folder_);
   if (status.ok()) status = env_->CreateDir(folder_);
   return status.ok() ? absl::OkStatus() : FromRocksDB("cannot make " + folder_, status);
+}
+
+bool RecoveryFolders::Link(const std::string& from, const std::string& to) const {
+  if (!has_symbolic_links_) return env_->LinkFile(from, to).ok();
+  std::error_code error;
+  std::filesystem::create_symlink(std::filesystem::absolute(from), to, error);
+  return !error;
 }
 
 absl::Status RecoveryFolders::Copy() {
@@ -114,7 +132,7 @@ absl::Status RecoveryFolders::Copy() {
     const std::string from = store_ + "/" + file;
     const std::string to = copy_ + "/" + file;
     if (file.ends_with(".sst")) {
-      if (env_->LinkFile(from, to).ok()) continue;
+      if (Link(from, to)) continue;
       has_copied_ = true;
     }
     status = CopyFile(env_, from, to);

@@ -39,6 +39,9 @@ FolderSize MeasureFolder(rocksdb::Env* env, const std::string& path);
 class RecoveryFolders {
  public:
   RecoveryFolders(rocksdb::Env* env, std::string directory);
+  // For a recovery that leaves `directory` as it is: `folder` stands for recovery/, and the table files of
+  // the copy are symbolic links, because the folder may be on another file system.
+  RecoveryFolders(rocksdb::Env* env, std::string directory, std::string folder);
 
   const std::string& store() const { return store_; }
   const std::string& copy() const { return copy_; }
@@ -62,6 +65,8 @@ class RecoveryFolders {
   void Delete();
 
  private:
+  // Makes a table file of the copy a link to that of the store.
+  bool Link(const std::string& from, const std::string& to) const;
   // Steps 4 to 6.
   absl::Status Rename(int number);
   absl::StatusOr<int> NextNumber() const;
@@ -72,6 +77,7 @@ class RecoveryFolders {
   const std::string folder_;
   const std::string copy_;
   const std::string recovered_;
+  const bool has_symbolic_links_;
   bool has_copied_ = false;
 };
 

@@ -16,7 +16,6 @@
 #include "storage/store/durable_file.h"
 
 namespace itemdb::storage {
-namespace {}  // namespace
 
 std::string NewDatabaseId() {
   std::string uuid;
@@ -132,26 +131,71 @@ absl::Status ContinueOrRecover(const std::string& directory, const StoreOptions&
   return RecoverWithLosses(directory, options, watermark, MessageOf(damage));
 }
 
+// What the files beside the store say, and whether there is a store.
+struct Surroundings {
+  absl::StatusOr<std::optional<DurabilityWatermark>> watermark;
+  // The watermark, empty when it is missing or damaged; with the sequence of SYNCED if that is higher.
+  DurabilityWatermark before;
+  bool has_store = false;
+};
+
+Surroundings ReadSurroundings(rocksdb::Env* env, const std::string& directory) {
+  Surroundings found;
+  found.watermark = ReadWatermark(env, directory);
+  if (found.watermark.ok()) found.before = found.watermark->value_or(found.before);
+  found.before.sequence = std::max(found.before.sequence, SyncedSequence::Read(directory));
+  if (found.watermark.ok() && found.watermark->has_value()) *found.watermark = found.before;
+  found.has_store = HasStore(env, directory + "/rocksdb");
+  return found;
+}
+
+// For a directory without a store. OK when a database may be made in it.
+absl::Status CheckHadNoStore(rocksdb::Env* env, const std::string& directory, const Surroundings& found) {
+  ITEMDB_RETURN_IF_ERROR(found.watermark.status());
+  if (!found.watermark->has_value()) ITEMDB_RETURN_IF_ERROR(CheckIsEmpty(env, directory));
+  if (found.before.sequence == 0) return absl::OkStatus();
+  return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
+                       std::to_string(found.before.sequence) + " were durable; restore a backup");
+}
+
 }  // namespace
+
+std::string NewDatabaseId() {
+  std::string uuid;
+  std::ifstream random("/proc/sys/kernel/random/uuid");
+  std::getline(random, uuid);
+  return uuid;
+}
+
+absl::StatusOr<DirectoryDamage> FindDamage(const std::string& directory, StoreOptions options) {
+  options.path = directory + "/rocksdb";
+  const Surroundings found = ReadSurroundings(options.env, directory);
+  if (!found.watermark.ok() && !absl::IsDataLoss(found.watermark.status())) return found.watermark.status();
+  if (found.before.recovering != 0) return CheckWatermark(directory, found.before);
+  if (!found.has_store) {
+    ITEMDB_RETURN_IF_ERROR(CheckHadNoStore(options.env, directory, found));
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                     directory + " has no database: rocksdb/ is missing or empty");
+  }
+  ITEMDB_RETURN_IF_ERROR(Store::CheckFamilies(options));
+  DirectoryDamage result = {found.before, found.watermark.status()};
+  if (result.damage.ok()) result.damage = CheckWatermark(directory, *found.watermark);
+  if (result.damage.ok())
+    result.damage = CheckUpToTornTail(directory, found.before, CheckDepth::kDerivedData, &options);
+  if (!result.damage.ok() && !absl::IsDataLoss(result.damage)) return result.damage;
+  return result;
+}
 
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good) {
   options.path = directory + "/rocksdb";
-  absl::StatusOr<std::optional<DurabilityWatermark>> watermark = ReadWatermark(options.env, directory);
+  Surroundings found = ReadSurroundings(options.env, directory);
+  auto& watermark = found.watermark;
   if (!watermark.ok() && !(recover_last_good && absl::IsDataLoss(watermark.status())))
     return watermark.status();
-  DurabilityWatermark before;
-  if (watermark.ok()) before = watermark->value_or(before);
-  before.sequence = std::max(before.sequence, SyncedSequence::Read(directory));
-  if (watermark.ok() && watermark->has_value()) *watermark = before;
-  const bool has_store = HasStore(options.env, options.path) || before.recovering != 0;
+  const bool has_store = found.has_store || found.before.recovering != 0;
   if (!has_store) {
-    ITEMDB_RETURN_IF_ERROR(watermark.status());
-    if (!watermark->has_value()) ITEMDB_RETURN_IF_ERROR(CheckIsEmpty(options.env, directory));
-    if (before.sequence > 0) {
-      return DataLossError(directory + "/rocksdb is missing or empty, but changes up to " +
-                           std::to_string(before.sequence) + " were durable; restore a backup");
-    }
+    ITEMDB_RETURN_IF_ERROR(CheckHadNoStore(options.env, directory, found));
     return OpenComplete(directory, options, has_store, *watermark, CheckDepth::kChangeLog);
   }
   // First of all: a store of another program must not be changed, whatever the watermark says.
@@ -164,7 +208,7 @@ absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptio
     if (!recover_last_good || !absl::IsDataLoss(recovered.status())) return recovered;
     damage = recovered.status();
   }
-  ITEMDB_RETURN_IF_ERROR(ContinueOrRecover(directory, options, before, damage));
+  ITEMDB_RETURN_IF_ERROR(ContinueOrRecover(directory, options, found.before, damage));
   ITEMDB_ASSIGN_OR_RETURN(watermark, ReadWatermark(options.env, directory));
   return OpenComplete(directory, options, has_store, *watermark, CheckDepth::kChangeLog);
 }

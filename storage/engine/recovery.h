@@ -52,6 +52,20 @@ struct Recovered {
 absl::StatusOr<Recovered> OpenDirectory(const std::string& directory, StoreOptions options,
                                         bool recover_last_good);
 
+struct DirectoryDamage {
+  // The watermark, with the sequence of SYNCED if that is higher. Empty when it is missing or damaged.
+  DurabilityWatermark before;
+  // Why the directory would be refused or, with recover_last_good, recovered; OK when nothing is damaged.
+  absl::Status damage;
+};
+
+// Checks `directory` as OpenDirectory with recover_last_good does, without changing a byte. DATA_LOSS: there
+// is no store to recover, or a recovery was not finished. Otherwise errors as Database::Open.
+absl::StatusOr<DirectoryDamage> FindDamage(const std::string& directory, StoreOptions options);
+
+// A new UUID.
+std::string NewDatabaseId();
+
 // Locks DIRECTORY/LOCK; makes the directory if it is missing. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE):
 // another process has the lock, or the directory is not writable.
 class DirectoryLock {

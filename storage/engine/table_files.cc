@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "rocksdb/sst_file_reader.h"
-#include "rocksdb/table_properties.h"
 #include "storage/store/damaged_block.h"
 #include "storage/store/store.h"
 
@@ -38,13 +37,20 @@ rocksdb::Status ReadEnds(rocksdb::SstFileReader& reader) {
 
 }  // namespace
 
+std::string TableFileId(const rocksdb::TableProperties& properties) {
+  return properties.db_session_id + "-" + std::to_string(properties.orig_file_number);
+}
+
 absl::StatusOr<FileExamination> ExamineTableFile(rocksdb::Env* env, const std::string& path, bool whole) {
   FileExamination found;
   rocksdb::SstFileReader reader(ReaderOptions(env));
   rocksdb::Status status = reader.Open(path);
   if (status.ok()) {
     found.state = FileState::kReadable;
-    found.family = reader.GetTableProperties()->column_family_name;
+    const rocksdb::TableProperties& properties = *reader.GetTableProperties();
+    found.family = properties.column_family_name;
+    found.id = TableFileId(properties);
+    found.entries = properties.num_entries;
     status = ReadEnds(reader);
     if (status.ok() && whole) status = reader.VerifyChecksum(ReadOnce());
     if (!status.ok()) found.state = FileState::kDamaged;

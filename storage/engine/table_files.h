@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rocksdb/env.h"
+#include "rocksdb/table_properties.h"
 #include "storage/base/status.h"
 
 namespace itemdb::storage {
@@ -24,9 +25,15 @@ struct FileExamination {
   FileState state = FileState::kLost;
   // Of the file; empty when it is lost.
   std::string family;
+  // Names the file, also where it is linked or copied to; empty when it is lost.
+  std::string id;
+  uint64_t entries = 0;
   // What RocksDB says about the damage.
   std::string error;
 };
+
+// FileExamination::id of the file with these properties.
+std::string TableFileId(const rocksdb::TableProperties& properties);
 
 // `whole`: reads the whole file. Otherwise reads its index, its first and its last block. Errors as
 // FromRocksDB: the file could not be read, so nothing is known about it.

@@ -34,7 +34,7 @@ struct Function {
 constexpr std::array<Function, 5> kFunctions = {{
     {"attribute_exists", ConditionKind::kAttributeExists, 1, true},
     {"attribute_not_exists", ConditionKind::kAttributeNotExists, 1, true},
-    {"attribute_type", ConditionKind::kAttributeType, 2, true},
+    {"attribute_type", ConditionKind::kAttributeType, 2, false},
     {"begins_with", ConditionKind::kBeginsWith, 2, false},
     {"contains", ConditionKind::kContains, 2, false},
 }};

@@ -1,8 +1,11 @@
 #include "storage/expressions/projection.h"
 
+#include <algorithm>
+
 #include "storage/expressions/binding.h"
 #include "storage/expressions/parser.h"
 #include "storage/expressions/path.h"
+#include "storage/values/canonical.h"
 
 namespace itemdb::storage {
 namespace {
@@ -12,7 +15,15 @@ constexpr std::string_view kProjectionName = "ProjectionExpression";
 }  // namespace
 
 struct Projection::Rep {
+  struct Column {
+    std::string name;
+    Path path;
+  };
+
   Binding binding;
+  // Empty: the paths keep their maps and lists. Otherwise the columns by name; columns of one name follow
+  // each other with the last one first.
+  std::vector<Column> columns;
   PathTree paths;
   std::vector<std::string> top_level;
 };
@@ -42,7 +53,32 @@ absl::StatusOr<Projection> Projection::FromRep(std::string_view expression_name,
   return projection;
 }
 
-void Projection::Apply(ItemView item, std::string* out) const { ProjectItem(rep_->paths, item, out); }
+absl::StatusOr<Projection> Projection::Columns(std::string_view expression_name, ValuedTree tree) {
+  auto rep = std::make_shared<Rep>();
+  rep->binding.Bind(std::move(tree.tree), std::move(tree.values));
+  for (size_t i = rep->binding.tree().paths.size(); i-- > 0;) {
+    const Path path = rep->binding.path(static_cast<uint32_t>(i));
+    std::string name;
+    for (const PathStep& step : path)
+      step.is_index() ? name += "[" + std::to_string(step.index) + "]" : name = std::string(step.name);
+    rep->columns.push_back({std::move(name), path});
+  }
+  std::stable_sort(rep->columns.begin(), rep->columns.end(),
+                   [](const Rep::Column& a, const Rep::Column& b) { return a.name < b.name; });
+  return FromRep(expression_name, std::move(rep));
+}
+
+void Projection::Apply(ItemView item, std::string* out) const {
+  if (rep_->columns.empty()) return ProjectItem(rep_->paths, item, out);
+  const std::string* written = nullptr;
+  for (const Rep::Column& column : rep_->columns) {
+    if (written != nullptr && *written == column.name) continue;
+    std::optional<ValueView> value = FindPath(item, column.path);
+    if (!value.has_value()) continue;
+    AppendAttribute(column.name, value->encoded(), out);
+    written = &column.name;
+  }
+}
 
 const std::vector<std::string>& Projection::TopLevelAttributes() const { return rep_->top_level; }
 

@@ -22,6 +22,11 @@ class Projection {
   // The same with the paths of `tree` instead of a text. INVALID_ARGUMENT: they overlap.
   static absl::StatusOr<Projection> FromTree(std::string_view expression_name, ValuedTree tree);
 
+  // The same, but each value is an attribute of its own, named by the last name of its path and the indexes
+  // behind it (PQL-01): `a.b[0]` becomes the attribute `b[0]`. Of several values with one name the last path
+  // of the tree that has one counts.
+  static absl::StatusOr<Projection> Columns(std::string_view expression_name, ValuedTree tree);
+
   // Appends the projected item to `*out`, encoded and canonical (EXP-34); nothing when no path matches.
   void Apply(ItemView item, std::string* out) const;
 

@@ -146,6 +146,11 @@ class UpdateParser : public Grammar {
     if (!Expect(TokenKind::kRightParenthesis)) return std::nullopt;
     if (!CheckArgumentCount(name, arguments.size(), 2)) return std::nullopt;
     if (if_not_exists && !CheckIsPath(name, arguments[0])) return std::nullopt;
+    for (uint32_t argument : arguments) {
+      if (if_not_exists || tree_->operands[argument].kind != OperandKind::kListAppend) continue;
+      return Fail("EXP-31",
+                  {"The function is not allowed to be used this way in an expression; function: ", name});
+    }
     return AddOperand(if_not_exists ? OperandKind::kIfNotExists : OperandKind::kListAppend, arguments[0],
                       arguments[1]);
   }

@@ -1,5 +1,6 @@
 // BatchGetItem: reads up to 100 items from any tables.
 
+#include <algorithm>
 #include <set>
 
 #include "storage/base/limits.h"
@@ -50,6 +51,15 @@ absl::Status CheckCounts(const wire::BatchGetItemRequest& request) {
 
 absl::StatusOr<std::vector<PointRead>> Prepare(const Catalog& catalog, Batch* batch) {
   ITEMDB_RETURN_IF_ERROR(CheckCounts(batch->request));
+  // The tables of one request do not differ in the kind of their parameters either (SEM-026).
+  const auto& tables = batch->request.request_items();
+  ITEMDB_RETURN_IF_ERROR(CheckNotMixed(
+      {{"AttributesToGet",
+        std::any_of(tables.begin(), tables.end(),
+                    [](const auto& table) { return !table.attributes_to_get().empty(); })}},
+      {{"ProjectionExpression", std::any_of(tables.begin(), tables.end(), [](const auto& table) {
+          return !table.projection_expression().empty();
+        })}}));
   std::vector<PointRead> reads;
   std::set<std::pair<uint64_t, std::string>> keys;
   for (int t = 0; t < batch->request.request_items_size(); ++t) {

@@ -16,8 +16,6 @@ absl::StatusOr<bool> Read(PointReads& reads, ReadTier tier, size_t* next) {
     if (lookup.would_block) return false;
     PointReadResult result;
     result.item_size = lookup.item_size;
-    if (lookup.item.has_value() && read.filter.has_value() && !read.filter->Evaluate(ItemView(*lookup.item)))
-      lookup.item.reset();
     if (lookup.item.has_value() && read.projection.has_value()) {
       read.projection->Apply(ItemView(*lookup.item), &result.item.emplace());
     } else {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "storage/engine/engine.h"
-#include "storage/expressions/condition.h"
 #include "storage/expressions/projection.h"
 
 namespace itemdb::storage {
@@ -21,8 +20,6 @@ struct PointRead {
   // (SEM-005); RunPointReads() must not be called with such a read.
   absl::Status key_error;
   std::optional<Projection> projection;
-  // If the filter is false for an item, the item counts as missing.
-  std::optional<Condition> filter;
 };
 
 // Checks one key of a transaction. NOT_FOUND: no such table. INVALID_ARGUMENT: the key is no item, or a key

@@ -77,7 +77,7 @@ void ReadBatch(Engine& engine, const wire::BatchExecuteStatementRequest& request
       continue;
     }
     response->set_table_name(statement->table_name);
-    auto read = partiql::PrepareRead(*statement, (*view)->catalog());
+    auto read = partiql::PrepareRead(*statement, "BatchExecuteStatement", (*view)->catalog());
     if (absl::Status refused = read.ok() ? read->key_error : read.status(); !refused.ok()) {
       SetError(refused, response);
       continue;

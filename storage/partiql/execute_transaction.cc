@@ -78,7 +78,8 @@ void ReadAll(Engine& engine, const wire::ExecuteTransactionRequest& request,
   auto view = engine.View();
   if (!view.ok()) return std::move(done)(view.status());
   auto reads = PrepareAll<PointRead>(
-      statements, [&](size_t i) { return partiql::PrepareRead(statements[i], (*view)->catalog()); },
+      statements,
+      [&](size_t i) { return partiql::PrepareRead(statements[i], "ExecuteTransaction", (*view)->catalog()); },
       [](const PointRead& read) { return read.key; });
   if (!reads.ok()) return std::move(done)(reads.status());
   wire::TransactGetItemsRequest options;

@@ -221,7 +221,23 @@ std::optional<uint32_t> ExpressionParser::ParseFunction() {
     arguments.push_back(*argument);
   }
   if (!Expect(TokenKind::kRightParenthesis, ")")) return std::nullopt;
-  return AddCondition(function.kind, arguments);
+  return ParseTruth(AddCondition(function.kind, arguments));
+}
+
+// A function may be compared with a truth value: `attribute_exists(a) = true`.
+std::optional<uint32_t> ExpressionParser::ParseTruth(uint32_t condition) {
+  const bool equal = At(TokenKind::kEqual);
+  if (!equal && !At(TokenKind::kNotEqual)) return condition;
+  Take();
+  if (!CountOperator()) return std::nullopt;
+  const Token token = Peek();
+  if (!AtValue()) return Expected("true, false or a parameter");
+  std::optional<uint32_t> value = ParseValue();
+  if (!value) return std::nullopt;
+  const ValueView truth(statement_->values[*value]);
+  if (truth.type() != ValueType::kBool)
+    return Refuse("PQL-09", "A function is true or false, and is compared with true or false only", token);
+  return Negated(equal != truth.boolean(), condition);
 }
 
 // ---- operands of conditions ----------------------------------------------------------------------

@@ -50,6 +50,7 @@ class ExpressionParser : public Cursor {
   std::optional<uint32_t> ParseIn(uint32_t left);
   std::optional<uint32_t> ParseIs(uint32_t left);
   std::optional<uint32_t> ParseFunction();
+  std::optional<uint32_t> ParseTruth(uint32_t condition);
   std::optional<uint32_t> ParseChain(ConditionKind kind, std::string_view keyword,
                                      std::optional<uint32_t> (ExpressionParser::*parse_term)());
 

@@ -74,7 +74,9 @@ class Lexer {
   Token Scan() {
     char first = text_[at_];
     if (BeginsWord(first)) return Take(TokenKind::kWord, WordEnd());
-    if (IsDigit(first)) return Take(TokenKind::kNumber, NumberEnd());
+    // A number may begin with its point (".73"), but not behind a name: there the point begins a path step.
+    if (IsDigit(first) || (first == '.' && IsDigitAt(at_ + 1) && !behind_name_))
+      return Take(TokenKind::kNumber, NumberEnd());
     if (first == '"') return TakeQuoted(TokenKind::kQuotedName, first);
     if (first == '\'') return TakeQuoted(TokenKind::kString, first);
     for (const auto& [sign, kind] : kSigns) {
@@ -88,6 +90,8 @@ class Lexer {
   Token Take(TokenKind kind, size_t end) {
     Token token{kind, text_.substr(at_, end - at_)};
     at_ = end;
+    behind_name_ =
+        kind == TokenKind::kWord || kind == TokenKind::kQuotedName || kind == TokenKind::kRightBracket;
     return token;
   }
 
@@ -128,6 +132,8 @@ class Lexer {
   const std::string_view text_;
   size_t at_ = 0;
   bool unterminated_comment_ = false;
+  // Whether the last token was the end of a path or could be.
+  bool behind_name_ = false;
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ absl::StatusOr<std::optional<Projection>> MakeProjection(const Statement& statem
   if (statement.projection.empty()) return std::nullopt;
   TreeWriter writer(statement);
   for (uint32_t path : statement.projection) writer.CopyPath(path);
-  return Projection::FromTree("SELECT list", writer.Finish());
+  return Projection::Columns("SELECT list", writer.Finish());
 }
 
 absl::StatusOr<std::optional<Condition>> MakeFilter(const Statement& statement,
@@ -347,7 +347,8 @@ void Select(Engine& engine, const wire::ExecuteStatementRequest& request, const 
                                                std::move(done), std::move(cancellation)));
 }
 
-absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog& catalog) {
+absl::StatusOr<PointRead> PrepareRead(const Statement& statement, std::string_view operation,
+                                      const Catalog& catalog) {
   if (!statement.index_name.empty())
     return ValidationError("PQL-14", "A SELECT in a batch or transaction cannot read an index");
   if (!statement.order.empty())
@@ -357,11 +358,12 @@ absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog&
   if (!projection.ok()) return projection.status();
   ITEMDB_RETURN_IF_ERROR(MakeFilter(statement, Conjuncts(statement)).status());
   ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const Table> table, catalog.Find(statement.table_name));
-  ITEMDB_ASSIGN_OR_RETURN(KeyAndRest key, SplitKey(statement, *table));
-  ITEMDB_ASSIGN_OR_RETURN(
-      PointRead read, PrepareTransactRead(catalog, statement.table_name, key.key, *std::move(projection)));
-  ITEMDB_ASSIGN_OR_RETURN(read.filter, MakeFilter(statement, key.rest));
-  return read;
+  absl::StatusOr<KeyAndRest> key = SplitKey(statement, *table);
+  if (!key.ok() || !key->rest.empty()) {
+    return ValidationError("PQL-14", absl::StrCat("Select statements within ", std::string(operation),
+                                                  " must specify the primary key in the where clause."));
+  }
+  return PrepareTransactRead(catalog, statement.table_name, key->key, *std::move(projection));
 }
 
 }  // namespace itemdb::storage::partiql

@@ -15,9 +15,11 @@ namespace itemdb::storage::partiql {
 void Select(Engine& engine, const wire::ExecuteStatementRequest& request, const Statement& statement,
             Done<StatementPage> done, CancellationPtr cancellation);
 
-// Prepares a SELECT in a batch or transaction, which must name one item by its whole key (PQL-14, PQL-15).
-// NOT_FOUND: no such table. INVALID_ARGUMENT: it does not name one item, reads an index, or has ORDER BY. A
-// key that is too long or has another type is no error here; it sets the read's `key_error`.
-absl::StatusOr<PointRead> PrepareRead(const Statement& statement, const Catalog& catalog);
+// Prepares a SELECT in a batch or transaction, whose WHERE must be the whole key of one item and nothing else
+// (PQL-14, PQL-15). `operation` is named in messages. NOT_FOUND: no such table. INVALID_ARGUMENT: another
+// WHERE, an index, or ORDER BY. A key that is too long or has another type is no error here; it sets the
+// read's `key_error`.
+absl::StatusOr<PointRead> PrepareRead(const Statement& statement, std::string_view operation,
+                                      const Catalog& catalog);
 
 }  // namespace itemdb::storage::partiql

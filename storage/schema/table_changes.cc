@@ -45,6 +45,8 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   }
   definition.set_table_id(NewTableId());
   definition.set_creation_time_ms(NowMillis());
+  if (definition.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST)
+    definition.set_last_update_to_pay_per_request_time_ms(definition.creation_time_ms());
   definition.set_storage_id(engine.NewStorageId());
   for (auto& index : *definition.mutable_global_secondary_indexes())
     index.set_storage_id(engine.NewStorageId());
@@ -80,6 +82,7 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(engine, *view, *table));
+    reply.mutable_table()->set_table_status(v1::TABLE_STATUS_DELETING);
     segments = ScanSegmentKeys(*view, table->storage_id);
     for (const Index& index : table->indexes) {
       for (std::string& key : ScanSegmentKeys(*view, index.storage_id)) segments.push_back(std::move(key));
@@ -208,6 +211,11 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
                                                    const Table& table) {
   v1::TableDescription description = table.definition;
   description.clear_time_to_live();
+  // Definitions that an older version stored lack the next two.
+  RaiseWarmThroughput(&description);
+  if (description.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST &&
+      description.last_update_to_pay_per_request_time_ms() == 0)
+    description.set_last_update_to_pay_per_request_time_ms(description.creation_time_ms());
   ITEMDB_ASSIGN_OR_RETURN(const SizeStatistics size_statistics,
                           FindStatistics(engine.size_statistics(), view, table.storage_id));
   description.set_item_count(size_statistics.items);

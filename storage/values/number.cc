@@ -130,9 +130,12 @@ absl::StatusOr<Number> Number::Parse(std::string_view text) {
     if (!has_exponent || !ParseExponent(rest.substr(i + 1), &exponent)) return NotANumber(text);
   }
   if (too_many) return TooManyDigits();
-  if (coefficient == 0) return Number();
-
   exponent += pending_zeros - fraction_digits;
+  if (coefficient == 0) {
+    // As in the service, a zero may be written with any small exponent, but not with a large one.
+    if (exponent > kMaxNumberExponent) return Overflow();
+    return Number();
+  }
   int64_t scientific = exponent + significant - 1;
   if (scientific > kMaxNumberExponent) return Overflow();
   if (scientific < kMinNumberExponent) return Underflow();

@@ -32,7 +32,8 @@ def call(operation, request):
     connection = http.client.HTTPConnection(ENDPOINT.hostname, ENDPOINT.port, timeout=60)
     connection.request("POST", "/", json.dumps(request), {**HEADERS, "X-Amz-Target": "DynamoDB_20120810." + operation})
     reply = connection.getresponse()
-    body = json.loads(reply.read())
+    # TagResource and UntagResource are answered without a body.
+    body = json.loads(reply.read() or b"{}")
     connection.close()
     if reply.status != 200:
         raise Refused(body["__type"].split("#")[1], body.get("message"), operation, request)

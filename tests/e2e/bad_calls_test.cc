@@ -138,7 +138,9 @@ TEST_F(BadCallsTest, EmptyRequests) {
       {"Tables/DeleteTable", "", {"TableName"}},
       {"Data/Query", Bytes<v1::QueryRequest>("table_name: 'Product'"), {"KeyConditionExpression"}},
       {"Data/PutItem", Bytes<v1::PutItemRequest>("table_name: 'Product'"), {"product_id"}},
-      {"Data/GetItem", Bytes<v1::GetItemRequest>("table_name: 'Product'"), {"product_id, warehouse_id"}},
+      {"Data/GetItem",
+       Bytes<v1::GetItemRequest>("table_name: 'Product'"),
+       {"product_id (S), warehouse_id (S)"}},
   });
 }
 
@@ -436,7 +438,7 @@ TEST_F(BadCallsTest, WritesOfAChunkThatCannotBeAppliedAreNamed) {
     const char* says;
   } expected[] = {{"VALIDATION", "\"v\""},
                   {"VALIDATION", "PutRequest or a DeleteRequest"},
-                  {"VALIDATION", "product_id, warehouse_id"},
+                  {"VALIDATION", "product_id (S), warehouse_id (S)"},
                   {"RESOURCE_NOT_FOUND", "nope"}};
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(answer.rejected(i).index(), i);

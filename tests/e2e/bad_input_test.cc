@@ -183,9 +183,10 @@ TEST_F(BadInputTest, Keys) {
   const std::string long_sort = Json({{"PK", "a"}, {"SK", std::string(1'025, 'x')}}).dump();
   std::vector<BadInput> rows;
   for (const char* verb : {"get", "delete", "update"}) {
-    rows.push_back({{"item", verb, "Order", R"({"PK": "a"})"}, kRefused, {"Order", "PK, SK"}});
-    rows.push_back({{"item", verb, "Order", R"({"PK": "a", "SK": "b", "x": 1})"}, kRefused, {"PK, SK"}});
-    rows.push_back({{"item", verb, "Order", "{}"}, kRefused, {"PK, SK"}});
+    rows.push_back({{"item", verb, "Order", R"({"PK": "a"})"}, kRefused, {"Order", "PK (S), SK (S)"}});
+    rows.push_back(
+        {{"item", verb, "Order", R"({"PK": "a", "SK": "b", "x": 1})"}, kRefused, {"PK (S), SK (S)"}});
+    rows.push_back({{"item", verb, "Order", "{}"}, kRefused, {"PK (S), SK (S)"}});
     rows.push_back({{"item", verb, "Order", R"({"PK": "a", "SK": 1})"}, kRefused, {"SK", "S", "N"}});
     rows.push_back({{"item", verb, "Order", R"({"PK": "", "SK": "a"})"}, kRefused, {"PK", "empty"}});
     rows.push_back({{"item", verb, "Order", long_partition}, kRefused, {"2048 bytes"}});

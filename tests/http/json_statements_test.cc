@@ -108,7 +108,7 @@ TEST_F(JsonStatements, ATransactionIsAllOrNothing) {
   EXPECT_EQ(json_.Succeed("ExecuteTransaction", R"j({"ClientRequestToken":"t","TransactStatements":[
               {"Statement":"INSERT INTO Things VALUE {'pk': 'q', 'sk': ?}","Parameters":[{"S":"1"}]},
               {"Statement":"EXISTS(SELECT * FROM Things WHERE pk = 'p' AND sk = '1' AND n = 1)"}]})j"),
-            "{}");
+            R"({"Responses":[]})");
   EXPECT_EQ(json_.Succeed("ExecuteTransaction", R"({"TransactStatements":[
               {"Statement":"SELECT * FROM Things WHERE pk = 'q' AND sk = '1'"},
               {"Statement":"SELECT * FROM Things WHERE pk = 'q' AND sk = '2'"}]})"),

@@ -12,8 +12,8 @@ namespace {
 // `body` with ids and times replaced by "*".
 std::string MaskedTable(std::string body) {
   body = std::regex_replace(body, std::regex(R"("TableId":"[0-9a-f-]{36}")"), R"("TableId":"*")");
-  return std::regex_replace(body, std::regex(R"("CreationDateTime":[0-9]+\.[0-9]{3})"),
-                            R"("CreationDateTime":*)");
+  return std::regex_replace(body, std::regex("(CreationDateTime|PayPerRequestDateTime)\":[0-9]+\\.[0-9]{3}"),
+                            "$1\":*");
 }
 
 constexpr char kThings[] =
@@ -22,7 +22,9 @@ constexpr char kThings[] =
     R"("TableStatus":"ACTIVE","CreationDateTime":*,)"
     R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
     R"("TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:local:000000000000:table/Things","TableId":"*",)"
-    R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST"},"TableClassSummary":{"TableClass":"STANDARD"},)"
+    R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":*},)"
+    R"("TableClassSummary":{"TableClass":"STANDARD"},)"
+    R"("WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000,"Status":"ACTIVE"},)"
     R"("DeletionProtectionEnabled":false})";
 
 // CreateTable (OP-01), DeleteTable (OP-02), DescribeTable (OP-03); ids of tables (SEM-100).
@@ -35,8 +37,14 @@ TEST(JsonTables, ATableIsCreatedDescribedAndDeleted) {
   EXPECT_EQ(json.Fail("CreateTable", kCreateThings),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceInUseException",)"
             R"("message":"Table already exists: Things"})");
-  EXPECT_EQ(MaskedTable(json.Succeed("DeleteTable", R"({"TableName":"Things"})")),
-            std::string(R"({"TableDescription":)") + kThings + "}");
+  EXPECT_EQ(
+      MaskedTable(json.Succeed("DeleteTable", R"({"TableName":"Things"})")),
+      R"({"TableDescription":{"TableName":"Things","TableStatus":"DELETING",)"
+      R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":0,"WriteCapacityUnits":0},)"
+      R"("TableSizeBytes":0,"ItemCount":0,"TableArn":"arn:aws:dynamodb:local:000000000000:table/Things",)"
+      R"("TableId":"*",)"
+      R"("BillingModeSummary":{"BillingMode":"PAY_PER_REQUEST","LastUpdateToPayPerRequestDateTime":*},)"
+      R"("DeletionProtectionEnabled":false}})");
   EXPECT_EQ(json.Fail("DescribeTable", R"({"TableName":"Things"})"),
             R"({"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException",)"
             R"("message":"Requested resource not found: Table: Things not found"})");
@@ -75,6 +83,7 @@ TEST(JsonTables, EveryPartOfADefinitionIsShownAgain) {
       R"({"AttributeName":"b","KeyType":"HASH"},{"AttributeName":"c","KeyType":"RANGE"}],)"
       R"("Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x","y"]},"IndexSizeBytes":0,"ItemCount":0,)"
       R"("IndexArn":"arn:aws:dynamodb:local:000000000000:table/Orders/index/ByABC","IndexStatus":"ACTIVE",)"
+      R"("WarmThroughput":{"ReadUnitsPerSecond":1,"WriteUnitsPerSecond":2,"Status":"ACTIVE"},)"
       R"("ProvisionedThroughput":{"NumberOfDecreasesToday":0,"ReadCapacityUnits":1,"WriteCapacityUnits":2}}],)"
       R"("TableClassSummary":{"TableClass":"STANDARD_INFREQUENT_ACCESS"},)"
       R"("SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"key"},)"
@@ -220,8 +229,10 @@ TEST(JsonTables, TagsAreAddedListedAndRemoved) {
   const std::string arn = R"("ResourceArn":"arn:aws:dynamodb:local:000000000000:table/Things")";
   EXPECT_EQ(json.Succeed("TagResource",
                          "{" + arn + R"(,"Tags":[{"Key":"k","Value":"v"},{"Key":"l","Value":"w"}]})"),
-            "{}");
-  EXPECT_EQ(json.Succeed("UntagResource", "{" + arn + R"(,"TagKeys":["k","gone"]})"), "{}");
+            "");
+  EXPECT_EQ(json.Succeed("UntagResource", "{" + arn + R"(,"TagKeys":["k","gone"]})"), "");
+  EXPECT_EQ(json.Fail("TagResource", "{" + arn + R"(,"Tags":[{"Key":"a,b","Value":"v"}]})"),
+            ValidationBody("The Tag Key provided is invalid, Key: a,b"));
   EXPECT_EQ(json.Succeed("ListTagsOfResource", "{" + arn + "}"), R"({"Tags":[{"Key":"l","Value":"w"}]})");
   EXPECT_EQ(json.Succeed("ListTables", "{}"), R"({"TableNames":["Things"]})");
   EXPECT_EQ(json.Fail("ListTagsOfResource", "{" + arn + R"(,"NextToken":"t"})"),

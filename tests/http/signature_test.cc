@@ -213,6 +213,17 @@ TEST_F(SignatureCheckTest, RefusesOperationsBeyondTheRole) {
       HasSubstr("AccessDeniedException: User: AKORDERS is not authorized to perform: dynamodb:GetItem"));
 }
 
+// Parameters are separated by commas, spaces or both.
+TEST_F(SignatureCheckTest, AcceptsParametersThatAreSeparatedBySpaces) {
+  for (const std::string separator : {" ", ",", "  ,\t "}) {
+    DynamoDbRequest request;
+    request.Set("Authorization", "AWS4-HMAC-SHA256 Credential=" + request.credential + separator +
+                                     "SignedHeaders=" + request.signed_headers + separator +
+                                     "Signature=" + request.value);
+    EXPECT_EQ(AuthErrorOf(request), "") << separator;
+  }
+}
+
 TEST_F(SignatureCheckTest, RefusesHeadersThatAreNoSignature) {
   struct Case {
     std::string authorization;

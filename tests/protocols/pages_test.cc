@@ -142,6 +142,8 @@ TEST_F(PagesOverBoth, Filters) {
                            {"i >", {{":i", Number(4)}}},
                            {"i > :undefined", Json::object()},
                            {"i > :i", {{":i", Number(4)}, {":unused", Number(4)}}},
+                           {"attribute_type(:i, :t)", {{":i", Number(4)}, {":t", Text("N")}}},
+                           {"i < :i", {{":i", Json{{"N", "0e126"}}}}},
                            {"i IN (:i, :t)", {{":i", Number(4)}, {":t", Text("4")}}}}) {
     for (const std::string& index : kIndexes) {
       for (const Json& base : {QueryOf(index), ScanOf(index)}) {

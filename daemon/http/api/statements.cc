@@ -103,7 +103,7 @@ void AnswerTransaction(JsonAnswer answer, absl::StatusOr<wire::ExecuteTransactio
   std::string body;
   JsonWriter writer(&body);
   writer.BeginObject();
-  if (!reply->responses().empty()) WriteResponses(reply->responses(), &writer);
+  WriteResponses(reply->responses(), &writer);
   WriteConsumedCapacities(reply->consumed_capacity(), &writer);
   writer.EndObject();
   std::move(answer).Succeed(std::move(body));

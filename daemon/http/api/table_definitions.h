@@ -15,6 +15,8 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
 
 // Writes the service's TableDescription, an object.
 void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
+// The service's description in the reply of DeleteTable, which is without keys, indexes and settings.
+void WriteDeletedTable(const v1::TableDescription& table, JsonWriter* writer);
 
 // Writes the member KeySchema.
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,

@@ -84,6 +84,15 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
   WriteOtherThroughputs(table, "ACTIVE", writer);
 }
 
+// A table that was never on demand has no summary, as in the service.
+void WriteBillingMode(const v1::TableDescription& table, JsonWriter* writer) {
+  if (table.last_update_to_pay_per_request_time_ms() == 0) return;
+  writer->Name("BillingModeSummary").BeginObject();
+  writer->Name("BillingMode").String(EnumText(table.billing_mode()));
+  writer->Name("LastUpdateToPayPerRequestDateTime").Time(table.last_update_to_pay_per_request_time_ms());
+  writer->EndObject();
+}
+
 // Writes the label and ARN of the latest stream, even if it is disabled (SEM-098).
 void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
   if (table.stream_enabled()) {
@@ -123,10 +132,7 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
   writer->Name("ItemCount").Integer(table.item_count());
   writer->Name("TableArn").String(arn);
   writer->Name("TableId").String(table.table_id());
-  if (table.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST) {
-    writer->Name("BillingModeSummary").BeginObject();
-    writer->Name("BillingMode").String(EnumText(table.billing_mode())).EndObject();
-  }
+  WriteBillingMode(table, writer);
   if (!table.local_secondary_indexes().empty()) {
     writer->Name("LocalSecondaryIndexes").BeginArray();
     for (const auto& index : table.local_secondary_indexes()) {
@@ -153,6 +159,19 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
   }
   WriteSettings(table, writer);
   WriteTableStream(table, writer);
+  writer->Name("DeletionProtectionEnabled").Boolean(table.deletion_protection_enabled());
+  writer->EndObject();
+}
+
+void WriteDeletedTable(const v1::TableDescription& table, JsonWriter* writer) {
+  writer->BeginObject().Name("TableName").String(table.table_name());
+  writer->Name("TableStatus").String(EnumText(table.table_status()));
+  WriteThroughput(table.provisioned_throughput(), writer);
+  writer->Name("TableSizeBytes").Integer(table.table_size_bytes());
+  writer->Name("ItemCount").Integer(table.item_count());
+  writer->Name("TableArn").String(TableArn(table.table_name()));
+  writer->Name("TableId").String(table.table_id());
+  WriteBillingMode(table, writer);
   writer->Name("DeletionProtectionEnabled").Boolean(table.deletion_protection_enabled());
   writer->EndObject();
 }

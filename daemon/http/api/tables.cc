@@ -75,14 +75,23 @@ absl::StatusOr<v1::DescribeLimitsRequest> ReadNothing(const JsonObject&) {
 
 // ---- replies
 
+// The service answers TagResource and UntagResource with an empty body.
 template <typename Reply>
-void WriteNothing(const Reply&, JsonWriter*) {}
+void AnswerNothing(JsonAnswer answer, const absl::StatusOr<Reply>& reply) {
+  if (!reply.ok()) return std::move(answer).Fail(reply.status());
+  std::move(answer).Succeed("");
+}
 
-// CreateTable, UpdateTable and DeleteTable answer with "TableDescription", DescribeTable with "Table".
+// CreateTable and UpdateTable answer with "TableDescription", DescribeTable with "Table".
 template <typename Reply>
 void WriteChanged(const Reply& reply, JsonWriter* writer) {
   writer->Name("TableDescription");
   WriteTableDescription(reply.table(), writer);
+}
+
+void WriteDeleted(const v1::DeleteTableReply& reply, JsonWriter* writer) {
+  writer->Name("TableDescription");
+  WriteDeletedTable(reply.table(), writer);
 }
 
 void WriteDescribed(const v1::DescribeTableReply& reply, JsonWriter* writer) {
@@ -142,8 +151,7 @@ void UpdateTable(JsonCall call) {
       std::move(call));
 }
 void DeleteTable(JsonCall call) {
-  HandleOperation<ReadName<v1::DeleteTableRequest>, &Database::DeleteTable,
-                  WriteChanged<v1::DeleteTableReply>>(std::move(call));
+  HandleOperation<ReadName<v1::DeleteTableRequest>, &Database::DeleteTable, WriteDeleted>(std::move(call));
 }
 void DescribeTable(JsonCall call) {
   HandleOperation<ReadName<v1::DescribeTableRequest>, &Database::DescribeTable, WriteDescribed>(
@@ -153,10 +161,12 @@ void ListTables(JsonCall call) {
   HandleOperation<ReadListTables, &Database::ListTables, WriteTableNames>(std::move(call));
 }
 void TagResource(JsonCall call) {
-  HandleOperation<ReadTag, &Database::TagTable, WriteNothing<v1::TagTableReply>>(std::move(call));
+  HandleOperation<ReadTag, CallDatabase<&Database::TagTable, AnswerNothing<v1::TagTableReply>>>(
+      std::move(call));
 }
 void UntagResource(JsonCall call) {
-  HandleOperation<ReadUntag, &Database::UntagTable, WriteNothing<v1::UntagTableReply>>(std::move(call));
+  HandleOperation<ReadUntag, CallDatabase<&Database::UntagTable, AnswerNothing<v1::UntagTableReply>>>(
+      std::move(call));
 }
 void ListTagsOfResource(JsonCall call) {
   HandleOperation<ReadListTags, &Database::DescribeTable, WriteTags>(std::move(call));

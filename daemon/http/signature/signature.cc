@@ -57,7 +57,8 @@ std::string_view Bytes(const Sha256& bytes) {
 
 AuthError Incomplete(std::string message) { return {"IncompleteSignatureException", std::move(message)}; }
 
-// The parameters after the algorithm, "Credential=..." and so on, in any order, separated by commas.
+// The parameters after the algorithm, "Credential=..." and so on, in any order, separated by commas, spaces
+// or both.
 struct Parameters {
   std::optional<std::string_view> credential;
   std::optional<std::string_view> signed_headers;
@@ -66,8 +67,12 @@ struct Parameters {
 
 Parameters ReadParameters(std::string_view text) {
   Parameters parameters;
-  for (std::string_view part : Split(text, ',')) {
-    part = Trim(part);
+  constexpr std::string_view kSeparators = ", \t";
+  while (!text.empty()) {
+    const size_t begin = std::min(text.find_first_not_of(kSeparators), text.size());
+    text.remove_prefix(begin);
+    const std::string_view part = text.substr(0, text.find_first_of(kSeparators));
+    text.remove_prefix(part.size());
     size_t equals = part.find('=');
     if (equals == std::string_view::npos) continue;
     std::string_view name = part.substr(0, equals);

@@ -5,7 +5,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/db.h"
-#include "rocksdb/sst_file_reader.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/store/store.h"
 #include "tests/storage/engine/recovery_fixture.h"
@@ -14,33 +13,8 @@
 namespace itemdb::testing {
 namespace {
 
-class LastGoodTest : public RecoveryTest {
+class LastGoodTest : public DamagedFilesTest {
  protected:
-  fs::path PathOf(const std::string& file) const { return fs::path(data_) / "rocksdb" / file; }
-
-  // The column family of a table file.
-  std::string FamilyOf(const std::string& file) const {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
-    EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
-    return reader.GetTableProperties()->column_family_name;
-  }
-
-  // The size of the blocks of records of a table file, with which it begins.
-  uint64_t DataBytes(const std::string& file) const {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
-    EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
-    return reader.GetTableProperties()->data_size;
-  }
-
-  // The database is open, has the order table, and nothing in it disagrees.
-  static void ExpectConsistent(Database& database) {
-    EXPECT_EQ(database.GetStatus().table_count(), 1);
-    auto check =
-        Await<v1::CheckDatabaseReply>([&](auto done) { database.CheckDatabase({}, std::move(done)); });
-    ASSERT_TRUE(check.ok()) << check.status();
-    EXPECT_EQ(check->finding_count(), 0) << check->DebugString();
-  }
-
   // As ExpectRecovers; then everything agrees.
   int ExpectRecoversConsistent() {
     const int left = ExpectRecovers();
@@ -50,52 +24,6 @@ class LastGoodTest : public RecoveryTest {
     return left;
   }
 
-  // Large items in table files, so that each file has many blocks; a second file if `files` is 2.
-  void MakeLargeItemsInTableFiles(int files = 1) {
-    auto database = Database::Open(Options());
-    ASSERT_TRUE(database.ok()) << database.status();
-    ASSERT_TRUE(CreateTable(**database).ok());
-    last_sequence_ = 1;
-    items_ = 0;
-    for (int file = 0; file < files; ++file) {
-      for (int i = 0; i < kLargeItems; ++i) ASSERT_TRUE(Put(**database, ++items_, 3'000).ok());
-      last_sequence_ += kLargeItems;
-      database->reset();
-      database = Database::Open(Options());  // Writes the log to table files.
-      ASSERT_TRUE(database.ok()) << database.status();
-    }
-  }
-  std::vector<std::string> FilesOf(const std::string& family) const {
-    std::vector<std::string> files;
-    for (const std::string& file : TableFiles())
-      if (FamilyOf(file) == family) files.push_back(file);
-    return files;
-  }
-  fs::path Manifest() const {
-    for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
-      if (entry.path().filename().string().starts_with("MANIFEST")) return entry.path();
-    return {};
-  }
-  // How many items GetItem finds; the others must be DATA_LOSS, or, if `missing_is_ok`, missing.
-  int CountReadable(Database& database, bool missing_is_ok) const {
-    int readable = 0;
-    for (int i = 1; i <= items_; ++i) {
-      wire::GetItemRequest request;
-      request.set_table_name(kOrderTable);
-      request.set_key(Encode({{"pk", S("order-" + std::to_string(i))}, {"sk", S("#")}}));
-      auto got = Await<wire::GetItemReply>([&](auto done) { database.GetItem(request, std::move(done)); });
-      if (got.ok() && !got->item().empty()) {
-        ++readable;
-      } else if (!got.ok()) {
-        EXPECT_EQ(got.status().code(), absl::StatusCode::kDataLoss) << got.status();
-      } else {
-        EXPECT_TRUE(missing_is_ok) << "order-" << i << " is missing without an error";
-      }
-    }
-    return readable;
-  }
-
-  static constexpr int kLargeItems = 60;
   static constexpr char kFirstQuarantine[] = "/quarantine-1";
 };
 

@@ -13,6 +13,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rocksdb/sst_file_reader.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "storage/engine/durability_watermark.h"
 #include "tests/storage/engine/order_workload.h"
@@ -340,6 +341,82 @@ class RecoveryTest : public ::testing::Test {
   std::ostringstream log_;
   uint64_t last_sequence_ = 0;
   int items_ = 0;
+};
+
+// Damages single files of a database, and looks at what is left.
+class DamagedFilesTest : public RecoveryTest {
+ protected:
+  fs::path PathOf(const std::string& file) const { return fs::path(data_) / "rocksdb" / file; }
+
+  // The column family of a table file.
+  std::string FamilyOf(const std::string& file) const {
+    rocksdb::SstFileReader reader{rocksdb::Options()};
+    EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
+    return reader.GetTableProperties()->column_family_name;
+  }
+
+  // The size of the blocks of records of a table file, with which it begins.
+  uint64_t DataBytes(const std::string& file) const {
+    rocksdb::SstFileReader reader{rocksdb::Options()};
+    EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
+    return reader.GetTableProperties()->data_size;
+  }
+
+  // The database is open, has the order table, and nothing in it disagrees.
+  static void ExpectConsistent(Database& database) {
+    EXPECT_EQ(database.GetStatus().table_count(), 1);
+    auto check =
+        Await<v1::CheckDatabaseReply>([&](auto done) { database.CheckDatabase({}, std::move(done)); });
+    ASSERT_TRUE(check.ok()) << check.status();
+    EXPECT_EQ(check->finding_count(), 0) << check->DebugString();
+  }
+
+  // Large items in table files, so that each file has many blocks; a second file if `files` is 2.
+  void MakeLargeItemsInTableFiles(int files = 1) {
+    auto database = Database::Open(Options());
+    ASSERT_TRUE(database.ok()) << database.status();
+    ASSERT_TRUE(CreateTable(**database).ok());
+    last_sequence_ = 1;
+    items_ = 0;
+    for (int file = 0; file < files; ++file) {
+      for (int i = 0; i < kLargeItems; ++i) ASSERT_TRUE(Put(**database, ++items_, 3'000).ok());
+      last_sequence_ += kLargeItems;
+      database->reset();
+      database = Database::Open(Options());  // Writes the log to table files.
+      ASSERT_TRUE(database.ok()) << database.status();
+    }
+  }
+  std::vector<std::string> FilesOf(const std::string& family) const {
+    std::vector<std::string> files;
+    for (const std::string& file : TableFiles())
+      if (FamilyOf(file) == family) files.push_back(file);
+    return files;
+  }
+  fs::path Manifest() const {
+    for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
+      if (entry.path().filename().string().starts_with("MANIFEST")) return entry.path();
+    return {};
+  }
+  // How many items GetItem finds; the others must be DATA_LOSS, or, if `missing_is_ok`, missing.
+  int CountReadable(Database& database, bool missing_is_ok) const {
+    int readable = 0;
+    for (int i = 1; i <= items_; ++i) {
+      wire::GetItemRequest request;
+      request.set_table_name(kOrderTable);
+      request.set_key(Encode({{"pk", S("order-" + std::to_string(i))}, {"sk", S("#")}}));
+      auto got = Await<wire::GetItemReply>([&](auto done) { database.GetItem(request, std::move(done)); });
+      if (got.ok() && !got->item().empty()) {
+        ++readable;
+      } else if (!got.ok()) {
+        EXPECT_EQ(got.status().code(), absl::StatusCode::kDataLoss) << got.status();
+      } else {
+        EXPECT_TRUE(missing_is_ok) << "order-" << i << " is missing without an error";
+      }
+    }
+    return readable;
+  }
+
+  static constexpr int kLargeItems = 60;
 };
 
 }  // namespace itemdb::testing

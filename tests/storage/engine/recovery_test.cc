@@ -537,7 +537,7 @@ class InterruptedRecoveryTest : public RecoveryTest {
   }
 
   // Interruptions, evenly spread over the operations.
-  static constexpr uint64_t kCuts = 12 / kSanitizerShare;
+  static constexpr uint64_t kCuts = 8 / kSanitizerShare;
 
   // The store before the recovery.
   std::map<std::string, std::string> files_;

@@ -192,8 +192,10 @@ TEST(ConditionSyntax, ChecksFunctions) {
        "operands: 2"},
       {"attribute_exists(:v)",
        "Operator or function requires a document path; operator or function: attribute_exists"},
-      {"attribute_type(:s, :t)",
-       "Operator or function requires a document path; operator or function: attribute_type"},
+      {"attribute_not_exists(:v)",
+       "Operator or function requires a document path; operator or function: attribute_not_exists"},
+      {"attribute_type(size(a), :t)",
+       "The function is not allowed to be used this way in an expression; function: size"},
   });
 }
 

@@ -190,6 +190,8 @@ TEST(Condition, AttributeTypeNamesTheType) {
       EXPECT_EQ(condition->Evaluate(ItemView(item)), attribute == owner);
     }
   }
+  // The first operand may be a value.
+  ExpectRows(kItem, {{"attribute_type(:a, :S)", true}, {"attribute_type(:1, :S)", false}});
 }
 
 // begins_with compares the beginning of an S or B (EXP-16).

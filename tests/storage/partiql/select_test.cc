@@ -61,8 +61,16 @@ TEST_F(PartiqlSelect, ShowsWholeItemsOrPaths) {
       {
           {"SELECT * FROM Single", {}, "{n: 1, pk: 'one'}"},
           {"select pk from \"Single\"", {}, "{pk: 'one'}"},
-          {"SELECT d.l[1].n, sk FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{d: {l: [{n: 2}]}, sk: '3'}"},
-          {"SELECT \"d\".\"l\"[0] FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{d: {l: [1]}}"},
+          // A path becomes an attribute with the last name of the path, and the indexes behind it.
+          {"SELECT d.l[1].n, sk FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{n: 2, sk: '3'}"},
+          {"SELECT d.l[1].n, d.l[0], d.l[7] FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{l[0]: 1, n: 2}"},
+          {"SELECT \"d\".\"l\" FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{l: [1, {n: 2}]}"},
+          // Of several values with one name the last one counts.
+          {"SELECT d.l[1].n, n FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{n: 2}"},
+          {"SELECT d.sk, sk FROM Music WHERE pk = 'a' AND sk = '3'", {}, "{sk: '3'}"},
+          {"SELECT sk, d.l[1].n, d.l[0], pk FROM Music WHERE pk = 'a' AND sk = '3'",
+           {},
+           "{l[0]: 1, n: 2, pk: 'a', sk: '3'}"},
           {"SELECT nothing FROM Single", {}, "{}"},
           {"SELECT d, d.l FROM Music", {}, "EXP-24: Invalid SELECT list: Two document paths overlap..."},
           {"SELECT * FROM Nothing", {}, "SEM-039: Requested resource not found..."},
@@ -110,6 +118,15 @@ TEST_F(PartiqlSelect, SelectsByConditions) {
       {"WHERE year IS NOT MISSING", {}, "a1 a2 b1"},
       {"WHERE attribute_exists(flag)", {}, "b1"},
       {"WHERE attribute_not_exists(year)", {}, "a3"},
+      // A function may be compared with a truth value.
+      {"WHERE attribute_exists(flag) = true", {}, "b1"},
+      {"WHERE attribute_exists(flag) = false AND year = 1999", {}, "a1"},
+      {"WHERE attribute_not_exists(year) <> false", {}, "a3"},
+      {"WHERE NOT begins_with(title, 'T') = ?", {"true"}, "a3 b1"},
+      {"WHERE contains(tags, 's') != ?", {"false"}, "a2"},
+      // A number may begin with its point.
+      {"WHERE year > .2e4 AND d IS MISSING", {}, "a2"},
+      {"WHERE d.l[1].n = .2E+1", {}, "a3"},
       {"WHERE none IS NULL", {}, "a3"},
       {"WHERE none = NULL", {}, "a3"},
       {"WHERE none IS NOT NULL AND pk = 'a'", {}, "a1 a2"},
@@ -153,6 +170,11 @@ TEST_F(PartiqlSelect, RefusesKeyConditionsThatFitNoKey) {
            "function: >, operand type: BOOL"},
           {"SELECT * FROM Music WHERE year BETWEEN 3 AND 2", {}, "EXP-19: Invalid WHERE clause..."},
           {"SELECT * FROM Music WHERE year = year", {}, "EXP-17: Invalid WHERE clause..."},
+          {"SELECT * FROM Music WHERE attribute_exists(year) = 1",
+           {},
+           "PQL-09: A function is true or false, and is compared with true or false only..."},
+          {"SELECT * FROM Music WHERE attribute_exists(year) = year", {}, "PQL-18: ..."},
+          {"SELECT * FROM Music WHERE d.5 = 1", {}, "PQL-18: ..."},
           {"SELECT * FROM Music WHERE attribute_type(year, 'X')", {}, "EXP-15: Invalid WHERE clause..."},
       });
 }

@@ -43,7 +43,9 @@ TEST(Number, PrintsThePlainForm_SEM_012) {
       {"0", "0"},
       {"-0", "0"},
       {"+0.000", "0"},
-      {"0e999999999999999999", "0"},
+      {"0e125", "0"},
+      {"0.0e126", "0"},
+      {"0e-999999999999999999", "0"},
       {"-0e-5", "0"},
       {"25.00", "25"},
       {"1000", "1000"},
@@ -83,6 +85,10 @@ TEST(Number, AcceptsTheWholeRangeAndNothingBeyond_SEM_011) {
     EXPECT_EQ(ErrorOf(sign + "1E126"), kOverflow);
     EXPECT_EQ(ErrorOf(sign + "10E125"), kOverflow);
     EXPECT_EQ(ErrorOf(sign + "1" + Zeros(126)), kOverflow);
+    // A zero has an exponent too.
+    EXPECT_EQ(ErrorOf(sign + "0E126"), kOverflow);
+    EXPECT_EQ(ErrorOf(sign + "00.0E127"), kOverflow);
+    EXPECT_EQ(ErrorOf(sign + "0E999999999999999999"), kOverflow);
     EXPECT_EQ(ErrorOf(sign + "0.1E-129"), "accepted as " + N(sign + "1e-130").ToString());
     EXPECT_EQ(ErrorOf(sign + "9." + Nines(37) + "E-131"), kUnderflow);
     EXPECT_EQ(ErrorOf(sign + "0." + Zeros(130) + "1"), kUnderflow);

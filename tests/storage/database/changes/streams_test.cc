@@ -349,9 +349,12 @@ TEST_F(Streams, NamesHaveTheLengthsOfTheService) {  // SEM-106
     ASSERT_TRUE(none.ok()) << none.status();
     EXPECT_THAT(none->shards, IsEmpty());
   }
+  // A start that is unknown has no shards behind it; children of an unknown shard are an error.
+  auto none = DescribeStream(database_, {.stream_arn = ArnOf(stream), .exclusive_start_shard_id = "other"});
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_THAT(none->shards, IsEmpty());
   EXPECT_TRUE(absl::IsNotFound(
-      DescribeStream(database_, {.stream_arn = ArnOf(stream), .exclusive_start_shard_id = "other"})
-          .status()));
+      DescribeStream(database_, {.stream_arn = ArnOf(stream), .children_of_shard_id = "other"}).status()));
   v1::Stream other = stream;
   other.set_stream_label("2000-01-01T00:00:00.000");
   EXPECT_TRUE(absl::IsNotFound(DescribeStream(database_, {.stream_arn = ArnOf(other)}).status()));

@@ -75,6 +75,22 @@ std::vector<ErrorRow> BatchErrors() {
              Encode({{"pk", S("p")}, {"sk", S("s")}, {"a", N("1")}}));
        }),
        values + "Type mismatch for Index Key a Expected: S Actual: N IndexName: ByA"},
+      {"SEM-026",
+       [](TestDatabase& database) {
+         wire::BatchGetItemRequest request;
+         for (const char* table : {"Things", "Single"}) {
+           auto* keys = request.add_request_items();
+           keys->set_table_name(table);
+           keys->add_keys(Encode({{"pk", S("p")}}));
+         }
+         request.mutable_request_items(0)->add_attributes_to_get("a");
+         request.mutable_request_items(1)->set_projection_expression("a");
+         return Await<wire::BatchGetItemReply>(
+                    [&](auto done) { database->BatchGetItem(request, std::move(done)); })
+             .status();
+       },
+       "Can not use both expression and non-expression parameters in the same request: Non-expression "
+       "parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"},
       {"SEM-047", Transacting([](auto* r) { r->clear_transact_items(); }),
        "a transaction must contain 1 to 100 actions; this one has 0"},
       {"SEM-047", Transacting([](auto* r) {

@@ -65,7 +65,7 @@ TEST(Bounds, WhatIsExactlyAtABoundIsAccepted) {
          r->mutable_sse_specification()->set_kms_master_key_id(Long(kMaxKmsKeyIdBytes));
          r->mutable_on_demand_throughput()->set_max_read_request_units(1);
          r->mutable_on_demand_throughput()->set_max_write_request_units(-1);
-         r->mutable_warm_throughput()->set_read_units_per_second(1);
+         r->mutable_warm_throughput()->set_read_units_per_second(12'000);
        })}};
   TestDatabase database;
   database.CreateTable(TableRequest("Things"));

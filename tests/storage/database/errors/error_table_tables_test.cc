@@ -155,7 +155,20 @@ std::vector<ErrorRow> TableErrors() {
        values + "Index KeySchema does not have the same leading hash key as table KeySchema for index: "
                 "Local. index "
                 "hash key: sk, table hash key: pk"},
-      {"OP-08", Tagging([](auto*) {}), values + "Tags must name at least one tag"},
+      {"OP-08", Tagging([](auto*) {}), "Atleast one Tag needs to be provided as Input."},
+      {"OP-08", Tagging([](auto* r) { r->add_tags()->set_key("a,b"); }),
+       "The Tag Key provided is invalid, Key: a,b"},
+      {"OP-08", Tagging([](auto* r) {
+         r->add_tags()->set_key("k");
+         r->mutable_tags(0)->set_value("a\n");
+       }),
+       "The Tag Value provided is invalid, Value: a\n"},
+      {"OP-08", Tagging([](auto* r) { r->add_tags()->set_key("AWS:k"); }),
+       "Tag Key cannot be prefixed with aws:, Key: AWS:k"},
+      {"OP-08", Tagging([](auto* r) {
+         for (int i = 0; i < 2; ++i) r->add_tags()->set_key("k");
+       }),
+       "Duplicate Tag Keys provided as input: k"},
       {"OP-08", Tagging([](auto* r) { r->add_tags()->set_key(Long(129)); }),
        values + "a tag key must be 1 to 128 characters long; one has 129"},
   };

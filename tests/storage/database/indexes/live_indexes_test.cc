@@ -346,6 +346,9 @@ TEST_F(LiveIndexes, ShowTheThroughputTheyAreGiven) {  // SEM-099
   auto* index = request.mutable_global_secondary_index_creations(0);
   index->mutable_on_demand_throughput()->set_max_read_request_units(5);
   index->mutable_warm_throughput()->set_write_units_per_second(7);
+  EXPECT_THAT(Update(request).status(),
+              IsInvalid("Requested WriteUnitsPerSecond for WarmThroughput for index ByGroup"));
+  index->mutable_warm_throughput()->set_write_units_per_second(4'001);
   ASSERT_TRUE(Update(request).ok());
   AwaitIndexes(*database_, "Things");
   v1::UpdateTableRequest change;
@@ -358,7 +361,8 @@ TEST_F(LiveIndexes, ShowTheThroughputTheyAreGiven) {  // SEM-099
   const auto described = Describe(database_, "Things").global_secondary_indexes(0);
   EXPECT_EQ(described.on_demand_throughput().max_read_request_units(), 5);
   EXPECT_EQ(described.on_demand_throughput().max_write_request_units(), 6);
-  EXPECT_EQ(described.warm_throughput().write_units_per_second(), 7);
+  EXPECT_EQ(described.warm_throughput().read_units_per_second(), 12'000);
+  EXPECT_EQ(described.warm_throughput().write_units_per_second(), 4'001);
 }
 
 }  // namespace

@@ -27,32 +27,34 @@ std::string Settings(const v1::TableDescription& table) {
 TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   TestDatabase database;
   database.CreateTable(TableRequest("Plain"));
-  EXPECT_EQ(Settings(Describe(database, "Plain")), "table_class: TABLE_CLASS_STANDARD");
+  EXPECT_EQ(Settings(Describe(database, "Plain")),
+            "table_class: TABLE_CLASS_STANDARD "
+            "warm_throughput { read_units_per_second: 12000 write_units_per_second: 4000 }");
 
   auto table = TableRequest("Things");
   table.set_table_class(v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS);
   table.mutable_sse_specification()->set_enabled(true);
   table.mutable_on_demand_throughput()->set_max_read_request_units(10);
   table.mutable_on_demand_throughput()->set_max_write_request_units(-1);
-  table.mutable_warm_throughput()->set_read_units_per_second(12'000);
+  table.mutable_warm_throughput()->set_read_units_per_second(15'000);
   database.CreateTable(table);
   database.Reopen();
   EXPECT_EQ(Settings(Describe(database, "Things")),
             "table_class: TABLE_CLASS_STANDARD_INFREQUENT_ACCESS "
             "sse_specification { enabled: true sse_type: \"KMS\" } "
             "on_demand_throughput { max_read_request_units: 10 } "
-            "warm_throughput { read_units_per_second: 12000 }");
+            "warm_throughput { read_units_per_second: 15000 write_units_per_second: 4000 }");
 
   // A setting that the request does not name stays as it is.
   v1::UpdateTableRequest update;
   update.set_table_name("Things");
-  update.mutable_warm_throughput()->set_write_units_per_second(4'000);
+  update.mutable_warm_throughput()->set_write_units_per_second(5'000);
   update.mutable_on_demand_throughput()->set_max_read_request_units(-1);
   ASSERT_TRUE(ChangeTable(database, update).ok());
   EXPECT_EQ(Settings(Describe(database, "Things")),
             "table_class: TABLE_CLASS_STANDARD_INFREQUENT_ACCESS "
             "sse_specification { enabled: true sse_type: \"KMS\" } "
-            "warm_throughput { read_units_per_second: 12000 write_units_per_second: 4000 }");
+            "warm_throughput { read_units_per_second: 15000 write_units_per_second: 5000 }");
   update.Clear();
   update.set_table_name("Things");
   update.set_table_class(v1::TABLE_CLASS_STANDARD);
@@ -61,7 +63,41 @@ TEST(TableSettings, AreKeptAndShownAndCanBeChanged) {
   ASSERT_TRUE(updated.ok()) << updated.status();
   EXPECT_EQ(Settings(updated->table()),
             "table_class: TABLE_CLASS_STANDARD sse_specification { } "
-            "warm_throughput { read_units_per_second: 12000 write_units_per_second: 4000 }");
+            "warm_throughput { read_units_per_second: 15000 write_units_per_second: 5000 }");
+}
+
+// Warm throughput is the service's start of tables on demand, or the highest provisioned throughput so far; a
+// request cannot lower it (SEM-099).
+TEST(TableSettings, WarmThroughputNeverFalls) {
+  TestDatabase database;
+  auto table = TableRequest("Things");
+  table.set_billing_mode(v1::BILLING_MODE_PROVISIONED);
+  table.mutable_provisioned_throughput()->set_read_capacity_units(20);
+  table.mutable_provisioned_throughput()->set_write_capacity_units(10);
+  database.CreateTable(table);
+  const auto warm = [&] {
+    const v1::WarmThroughput& shown = Describe(database, "Things").warm_throughput();
+    return std::pair(shown.read_units_per_second(), shown.write_units_per_second());
+  };
+  EXPECT_EQ(warm(), std::pair(int64_t{20}, int64_t{10}));
+  v1::UpdateTableRequest update;
+  update.set_table_name("Things");
+  update.mutable_provisioned_throughput()->set_read_capacity_units(5);
+  update.mutable_provisioned_throughput()->set_write_capacity_units(30);
+  ASSERT_TRUE(ChangeTable(database, update).ok());
+  EXPECT_EQ(warm(), std::pair(int64_t{20}, int64_t{30}));
+  update.clear_provisioned_throughput();
+  update.mutable_warm_throughput()->set_read_units_per_second(19);
+  EXPECT_THAT(ChangeTable(database, update).status(),
+              IsInvalid("Requested ReadUnitsPerSecond for WarmThroughput for table is lower than current "
+                        "WarmThroughput, decreasing WarmThroughput is not supported"));
+  update.mutable_warm_throughput()->set_read_units_per_second(21);
+  update.mutable_warm_throughput()->set_write_units_per_second(29);
+  EXPECT_THAT(ChangeTable(database, update).status(), IsInvalid("Requested WriteUnitsPerSecond"));
+  update.mutable_warm_throughput()->set_write_units_per_second(30);
+  ASSERT_TRUE(ChangeTable(database, update).ok());
+  database.Reopen();
+  EXPECT_EQ(warm(), std::pair(int64_t{21}, int64_t{30}));
 }
 
 TEST(TableSettings, AreCheckedByCreatingAndByUpdating) {

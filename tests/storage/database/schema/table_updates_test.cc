@@ -64,6 +64,19 @@ TEST_F(TableUpdates, KeepItemsEntriesAndIds) {
   ASSERT_TRUE(updated.ok()) << updated.status();
   EXPECT_EQ(updated->table().provisioned_throughput().write_capacity_units(), 6);
   EXPECT_EQ(updated->table().item_count(), 1);
+  // A throughput that is set already is refused (SEM-095).
+  const auto same = [](const std::string& of, const std::string& kind) {
+    return "The provisioned throughput for " + of +
+           " will not change. The requested value equals the current value. Current ReadCapacityUnits "
+           "provisioned for the " +
+           kind + ": 5. Requested ReadCapacityUnits: 5. Current WriteCapacityUnits provisioned for the " +
+           kind + ": 6. Requested WriteCapacityUnits: 6. Refer to";
+  };
+  EXPECT_THAT(Update(request_).status(), IsInvalid(same("the table", "table")));
+  v1::UpdateTableRequest index_only = request_;
+  index_only.clear_billing_mode();
+  index_only.clear_provisioned_throughput();
+  EXPECT_THAT(Update(index_only).status(), IsInvalid(same("the index ByGroup", "index")));
   ASSERT_TRUE(Put("2").ok());
   database_.Reopen();
   v1::TableDescription after = Describe(database_, "Things");
@@ -78,10 +91,19 @@ TEST_F(TableUpdates, KeepItemsEntriesAndIds) {
   EXPECT_EQ(changes[2].table().provisioned_throughput().read_capacity_units(), 5);
   database_.CheckIsClean();
 
+  // Warm throughput never falls (SEM-099), and a table shows when it became one on demand.
+  EXPECT_EQ(after.warm_throughput().read_units_per_second(), 12'000);
+  EXPECT_EQ(after.warm_throughput().write_units_per_second(), 4'000);
+  EXPECT_EQ(after.global_secondary_indexes(0).warm_throughput().read_units_per_second(), 12'000);
+  EXPECT_EQ(before.last_update_to_pay_per_request_time_ms(), before.creation_time_ms());
+  EXPECT_EQ(after.last_update_to_pay_per_request_time_ms(), before.creation_time_ms());
+
   v1::UpdateTableRequest back;
   back.set_table_name("Things");
   back.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
   ASSERT_TRUE(Update(back).ok());
+  EXPECT_GE(Describe(database_, "Things").last_update_to_pay_per_request_time_ms(),
+            before.creation_time_ms());
   EXPECT_FALSE(Describe(database_, "Things").has_provisioned_throughput());
   EXPECT_FALSE(Describe(database_, "Things").global_secondary_indexes(0).has_provisioned_throughput());
 }
@@ -185,16 +207,38 @@ TEST_F(TableUpdates, OfATableNamedByItsArnChangeThatTable) {
   EXPECT_TRUE(Describe(database_, "Things").deletion_protection_enabled());
 }
 
+// Keys and values have letters and digits of any script, and some signs; a request with a bad tag changes
+// nothing (OP-08).
+TEST_F(TableUpdates, TagsHaveLettersDigitsAndSomeSigns) {
+  for (const char* text : {"a", "Z9", "+-=._:/@ ", "\xC3\xA4", "\xD0\x96", "\xE6\x97\xA5", "a aws:"}) {
+    SCOPED_TRACE(text);
+    EXPECT_TRUE(Tag({{text, text}}).ok());
+    ASSERT_TRUE(Untag({text}).ok());
+  }
+  for (const char* text : {"a,b", "a\tb", "#", "a\n", "*", "\xF0\x9F\x98\x80", "\xE2\x82\xAC"}) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(Tag({{"fine", ""}, {text, "v"}}),
+                IsInvalid(std::string("The Tag Key provided is invalid, Key: ") + text));
+    EXPECT_THAT(Tag({{"fine", text}}),
+                IsInvalid(std::string("The Tag Value provided is invalid, Value: ") + text));
+  }
+  for (const char* key : {"aws:", "AWS:x", "aWs:x"}) {
+    EXPECT_THAT(Tag({{key, "v"}}), IsInvalid("Tag Key cannot be prefixed with aws:, Key: "));
+    EXPECT_THAT(Untag({key}), IsInvalid("Tag Key cannot be prefixed with aws:, Key: "));
+  }
+  EXPECT_EQ(Tags(), "");
+}
+
 TEST_F(TableUpdates, TagsAreBoundedInNumberAndLength) {
-  EXPECT_THAT(Tag({}), IsInvalid("at least one tag"));
-  EXPECT_THAT(Untag({}), IsInvalid("at least one tag"));
+  EXPECT_THAT(Tag({}), IsInvalid("Atleast one Tag needs"));
+  EXPECT_THAT(Untag({}), IsInvalid("Atleast one Tag Key needs"));
   EXPECT_THAT(Tag({{"", "v"}}), IsInvalid("1 to 128 characters"));
   std::string umlauts;
   for (size_t i = 0; i < kMaxTagKeyCharacters; ++i) umlauts += "\xC3\xA4";
   EXPECT_TRUE(Tag({{umlauts, std::string(kMaxTagValueCharacters, 'v')}}).ok());
   EXPECT_THAT(Tag({{umlauts + "a", "v"}}), IsInvalid("one has 129"));
   EXPECT_THAT(Tag({{"k", std::string(257, 'v')}}), IsInvalid("257 characters"));
-  EXPECT_THAT(Tag({{"k", "1"}, {"k", "2"}}), IsInvalid("given twice"));
+  EXPECT_THAT(Tag({{"k", "1"}, {"k", "2"}}), IsInvalid("Duplicate Tag Keys"));
   std::vector<std::pair<std::string, std::string>> many;
   for (int i = 0; i < kMaxTags; ++i) many.emplace_back("k" + std::to_string(i), "v");
   EXPECT_THAT(Tag(many), IsInvalid("would have 51 tags"));

@@ -16,14 +16,6 @@
 #include "storage/store/durable_file.h"
 
 namespace itemdb::storage {
-
-std::string NewDatabaseId() {
-  std::string uuid;
-  std::ifstream random("/proc/sys/kernel/random/uuid");
-  std::getline(random, uuid);
-  return uuid;
-}
-
 namespace {
 
 absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {

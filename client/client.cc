@@ -232,6 +232,63 @@ absl::StatusOr<CheckDatabaseResult> Client::CheckAndRepair(const CheckDatabaseRe
                                                            CallKind::kRead, message, options, convert);
 }
 
+absl::StatusOr<DatabaseBackup> Client::CreateDatabaseBackup(CallOptions options) const {
+  if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
+  return Call<v1::DatabaseBackup, DatabaseBackup>(
+      core_, "/itemdb.v1.Admin/CreateDatabaseBackup", CallKind::kWrite, v1::CreateDatabaseBackupRequest(),
+      options, [](const v1::DatabaseBackup& reply) { return FromProto(reply); });
+}
+
+absl::StatusOr<DatabaseBackups> Client::ListDatabaseBackups(CallOptions options) const {
+  const auto convert = [](const v1::ListDatabaseBackupsReply& reply) {
+    DatabaseBackups result;
+    result.directory = reply.directory();
+    for (const v1::DatabaseBackup& backup : reply.backups()) result.backups.push_back(FromProto(backup));
+    result.damaged_backup_ids.assign(reply.damaged_backup_ids().begin(), reply.damaged_backup_ids().end());
+    return result;
+  };
+  return Call<v1::ListDatabaseBackupsReply, DatabaseBackups>(
+      core_, "/itemdb.v1.Admin/ListDatabaseBackups", CallKind::kRead, v1::ListDatabaseBackupsRequest(),
+      options, convert);
+}
+
+absl::StatusOr<DatabaseBackup> Client::VerifyDatabaseBackup(uint32_t backup_id, CallOptions options) const {
+  if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
+  v1::VerifyDatabaseBackupRequest message;
+  message.set_backup_id(backup_id);
+  return Call<v1::DatabaseBackup, DatabaseBackup>(
+      core_, "/itemdb.v1.Admin/VerifyDatabaseBackup", CallKind::kRead, message, options,
+      [](const v1::DatabaseBackup& reply) { return FromProto(reply); });
+}
+
+namespace {
+
+absl::StatusOr<std::vector<uint32_t>> DeleteBackups(const std::shared_ptr<Core>& core,
+                                                    const v1::DeleteDatabaseBackupsRequest& message,
+                                                    const CallOptions& options) {
+  return Call<v1::DeleteDatabaseBackupsReply, std::vector<uint32_t>>(
+      core, "/itemdb.v1.Admin/DeleteDatabaseBackups", CallKind::kWrite, message, options,
+      [](const v1::DeleteDatabaseBackupsReply& reply) {
+        return std::vector<uint32_t>(reply.deleted_backup_ids().begin(), reply.deleted_backup_ids().end());
+      });
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint32_t>> Client::DeleteDatabaseBackup(uint32_t backup_id,
+                                                                   CallOptions options) const {
+  v1::DeleteDatabaseBackupsRequest message;
+  message.set_backup_id(backup_id);
+  return DeleteBackups(core_, message, options);
+}
+
+absl::StatusOr<std::vector<uint32_t>> Client::DeleteOldDatabaseBackups(uint32_t keep_newest,
+                                                                       CallOptions options) const {
+  v1::DeleteDatabaseBackupsRequest message;
+  message.set_keep_newest(keep_newest);
+  return DeleteBackups(core_, message, options);
+}
+
 absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,
                                                                CallOptions options) const {
   v1::GetAccessPatternsRequest message;

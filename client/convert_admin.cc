@@ -59,6 +59,16 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
   return status;
 }
 
+DatabaseBackup FromProto(const v1::DatabaseBackup& message) {
+  return {.backup_id = message.backup_id(),
+          .database_id = message.database_id(),
+          .change_sequence = message.change_sequence(),
+          .begin_time = absl::FromUnixMicros(message.begin_time_us()),
+          .table_count = message.table_count(),
+          .size_bytes = message.size_bytes(),
+          .file_count = message.file_count()};
+}
+
 AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {
   AccessPatternsResult result;
   result.patterns.reserve(message.patterns_size());

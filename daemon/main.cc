@@ -183,6 +183,8 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.change_retention = absl::ToChronoMilliseconds(options.change_retention);
   database_options.max_change_log_bytes = options.max_change_log_bytes;
   database_options.time_to_live_wait = absl::ToChronoMilliseconds(options.time_to_live_wait);
+  database_options.backup_directory = options.backup_directory;
+  database_options.backup_bytes_per_second = static_cast<int64_t>(options.backup_bytes_per_second);
   database_options.background_check_rate = options.background_check_rate;
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/backup/backup_calls.h"
 #include "storage/base/limits.h"
 #include "storage/changes/read_changes.h"
 #include "storage/changes/streams.h"
@@ -287,6 +288,25 @@ void Database::CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::C
   storage::CheckDatabase(*engine_, request, std::move(done), std::move(cancellation));
 }
 
+void Database::CreateDatabaseBackup(const v1::CreateDatabaseBackupRequest&, Done<v1::DatabaseBackup> done,
+                                    CancellationPtr cancellation) {
+  storage::CreateDatabaseBackup(*engine_, std::move(done), std::move(cancellation));
+}
+
+void Database::ListDatabaseBackups(const v1::ListDatabaseBackupsRequest&,
+                                   Done<v1::ListDatabaseBackupsReply> done, CancellationPtr) {
+  storage::ListDatabaseBackups(*engine_, std::move(done));
+}
+
+void Database::VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& request,
+                                    Done<v1::DatabaseBackup> done, CancellationPtr) {
+  storage::VerifyDatabaseBackup(*engine_, request, std::move(done));
+}
+
+void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,
+                                     Done<v1::DeleteDatabaseBackupsReply> done, CancellationPtr) {
+  storage::DeleteDatabaseBackups(*engine_, request, std::move(done));
+}
 uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); }
 
 v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {

@@ -174,6 +174,19 @@ class Database {
   // Reads the whole database, or the requested part, which may take long.
   void CheckDatabase(const v1::CheckDatabaseRequest& request, Done<v1::CheckDatabaseReply> done,
                      CancellationPtr cancellation = nullptr);
+  // Backups of the whole database, as itemdb.v1.Admin says. Of these calls one runs at a time; others get
+  // RESOURCE_EXHAUSTED (LIMIT_EXCEEDED). NOT_FOUND: no such backup. UNAVAILABLE: the backup directory cannot
+  // be read or written; it is as before then. FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): it has the
+  // backups of another database. RESOURCE_EXHAUSTED (DISK_FULL): the disk of the backups is full.
+  void CreateDatabaseBackup(const v1::CreateDatabaseBackupRequest& request, Done<v1::DatabaseBackup> done,
+                            CancellationPtr cancellation = nullptr);
+  void ListDatabaseBackups(const v1::ListDatabaseBackupsRequest& request,
+                           Done<v1::ListDatabaseBackupsReply> done, CancellationPtr cancellation = nullptr);
+  void VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& request, Done<v1::DatabaseBackup> done,
+                            CancellationPtr cancellation = nullptr);
+  void DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,
+                             Done<v1::DeleteDatabaseBackupsReply> done,
+                             CancellationPtr cancellation = nullptr);
   // The last change that was found when the database was opened. Items may have expired since.
   uint64_t opened_sequence() const;
   // The daemon fills in the version, the start time and the memory used outside storage. While the database

@@ -182,6 +182,10 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Tables/ListTables", Of(&D::ListTables)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
+        {"/itemdb.v1.Admin/CreateDatabaseBackup", Of(&D::CreateDatabaseBackup)},
+        {"/itemdb.v1.Admin/ListDatabaseBackups", Of(&D::ListDatabaseBackups)},
+        {"/itemdb.v1.Admin/VerifyDatabaseBackup", Of(&D::VerifyDatabaseBackup)},
+        {"/itemdb.v1.Admin/DeleteDatabaseBackups", Of(&D::DeleteDatabaseBackups)},
         {"/itemdb.v1.Admin/GetStatus", &TemporaryDatabase::GetStatus},
         {"/itemdb.v1.Admin/GetAccessPatterns", Of(&D::GetAccessPatterns)},
     };

@@ -75,6 +75,10 @@ const std::vector<MethodRole>& MethodRoles() {
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
       {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
+      {"itemdb.v1.Admin/CreateDatabaseBackup", Role::kAdmin},
+      {"itemdb.v1.Admin/ListDatabaseBackups", Role::kAdmin},
+      {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin},
+      {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin},
       {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
   };

@@ -41,13 +41,17 @@ Examples:
       Writes what is intact into a new database on another disk, and prints a report. Changes nothing in the first
       directory.
 
+  itemd restore /mnt/backups/itemdb /var/lib/itemdb
+      Makes a database of the newest backup that "itemctl backup create" has made with --backup-directory
+      /mnt/backups/itemdb.
+
 Signals:
   SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
                     close the database, exit 0. A second signal cancels the calls in flight at once.
   SIGHUP            read the certificates and the file of --access-keys again at once, reopen --audit-log, go on
 
 Exit codes:
-   0  stopped by a signal after finishing its calls; or --recover=plan, inspect or salvage has printed its report
+   0  stopped by a signal after finishing its calls; or --recover=plan or a command is done
   64  the configuration is wrong: command line, environment, file or certificates
   65  the data directory holds damaged data, files of another program, or a format this version does not know
   69  another process uses the data directory or an address
@@ -78,8 +82,10 @@ CLI::Option* AddFlag(CLI::App& app, Given& given) {
 
 absl::Status Unknown(const std::string& argument) {
   if (!argument.starts_with("-")) {
-    return storage::ValidationError(absl::StrFormat(
-        "%s is not a flag and not a command: itemd takes flags, inspect DIR and salvage DIR TO", argument));
+    return storage::ValidationError(
+        absl::StrFormat("%s is not a flag and not a command: itemd takes flags, inspect DIR, salvage DIR TO "
+                        "and restore BACKUPS TO",
+                        argument));
   }
   std::vector<std::string> names = NamesOf(&Setting::flag);
   names.insert(names.end(), {"--config", "--print-config", "--check-config", "--help", "--version"});
@@ -92,8 +98,10 @@ absl::Status Unknown(const std::string& argument) {
 struct CommandArguments {
   CLI::App* inspect = nullptr;
   CLI::App* salvage = nullptr;
+  CLI::App* restore = nullptr;
   std::string directory;
   std::string target;
+  uint32_t backup_id = 0;
 };
 
 void AddCommands(CLI::App& app, CommandArguments& arguments) {
@@ -105,22 +113,35 @@ void AddCommands(CLI::App& app, CommandArguments& arguments) {
     command->fallthrough();
     command->add_option("DIR", arguments.directory, "The data directory; it is not changed")->required();
   }
-  arguments.salvage->add_option("TO", arguments.target, "An empty directory, or one that is to be made")
-      ->required();
+  arguments.restore = app.add_subcommand("restore", "Make a database of a backup");
+  arguments.restore->fallthrough();
+  arguments.restore->add_option("BACKUPS", arguments.directory, "The directory of the backups")->required();
+  arguments.restore->add_option("--backup", arguments.backup_id, "Number of the backup (default: the newest)")
+      ->type_name("NUMBER");
+  for (CLI::App* command : {arguments.salvage, arguments.restore}) {
+    command->add_option("TO", arguments.target, "An empty directory, or one that is to be made")->required();
+  }
 }
 
 // Puts what the commands say into `*line`.
 absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line) {
   if (arguments.inspect->parsed()) line->command = Command::kInspect;
   if (arguments.salvage->parsed()) line->command = Command::kSalvage;
+  if (arguments.restore->parsed()) line->command = Command::kRestore;
   if (line->command == Command::kServe) return absl::OkStatus();
   for (const SettingValue& value : line->values) {
     if (value.setting->name == "data-dir" || value.setting->name == "recover")
-      return storage::ValidationError(
-          absl::StrFormat("%s is not allowed with a command: its data directory is DIR", value.subject));
+      return storage::ValidationError(absl::StrFormat(
+          "%s is not allowed with a command: its data directory is an argument", value.subject));
   }
-  line->salvage_target = arguments.target;
-  line->values.push_back({FindSetting("data-dir"), {arguments.directory}, "argument DIR", "DIR"});
+  if (line->command == Command::kRestore) {
+    line->restore_from = arguments.directory;
+    line->restored_backup_id = arguments.backup_id;
+    line->values.push_back({FindSetting("data-dir"), {arguments.target}, "argument TO", "TO"});
+  } else {
+    line->salvage_target = arguments.target;
+    line->values.push_back({FindSetting("data-dir"), {arguments.directory}, "argument DIR", "DIR"});
+  }
   line->values.push_back({FindSetting("recover"), {"no"}, "command", "command"});
   return absl::OkStatus();
 }

@@ -1,7 +1,9 @@
-// The command line: one flag per setting, the commands inspect and salvage, and --config, --print-config,
+// The command line: one flag per setting, the commands inspect, salvage and restore, and --config,
+// --print-config,
 // --check-config, --help, --version.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ struct CommandLine {
   Command command = Command::kServe;
   // TO of `itemd salvage DIR TO`. DIR is the value of the setting data-dir.
   std::string salvage_target;
+  // BACKUPS and --backup of `itemd restore BACKUPS TO`. TO is the value of the setting data-dir.
+  std::string restore_from;
+  uint32_t restored_backup_id = 0;
   // The text to print for --help or --version; empty without these flags.
   std::string answer;
 };

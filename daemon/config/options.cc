@@ -249,6 +249,8 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   if (absl::Status whole = Derive(*merged, *options); !whole.ok()) return Fail(whole);
   options->command = line->command;
   options->salvage_target = line->salvage_target;
+  options->restore_from = line->restore_from;
+  options->restored_backup_id = line->restored_backup_id;
   // Certificates and keys are read here too, to report errors before the database opens, which can take long.
   absl::Status certificates =
       options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();

@@ -22,6 +22,8 @@ enum class Command {
   kInspect,
   // Write what is intact into a new database.
   kSalvage,
+  // Make a database of a backup.
+  kRestore,
 };
 
 // The help text of each setting (settings.cc) says what it means.
@@ -38,6 +40,9 @@ struct Options {
   Command command = Command::kServe;
   // The second directory of Command::kSalvage.
   std::string salvage_target;
+  // Command::kRestore: the directory of the backups, and the number of one; 0: the newest.
+  std::string restore_from;
+  uint32_t restored_backup_id = 0;
 
   // daemon/config/memory_budget.h divides it.
   uint64_t memory_bytes = 0;
@@ -47,6 +52,10 @@ struct Options {
   uint64_t max_change_log_bytes = 0;
   // Zero: a table's time to live may be changed at any time.
   absl::Duration time_to_live_wait;
+  // Empty: `backups` in the data directory.
+  std::string backup_directory;
+  // 0: no limit.
+  uint64_t backup_bytes_per_second = 0;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   int max_connections = 0;

@@ -7,6 +7,7 @@
 #include "daemon/config/memory_budget.h"
 #include "daemon/offline/report_text.h"
 #include "storage/offline.h"
+#include "storage/restore.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -38,12 +39,24 @@ absl::StatusOr<std::string> SalvagedText(const storage::DatabaseOptions& options
   return SalvageText(options.data_directory, target, report);
 }
 
-absl::StatusOr<std::string> Run(const Options& options, const storage::DatabaseOptions& database) {
+absl::StatusOr<std::string> RestoredText(const Options& options, const std::shared_ptr<spdlog::logger>& log) {
+  ITEMDB_ASSIGN_OR_RETURN(const auto backup,
+                          storage::RestoreDatabase({.backup_directory = options.restore_from,
+                                                    .backup_id = options.restored_backup_id,
+                                                    .data_directory = options.data_directory,
+                                                    .log = log}));
+  return RestoreText(options.data_directory, backup);
+}
+
+absl::StatusOr<std::string> Run(const Options& options, const storage::DatabaseOptions& database,
+                                const std::shared_ptr<spdlog::logger>& log) {
   switch (options.command) {
     case Command::kInspect:
       return InspectedText(database);
     case Command::kSalvage:
       return SalvagedText(database, options.salvage_target);
+    case Command::kRestore:
+      return RestoredText(options, log);
     case Command::kServe:
       break;
   }
@@ -57,7 +70,7 @@ bool IsOfflineCommand(const Options& options) {
 }
 
 ExitCode RunOfflineCommand(const Options& options, const std::shared_ptr<spdlog::logger>& log) {
-  const absl::StatusOr<std::string> text = Run(options, ToDatabaseOptions(options, log));
+  const absl::StatusOr<std::string> text = Run(options, ToDatabaseOptions(options, log), log);
   if (!text.ok()) {
     const ExitCode code = ExitCodeForOpen(text.status());
     log->error("{} exit_code={}", storage::MessageOf(text.status()), static_cast<int>(code));

@@ -1,4 +1,4 @@
-// The commands of itemd that serve nothing: --recover=plan, inspect, salvage.
+// The commands of itemd that serve nothing: --recover=plan, inspect, salvage, restore.
 #pragma once
 
 #include <memory>

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -102,6 +103,17 @@ std::string SalvageText(const std::string& directory, const std::string& target,
       "itemd --data-dir %s\n",
       target, target);
   return text;
+}
+
+std::string RestoreText(const std::string& directory, const v1::DatabaseBackup& backup) {
+  return absl::StrFormat(
+      "restored      backup %d of database %s, begun at %s\n"
+      "contains      %d tables, every change up to %d\n"
+      "next          itemd --data-dir %s\n",
+      backup.backup_id(), backup.database_id(),
+      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(backup.begin_time_us()),
+                       absl::UTCTimeZone()),
+      backup.table_count(), backup.change_sequence(), directory);
 }
 
 std::string FilesText(const std::vector<storage::FileReport>& files) {

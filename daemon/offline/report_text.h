@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "itemdb/v1/admin.pb.h"
 #include "storage/api/damage_report.h"
 
 namespace itemdb::daemon {
@@ -13,6 +14,8 @@ std::string PlanText(const std::string& directory, const storage::RecoveryReport
 // What salvage has written to `target`.
 std::string SalvageText(const std::string& directory, const std::string& target,
                         const storage::RecoveryReport& report);
+// What `itemd restore` has made in `directory`.
+std::string RestoreText(const std::string& directory, const v1::DatabaseBackup& backup);
 // One line a file, then the sums of each column family.
 std::string FilesText(const std::vector<storage::FileReport>& files);
 

@@ -8,8 +8,12 @@
 namespace itemdb::daemon {
 namespace {
 
+using RawBackups = v1::Admin::WithRawCallbackMethod_CreateDatabaseBackup<
+    v1::Admin::WithRawCallbackMethod_ListDatabaseBackups<
+        v1::Admin::WithRawCallbackMethod_VerifyDatabaseBackup<
+            v1::Admin::WithRawCallbackMethod_DeleteDatabaseBackups<v1::Admin::Service>>>>;
 using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
-    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<v1::Admin::Service>>>;
+    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<RawBackups>>>;
 
 class AdminService final : public RawAdmin, private DatabaseCalls {
  public:
@@ -45,6 +49,26 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
 
   UnaryReactor* GetAccessPatterns(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Admin/GetAccessPatterns", request, reply, &Database::GetAccessPatterns);
+  }
+
+  UnaryReactor* CreateDatabaseBackup(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/CreateDatabaseBackup", request, reply,
+                 &Database::CreateDatabaseBackup);
+  }
+
+  UnaryReactor* ListDatabaseBackups(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/ListDatabaseBackups", request, reply,
+                 &Database::ListDatabaseBackups);
+  }
+
+  UnaryReactor* VerifyDatabaseBackup(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/VerifyDatabaseBackup", request, reply,
+                 &Database::VerifyDatabaseBackup);
+  }
+
+  UnaryReactor* DeleteDatabaseBackups(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/DeleteDatabaseBackups", request, reply,
+                 &Database::DeleteDatabaseBackups);
   }
 
  private:

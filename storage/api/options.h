@@ -64,6 +64,11 @@ struct DatabaseOptions {
   // Records that the background check, which walks through the whole database again and again, compares a
   // second. 0: no background check.
   int64_t background_check_rate = 0;
+  // Where backups of the whole database are made. Created with the first one. Empty: `backups` in the data
+  // directory, which is lost with the disk of the data.
+  std::string backup_directory;
+  // How fast a backup copies files, in bytes a second. 0: no limit.
+  int64_t backup_bytes_per_second = 0;
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
   // How long a pinned snapshot (PinSnapshot) can be read.

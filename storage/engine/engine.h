@@ -99,6 +99,9 @@ class Engine {
   [[nodiscard]] bool TryBeginCheck() { return !checking_.exchange(true); }
   void EndCheck() { checking_ = false; }
   bool is_checking() const { return checking_; }
+  // One call about backups at a time. False: another one runs.
+  [[nodiscard]] bool TryBeginBackupCall() { return !in_backup_call_.exchange(true); }
+  void EndBackupCall() { in_backup_call_ = false; }
   // Progress of the check: records visited so far, and all records to visit.
   struct CheckProgress {
     std::atomic<int64_t> done = 0;
@@ -167,6 +170,7 @@ class Engine {
 
   TrimHorizon trim_horizon_;
   std::atomic<bool> checking_ = false;
+  std::atomic<bool> in_backup_call_ = false;
   CheckProgress check_progress_;
   bool needs_rebuild_ = false;
   // Constant after Open.

@@ -18,8 +18,6 @@
 namespace itemdb::storage {
 namespace {
 
-constexpr char kLockFileName[] = "LOCK";
-
 absl::Status SyncEntries(rocksdb::Env* env, const std::string& directory) {
   const rocksdb::Status status = SyncDirectory(env, directory);
   if (!status.ok()) return FromRocksDB("cannot sync " + directory, status);

@@ -26,6 +26,9 @@
 
 namespace itemdb::storage {
 
+// A file of the data directory, locked while the database is open.
+inline constexpr char kLockFileName[] = "LOCK";
+
 // An open database before anything is served from it.
 struct Recovered {
   // Its catalog is null: the tables need access patterns first.

@@ -2,6 +2,7 @@
 
 #include "tools/commands/admin_commands.h"
 #include "tools/commands/audit_commands.h"
+#include "tools/commands/backup_commands.h"
 #include "tools/commands/batch_commands.h"
 #include "tools/commands/completion_commands.h"
 #include "tools/commands/count_commands.h"
@@ -37,6 +38,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterOrderEntryCommands(table);
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
+  RegisterBackupCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
   RegisterLatencyCommands(table);

@@ -345,6 +345,30 @@ struct CheckDatabaseResult {
   int64_t skipped_items = 0;
 };
 
+// A backup of the whole database.
+struct DatabaseBackup {
+  uint32_t backup_id = 0;
+  // The database that was backed up.
+  std::string database_id = {};
+  // Every change up to this one is in the backup; later ones may be too.
+  uint64_t change_sequence = 0;
+  absl::Time begin_time = absl::UnixEpoch();
+  int64_t table_count = 0;
+  // Bytes and number of its files. Files that it has in common with other backups are counted, but stored
+  // once.
+  int64_t size_bytes = 0;
+  int64_t file_count = 0;
+};
+
+struct DatabaseBackups {
+  // Where they are, on the daemon's machine.
+  std::string directory = {};
+  // The oldest first.
+  std::vector<DatabaseBackup> backups = {};
+  // Backups whose description or files are missing or damaged.
+  std::vector<uint32_t> damaged_backup_ids = {};
+};
+
 // A way in which a table is read or written: operation, index, and the shapes of the conditions, with
 // attribute names and with `?` for each value.
 struct AccessPattern {

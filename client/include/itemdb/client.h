@@ -256,6 +256,20 @@ class ITEMDB_EXPORT Client {
   // The same; can also check one index only, and repair.
   absl::StatusOr<CheckDatabaseResult> CheckAndRepair(const CheckDatabaseRequest& request,
                                                      CallOptions options = {}) const;
+  // Makes a backup of the whole database in the daemon's backup directory, while reads and writes go on. The
+  // default timeout is one hour. Cancelling ends it without a backup. RESOURCE_EXHAUSTED: another call about
+  // backups is running. FAILED_PRECONDITION: the directory has the backups of another database.
+  absl::StatusOr<DatabaseBackup> CreateDatabaseBackup(CallOptions options = {}) const;
+  absl::StatusOr<DatabaseBackups> ListDatabaseBackups(CallOptions options = {}) const;
+  // Reads all files of a backup, by default of the newest, and compares their checksums. The default timeout
+  // is one hour. DATA_LOSS: the backup is damaged. NOT_FOUND: there is no such backup.
+  absl::StatusOr<DatabaseBackup> VerifyDatabaseBackup(uint32_t backup_id = 0, CallOptions options = {}) const;
+  // Deletes one backup, or all but the newest `keep_newest` (at least 1). Returns the numbers of the deleted
+  // ones. NOT_FOUND: there is no such backup.
+  absl::StatusOr<std::vector<uint32_t>> DeleteDatabaseBackup(uint32_t backup_id,
+                                                             CallOptions options = {}) const;
+  absl::StatusOr<std::vector<uint32_t>> DeleteOldDatabaseBackups(uint32_t keep_newest,
+                                                                 CallOptions options = {}) const;
   // How clients have read and written tables since the daemon was started: one table, or all tables when the
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",

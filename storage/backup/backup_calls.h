@@ -1,0 +1,16 @@
+// The calls of itemdb.v1.Admin about backups. They run on an I/O thread, one at a time.
+#pragma once
+
+#include "storage/engine/engine.h"
+
+namespace itemdb::storage {
+
+// These implement Database's methods of the same names.
+void CreateDatabaseBackup(Engine& engine, Done<v1::DatabaseBackup> done, CancellationPtr cancellation);
+void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done);
+void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest& request,
+                          Done<v1::DatabaseBackup> done);
+void DeleteDatabaseBackups(Engine& engine, const v1::DeleteDatabaseBackupsRequest& request,
+                           Done<v1::DeleteDatabaseBackupsReply> done);
+
+}  // namespace itemdb::storage

@@ -1,0 +1,144 @@
+#include "storage/backup/backup_directory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "rocksdb/utilities/backup_engine.h"
+
+namespace itemdb::storage {
+namespace {
+
+// Copying waits for the disk, and reading and writing are different disks where it matters.
+constexpr int kCopyingThreads = 2;
+
+absl::Status FromBackupEngine(const std::string& what, const rocksdb::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  if (status.IsIncomplete())
+    return MakeError(absl::StatusCode::kCancelled, kReasonCancelled, what + ": stopped");
+  return FromRocksDB(what, status);
+}
+
+v1::DatabaseBackup FromInfo(const rocksdb::BackupInfo& info) {
+  v1::DatabaseBackup backup;
+  // A description that does not decode: the backup was not made by this program.
+  if (!backup.ParseFromString(info.app_metadata)) backup.Clear();
+  backup.set_backup_id(info.backup_id);
+  backup.set_size_bytes(static_cast<int64_t>(info.size));
+  backup.set_file_count(info.number_files);
+  return backup;
+}
+
+}  // namespace
+
+BackupDirectory::BackupDirectory(std::string path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine,
+                                 rocksdb::BackupEngine* writer)
+    : path_(std::move(path)), engine_(std::move(engine)), writer_(writer) {}
+BackupDirectory::~BackupDirectory() = default;
+BackupDirectory::BackupDirectory(BackupDirectory&&) noexcept = default;
+
+absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const std::string& path,
+                                                      int64_t bytes_per_second) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "cannot make the backup directory " + path + ": " + error.message());
+  }
+  rocksdb::BackupEngineOptions options(path);
+  options.max_background_operations = kCopyingThreads;
+  options.backup_rate_limit = static_cast<uint64_t>(bytes_per_second);
+  rocksdb::BackupEngine* engine = nullptr;
+  const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, env, &engine);
+  ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
+  return BackupDirectory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), engine);
+}
+
+absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(rocksdb::Env* env, const std::string& path) {
+  if (!std::filesystem::is_directory(path)) {
+    return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
+                     "there is no directory " + path + " with backups");
+  }
+  rocksdb::BackupEngineReadOnly* engine = nullptr;
+  const rocksdb::Status opened =
+      rocksdb::BackupEngineReadOnly::Open(rocksdb::BackupEngineOptions(path), env, &engine);
+  ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
+  return BackupDirectory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), nullptr);
+}
+
+absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Create(const Store& store,
+                                                           const v1::DatabaseBackup& about,
+                                                           const std::function<bool()>& stops) {
+  for (const v1::DatabaseBackup& other : List()) {
+    if (other.database_id() == about.database_id()) continue;
+    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                     path_ + " has backups of the database " + other.database_id() + ", and this one is " +
+                         about.database_id() + "; give each database a --backup-directory of its own");
+  }
+  rocksdb::CreateBackupOptions options;
+  options.progress_callback = [&] {
+    if (stops()) writer_->StopBackup();
+  };
+  if (stops()) writer_->StopBackup();
+  rocksdb::BackupID id = 0;
+  const rocksdb::Status created =
+      writer_->CreateNewBackupWithMetadata(options, store.db(), about.SerializeAsString(), &id);
+  ITEMDB_RETURN_IF_ERROR(FromBackupEngine("no backup was made", created));
+  return Find(id);
+}
+
+std::vector<v1::DatabaseBackup> BackupDirectory::List() const {
+  std::vector<rocksdb::BackupInfo> infos;
+  engine_->GetBackupInfo(&infos);
+  std::vector<v1::DatabaseBackup> backups;
+  for (const rocksdb::BackupInfo& info : infos) backups.push_back(FromInfo(info));
+  std::sort(backups.begin(), backups.end(),
+            [](const auto& a, const auto& b) { return a.backup_id() < b.backup_id(); });
+  return backups;
+}
+
+std::vector<uint32_t> BackupDirectory::Damaged() const {
+  std::vector<rocksdb::BackupID> ids;
+  engine_->GetCorruptedBackups(&ids);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Find(uint32_t backup_id) const {
+  rocksdb::BackupInfo info;
+  const rocksdb::Status found =
+      backup_id == 0 ? engine_->GetLatestBackupInfo(&info) : engine_->GetBackupInfo(backup_id, &info);
+  if (found.ok()) return FromInfo(info);
+  if (found.IsCorruption()) {
+    return DataLossError("backup " + std::to_string(backup_id) + " in " + path_ + " is damaged; " +
+                         "the list of backups says which ones are whole");
+  }
+  return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
+                   backup_id == 0 ? "there is no backup in " + path_
+                                  : "there is no backup " + std::to_string(backup_id) + " in " + path_);
+}
+
+absl::Status BackupDirectory::Verify(const v1::DatabaseBackup& backup) const {
+  const rocksdb::Status verified = engine_->VerifyBackup(backup.backup_id(), /*verify_with_checksum=*/true);
+  // A missing file is NotFound.
+  if (verified.IsNotFound())
+    return DataLossError("backup " + std::to_string(backup.backup_id()) +
+                         " is damaged: " + verified.ToString());
+  return FromBackupEngine("backup " + std::to_string(backup.backup_id()) + " is damaged", verified);
+}
+
+absl::Status BackupDirectory::Delete(uint32_t backup_id) {
+  const rocksdb::Status deleted = writer_->DeleteBackup(backup_id);
+  if (deleted.IsNotFound()) {
+    return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
+                     "there is no backup " + std::to_string(backup_id) + " in " + path_);
+  }
+  return FromBackupEngine("cannot delete backup " + std::to_string(backup_id), deleted);
+}
+
+absl::Status BackupDirectory::CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const {
+  return FromBackupEngine("cannot restore backup " + std::to_string(backup.backup_id()),
+                          engine_->RestoreDBFromBackup(backup.backup_id(), to, to));
+}
+
+}  // namespace itemdb::storage

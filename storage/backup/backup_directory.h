@@ -1,0 +1,73 @@
+// A directory with the backups of one database.
+//
+// RocksDB's BackupEngine keeps it: a table file that several backups have in common is stored once, each file
+// has a checksum, and a backup that was interrupted leaves nothing that counts. The description of a backup
+// (an encoded itemdb.v1.DatabaseBackup) is its application metadata.
+//
+// A backup is the table files and the write-ahead log of one moment. A commit group is one record of the log,
+// so the backup ends between two groups. The log may end within a record, because groups are committed while
+// it is copied. Opening the restored database drops such a torn tail: the watermark that RestoreBackup writes
+// has the last change that was durable when the backup was begun.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "itemdb/v1/admin.pb.h"
+#include "rocksdb/env.h"
+#include "storage/base/status.h"
+#include "storage/store/store.h"
+
+namespace rocksdb {
+class BackupEngine;
+class BackupEngineReadOnlyBase;
+}  // namespace rocksdb
+
+namespace itemdb::storage {
+
+// Not thread-safe. At most one object that is not read-only may exist for a directory, in all processes.
+class BackupDirectory {
+ public:
+  // `path` is created if it does not exist. `env` reads the files of the database. UNAVAILABLE: the directory
+  // cannot be made, read or written.
+  static absl::StatusOr<BackupDirectory> Open(rocksdb::Env* env, const std::string& path,
+                                              int64_t bytes_per_second);
+  // Create and Delete must not be called. NOT_FOUND: there is no such directory.
+  static absl::StatusOr<BackupDirectory> OpenReadOnly(rocksdb::Env* env, const std::string& path);
+  ~BackupDirectory();
+  BackupDirectory(BackupDirectory&&) noexcept;
+
+  // Makes a backup of `store`. `about` has its database id, change sequence, begin and number of tables.
+  // `stops` is asked every few MiB; after true nothing of the backup is left.
+  //
+  // FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): there are backups of another database. CANCELLED: `stops`
+  // returned true. RESOURCE_EXHAUSTED (DISK_FULL), DATA_LOSS (a file of the database is damaged),
+  // UNAVAILABLE: as the file systems say.
+  absl::StatusOr<v1::DatabaseBackup> Create(const Store& store, const v1::DatabaseBackup& about,
+                                            const std::function<bool()>& stops);
+  // The oldest first.
+  std::vector<v1::DatabaseBackup> List() const;
+  // Backups whose description or files are missing.
+  std::vector<uint32_t> Damaged() const;
+  // The backup `backup_id`, or the newest for 0. NOT_FOUND: there is none.
+  absl::StatusOr<v1::DatabaseBackup> Find(uint32_t backup_id) const;
+  // Reads all its files. DATA_LOSS: one is missing or damaged.
+  absl::Status Verify(const v1::DatabaseBackup& backup) const;
+  absl::Status Delete(uint32_t backup_id);
+  // Copies its files to `to`, which becomes a directory of RocksDB. Compares the checksums.
+  absl::Status CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const;
+
+ private:
+  BackupDirectory(std::string path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine,
+                  rocksdb::BackupEngine* writer);
+
+  std::string path_;
+  std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine_;
+  // The same object; null: it is read-only.
+  rocksdb::BackupEngine* writer_;
+};
+
+}  // namespace itemdb::storage

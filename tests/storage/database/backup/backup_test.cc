@@ -1,0 +1,302 @@
+// Backups of the whole database, and databases that are made of them.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "spdlog/spdlog.h"
+#include "storage/restore.h"
+#include "tests/storage/database/requests.h"
+#include "tests/support/files.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class BackupTest : public ::testing::Test {
+ protected:
+  BackupTest() {
+    v1::CreateTableRequest table = TableRequest("Things");
+    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(table);
+  }
+
+  static DatabaseOptions Options(const std::string& data, const std::string& backups) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(data);
+    options.backup_directory = backups;
+    return options;
+  }
+  void Put(const std::string& pk, int number, size_t bytes = 10) {
+    auto put = database_.Put("Things", {{"pk", S(pk)},
+                                        {"sk", S(std::to_string(number))},
+                                        {"state", S(number % 2 == 0 ? "even" : "odd")},
+                                        {"text", S(std::string(bytes, 'x'))}});
+    ASSERT_TRUE(put.ok()) << put.status();
+  }
+  absl::StatusOr<v1::DatabaseBackup> Create(CancellationPtr cancellation = nullptr) {
+    return Await<v1::DatabaseBackup>(
+        [&](auto done) { database_->CreateDatabaseBackup({}, std::move(done), cancellation); });
+  }
+  v1::ListDatabaseBackupsReply List() {
+    auto listed = Await<v1::ListDatabaseBackupsReply>(
+        [&](auto done) { database_->ListDatabaseBackups({}, std::move(done)); });
+    EXPECT_TRUE(listed.ok()) << listed.status();
+    return listed.ok() ? *listed : v1::ListDatabaseBackupsReply();
+  }
+  std::vector<uint32_t> Ids() {
+    std::vector<uint32_t> ids;
+    for (const v1::DatabaseBackup& backup : List().backups()) ids.push_back(backup.backup_id());
+    return ids;
+  }
+  absl::StatusOr<v1::DatabaseBackup> Verify(uint32_t id = 0) {
+    v1::VerifyDatabaseBackupRequest request;
+    request.set_backup_id(id);
+    return Await<v1::DatabaseBackup>(
+        [&](auto done) { database_->VerifyDatabaseBackup(request, std::move(done)); });
+  }
+  absl::StatusOr<v1::DeleteDatabaseBackupsReply> Delete(uint32_t id, uint32_t keep_newest = 0) {
+    v1::DeleteDatabaseBackupsRequest request;
+    request.set_backup_id(id);
+    request.set_keep_newest(keep_newest);
+    return Await<v1::DeleteDatabaseBackupsReply>(
+        [&](auto done) { database_->DeleteDatabaseBackups(request, std::move(done)); });
+  }
+  absl::StatusOr<v1::DatabaseBackup> Restore(uint32_t id = 0) {
+    return RestoreDatabase({.backup_directory = backups_,
+                            .backup_id = id,
+                            .data_directory = restored_,
+                            .log = database_.options().log});
+  }
+  void Flush() {
+    const Cancellation never;
+    const absl::Status flushed = database_->FlushBeforeStop(std::chrono::minutes(1), never);
+    ASSERT_TRUE(flushed.ok()) << flushed;
+  }
+  static uint64_t BytesIn(const std::string& directory) {
+    uint64_t bytes = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(directory))
+      if (entry.is_regular_file()) bytes += entry.file_size();
+    return bytes;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string backups_ = directory_.path() + "/backups";
+  const std::string restored_ = directory_.path() + "/restored";
+  TestDatabase database_{Options(directory_.path() + "/data", backups_)};
+};
+
+TEST_F(BackupTest, IsRestoredWithItemsIndexesAndChanges) {
+  for (int i = 0; i < 50; ++i) Put("a", i);
+  Flush();
+  for (int i = 50; i < 100; ++i) Put("a", i);  // Only in the write-ahead log.
+  const std::vector<std::string> items = ScanAll(database_, ScanRequest("Things"));
+  auto backup = Create();
+  ASSERT_TRUE(backup.ok()) << backup.status();
+  EXPECT_EQ(backup->backup_id(), 1u);
+  EXPECT_EQ(backup->table_count(), 1);
+  EXPECT_EQ(backup->change_sequence(), 101u);
+  EXPECT_EQ(backup->database_id(), database_->GetStatus().database_id());
+  const size_t changes = Changes(database_).size();
+  Put("later", 1);
+
+  auto restored = Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->backup_id(), 1u);
+  TestDatabase other(TestDatabase::DefaultOptions(restored_));
+  EXPECT_EQ(ScanAll(other, ScanRequest("Things")), items);
+  EXPECT_EQ(Changes(other).size(), changes);
+  EXPECT_EQ(other->GetStatus().change_sequence(), 101u);
+  // Change sequences after the backup mean other changes there.
+  EXPECT_NE(other->GetStatus().database_id(), backup->database_id());
+  other.CheckIsClean();
+  ASSERT_TRUE(other.Put("Things", {{"pk", S("b")}, {"sk", S("1")}}).ok());
+  other.Reopen();
+  EXPECT_EQ(other->GetStatus().change_sequence(), 102u);
+  other.CheckIsClean();
+}
+
+TEST_F(BackupTest, CopiesOnlyFilesThatAreInNoBackupYet) {
+  for (int i = 0; i < 40; ++i) Put("a", i, 100'000);
+  Flush();
+  auto first = Create();
+  ASSERT_TRUE(first.ok()) << first.status();
+  const uint64_t after_first = BytesIn(backups_);
+  Put("a", 41);
+  auto second = Create();
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_GE(second->size_bytes(), first->size_bytes());
+  EXPECT_LT(BytesIn(backups_), after_first + after_first / 4);
+  // What is left has all it needs.
+  ASSERT_TRUE(Delete(1).ok());
+  EXPECT_TRUE(Verify(2).ok());
+  ASSERT_TRUE(Restore().ok());
+  TestDatabase other(TestDatabase::DefaultOptions(restored_));
+  EXPECT_EQ(ScanAll(other, ScanRequest("Things")).size(), 41u);
+}
+
+// Each writer's items are there up to some number, without a gap, and at least those that were answered
+// before.
+TEST_F(BackupTest, OfADatabaseThatIsWrittenIsAPrefixOfTheWrites) {
+  constexpr int kWriters = 3;
+  std::atomic<bool> stop = false;
+  std::atomic<int> answered[kWriters] = {};
+  std::vector<std::thread> writers;
+  for (int w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&, w] {
+      for (int i = 0; !stop && !HasFatalFailure(); ++i) {
+        Put("writer" + std::to_string(w), i, 500);
+        answered[w] = i + 1;
+      }
+    });
+  }
+  std::vector<std::vector<int>> least;
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    least.push_back({answered[0], answered[1], answered[2]});
+    auto backup = Create();
+    EXPECT_TRUE(backup.ok()) << backup.status();
+  }
+  stop = true;
+  for (std::thread& writer : writers) writer.join();
+  ASSERT_EQ(Ids().size(), 5u);
+  for (uint32_t id = 1; id <= 5; ++id) {
+    SCOPED_TRACE("backup " + std::to_string(id));
+    fs::remove_all(restored_);
+    auto restored = Restore(id);
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    TestDatabase other(TestDatabase::DefaultOptions(restored_));
+    EXPECT_GE(other->GetStatus().change_sequence(), restored->change_sequence());
+    other.CheckIsClean();
+    for (int w = 0; w < kWriters; ++w) {
+      wire::PageRequest query =
+          QueryRequest("Things", "pk = :pk", {{":pk", S("writer" + std::to_string(w))}});
+      query.set_projection_expression("sk");
+      std::vector<int> numbers;
+      for (const std::string& item : QueryAll(other, query)) numbers.push_back(std::stoi(item.substr(3)));
+      std::sort(numbers.begin(), numbers.end());
+      EXPECT_GE(static_cast<int>(numbers.size()), least[id - 1][w]);
+      for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], static_cast<int>(i));
+    }
+  }
+}
+
+TEST_F(BackupTest, ThatIsDamagedIsNoticedAndNotRestored) {
+  for (int i = 0; i < 40; ++i) Put("a", i, 10'000);
+  Flush();
+  ASSERT_TRUE(Create().ok());
+  EXPECT_TRUE(Verify().ok());
+  fs::path largest;
+  for (const auto& entry : fs::recursive_directory_iterator(backups_))
+    if (entry.path().extension() == ".sst" && (largest.empty() || entry.file_size() > fs::file_size(largest)))
+      largest = entry.path();
+  const std::string content = ReadFile(largest);
+  std::string flipped = content;
+  flipped[flipped.size() / 2] ^= 1;
+  WriteFile(largest, flipped);
+  EXPECT_TRUE(absl::IsDataLoss(Verify().status())) << Verify().status();
+  EXPECT_TRUE(absl::IsDataLoss(Restore().status()));
+  EXPECT_FALSE(fs::exists(restored_ + "/rocksdb"));
+  WriteFile(largest, content.substr(0, content.size() / 2));
+  EXPECT_TRUE(absl::IsDataLoss(Verify().status())) << Verify().status();
+  fs::remove(largest);
+  EXPECT_THAT(List().damaged_backup_ids(), ElementsAre(1u));
+  EXPECT_TRUE(absl::IsDataLoss(Verify(1).status())) << Verify(1).status();
+  // The next backup does not use the damaged file.
+  ASSERT_TRUE(Create().ok());
+  EXPECT_TRUE(Verify().ok());
+  EXPECT_TRUE(Restore().ok());
+}
+
+TEST_F(BackupTest, OfAnotherDatabaseIsNotMixedIn) {
+  ASSERT_TRUE(Create().ok());
+  TestDatabase other(Options(directory_.path() + "/other", backups_));
+  auto refused =
+      Await<v1::DatabaseBackup>([&](auto done) { other->CreateDatabaseBackup({}, std::move(done)); });
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status())) << refused.status();
+  EXPECT_THAT(MessageOf(refused.status()), HasSubstr(database_->GetStatus().database_id()));
+  EXPECT_THAT(Ids(), ElementsAre(1u));
+}
+
+TEST_F(BackupTest, IsRestoredIntoAnEmptyDirectoryOnly) {
+  EXPECT_TRUE(absl::IsNotFound(Restore().status())) << "no directory";
+  fs::create_directory(backups_);
+  EXPECT_TRUE(absl::IsNotFound(Restore().status())) << "no backup";
+  ASSERT_TRUE(Create().ok());
+  EXPECT_TRUE(absl::IsNotFound(Restore(7).status()));
+  fs::create_directory(restored_);
+  WriteFile(restored_ + "/notes", "mine");
+  const absl::Status refused = Restore().status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(MessageOf(refused), HasSubstr("notes"));
+  fs::remove(restored_ + "/notes");
+  ASSERT_TRUE(Restore().ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Restore().status())) << "it has a database now";
+}
+
+// The files are copied into the folder `restoring`, then the watermark is written, then the folder is
+// renamed.
+TEST_F(BackupTest, ThatIsHalfRestoredIsNoDatabaseAndIsRestoredAnew) {
+  Put("a", 1);
+  ASSERT_TRUE(Create().ok());
+  ASSERT_TRUE(Restore().ok());
+  for (const bool has_watermark : {false, true}) {
+    fs::rename(restored_ + "/rocksdb", restored_ + "/restoring");
+    fs::remove(restored_ + "/SYNCED");
+    if (!has_watermark) fs::remove(restored_ + "/WATERMARK");
+    EXPECT_FALSE(Database::Open(TestDatabase::DefaultOptions(restored_)).ok());
+    auto restored = Restore();
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    EXPECT_FALSE(fs::exists(restored_ + "/restoring"));
+  }
+  TestDatabase other(TestDatabase::DefaultOptions(restored_));
+  EXPECT_EQ(ScanAll(other, ScanRequest("Things")).size(), 1u);
+}
+
+TEST_F(BackupTest, IsDeletedAloneOrWithAllButTheNewest) {
+  for (int i = 0; i < 4; ++i) {
+    Put("a", i);
+    ASSERT_TRUE(Create().ok());
+  }
+  auto one = Delete(2);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(one->deleted_backup_ids(), ElementsAre(2u));
+  EXPECT_TRUE(absl::IsNotFound(Delete(2).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Delete(0).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Delete(1, 1).status()));
+  auto old = Delete(0, 2);
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_THAT(old->deleted_backup_ids(), ElementsAre(1u));
+  EXPECT_THAT(Ids(), ElementsAre(3u, 4u));
+  EXPECT_THAT(Delete(0, 2)->deleted_backup_ids(), IsEmpty());
+}
+
+TEST_F(BackupTest, ThatIsCancelledLeavesNothing) {
+  for (int i = 0; i < 40; ++i) Put("a", i, 100'000);
+  Flush();
+  auto cancellation = std::make_shared<Cancellation>();
+  cancellation->Cancel();
+  EXPECT_TRUE(absl::IsCancelled(Create(cancellation).status()));
+  EXPECT_THAT(Ids(), IsEmpty());
+  EXPECT_TRUE(Create().ok());
+}
+
+TEST_F(BackupTest, GoesIntoTheDataDirectoryByDefault) {
+  DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/simple");
+  {
+    TestDatabase simple(options);
+    EXPECT_TRUE(Await<v1::DatabaseBackup>([&](auto done) {
+                  simple->CreateDatabaseBackup({}, std::move(done));
+                }).ok());
+  }
+  EXPECT_TRUE(fs::is_directory(options.data_directory + "/backups"));
+  EXPECT_TRUE(Database::Open(options).ok());
+}
+
+}  // namespace
+}  // namespace itemdb::testing

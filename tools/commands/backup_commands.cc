@@ -1,0 +1,213 @@
+#include "tools/commands/backup_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "common/status_macros.h"
+#include "tools/base/text_table.h"
+#include "tools/cli/command_table.h"
+#include "tools/cli/option_validators.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+
+namespace itemdb::tools {
+namespace {
+
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
+
+JsonValue ToJson(const DatabaseBackup& backup) {
+  return JsonValue::Object()
+      .Add("backup_id", backup.backup_id)
+      .Add("database_id", backup.database_id)
+      .Add("begin_time", TimeText(backup.begin_time))
+      .Add("change_sequence", backup.change_sequence)
+      .Add("table_count", backup.table_count)
+      .Add("size_bytes", backup.size_bytes)
+      .Add("file_count", backup.file_count);
+}
+
+TextTable ToTable(const std::vector<DatabaseBackup>& backups) {
+  TextTable table({NumberColumn("backup"),
+                   {"begun"},
+                   NumberColumn("change"),
+                   NumberColumn("tables"),
+                   NumberColumn("files"),
+                   NumberColumn("bytes")});
+  for (const DatabaseBackup& backup : backups) {
+    table.AddRow({absl::StrCat(backup.backup_id), TimeText(backup.begin_time),
+                  absl::StrCat(backup.change_sequence), absl::StrCat(backup.table_count),
+                  absl::StrCat(backup.file_count), absl::StrCat(backup.size_bytes)});
+  }
+  return table;
+}
+
+absl::Status PrintOne(Context& context, const absl::StatusOr<DatabaseBackup>& backup) {
+  if (!backup.ok()) return backup.status();
+  if (context.format() == OutputFormat::kTable) {
+    context.Print(ToTable({*backup}));
+  } else {
+    context.Print(ToJson(*backup));
+  }
+  return absl::OkStatus();
+}
+
+// What the options of `backup delete` and `backup prune` delete.
+std::vector<std::string> ToBeDeleted(const DatabaseBackups& found, const BackupDeleteOptions& options) {
+  std::vector<std::string> ids;
+  const size_t kept = std::min<size_t>(options.keep_newest, found.backups.size());
+  for (size_t i = 0; i < found.backups.size(); ++i) {
+    const uint32_t id = found.backups[i].backup_id;
+    const bool goes = options.keep_newest > 0 ? i + kept < found.backups.size() : id == options.backup_id;
+    if (goes) ids.push_back(absl::StrCat(id));
+  }
+  return ids;
+}
+
+}  // namespace
+
+absl::Status RunBackupCreate(Context& context) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  Progress progress(ProgressStream(context), {.doing = "making a backup"});
+  const absl::StatusOr<DatabaseBackup> backup = client.CreateDatabaseBackup(context.ExplicitTimeout());
+  progress.Finish();
+  return PrintOne(context, backup);
+}
+
+absl::Status RunBackupList(Context& context) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const DatabaseBackups found, client.ListDatabaseBackups(context.Call()));
+  if (context.format() != OutputFormat::kTable) {
+    std::vector<JsonValue> backups;
+    for (const DatabaseBackup& backup : found.backups) backups.push_back(ToJson(backup));
+    std::vector<JsonValue> damaged;
+    for (const uint32_t id : found.damaged_backup_ids) damaged.push_back(JsonValue::Number(id));
+    context.Print(JsonValue::Object()
+                      .Add("directory", found.directory)
+                      .Add("backups", JsonValue::Array(std::move(backups)))
+                      .Add("damaged_backup_ids", JsonValue::Array(std::move(damaged))));
+    return absl::OkStatus();
+  }
+  if (found.backups.empty()) {
+    context.out() << "no backups in " << found.directory << '\n';
+  } else {
+    context.Print(ToTable(found.backups));
+  }
+  if (!found.damaged_backup_ids.empty())
+    context.out() << "damaged: " << absl::StrJoin(found.damaged_backup_ids, ", ") << '\n';
+  return absl::OkStatus();
+}
+
+absl::Status RunBackupVerify(Context& context, const BackupVerifyOptions& options) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  Progress progress(ProgressStream(context), {.doing = "reading the files of the backup"});
+  const absl::StatusOr<DatabaseBackup> backup =
+      client.VerifyDatabaseBackup(options.backup_id, context.ExplicitTimeout());
+  progress.Finish();
+  return PrintOne(context, backup);
+}
+
+absl::Status RunBackupDelete(Context& context, const BackupDeleteOptions& options) {
+  ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
+  ITEMDB_ASSIGN_OR_RETURN(const DatabaseBackups found, client.ListDatabaseBackups(context.Call()));
+  const std::vector<std::string> goes = ToBeDeleted(found, options);
+  std::vector<uint32_t> deleted;
+  // A backup that does not exist is refused by the daemon.
+  if (!goes.empty() || options.keep_newest == 0) {
+    const std::string action =
+        absl::StrFormat("delete the backup%s %s", goes.size() > 1 ? "s" : "",
+                        goes.empty() ? absl::StrCat(options.backup_id) : absl::StrJoin(goes, ", "));
+    ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
+    if (!go_on) return absl::OkStatus();
+    ITEMDB_ASSIGN_OR_RETURN(deleted,
+                            options.keep_newest > 0
+                                ? client.DeleteOldDatabaseBackups(options.keep_newest, context.Call())
+                                : client.DeleteDatabaseBackup(options.backup_id, context.Call()));
+  }
+  if (context.format() == OutputFormat::kTable) {
+    context.out() << (deleted.empty() ? "nothing to delete" : "deleted: " + absl::StrJoin(deleted, ", "))
+                  << '\n';
+    return absl::OkStatus();
+  }
+  std::vector<JsonValue> ids;
+  for (const uint32_t id : deleted) ids.push_back(JsonValue::Number(id));
+  context.Print(JsonValue::Object().Add("deleted_backup_ids", JsonValue::Array(std::move(ids))));
+  return absl::OkStatus();
+}
+
+void RegisterBackupCommands(CommandTable& table) {
+  CLI::App* group = table.AddGroup({.name = "backup", .summary = "Backups of the whole database"});
+  table.Add(
+      group,
+      {.name = "create",
+       .summary = "Make a backup of the whole database while it serves",
+       .details = "Copies the table files that are in no backup yet into the directory of itemd "
+                  "--backup-directory. Ctrl-C ends it without a backup. The default timeout is one hour. "
+                  "\"itemd restore\" makes a database of a backup.",
+       .examples = {{"itemctl backup create", "make a backup"},
+                    {"itemctl backup create && itemctl backup verify",
+                     "make a backup, then read it again and compare its checksums"}}},
+      [](Context& context) { return RunBackupCreate(context); });
+  table.Add(group,
+            {.name = "list",
+             .summary = "List the backups, the oldest first",
+             .details = "Table files that several backups have in common are stored once, and counted in the "
+                        "bytes of each.",
+             .examples = {{"itemctl backup list", "as a table"},
+                          {"itemctl backup list -o json", "as JSON, with the directory"}}},
+            [](Context& context) { return RunBackupList(context); });
+  auto verify = std::make_shared<BackupVerifyOptions>();
+  CLI::App* command = table.Add(
+      group,
+      {.name = "verify",
+       .summary = "Read all files of a backup and compare their checksums",
+       .details = "The default timeout is one hour.",
+       .examples = {{"itemctl backup create && itemctl backup verify", "the newest backup"},
+                    {"itemctl backup create && itemctl backup verify 1", "the backup with number 1"}}},
+      [verify](Context& context) { return RunBackupVerify(context, *verify); });
+  command->add_option("NUMBER", verify->backup_id, "Number of the backup. Default: the newest")
+      ->check(WholeNumberFrom(1));
+
+  auto remove = std::make_shared<BackupDeleteOptions>();
+  command = table.Add(
+      group,
+      {.name = "delete",
+       .summary = "Delete a backup",
+       .details =
+           "Table files that other backups need stay. Asks first; without a terminal, --yes is needed.",
+       .examples = {{"itemctl backup create && itemctl backup delete 1 --dry-run",
+                     "show what would be deleted"},
+                    {"itemctl backup create && itemctl backup delete 1 --yes",
+                     "delete it without being asked"}}},
+      [remove](Context& context) { return RunBackupDelete(context, *remove); });
+  command->add_option("NUMBER", remove->backup_id, "Number of the backup")
+      ->required()
+      ->check(WholeNumberFrom(1));
+  AddConfirmOptions(command, remove->confirm);
+
+  auto prune = std::make_shared<BackupDeleteOptions>();
+  command = table.Add(group,
+                      {.name = "prune",
+                       .summary = "Delete all backups but the newest",
+                       .details = "Asks first; without a terminal, --yes is needed.",
+                       .examples = {{"itemctl backup prune --keep 7 --yes", "keep the newest seven"},
+                                    {"itemctl backup create && itemctl backup prune --keep 30 --yes",
+                                     "for cron: make a backup, and keep a month of daily ones"}}},
+                      [prune](Context& context) { return RunBackupDelete(context, *prune); });
+  command->add_option("--keep", prune->keep_newest, "How many of the newest stay, 1 or more")
+      ->required()
+      ->check(WholeNumberFrom(1))
+      ->type_name("NUMBER");
+  AddConfirmOptions(command, prune->confirm);
+}
+
+}  // namespace itemdb::tools

@@ -307,6 +307,7 @@ void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& req
                                      Done<v1::DeleteDatabaseBackupsReply> done, CancellationPtr) {
   storage::DeleteDatabaseBackups(*engine_, request, std::move(done));
 }
+
 uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); }
 
 v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {

@@ -1,0 +1,104 @@
+// Backups of a running itemd: `itemctl backup` and `itemd restore`, also through kill -9.
+#include <filesystem>
+#include <thread>
+
+#include "tests/e2e/e2e_fixture.h"
+#include "tests/support/files.h"
+#include "tests/support/paths.h"
+
+namespace itemdb::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class BackupE2e : public E2eTest {
+ protected:
+  void SetUp() override { StartWithBackups(); }
+
+  void StartWithBackups() {
+    const absl::Status started = daemon_.Start({"--backup-directory", backups_});
+    ASSERT_TRUE(started.ok()) << started;
+  }
+  CommandResult Restore(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"restore", backups_, restored_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunProgram(testing::ProgramPath("itemd"), arguments);
+  }
+  // Goes on with the restored directory instead of the old one.
+  void ServeRestored() {
+    daemon_.Kill();
+    fs::remove_all(daemon_.data_directory());
+    fs::rename(restored_, daemon_.data_directory());
+    StartWithBackups();
+  }
+
+  const std::string backups_ = directory_.path() + "/backups";
+  const std::string restored_ = directory_.path() + "/restored";
+};
+
+// The disk with the data is lost.
+TEST_F(BackupE2e, ALostDiskIsRestored) {
+  LoadOrderEntry();
+  const Json backup = Document({"-o", "jsonl", "backup", "create"});
+  EXPECT_EQ(backup["backup_id"], 1);
+  EXPECT_EQ(backup["change_sequence"], ChangeSequence());
+  const CommandResult items = Itemctl({"-o", "jsonl", "scan", "Order"});
+  ASSERT_EQ(Itemctl({"item", "put", "Order", R"({"PK": "late", "SK": "late"})"}).exit_code, 0);
+  const CommandResult verified = Itemctl({"backup", "verify"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+
+  const CommandResult restored = Restore();
+  EXPECT_EQ(restored.exit_code, 0) << restored.err;
+  EXPECT_THAT(restored.err, HasSubstr("restoring backup_id=1"));
+  EXPECT_THAT(restored.out, HasSubstr("backup 1 of database " + backup["database_id"].get<std::string>()));
+  ServeRestored();
+  EXPECT_EQ(Itemctl({"-o", "jsonl", "scan", "Order"}).out, items.out);
+  EXPECT_EQ(Itemctl({"check"}).exit_code, 0);
+  // Its backups do not go to those of the database that it was.
+  const CommandResult refused = Itemctl({"backup", "create"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("--backup-directory"));
+}
+
+TEST_F(BackupE2e, AnOlderBackupIsRestoredByItsNumber) {
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  LoadOrderEntry();
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  const CommandResult missing = Restore({"--backup", "7"});
+  EXPECT_NE(missing.exit_code, 0);
+  EXPECT_THAT(missing.err, HasSubstr("there is no backup 7"));
+  const CommandResult restored = Restore({"--backup", "1"});
+  EXPECT_EQ(restored.exit_code, 0) << restored.err;
+  ServeRestored();
+  EXPECT_TRUE(Lines({"-o", "jsonl", "table", "list"}).empty() ||
+              Itemctl({"table", "describe", "Order"}).exit_code != 0);
+}
+
+// After kill -9 in the middle of a backup there is a whole one or none, and the next one succeeds.
+TEST_F(BackupE2e, KillMinus9LeavesAWholeBackupOrNone) {
+  LoadOrderEntry();
+  ASSERT_EQ(Itemctl({"generate", "--orders", "2000"}).exit_code, 0);
+  for (int delay_ms : {1, 3, 6, 10, 20, 40, 80}) {
+    SCOPED_TRACE("killed after " + std::to_string(delay_ms) + " ms");
+    std::thread caller([&] { (void)Itemctl({"backup", "create"}); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    daemon_.Kill();
+    caller.join();
+    StartWithBackups();
+    const Json listed = Document({"-o", "jsonl", "backup", "list"});
+    EXPECT_TRUE(listed["damaged_backup_ids"].empty()) << listed;
+    for (const Json& backup : listed["backups"]) {
+      const CommandResult verified =
+          Itemctl({"backup", "verify", std::to_string(backup["backup_id"].get<int>())});
+      EXPECT_EQ(verified.exit_code, 0) << verified.err;
+    }
+  }
+  ASSERT_EQ(Itemctl({"backup", "create"}).exit_code, 0);
+  EXPECT_EQ(Restore().exit_code, 0);
+  ServeRestored();
+  EXPECT_EQ(Itemctl({"check"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace itemdb::e2e

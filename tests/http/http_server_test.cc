@@ -176,6 +176,9 @@ TEST_F(HttpServerTest, RefusesWhatIsNotAnOperation) {
       {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: br\r\n"), 400, "gzip"},
       {post(type + "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: gzip, deflate\r\n"), 400,
        "one of gzip, deflate and identity"},
+      {post(type +
+            "X-Amz-Target: DynamoDB_20120810.Echo\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n"),
+       400, "one of gzip, deflate and identity"},
   };
   for (const Case& c : cases) {
     ASSERT_TRUE(client.Send(c.request)) << c.request;

@@ -155,7 +155,10 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
   }
   const std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   const std::optional<Coding> coding = CodingOf(encoding);
-  if (!coding.has_value()) {
+  const auto codings = std::count_if(head.headers.begin(), head.headers.end(), [](const HttpHeader& header) {
+    return EqualsIgnoringCase(header.name, "Content-Encoding");
+  });
+  if (!coding.has_value() || codings > 1) {
     return Refuse(
         400, "SerializationException",
         absl::StrFormat("the Content-Encoding %s is not supported: it must be one of gzip, deflate and "

@@ -263,7 +263,7 @@ absl::StatusOr<DatabaseBackup> Client::VerifyDatabaseBackup(uint32_t backup_id, 
 
 namespace {
 
-absl::StatusOr<std::vector<uint32_t>> DeleteBackups(const std::shared_ptr<Core>& core,
+absl::StatusOr<std::vector<uint32_t>> DeleteBackups(const std::shared_ptr<ClientCore>& core,
                                                     const v1::DeleteDatabaseBackupsRequest& message,
                                                     const CallOptions& options) {
   return Call<v1::DeleteDatabaseBackupsReply, std::vector<uint32_t>>(

@@ -55,9 +55,10 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const s
 }
 
 absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(rocksdb::Env* env, const std::string& path) {
-  if (!std::filesystem::is_directory(path)) {
+  // BackupEngine keeps the list of backups in this folder.
+  if (!std::filesystem::is_directory(path + "/meta")) {
     return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
-                     "there is no directory " + path + " with backups");
+                     path + " is no directory with backups");
   }
   rocksdb::BackupEngineReadOnly* engine = nullptr;
   const rocksdb::Status opened =

@@ -35,7 +35,7 @@ class BackupDirectory {
   // cannot be made, read or written.
   static absl::StatusOr<BackupDirectory> Open(rocksdb::Env* env, const std::string& path,
                                               int64_t bytes_per_second);
-  // Create and Delete must not be called. NOT_FOUND: there is no such directory.
+  // Create and Delete must not be called. NOT_FOUND: there is no directory with backups.
   static absl::StatusOr<BackupDirectory> OpenReadOnly(rocksdb::Env* env, const std::string& path);
   ~BackupDirectory();
   BackupDirectory(BackupDirectory&&) noexcept;

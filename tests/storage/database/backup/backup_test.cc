@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -32,11 +33,15 @@ class BackupTest : public ::testing::Test {
     options.backup_directory = backups;
     return options;
   }
+  // The item has `bytes` of text that does not compress.
   void Put(const std::string& pk, int number, size_t bytes = 10) {
+    std::mt19937 random(static_cast<uint32_t>(number));
+    std::string text(bytes, ' ');
+    for (char& c : text) c = static_cast<char>('!' + random() % 90);
     auto put = database_.Put("Things", {{"pk", S(pk)},
                                         {"sk", S(std::to_string(number))},
                                         {"state", S(number % 2 == 0 ? "even" : "odd")},
-                                        {"text", S(std::string(bytes, 'x'))}});
+                                        {"text", S(text)}});
     ASSERT_TRUE(put.ok()) << put.status();
   }
   absl::StatusOr<v1::DatabaseBackup> Create(CancellationPtr cancellation = nullptr) {
@@ -51,7 +56,8 @@ class BackupTest : public ::testing::Test {
   }
   std::vector<uint32_t> Ids() {
     std::vector<uint32_t> ids;
-    for (const v1::DatabaseBackup& backup : List().backups()) ids.push_back(backup.backup_id());
+    const v1::ListDatabaseBackupsReply listed = List();
+    for (const v1::DatabaseBackup& backup : listed.backups()) ids.push_back(backup.backup_id());
     return ids;
   }
   absl::StatusOr<v1::DatabaseBackup> Verify(uint32_t id = 0) {

@@ -160,6 +160,22 @@ class FakeDaemon::Services {
                                    v1::GetAccessPatternsReply* r) override {
       return Answer(fake->get_access_patterns, q, r);
     }
+    grpc::Status CreateDatabaseBackup(Context*, const v1::CreateDatabaseBackupRequest* q,
+                                      v1::DatabaseBackup* r) override {
+      return Answer(fake->create_database_backup, q, r);
+    }
+    grpc::Status ListDatabaseBackups(Context*, const v1::ListDatabaseBackupsRequest* q,
+                                     v1::ListDatabaseBackupsReply* r) override {
+      return Answer(fake->list_database_backups, q, r);
+    }
+    grpc::Status VerifyDatabaseBackup(Context*, const v1::VerifyDatabaseBackupRequest* q,
+                                      v1::DatabaseBackup* r) override {
+      return Answer(fake->verify_database_backup, q, r);
+    }
+    grpc::Status DeleteDatabaseBackups(Context*, const v1::DeleteDatabaseBackupsRequest* q,
+                                       v1::DeleteDatabaseBackupsReply* r) override {
+      return Answer(fake->delete_database_backups, q, r);
+    }
     const FakeDaemon* fake;
   };
 

@@ -133,6 +133,43 @@ grpc::Status FixedPatterns(const v1::GetAccessPatternsRequest&, v1::GetAccessPat
   return grpc::Status::OK;
 }
 
+v1::DatabaseBackup FixedBackup(uint32_t id) {
+  v1::DatabaseBackup backup;
+  backup.set_backup_id(id);
+  backup.set_database_id("7b0c3ad2-0000-4000-8000-000000000000");
+  backup.set_change_sequence(1'000'000 + id);
+  backup.set_begin_time_us(1'760'000'000'000'000);
+  backup.set_table_count(12);
+  backup.set_size_bytes(123'456'789);
+  backup.set_file_count(34);
+  return backup;
+}
+
+grpc::Status FixedBackups(const v1::ListDatabaseBackupsRequest&, v1::ListDatabaseBackupsReply* reply) {
+  reply->set_directory("/mnt/backups");
+  *reply->add_backups() = FixedBackup(1);
+  *reply->add_backups() = FixedBackup(3);
+  reply->add_damaged_backup_ids(2);
+  return grpc::Status::OK;
+}
+
+// Backup 2 is damaged.
+grpc::Status FixedVerify(const v1::VerifyDatabaseBackupRequest& request, v1::DatabaseBackup* reply) {
+  if (request.backup_id() == 2)
+    return ErrorReply(grpc::StatusCode::DATA_LOSS, "DATA_LOSS", "backup 2 is damaged: checksum mismatch");
+  *reply = FixedBackup(3);
+  return grpc::Status::OK;
+}
+
+grpc::Status FixedDelete(const v1::DeleteDatabaseBackupsRequest& request,
+                         v1::DeleteDatabaseBackupsReply* reply) {
+  if (request.backup_id() == 7)
+    return ErrorReply(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND",
+                      "there is no backup 7 in /mnt/backups");
+  reply->add_deleted_backup_ids(1);
+  return grpc::Status::OK;
+}
+
 // One page of a scan that should be a query.
 grpc::Status FixedScan(const v1::ScanRequest&, v1::ScanReply* reply) {
   reply->set_scanned_count(1'000);
@@ -268,6 +305,14 @@ std::vector<Case> Cases() {
       {.command = "status", .success = {}, .failure = {"--timeout", "soon"}, .fake = true},
       {.command = "patterns", .success = {}, .failure = {"Order", "again"}, .fake = true},
       {"check", {}, {"--table", "musik"}},
+      {.command = "backup create", .success = {}, .failure = {"again"}, .fake = true},
+      {.command = "backup list", .success = {}, .failure = {"again"}, .fake = true},
+      {.command = "backup verify", .success = {}, .failure = {"2"}, .fake = true},
+      {.command = "backup delete", .success = {"1", "--yes"}, .failure = {"7", "--yes"}, .fake = true},
+      {.command = "backup prune",
+       .success = {"--keep", "1", "--yes"},
+       .failure = {"--keep", "0"},
+       .fake = true},
       {"audit verify", {"/dev/null"}, {"EXAMPLES/README.md"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
@@ -355,6 +400,13 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.get_status = FixedStatus;
       fake.scan = FixedScan;
       fake.get_access_patterns = FixedPatterns;
+      fake.create_database_backup = [](const auto&, v1::DatabaseBackup* reply) {
+        *reply = FixedBackup(3);
+        return grpc::Status::OK;
+      };
+      fake.list_database_backups = FixedBackups;
+      fake.verify_database_backup = FixedVerify;
+      fake.delete_database_backups = FixedDelete;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {

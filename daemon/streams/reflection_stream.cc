@@ -69,7 +69,8 @@ class ReflectionStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, 
   // Makes `answer_` from `request_`.
   grpc::Status Answer() {
     const size_t bytes = kCopiesOfRequest * request_.Length();
-    if (!call_.serving().memory->TryReserveForLargeReply(bytes)) return CallsFullReply(*call_.serving().memory);
+    if (!call_.serving().memory->TryReserveForLargeReply(bytes))
+      return CallsFullReply(*call_.serving().memory);
     grpc::reflection::v1::ServerReflectionRequest request;
     const bool decoded = DecodeRequest(request_, request);
     request_.Clear();

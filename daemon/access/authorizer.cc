@@ -76,7 +76,7 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
       {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
       {"itemdb.v1.Admin/CreateDatabaseBackup", Role::kAdmin},
-      {"itemdb.v1.Admin/ListDatabaseBackups", Role::kAdmin},
+      {"itemdb.v1.Admin/ListDatabaseBackups", Role::kRead},
       {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin},
       {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin},
       {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead},

@@ -256,7 +256,6 @@ int Main(int argc, char** argv) {
     return parsed.exit_code;
   }
   BoundAllocator();
-  StopSignals signals;
   // A closed stderr (its reader ended) must not end the daemon.
   signal(SIGPIPE, SIG_IGN);
   const bool journal = StderrIsJournal(std::getenv("JOURNAL_STREAM"));
@@ -264,7 +263,9 @@ int Main(int argc, char** argv) {
                           {.json = parsed.options->log_format == "json", .journal = journal});
   spdlog::set_default_logger(log);
   RouteLibraryLogs();
+  // These commands end at signals as other programs do.
   if (IsOfflineCommand(*parsed.options)) return RunOfflineCommand(*parsed.options, log);
+  StopSignals signals;
   return Run(*parsed.options, {.config_file = parsed.config_file,
                                .shared_file_mode = shared_file_mode,
                                .signals = signals,

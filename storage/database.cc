@@ -299,8 +299,8 @@ void Database::ListDatabaseBackups(const v1::ListDatabaseBackupsRequest&,
 }
 
 void Database::VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& request,
-                                    Done<v1::DatabaseBackup> done, CancellationPtr) {
-  storage::VerifyDatabaseBackup(*engine_, request, std::move(done));
+                                    Done<v1::DatabaseBackup> done, CancellationPtr cancellation) {
+  storage::VerifyDatabaseBackup(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,

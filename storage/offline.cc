@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "rocksdb/file_system.h"
+#include "storage/base/uuid.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/engine/damaged_store.h"
 #include "storage/engine/last_good.h"
@@ -281,7 +282,7 @@ absl::StatusOr<RecoveryReport> Salvage(const DatabaseOptions& options, const std
   ITEMDB_RETURN_IF_ERROR(PrepareTarget(directory->path(), target));
   RecoveryFolders folders(directory->env(), directory->path(), target + "/recovery");
   DirectoryDamage found = directory->damage();
-  if (found.before.database_id.empty()) found.before.database_id = NewDatabaseId();
+  if (found.before.database_id.empty()) found.before.database_id = NewUuid();
   DamagedStore damaged(directory->path(), directory->store_options(), found.before, folders);
   ITEMDB_RETURN_IF_ERROR(MakeLastGoodStore(damaged));
   RecoveryReport report = BeginReport(found, damaged);

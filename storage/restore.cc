@@ -6,6 +6,7 @@
 
 #include "absl/time/time.h"
 #include "storage/backup/backup_directory.h"
+#include "storage/base/uuid.h"
 #include "storage/engine/durability_watermark.h"
 #include "storage/engine/recovery.h"
 #include "storage/store/durable_file.h"
@@ -25,7 +26,7 @@ absl::Status CheckEmpty(const std::string& directory) {
     const std::string name = entry.path().filename();
     if (name == kLockFileName || name == "lost+found" || name == kUnfinished) continue;
     // The last step of a restore was interrupted.
-    if (interrupted && name == kWatermarkFileName) continue;
+    if (interrupted && name.starts_with(kWatermarkFileName)) continue;
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
                      directory + " is not empty (for example, it has " + name +
                          "); a backup is restored into an empty directory or a new one");
@@ -59,7 +60,7 @@ absl::StatusOr<v1::DatabaseBackup> RestoreDatabase(const RestoreOptions& options
   }
   // The watermark first: without it, or without rocksdb/, nothing opens the directory.
   ITEMDB_RETURN_IF_ERROR(
-      WriteWatermark(env, directory, {.database_id = NewDatabaseId(), .sequence = backup.change_sequence()}));
+      WriteWatermark(env, directory, {.database_id = NewUuid(), .sequence = backup.change_sequence()}));
   if (const rocksdb::Status renamed = env->RenameFile(files, directory + "/rocksdb"); !renamed.ok())
     return FromRocksDB("cannot finish the restore", renamed);
   if (const rocksdb::Status synced = SyncDirectory(env, directory); !synced.ok())

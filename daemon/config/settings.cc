@@ -169,7 +169,7 @@ const std::vector<Setting>& Settings() {
        "How fast a backup copies files",
        {},
        1 << 20,
-       int64_t{1} << 40,
+       1 << 30,
        /*allows_unlimited=*/true},
       {"background-check-rate",
        &Options::background_check_rate,

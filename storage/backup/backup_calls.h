@@ -9,7 +9,7 @@ namespace itemdb::storage {
 void CreateDatabaseBackup(Engine& engine, Done<v1::DatabaseBackup> done, CancellationPtr cancellation);
 void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done);
 void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest& request,
-                          Done<v1::DatabaseBackup> done);
+                          Done<v1::DatabaseBackup> done, CancellationPtr cancellation);
 void DeleteDatabaseBackups(Engine& engine, const v1::DeleteDatabaseBackupsRequest& request,
                            Done<v1::DeleteDatabaseBackupsReply> done);
 

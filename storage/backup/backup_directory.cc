@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "rocksdb/rate_limiter.h"
 #include "rocksdb/utilities/backup_engine.h"
 
 namespace itemdb::storage {
@@ -11,6 +12,7 @@ namespace {
 
 // Copying waits for the disk, and reading and writing are different disks where it matters.
 constexpr int kCopyingThreads = 2;
+constexpr int kMaxBurstBytes = 1 << 20;
 
 absl::Status FromBackupEngine(const std::string& what, const rocksdb::Status& status) {
   if (status.ok()) return absl::OkStatus();
@@ -41,17 +43,33 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const s
                                                       int64_t bytes_per_second) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) {
-    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                     "cannot make the backup directory " + path + ": " + error.message());
+  rocksdb::FileLock* lock = nullptr;
+  rocksdb::Status locked;
+  if (!error) locked = rocksdb::Env::Default()->LockFile(path + "/LOCK", &lock);
+  if (error || !locked.ok()) {
+    const std::string why = error ? error.message() : locked.ToString();
+    const bool is_in_use = !error && std::filesystem::exists(path + "/LOCK", error);
+    return MakeError(is_in_use ? absl::StatusCode::kFailedPrecondition : absl::StatusCode::kUnavailable,
+                     is_in_use ? kReasonDataDirectoryInUse : kReasonUnavailable,
+                     "cannot use the backup directory " + path + ": " + why +
+                         (is_in_use ? " (does another itemd use it?)"
+                                    : "; under systemd the unit must allow it: ReadWritePaths=" + path));
   }
   rocksdb::BackupEngineOptions options(path);
   options.max_background_operations = kCopyingThreads;
-  options.backup_rate_limit = static_cast<uint64_t>(bytes_per_second);
+  if (bytes_per_second > 0) {
+    // Copying threads have a buffer of what the limiter lets through at once.
+    const int64_t refill_us =
+        std::clamp<int64_t>(int64_t{kMaxBurstBytes} * 1'000'000 / bytes_per_second, 100, 100'000);
+    options.backup_rate_limiter.reset(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us));
+  }
   rocksdb::BackupEngine* engine = nullptr;
   const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, env, &engine);
+  std::unique_ptr<rocksdb::FileLock, Unlock> held(lock);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
-  return BackupDirectory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), engine);
+  BackupDirectory directory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), engine);
+  directory.lock_ = std::move(held);
+  return directory;
 }
 
 absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(rocksdb::Env* env, const std::string& path) {
@@ -70,22 +88,26 @@ absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(rocksdb::Env* env,
 absl::StatusOr<v1::DatabaseBackup> BackupDirectory::Create(const Store& store,
                                                            const v1::DatabaseBackup& about,
                                                            const std::function<bool()>& stops) {
-  for (const v1::DatabaseBackup& other : List()) {
-    if (other.database_id() == about.database_id()) continue;
-    return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
-                     path_ + " has backups of the database " + other.database_id() + ", and this one is " +
-                         about.database_id() + "; give each database a --backup-directory of its own");
-  }
+  for (const v1::DatabaseBackup& other : List())
+    ITEMDB_RETURN_IF_ERROR(CheckOwner(about.database_id(), other));
   rocksdb::CreateBackupOptions options;
   options.progress_callback = [&] {
-    if (stops()) writer_->StopBackup();
+    if (stops()) Stop();
   };
-  if (stops()) writer_->StopBackup();
+  if (stops()) Stop();
   rocksdb::BackupID id = 0;
   const rocksdb::Status created =
       writer_->CreateNewBackupWithMetadata(options, store.db(), about.SerializeAsString(), &id);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("no backup was made", created));
   return Find(id);
+}
+
+absl::Status BackupDirectory::CheckOwner(const std::string& database_id,
+                                         const v1::DatabaseBackup& backup) const {
+  if (backup.database_id() == database_id) return absl::OkStatus();
+  return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,
+                   path_ + " has backups of the database " + backup.database_id() + ", and this one is " +
+                       database_id + "; give each database a --backup-directory of its own");
 }
 
 std::vector<v1::DatabaseBackup> BackupDirectory::List() const {
@@ -136,6 +158,8 @@ absl::Status BackupDirectory::Delete(uint32_t backup_id) {
   }
   return FromBackupEngine("cannot delete backup " + std::to_string(backup_id), deleted);
 }
+
+void BackupDirectory::Stop() { writer_->StopBackup(); }
 
 absl::Status BackupDirectory::CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const {
   return FromBackupEngine("cannot restore backup " + std::to_string(backup.backup_id()),

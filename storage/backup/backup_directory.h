@@ -28,14 +28,16 @@ class BackupEngineReadOnlyBase;
 
 namespace itemdb::storage {
 
-// Not thread-safe. At most one object that is not read-only may exist for a directory, in all processes.
+// Not thread-safe, but for Stop().
 class BackupDirectory {
  public:
-  // `path` is created if it does not exist. `env` reads the files of the database. UNAVAILABLE: the directory
-  // cannot be made, read or written.
+  // `path` is created if it does not exist. `env` reads the files of the database. FAILED_PRECONDITION
+  // (DATA_DIRECTORY_IN_USE): another object for it is open, in this process or another. UNAVAILABLE: the
+  // directory cannot be made, read or written.
   static absl::StatusOr<BackupDirectory> Open(rocksdb::Env* env, const std::string& path,
                                               int64_t bytes_per_second);
-  // Create and Delete must not be called. NOT_FOUND: there is no directory with backups.
+  // Without the lock: Create, Delete and Stop must not be called. NOT_FOUND: there is no directory with
+  // backups.
   static absl::StatusOr<BackupDirectory> OpenReadOnly(rocksdb::Env* env, const std::string& path);
   ~BackupDirectory();
   BackupDirectory(BackupDirectory&&) noexcept;
@@ -48,15 +50,19 @@ class BackupDirectory {
   // UNAVAILABLE: as the file systems say.
   absl::StatusOr<v1::DatabaseBackup> Create(const Store& store, const v1::DatabaseBackup& about,
                                             const std::function<bool()>& stops);
+  // FAILED_PRECONDITION (DATA_DIRECTORY_FOREIGN): `backup` is of another database.
+  absl::Status CheckOwner(const std::string& database_id, const v1::DatabaseBackup& backup) const;
   // The oldest first.
   std::vector<v1::DatabaseBackup> List() const;
   // Backups whose description or files are missing.
   std::vector<uint32_t> Damaged() const;
   // The backup `backup_id`, or the newest for 0. NOT_FOUND: there is none.
   absl::StatusOr<v1::DatabaseBackup> Find(uint32_t backup_id) const;
-  // Reads all its files. DATA_LOSS: one is missing or damaged.
+  // Reads all its files. DATA_LOSS: one is missing or damaged. CANCELLED: Stop() was called.
   absl::Status Verify(const v1::DatabaseBackup& backup) const;
   absl::Status Delete(uint32_t backup_id);
+  // Ends Create and Verify soon; later ones end at once. Thread-safe.
+  void Stop();
   // Copies its files to `to`, which becomes a directory of RocksDB. Compares the checksums.
   absl::Status CopyTo(const v1::DatabaseBackup& backup, const std::string& to) const;
 
@@ -64,7 +70,13 @@ class BackupDirectory {
   BackupDirectory(std::string path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine,
                   rocksdb::BackupEngine* writer);
 
+  // Releases the lock of a directory.
+  struct Unlock {
+    void operator()(rocksdb::FileLock* lock) const { (void)rocksdb::Env::Default()->UnlockFile(lock); }
+  };
+
   std::string path_;
+  std::unique_ptr<rocksdb::FileLock, Unlock> lock_;
   std::unique_ptr<rocksdb::BackupEngineReadOnlyBase> engine_;
   // The same object; null: it is read-only.
   rocksdb::BackupEngine* writer_;

@@ -38,7 +38,9 @@ void TimeOfDay::Observe() {
   if (std::llabs(wall_offset_us - wall_offset_us_) > kMaxDriftUs) kept_since_us_ = boot_us;
   wall_offset_us_ = wall_offset_us;
   const bool runs_alike = std::llabs(wall_offset_us - offset_us_) <= kMaxDriftUs;
-  if (runs_alike || boot_us - kept_since_us_ >= kSettleTimeUs) offset_us_ = wall_offset_us;
+  if (!runs_alike && boot_us - kept_since_us_ < kSettleTimeUs) return;
+  offset_us_ = wall_offset_us;
+  if (!runs_alike) stepped_at_us_ = boot_us;
 }
 
 int64_t TimeOfDay::NowMicros() {
@@ -48,6 +50,12 @@ int64_t TimeOfDay::NowMicros() {
 }
 
 int64_t TimeOfDay::SteadyMicros() const { return clocks_.boot_us() + first_offset_us_; }
+
+bool TimeOfDay::SteppedWithin(std::chrono::microseconds age) {
+  MutexLock lock(mutex_);
+  Observe();
+  return stepped_at_us_.has_value() && clocks_.boot_us() - *stepped_at_us_ < age.count();
+}
 
 std::chrono::microseconds TimeOfDay::Jump() {
   MutexLock lock(mutex_);

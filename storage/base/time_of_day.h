@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "storage/base/mutex.h"
@@ -38,6 +39,8 @@ class TimeOfDay {
   // Microseconds since the Unix epoch: the wall clock's time when this object was made, and the time since
   // then by the boot clock. Never jumps; differs from NowMicros() for good once a jump is believed.
   int64_t SteadyMicros() const;
+  // Whether a jump was believed less than `age` ago, by the boot clock: NowMicros() has jumped then.
+  bool SteppedWithin(std::chrono::microseconds age);
   // How far the wall clock is ahead of NowMicros(); 0 unless it jumped and is not believed yet. While it is
   // not 0, nothing may be deleted because of its age.
   std::chrono::microseconds Jump();
@@ -54,6 +57,8 @@ class TimeOfDay {
   // That of the wall clock, and by the boot clock since when it has kept it.
   int64_t wall_offset_us_ ABSL_GUARDED_BY(mutex_);
   int64_t kept_since_us_ ABSL_GUARDED_BY(mutex_) = 0;
+  // When the last jump was believed, by the boot clock.
+  std::optional<int64_t> stepped_at_us_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace itemdb::storage

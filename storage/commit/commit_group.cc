@@ -16,7 +16,7 @@ CommitGroup::CommitGroup(ApplyState* state)
       commit_time_us_(std::max(state->last_commit_time_us, wall_time_us_)),
       next_sequence_(state->next_sequence),
       size_statistics_(*state->store, state->size_statistics),
-      tokens_(*state->store, state->time_of_day->SteadyMicros(), state->tokens, size_statistics_, writes_) {}
+      tokens_(*state->store, TokenTime::Now(*state->time_of_day), state->tokens, size_statistics_, writes_) {}
 
 absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const Table& table,
                                                                          const ItemKey& key,

@@ -1,6 +1,7 @@
 #include "storage/commit/request_tokens.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "storage/base/limits.h"
 #include "storage/store/sequence_key.h"
@@ -14,10 +15,6 @@ constexpr int64_t kTokenTtlUs = int64_t{kRequestTokenMinutes} * 60 * 1'000'000;
 constexpr size_t kFingerprintBytes = 16;
 // Expired tokens that are deleted for each new one.
 constexpr size_t kDeletedPerToken = 2;
-
-bool IsExpired(int64_t time_us, int64_t now_us) {
-  return time_us + kTokenTtlUs <= now_us || time_us >= now_us + kTokenTtlUs;
-}
 
 std::string EncodeLength(std::string_view expiry_key, size_t length) {
   std::string payload;
@@ -33,6 +30,15 @@ int64_t DecodeLength(std::string_view expiry_key, std::string_view record) {
 }
 
 }  // namespace
+
+TokenTime TokenTime::Now(TimeOfDay& time_of_day) {
+  return {.now_us = time_of_day.NowMicros(),
+          .stopped = time_of_day.SteppedWithin(std::chrono::microseconds(kTokenTtlUs))};
+}
+
+bool TokenTime::HasExpired(int64_t time_us) const {
+  return !stopped && (time_us + kTokenTtlUs <= now_us || time_us >= now_us + kTokenTtlUs);
+}
 
 std::string RequestKey(std::string_view token) { return std::string("t").append(token); }
 
@@ -72,7 +78,7 @@ absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view
   if (!status.ok()) return FromRocksDB("cannot read a client request token", status);
   std::optional<AppliedRequest> request = DecodeRequest(token, record);
   if (!request.has_value()) return DamagedRecordError("the client request tokens", token);
-  if (!IsExpired(request->time_us, now_us_)) return request;
+  if (!time_.HasExpired(request->time_us)) return request;
   if (!deleted_.contains(std::string(token)))
     expired_.emplace(token, ExpiredToken{request->time_us, static_cast<int64_t>(record.size())});
   return std::nullopt;
@@ -97,23 +103,23 @@ void GroupTokens::Save(std::string_view token, std::string_view fingerprint,
     writes_.Delete(family, RequestExpiryKey(expired->second.time_us, token));
     size_statistics_.Add(kRequestsStorageId, -1, -expired->second.bytes);
   }
-  AppliedRequest request{now_us_, std::string(fingerprint), std::move(attributes)};
+  AppliedRequest request{time_.now_us, std::string(fingerprint), std::move(attributes)};
   std::string record = EncodeRequest(token, request);
-  std::string expiry_key = RequestExpiryKey(now_us_, token);
+  std::string expiry_key = RequestExpiryKey(time_.now_us, token);
   writes_.Put(family, RequestKey(token), record);
   writes_.Put(family, expiry_key, EncodeLength(expiry_key, record.size()));
   size_statistics_.Add(kRequestsStorageId, 1, static_cast<int64_t>(record.size()));
   saved_.insert_or_assign(std::string(token), std::move(request));
   if (expiry_key < state_.expire_from) {  // The clock went back.
     state_.expire_from = expiry_key.substr(0, 9);
-    state_.oldest_us = now_us_;
+    state_.oldest_us = time_.now_us;
   }
 }
 
 void GroupTokens::DeleteSomeExpired() { DeleteExpired(saved_.size() * kDeletedPerToken); }
 
 void GroupTokens::DeleteExpired(size_t at_most) {
-  if (at_most == 0 || (state_.oldest_us > 0 && !IsExpired(state_.oldest_us, now_us_))) return;
+  if (at_most == 0 || (state_.oldest_us > 0 && !time_.HasExpired(state_.oldest_us))) return;
   rocksdb::Slice end = "f";
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
@@ -125,7 +131,7 @@ void GroupTokens::DeleteExpired(size_t at_most) {
     state_.oldest_us = static_cast<int64_t>(*time);
     // Without the token: a token that is stored later with the same time may sort before this one.
     state_.expire_from = key.substr(0, 9);
-    if (!IsExpired(state_.oldest_us, now_us_) || at_most == 0) return;
+    if (!time_.HasExpired(state_.oldest_us) || at_most == 0) return;
     // The token was used again in this group: Save has replaced its record and deleted this key.
     std::string token(key.substr(9));
     if (saved_.contains(token) || !deleted_.insert(token).second) continue;
@@ -135,7 +141,7 @@ void GroupTokens::DeleteExpired(size_t at_most) {
     size_statistics_.Add(kRequestsStorageId, -1, -DecodeLength(key, ToView(it->value())));
   }
   // No token is left: the next one will have the current time.
-  state_.oldest_us = now_us_;
+  state_.oldest_us = time_.now_us;
 }
 
 }  // namespace itemdb::storage

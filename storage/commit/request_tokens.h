@@ -10,10 +10,10 @@
 //   'e' time (8 bytes, big-endian) token    length of the record under 't' (varint); sorted by expiry
 // clang-format on
 //
-// The time is when the request was committed, by a clock that does not jump while the process runs
-// (TimeOfDay::SteadyMicros): a wall clock that jumps forward must not let a request apply twice. After a
-// restart that clock begins with the wall clock's time. A token whose time is more than 10 minutes in the
-// future counts as expired: otherwise a clock that was wrong once would keep tokens for years.
+// The time is when the request was committed (TimeOfDay::NowMicros). A wall clock that jumps must not let a
+// request apply twice: a jump is not believed for 10 minutes, and for 10 minutes after that no token expires,
+// so that those from before the jump live as long as they should. A token whose time is more than 10 minutes
+// in the future counts as expired: otherwise a clock that was wrong once would keep tokens for years.
 //
 // Only applied requests are stored: a request whose condition was false wrote nothing and may be tried again.
 // A token is looked up in Apply, so of two equal requests in the queue the second finds the first.
@@ -27,6 +27,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "storage/base/status.h"
+#include "storage/base/time_of_day.h"
 #include "storage/commit/group_statistics.h"
 #include "storage/commit/write_set.h"
 
@@ -58,14 +59,25 @@ std::string EncodeRequest(std::string_view token, const AppliedRequest& request)
 // nullopt: the record is damaged.
 std::optional<AppliedRequest> DecodeRequest(std::string_view token, std::string_view record);
 
+// The time by which tokens expire.
+struct TokenTime {
+  static TokenTime Now(TimeOfDay& time_of_day);
+
+  // Whether a token of `time_us` has expired.
+  bool HasExpired(int64_t time_us) const;
+
+  int64_t now_us = 0;
+  // Nothing expires: the clock jumped.
+  bool stopped = false;
+};
+
 // The tokens of one commit group.
 class GroupTokens {
  public:
-  // `size_statistics` and `writes` are those of the group. All references must outlive this object. `now_us`
-  // is TimeOfDay::SteadyMicros().
-  GroupTokens(const Store& store, int64_t now_us, RequestTokenState& state, GroupStatistics& size_statistics,
+  // `size_statistics` and `writes` are those of the group. All references must outlive this object.
+  GroupTokens(const Store& store, TokenTime time, RequestTokenState& state, GroupStatistics& size_statistics,
               WriteSet& writes)
-      : store_(store), now_us_(now_us), state_(state), size_statistics_(size_statistics), writes_(writes) {}
+      : store_(store), time_(time), state_(state), size_statistics_(size_statistics), writes_(writes) {}
 
   // The request that was applied with `token`, by an earlier group or this one; nullopt when there is none or
   // it has expired. DATA_LOSS: its record is damaged. Other errors: of the store.
@@ -86,7 +98,7 @@ class GroupTokens {
   };
 
   const Store& store_;
-  const int64_t now_us_;
+  const TokenTime time_;
   RequestTokenState& state_;
   GroupStatistics& size_statistics_;
   WriteSet& writes_;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "spdlog/spdlog.h"
+#include "storage/base/uuid.h"
 #include "storage/engine/ballast.h"
 #include "storage/engine/completeness.h"
 #include "storage/engine/last_good.h"
@@ -83,7 +83,7 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
     recovered.watermark = *watermark;
   } else {
     // Before RocksDB's files are made: after a crash the directory must be recognised as one of itemdb.
-    recovered.watermark.database_id = NewDatabaseId();
+    recovered.watermark.database_id = NewUuid();
     ITEMDB_RETURN_IF_ERROR(WriteWatermark(options.env, directory, recovered.watermark));
   }
   (void)options.env->CreateDirIfMissing(options.path);
@@ -119,7 +119,7 @@ absl::Status ContinueOrRecover(const std::string& directory, const StoreOptions&
     }
     watermark.recovering = 0;
   }
-  if (watermark.database_id.empty()) watermark.database_id = NewDatabaseId();
+  if (watermark.database_id.empty()) watermark.database_id = NewUuid();
   return RecoverWithLosses(directory, options, watermark, MessageOf(damage));
 }
 
@@ -151,13 +151,6 @@ absl::Status CheckHadNoStore(rocksdb::Env* env, const std::string& directory, co
 }
 
 }  // namespace
-
-std::string NewDatabaseId() {
-  std::string uuid;
-  std::ifstream random("/proc/sys/kernel/random/uuid");
-  std::getline(random, uuid);
-  return uuid;
-}
 
 absl::StatusOr<DirectoryDamage> FindDamage(const std::string& directory, StoreOptions options) {
   options.path = directory + "/rocksdb";

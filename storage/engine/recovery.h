@@ -60,9 +60,6 @@ struct DirectoryDamage {
 // is no store to recover, or a recovery was not finished. Otherwise errors as Database::Open.
 absl::StatusOr<DirectoryDamage> FindDamage(const std::string& directory, StoreOptions options);
 
-// A new UUID.
-std::string NewDatabaseId();
-
 // Locks DIRECTORY/LOCK; makes the directory if it is missing. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE):
 // another process has the lock, or the directory is not writable.
 class DirectoryLock {

@@ -1,24 +1,17 @@
 #include "storage/schema/table_changes.h"
 
-#include <fstream>
 #include <future>
 
 #include "absl/functional/function_ref.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/base/uuid.h"
 #include "storage/base/wall_clock.h"
 #include "storage/schema/stream_records.h"
 #include "storage/store/catalog_records.h"
 
 namespace itemdb::storage {
 namespace {
-
-std::string NewTableId() {
-  std::string uuid;
-  std::ifstream random("/proc/sys/kernel/random/uuid");
-  std::getline(random, uuid);
-  return uuid;
-}
 
 absl::StatusOr<StreamChange> PrepareStream(Engine& engine, const v1::TableDescription* before,
                                            v1::TableDescription* after) {
@@ -43,7 +36,7 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
                                                " tables already, which is the limit"));
     }
   }
-  definition.set_table_id(NewTableId());
+  definition.set_table_id(NewUuid());
   definition.set_creation_time_ms(NowMillis());
   if (definition.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST)
     definition.set_last_update_to_pay_per_request_time_ms(definition.creation_time_ms());

@@ -318,6 +318,7 @@ CacheReservation::~CacheReservation() {
 }
 
 absl::Status Store::Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files) {
+  ++ingestions_;
   rocksdb::IngestExternalFileArg ingested;
   ingested.column_family = family;
   for (const SortedFile& file : files) {

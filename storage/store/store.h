@@ -155,6 +155,8 @@ class Store {
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and
   // the family must have no key in their range. Moves the files; the result is durable on return.
   absl::Status Ingest(rocksdb::ColumnFamilyHandle* family, const std::vector<SortedFile>& files);
+  // Ingestions begun since the store was opened.
+  int64_t ingestions() const { return ingestions_; }
 
   // Writes all memtables to table files, so that the next opening finds an empty write-ahead log. Blocks.
   // CANCELLED or DEADLINE_EXCEEDED: `cancellation` or `timeout` ended the wait; what was not written stays in
@@ -199,6 +201,7 @@ class Store {
   // Set when a compaction met a damaged file.
   const std::shared_ptr<std::atomic<bool>> has_damage_ = std::make_shared<std::atomic<bool>>(false);
   bool write_stalls_lifted_ = false;
+  std::atomic<int64_t> ingestions_ = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
       std::make_shared<DroppedFilter>(OwnerOfCollection);

@@ -146,7 +146,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   void Read() {
     if (state_ == State::kTimedOut) return RefuseTimeout();
-    const bool reads_body = request_.has_value() && request_->has_head();
+    const bool reads_body = request_.has_value() && request_->reads_body();
     stream_.async_read_some(buffer_.prepare(reads_body ? kBodyPieceBytes : kReadBytes),
                             [self = Self()](error_code error, size_t bytes) { self->OnRead(error, bytes); });
   }
@@ -168,7 +168,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     }
     switch (request_->Parse(buffer_)) {
       case Next::kRead:
-        if (request_->has_head()) deadline_ = request_deadline_;
+        if (request_->reads_body()) deadline_ = request_deadline_;
         return Read();
       case Next::kSendContinue:
         return SendContinue();

@@ -55,6 +55,8 @@ class RequestInProgress {
   void CloseAfterReply() { keep_alive_ = false; }
   bool keep_alive() const { return keep_alive_; }
 
+  // Whether a body arrives that is kept.
+  bool reads_body() const { return has_head() && bytes_to_discard_ == 0; }
   bool has_head() const { return parser_.is_header_done(); }
   const HttpHead& head() const { return head_; }
 

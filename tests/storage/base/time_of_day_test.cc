@@ -68,6 +68,18 @@ TEST_F(TimeOfDayTest, BelievesATimeThatTheClockKeeps) {
   EXPECT_EQ(SteadySeconds(), 600);
 }
 
+TEST_F(TimeOfDayTest, TellsForHowLongItHasBeenAsBeforeAJump) {
+  EXPECT_FALSE(time_of_day_.SteppedWithin(std::chrono::hours(1)));
+  wall_us_ += kHour;
+  Seconds();
+  EXPECT_FALSE(time_of_day_.SteppedWithin(std::chrono::hours(1))) << "the jump is not believed yet";
+  Pass(kSettle);
+  EXPECT_TRUE(time_of_day_.SteppedWithin(std::chrono::seconds(1)));
+  Pass(10 * kSecond);
+  EXPECT_FALSE(time_of_day_.SteppedWithin(std::chrono::seconds(10)));
+  EXPECT_TRUE(time_of_day_.SteppedWithin(std::chrono::seconds(11)));
+}
+
 TEST_F(TimeOfDayTest, DoesNotBelieveATimeThatChangesAgain) {
   wall_us_ += kHour;
   EXPECT_EQ(Seconds(), 0);

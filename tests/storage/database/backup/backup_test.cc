@@ -10,6 +10,7 @@
 #include "storage/restore.h"
 #include "tests/storage/database/requests.h"
 #include "tests/support/files.h"
+#include "tests/support/live_index.h"
 #include "tests/support/temporary_directory.h"
 
 namespace itemdb::testing {
@@ -60,11 +61,11 @@ class BackupTest : public ::testing::Test {
     for (const v1::DatabaseBackup& backup : listed.backups()) ids.push_back(backup.backup_id());
     return ids;
   }
-  absl::StatusOr<v1::DatabaseBackup> Verify(uint32_t id = 0) {
+  absl::StatusOr<v1::DatabaseBackup> Verify(uint32_t id = 0, CancellationPtr cancellation = nullptr) {
     v1::VerifyDatabaseBackupRequest request;
     request.set_backup_id(id);
     return Await<v1::DatabaseBackup>(
-        [&](auto done) { database_->VerifyDatabaseBackup(request, std::move(done)); });
+        [&](auto done) { database_->VerifyDatabaseBackup(request, std::move(done), cancellation); });
   }
   absl::StatusOr<v1::DeleteDatabaseBackupsReply> Delete(uint32_t id, uint32_t keep_newest = 0) {
     v1::DeleteDatabaseBackupsRequest request;
@@ -226,7 +227,62 @@ TEST_F(BackupTest, OfAnotherDatabaseIsNotMixedIn) {
       Await<v1::DatabaseBackup>([&](auto done) { other->CreateDatabaseBackup({}, std::move(done)); });
   EXPECT_TRUE(absl::IsFailedPrecondition(refused.status())) << refused.status();
   EXPECT_THAT(MessageOf(refused.status()), HasSubstr(database_->GetStatus().database_id()));
-  EXPECT_THAT(Ids(), ElementsAre(1u));
+  v1::DeleteDatabaseBackupsRequest prune;
+  for (const bool all_but_newest : {false, true}) {
+    prune.Clear();
+    all_but_newest ? prune.set_keep_newest(1) : prune.set_backup_id(1);
+    ASSERT_TRUE(!all_but_newest || Create().ok());
+    auto kept = Await<v1::DeleteDatabaseBackupsReply>(
+        [&](auto done) { other->DeleteDatabaseBackups(prune, std::move(done)); });
+    EXPECT_TRUE(absl::IsFailedPrecondition(kept.status())) << kept.status();
+  }
+  EXPECT_THAT(Ids(), ElementsAre(1u, 2u));
+}
+
+// Two processes would delete each other's files.
+TEST_F(BackupTest, DirectoryInUseByAnotherProcessIsLeftAlone) {
+  ASSERT_TRUE(Create().ok());
+  rocksdb::FileLock* lock = nullptr;
+  ASSERT_TRUE(rocksdb::Env::Default()->LockFile(backups_ + "/LOCK", &lock).ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(Create().status())) << Create().status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(Delete(1).status()));
+  EXPECT_THAT(Ids(), ElementsAre(1u)) << "they can be listed";
+  ASSERT_TRUE(rocksdb::Env::Default()->UnlockFile(lock).ok());
+  EXPECT_TRUE(Create().ok());
+}
+
+TEST_F(BackupTest, OnTheDiskOfTheDataLeavesTheFreeSpaceToWrites) {
+  DatabaseOptions options = Options(directory_.path() + "/full", directory_.path() + "/full-backups");
+  TestDatabase full(options);
+  full.Close();
+  options.free_space_floor_bytes = uint64_t{1} << 60;
+  auto database = Database::Open(options);
+  ASSERT_TRUE(database.ok()) << database.status();
+  auto refused =
+      Await<v1::DatabaseBackup>([&](auto done) { (*database)->CreateDatabaseBackup({}, std::move(done)); });
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonDiskFull) << refused.status();
+}
+
+// While a backup is copied, an index is built: the backup has all of its entries or none.
+TEST_F(BackupTest, BesideAnIndexBuildHasAWholeIndexOrNone) {
+  for (int i = 0; i < 3'000; ++i) Put("p" + std::to_string(i), i, 100);
+  for (int round = 0; round < 4; ++round) {
+    auto added =
+        UpdateTable(*database_, CreateIndexRequest("Things", "Index" + std::to_string(round), {"text:S"}, 1));
+    ASSERT_TRUE(added.ok()) << added.status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(7 * round));
+    auto backup = Create();
+    if (!backup.ok()) {
+      EXPECT_TRUE(absl::IsUnavailable(backup.status())) << backup.status();
+      continue;
+    }
+    fs::remove_all(restored_);
+    ASSERT_TRUE(Restore().ok());
+    TestDatabase other(TestDatabase::DefaultOptions(restored_));
+    AwaitIndexes(*other, "Things");
+    other.CheckIsClean();
+    AwaitIndexes(*database_, "Things");
+  }
 }
 
 TEST_F(BackupTest, IsRestoredIntoAnEmptyDirectoryOnly) {
@@ -290,6 +346,9 @@ TEST_F(BackupTest, ThatIsCancelledLeavesNothing) {
   EXPECT_TRUE(absl::IsCancelled(Create(cancellation).status()));
   EXPECT_THAT(Ids(), IsEmpty());
   EXPECT_TRUE(Create().ok());
+  // Verifying ends soon too, and other calls go on.
+  (void)Verify(0, cancellation);
+  EXPECT_TRUE(Verify().ok());
 }
 
 TEST_F(BackupTest, GoesIntoTheDataDirectoryByDefault) {

@@ -76,8 +76,25 @@ TEST_F(ClockJump, DoesNotApplyATokenedRequestTwice) {  // SEM-050
   Jump(kOneHour);
   Pass(400);  // Ten minutes are not over.
   EXPECT_EQ(AddOne("token"), once);
-  Pass(200);
+  Pass(200);  // The jump is believed, and the time goes forward by an hour.
+  EXPECT_EQ(AddOne("token"), once);
+  Pass(600);
   EXPECT_NE(AddOne("token"), once);
+}
+
+// A process that starts with a wrong clock, which is corrected while it runs, and ends.
+TEST_F(ClockJump, OfAProcessThatEndsForgetsNoToken) {  // SEM-050
+  for (const int64_t jump : {kOneHour, -kOneHour}) {
+    Jump(jump);
+    Pass(kSettle);
+    Put("believed");
+    Pass(kSettle);
+    const std::string token = "after " + std::to_string(jump);
+    const std::string once = AddOne(token);
+    Pass(60);
+    database_.Reopen();
+    EXPECT_EQ(AddOne(token), once);
+  }
 }
 
 TEST_F(ClockJump, ExpiresNoItemUntilTheNewTimeIsBelieved) {  // SEM-109

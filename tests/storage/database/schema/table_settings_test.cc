@@ -76,7 +76,7 @@ TEST(TableSettings, WarmThroughputNeverFalls) {
   table.mutable_provisioned_throughput()->set_write_capacity_units(10);
   database.CreateTable(table);
   const auto warm = [&] {
-    const v1::WarmThroughput& shown = Describe(database, "Things").warm_throughput();
+    const v1::WarmThroughput shown = Describe(database, "Things").warm_throughput();
     return std::pair(shown.read_units_per_second(), shown.write_units_per_second());
   };
   EXPECT_EQ(warm(), std::pair(int64_t{20}, int64_t{10}));

@@ -112,7 +112,7 @@ AuditLog::AuditLog(std::string path, File file, std::shared_ptr<spdlog::logger> 
     : path_(std::move(path)),
       log_(std::move(log)),
       fd_(std::move(file.fd)),
-      last_hash_(file.last_hash.empty() ? NoHash() : std::move(file.last_hash)) {
+      last_hash_(file.last_hash.empty() ? NoHash() : file.last_hash) {
   queue_.push_back({.time_us = absl::ToUnixMicros(absl::Now()), .event = "opened"});
   thread_ = std::thread([this] { Run(); });
 }

@@ -12,9 +12,6 @@
 namespace itemdb::storage {
 namespace {
 
-// No key of any column family begins with this byte.
-constexpr char kBehindAllKeys[] = "\xff";
-
 using Visit = std::function<absl::Status(std::string_view key, std::string_view record)>;
 
 class ItemReader {

@@ -9,9 +9,6 @@
 namespace itemdb::storage {
 namespace {
 
-// No key of any column family begins with this byte.
-constexpr char kBehindAllKeys[] = "\xff";
-
 rocksdb::ReadOptions ReadOnce() {
   rocksdb::ReadOptions options;
   options.total_order_seek = true;

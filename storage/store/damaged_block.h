@@ -12,6 +12,9 @@
 
 namespace itemdb::storage {
 
+// No key of any column family begins with this byte.
+inline constexpr char kBehindAllKeys[] = "\xff";
+
 using MakeIterator = std::function<std::unique_ptr<rocksdb::Iterator>()>;
 
 // `*it` has stopped with an error behind `last`, or without having read a key from `last` on. Replaces it by

@@ -54,8 +54,6 @@ void KeyspaceIterator::SeekToFirst() {
 }
 
 bool KeyspaceIterator::StepPastDamage(std::string_view last) {
-  // No key of a whole family begins with this byte.
-  static constexpr char kBehindAllKeys[] = "\xff";
   const auto make = [this] {
     return std::unique_ptr<rocksdb::Iterator>(store_.db()->NewIterator(options_, keyspace_.family()));
   };

@@ -280,7 +280,7 @@ TEST(PowerLossTest, WithoutSyncsCutsTakeAcknowledgedWritesAndLeaveAConsistentPre
   Sums sums;
   RunSeeds(1'000, kRelaxedSeeds, /*durable=*/false, &sums);
   if (OneSeedOnly()) return;
-  EXPECT_GT(sums.lossy_seeds, static_cast<int64_t>(kRelaxedSeeds) / 8);
+  EXPECT_GT(sums.lossy_seeds, static_cast<int64_t>(kRelaxedSeeds) / 16);
   RecordProperty("lossy_seeds", static_cast<int>(sums.lossy_seeds));
 }
 

@@ -13,6 +13,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_reader.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "storage/engine/durability_watermark.h"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "gmock/gmock.h"
+#include "rocksdb/env.h"
 #include "spdlog/spdlog.h"
 #include "storage/restore.h"
 #include "tests/storage/database/requests.h"

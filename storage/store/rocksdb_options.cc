@@ -121,6 +121,23 @@ constexpr uint64_t kMaxLogBytes = 64 << 20;
 // Bytes that are read and cached together. Larger blocks compress better and need a smaller index.
 constexpr size_t kBlockBytes = 8 << 10;
 
+// A block can take the place only of blocks in its own shard of the cache. The index of a table file is one
+// block, and so is its filter: in shards of 512 KiB, RocksDB's default, they push each other out.
+constexpr size_t kMinCacheShardBytes = 8 << 20;
+constexpr int kMaxCacheShardBits = 6;
+
+// Index and filter blocks may fill half of it before they must make room for data.
+std::shared_ptr<rocksdb::Cache> NewBlockCache(size_t bytes) {
+  rocksdb::LRUCacheOptions cache;
+  cache.capacity = bytes;
+  cache.num_shard_bits = 0;
+  while (cache.num_shard_bits < kMaxCacheShardBits &&
+         (bytes >> (cache.num_shard_bits + 1)) >= kMinCacheShardBytes)
+    ++cache.num_shard_bits;
+  cache.high_pri_pool_ratio = 0.5;
+  return rocksdb::NewLRUCache(cache);
+}
+
 }  // namespace
 
 std::shared_ptr<rocksdb::Logger> NewRocksDBLogger(std::shared_ptr<spdlog::logger> log) {
@@ -155,13 +172,14 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   // All families share one memory budget and one write-ahead log, which is bounded, so a start after a crash
   // is fast.
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(options.block_cache_bytes);
+  table.block_cache = NewBlockCache(options.block_cache_bytes);
   table.block_size = kBlockBytes;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.whole_key_filtering = true;
   table.format_version = 5;
   table.cache_index_and_filter_blocks = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.cache_index_and_filter_blocks_with_high_priority = true;
   base.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   base.write_buffer_manager =
       std::make_shared<rocksdb::WriteBufferManager>(options.memtable_bytes, table.block_cache);

@@ -520,8 +520,15 @@ TEST_F(HttpServerTest, RefusesHostsOfOtherMachinesWithoutKeys) {
   for (std::string_view host : {"localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000"}) {
     EXPECT_EQ(ask(host).status, 200) << host;
   }
-  for (std::string_view host : {"evil.example", "evil.example:8000", "127.0.0.1.evil.example",
-                                "localhost.evil", "127.0.0.2:8000", "", "localhost:x", "[::1]evil"}) {
+  // No web page has such a name: a container's, or the service's own through a tunnel.
+  for (std::string_view host : {"itemdb", "my-db_1:8000", "dynamodb.eu-central-1.amazonaws.com",
+                                "DYNAMODB.us-east-1.AmazonAWS.com:443"}) {
+    EXPECT_EQ(ask(host).status, 200) << host;
+  }
+  for (std::string_view host :
+       {"evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil", "127.0.0.2:8000", "",
+        "localhost:x", "[::1]evil", "itemdb:x", "itemdb.", "evil@itemdb", "[::1",
+        "amazonaws.com.evil.example", "evilamazonaws.com", "itemdb/.amazonaws.com"}) {
     const RawReply reply = ask(host);
     EXPECT_EQ(reply.status, 403) << host;
     EXPECT_THAT(reply.body, HasSubstr("AccessDeniedException")) << host;

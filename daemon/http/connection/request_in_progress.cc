@@ -82,12 +82,13 @@ bool RequestInProgress::AcceptHead() {
   head_.http_1_1 = message.version() >= 11;
   head_.headers.reserve(static_cast<size_t>(std::distance(message.begin(), message.end())));
   for (const auto& field : message) head_.headers.push_back({field.name_string(), field.value()});
-  if (head_.http_1_1 && !head_.Find("Host").has_value()) {
+  const int64_t hosts = head_.Count("Host");
+  if (head_.http_1_1 && hosts == 0) {
     RefuseAndClose(400, "SerializationException", "the header Host is missing");
     return false;
   }
   // A proxy before this daemon could act on the other value (RFC 9112, 3.2).
-  if (message.count(http::field::host) > 1) {
+  if (hosts > 1) {
     RefuseAndClose(400, "SerializationException", "the header Host must be there once");
     return false;
   }

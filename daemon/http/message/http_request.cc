@@ -58,13 +58,20 @@ HttpRoute Preflight(const HttpHead& head) {
   return route;
 }
 
+// Whether `text`, the rest of a header Host behind the name, is empty or a colon and digits.
+bool IsPort(std::string_view text) {
+  return text.empty() ||
+         (text.front() == ':' && text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
 // The refusal of a request that a web page from elsewhere may have sent.
 std::optional<HttpRoute> RefuseOtherPages(const HttpHead& head, const std::vector<std::string>& local_hosts) {
   const std::optional<std::string_view> host = head.Find("Host");
-  if (host.has_value() && !IsLocalHost(*host, local_hosts)) {
+  if (host.has_value() && !IsLocalHost(*host, local_hosts) && !IsHostNoPageCanHave(*host)) {
     return Refuse(403, "AccessDeniedException",
                   absl::StrFormat("the Host %s is refused: without access keys a request must be sent to "
-                                  "localhost, 127.0.0.1, [::1] or the address of --http-listen",
+                                  "localhost, 127.0.0.1, [::1], the address of --http-listen, or a name "
+                                  "without a dot",
                                   QuotedHeader(*host)));
   }
   const std::optional<std::string_view> origin = head.Find("Origin");
@@ -82,11 +89,15 @@ std::optional<HttpRoute> RefuseOtherPages(const HttpHead& head, const std::vecto
 }  // namespace
 
 std::optional<std::string_view> HttpHead::Find(std::string_view name) const {
-  auto header = std::find_if(headers.begin(), headers.end(), [&](const HttpHeader& candidate) {
-    return EqualsIgnoringCase(candidate.name, name);
-  });
+  auto header = std::find_if(headers.begin(), headers.end(),
+                             [&](const HttpHeader& candidate) { return candidate.HasName(name); });
   if (header == headers.end()) return std::nullopt;
   return header->value;
+}
+
+int64_t HttpHead::Count(std::string_view name) const {
+  return std::count_if(headers.begin(), headers.end(),
+                       [&](const HttpHeader& header) { return header.HasName(name); });
 }
 
 std::string_view HttpHead::query() const {
@@ -103,12 +114,20 @@ bool IsLoopbackOrigin(std::string_view origin) {
 bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hosts) {
   const auto names = [host](std::string_view name) {
     if (!EqualsIgnoringCase(host.substr(0, name.size()), name)) return false;
-    const std::string_view port = host.substr(name.size());
-    return port.empty() ||
-           (port.front() == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos);
+    return IsPort(host.substr(name.size()));
   };
   return names("localhost") || names("127.0.0.1") || names("[::1]") ||
          std::any_of(more_hosts.begin(), more_hosts.end(), names);
+}
+
+bool IsHostNoPageCanHave(std::string_view host) {
+  const std::string_view name = host.substr(0, host.find(':'));
+  if (name.empty()) return false;
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (!is_plain || !IsPort(host.substr(name.size()))) return false;
+  return name.find('.') == std::string_view::npos || absl::EndsWithIgnoreCase(Absl(name), ".amazonaws.com");
 }
 
 std::string OriginHeaders(const HttpHead& head) {
@@ -155,10 +174,7 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
   }
   const std::string_view encoding = head.Find("Content-Encoding").value_or("identity");
   const std::optional<Coding> coding = CodingOf(encoding);
-  const auto codings = std::count_if(head.headers.begin(), head.headers.end(), [](const HttpHeader& header) {
-    return EqualsIgnoringCase(header.name, "Content-Encoding");
-  });
-  if (!coding.has_value() || codings > 1) {
+  if (!coding.has_value() || head.Count("Content-Encoding") > 1) {
     return Refuse(
         400, "SerializationException",
         absl::StrFormat("the Content-Encoding %s is not supported: it must be one of gzip, deflate and "

@@ -1,12 +1,15 @@
 // The head of a request, and the operation that it names (SEM-113). Views point into the connection's parser.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "daemon/http/api/http_handler.h"
+#include "daemon/http/message/absl_view.h"
 #include "daemon/http/message/compression.h"
 
 namespace itemdb::http {
@@ -17,6 +20,11 @@ inline constexpr size_t kMaxBodyBytes = 16 << 20;
 struct HttpHeader {
   std::string_view name;
   std::string_view value;
+
+  // Whether its name is `other`, in any case.
+  bool HasName(std::string_view other) const {
+    return name.size() == other.size() && absl::EqualsIgnoreCase(Absl(name), Absl(other));
+  }
 };
 
 struct HttpHead {
@@ -29,6 +37,8 @@ struct HttpHead {
 
   // The value of the first header with this name in any case; nullopt without one.
   std::optional<std::string_view> Find(std::string_view name) const;
+  // How many headers have this name.
+  int64_t Count(std::string_view name) const;
   // The target before its question mark, and after it.
   std::string_view path() const { return target.substr(0, target.find('?')); }
   std::string_view query() const;
@@ -56,9 +66,9 @@ struct HttpRoute {
 //
 // With `local_hosts` only pages from this machine may send requests: there are no access keys then, so no
 // signature protects the database from other pages. Two headers tell which page sent a request. `Origin` must
-// be a loopback origin. `Host` must be loopback or one of `local_hosts`: a page of evil.example whose name
-// resolves to 127.0.0.1 (DNS rebinding) has the same origin as the requests that it sends here, so it need
-// not send `Origin`. Null: there are keys, and every page may send requests.
+// be a loopback origin. `Host` must be loopback, one of `local_hosts`, or IsHostNoPageCanHave: a page of
+// evil.example whose name resolves to 127.0.0.1 (DNS rebinding) has the same origin as the requests that it
+// sends here, so it need not send `Origin`. Null: there are keys, and every page may send requests.
 HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
                 const std::vector<std::string>* local_hosts_or_null);
 
@@ -68,6 +78,11 @@ std::string OriginHeaders(const HttpHead& head);
 // Whether `host`, the value of a header Host such as "localhost:8000", is localhost, 127.0.0.1, [::1] or one
 // of `more_hosts`, with or without a port.
 bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hosts);
+
+// Whether nobody can make a page of `host`, the value of a header Host, that comes from a name which resolves
+// to this machine: a name without a dot, such as the name of a container, is nobody's domain, and one of
+// amazonaws.com is not an attacker's. Programs send the latter through a proxy or a tunnel.
+bool IsHostNoPageCanHave(std::string_view host);
 
 // Whether pages with this origin, e.g. "http://localhost:8001", come from this machine.
 bool IsLoopbackOrigin(std::string_view origin);

@@ -65,22 +65,28 @@ struct Parameters {
   std::optional<std::string_view> signature;
 };
 
+void ReadParameter(std::string_view part, Parameters& parameters) {
+  const size_t equals = part.find('=');
+  if (equals == std::string_view::npos) return;
+  const std::string_view name = part.substr(0, equals);
+  const std::string_view value = part.substr(equals + 1);
+  if (value.empty()) return;
+  if (name == "Credential") parameters.credential = value;
+  if (name == "SignedHeaders") parameters.signed_headers = value;
+  if (name == "Signature") parameters.signature = value;
+}
+
+// Searches for one separator at a time: string_view::find_first_of took 6 % of the instructions of a GetItem.
 Parameters ReadParameters(std::string_view text) {
   Parameters parameters;
-  constexpr std::string_view kSeparators = ", \t";
   while (!text.empty()) {
-    const size_t begin = std::min(text.find_first_not_of(kSeparators), text.size());
-    text.remove_prefix(begin);
-    const std::string_view part = text.substr(0, text.find_first_of(kSeparators));
-    text.remove_prefix(part.size());
-    size_t equals = part.find('=');
-    if (equals == std::string_view::npos) continue;
-    std::string_view name = part.substr(0, equals);
-    std::string_view value = part.substr(equals + 1);
-    if (value.empty()) continue;
-    if (name == "Credential") parameters.credential = value;
-    if (name == "SignedHeaders") parameters.signed_headers = value;
-    if (name == "Signature") parameters.signature = value;
+    std::string_view list = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(list.size() + 1, text.size()));
+    for (list = Trim(list); !list.empty(); list = Trim(list)) {
+      const std::string_view part = list.substr(0, std::min(list.find(' '), list.find('\t')));
+      list.remove_prefix(part.size());
+      ReadParameter(part, parameters);
+    }
   }
   return parameters;
 }
@@ -137,7 +143,7 @@ void AppendTrimmed(std::string_view value, std::string& out) {
 bool AppendHeader(const HttpHead& head, std::string_view name, std::string& out) {
   bool found = false;
   for (const HttpHeader& header : head.headers) {
-    if (!absl::EqualsIgnoreCase(Absl(header.name), Absl(name))) continue;
+    if (!header.HasName(name)) continue;
     if (found) {
       out += ',';
     } else {
@@ -202,13 +208,13 @@ Sha256 HmacOf(std::string_view key, std::string_view bytes) {
 
 std::optional<AuthError> ReadSignature(const HttpHead& head, Signature& signature) {
   // Otherwise a proxy could check one value and this daemon the other.
-  const auto values = std::count_if(head.headers.begin(), head.headers.end(), [](const HttpHeader& one) {
-    return absl::EqualsIgnoreCase(Absl(one.name), "Authorization");
-  });
-  if (values > 1) {
-    return Incomplete("The request has more than one header Authorization.");
+  std::optional<std::string_view> authorization;
+  for (const HttpHeader& one : head.headers) {
+    if (!one.HasName("Authorization")) continue;
+    if (authorization.has_value()) return Incomplete("The request has more than one header Authorization.");
+    authorization = one.value;
   }
-  std::string_view header = Trim(head.Find("Authorization").value_or(""));
+  std::string_view header = Trim(authorization.value_or(""));
   if (header.empty()) {
     return AuthError{"MissingAuthenticationTokenException",
                      IsPresigned(head)

@@ -51,6 +51,14 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                               .finding_count = check.finding_count(),
                                               .last_error = check.last_error()};
   }
+  if (message.has_file_check()) {
+    const v1::FileCheck& check = message.file_check();
+    status.file_check = FileCheck{.bytes_per_second = check.bytes_per_second(),
+                                  .rounds = check.rounds(),
+                                  .last_end_time = absl::FromUnixMicros(check.last_end_time_us()),
+                                  .findings = {check.findings().begin(), check.findings().end()},
+                                  .finding_count = check.finding_count()};
+  }
   status.refused_calls = {.unauthenticated = message.refused_calls().unauthenticated(),
                           .permission_denied = message.refused_calls().permission_denied()};
   if (message.has_audit_log())

@@ -186,6 +186,7 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_directory = options.backup_directory;
   database_options.backup_bytes_per_second = static_cast<int64_t>(options.backup_bytes_per_second);
   database_options.background_check_rate = options.background_check_rate;
+  database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();
   database_options.log = log;
   auto database = [&] {

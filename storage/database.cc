@@ -10,6 +10,7 @@
 #include "storage/changes/watch.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
+#include "storage/engine/file_check.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
 #include "storage/indexes/index_builds.h"
@@ -33,7 +34,8 @@ Database::Database(std::unique_ptr<Engine> engine)
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
-      background_check_(std::make_unique<BackgroundCheck>(*engine_)) {
+      background_check_(std::make_unique<BackgroundCheck>(*engine_)),
+      file_check_(std::make_unique<FileCheck>(*engine_)) {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill.
   engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });
@@ -313,6 +315,7 @@ uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); 
 v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
+  file_check_->Describe(&reply);
   return reply;
 }
 

@@ -35,6 +35,7 @@
 namespace itemdb::storage {
 
 class BackgroundCheck;
+class FileCheck;
 class BulkWrites;
 class ChangeTrimmer;
 class Engine;
@@ -212,6 +213,7 @@ class Database {
   std::unique_ptr<ChangeTrimmer> trimmer_;
   std::unique_ptr<ExpirySweeper> sweeper_;
   std::unique_ptr<BackgroundCheck> background_check_;
+  std::unique_ptr<FileCheck> file_check_;
 };
 
 }  // namespace itemdb::storage

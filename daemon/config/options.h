@@ -58,6 +58,8 @@ struct Options {
   uint64_t backup_bytes_per_second = 0;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
+  // Bytes per second; 0: table files are not checked in the background.
+  uint64_t file_check_rate = 0;
   int max_connections = 0;
   int max_calls_per_connection = 0;
   absl::Duration handshake_timeout;

@@ -64,6 +64,11 @@ struct DatabaseOptions {
   // Records that the background check, which walks through the whole database again and again, compares a
   // second. 0: no background check.
   int64_t background_check_rate = 0;
+  // Bytes of table files that the file check, which compares each file with its checksum again and again,
+  // reads a second. 0: no file check.
+  int64_t file_check_bytes_per_second = 0;
+  // The time from the beginning of a round of either check to the beginning of the next, at least.
+  std::chrono::milliseconds check_interval = std::chrono::hours(1);
   // Where backups of the whole database are made. Created with the first one. Empty: `backups` in the data
   // directory, which is lost with the disk of the data.
   std::string backup_directory;

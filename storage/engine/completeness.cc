@@ -117,6 +117,8 @@ absl::Status CheckFamily(const Store& store, Store::FamilyNumber number) {
 
 absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOptions& options,
                                    const DurabilityWatermark& watermark, CheckDepth depth) {
+  if (const absl::Status manifest = CheckManifest(options.env, options.path); !manifest.ok())
+    return DataLossError(directory + " is damaged: " + MessageOf(manifest) + "; " + NextCommand());
   LoggedChanges logged(options.wal_recovery_mode);
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {

@@ -66,6 +66,12 @@ absl::Status DamagedStore::OpenWith(rocksdb::WALRecoveryMode mode, bool with_unr
 absl::Status DamagedStore::OpenCopy() {
   using enum rocksdb::WALRecoveryMode;
   ITEMDB_RETURN_IF_ERROR(folders_.Begin());
+  // It would open, with the table files of an earlier moment.
+  if (const absl::Status manifest = CheckManifest(options_.env, folders_.store());
+      absl::IsDataLoss(manifest)) {
+    options_.log->error("a new manifest is made from the table files error=\"{}\"", MessageOf(manifest));
+    return OpenWithNewManifest();
+  }
   absl::Status status = OpenWith(kPointInTimeRecovery, /*with_unreadable_files=*/false);
   if (!absl::IsDataLoss(status)) return status;
   options_.log->warn("the store does not open with a prefix of its log error=\"{}\"", MessageOf(status));

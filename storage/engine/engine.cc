@@ -268,6 +268,7 @@ void Engine::Maintain() {
   }
   if (auto view = View(); view.ok()) {
     (*view)->store()->LiftWriteStallsAfterDamage();
+    (*view)->store()->KeepManifestMark();
     // A write would fail too, but there may be no write for a while.
     if ((*view)->store()->HasFailed()) {
       options_.log->error("RocksDB could not write its files; the store will be reopened");

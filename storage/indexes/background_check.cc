@@ -13,8 +13,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kTick = std::chrono::milliseconds(100);
-// A round takes at least this long, even in an empty database.
-constexpr auto kMinRound = std::chrono::seconds(1);
 // Records that are compared in one view.
 constexpr int64_t kMaxChunk = 1'024;
 
@@ -70,7 +68,7 @@ void BackgroundCheck::Loop() {
     }
     if (!done) continue;
     EndRound();
-    if (!thread_.WaitUntil(round_begin + kMinRound)) return;
+    if (!thread_.WaitUntil(round_begin + engine_.options().check_interval)) return;
     round_begin = Clock::now();
   }
 }

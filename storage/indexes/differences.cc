@@ -22,6 +22,7 @@ absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, con
                                                        std::string_view key) {
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
+  options.fill_cache = false;
   rocksdb::PinnableSlice record;
   const rocksdb::Status status = GetRecord(*view.store(), keyspace, options, key, &record);
   if (status.IsNotFound()) return std::nullopt;

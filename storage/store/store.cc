@@ -82,6 +82,23 @@ absl::Status OpeningError(const std::string& what, const rocksdb::Status& status
   return FromRocksDB(what, status);
 }
 
+// Keeps the mark of the MANIFEST.
+class ManifestChanges : public rocksdb::EventListener {
+ public:
+  explicit ManifestChanges(std::shared_ptr<ManifestMark> mark) : mark_(std::move(mark)) {}
+
+  void OnFlushCompleted(rocksdb::DB* db, const rocksdb::FlushJobInfo&) override { mark_->Update(*db); }
+  void OnCompactionCompleted(rocksdb::DB* db, const rocksdb::CompactionJobInfo&) override {
+    mark_->Update(*db);
+  }
+  void OnExternalFileIngested(rocksdb::DB* db, const rocksdb::ExternalFileIngestionInfo&) override {
+    mark_->Update(*db);
+  }
+
+ private:
+  const std::shared_ptr<ManifestMark> mark_;
+};
+
 }  // namespace
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
@@ -170,8 +187,10 @@ rocksdb::Options Store::Prepare(const StoreOptions& options) {
 
 absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) {
   std::shared_ptr<Store> store(new Store());
-  const rocksdb::Options base = store->Prepare(options);
+  rocksdb::Options base = store->Prepare(options);
   ITEMDB_ASSIGN_OR_RETURN(auto descriptors, store->DescribeFamilies(options, base));
+  store->manifest_mark_ = std::make_shared<ManifestMark>(options.path);
+  base.listeners.push_back(std::make_shared<ManifestChanges>(store->manifest_mark_));
 
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -181,6 +200,7 @@ absl::StatusOr<std::shared_ptr<Store>> Store::Open(const StoreOptions& options) 
   store->InstallHandles(handles);
   // Only a store that opened calls on_closed: one that failed to open never held the files.
   store->on_closed_ = options.on_closed;
+  store->manifest_mark_->Update(*store->db_);
   if (options.on_opened) options.on_opened();
   return store;
 }

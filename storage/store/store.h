@@ -21,6 +21,7 @@
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
 #include "storage/store/dropped_filter.h"
+#include "storage/store/manifest_mark.h"
 
 namespace spdlog {
 class logger;
@@ -166,6 +167,8 @@ class Store {
   // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
   // behind it. Called periodically, by one thread.
   void LiftWriteStallsAfterDamage();
+  // Keeps the mark of the MANIFEST after work that no event tells of, such as the deletion of whole files.
+  void KeepManifestMark() { manifest_mark_->Update(*db_); }
 
   // True after a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
@@ -194,6 +197,8 @@ class Store {
   // May be more than block_cache_bytes_: the block cache is empty then.
   size_t reserved_cache_bytes_ ABSL_GUARDED_BY(cache_mutex_) = 0;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffer_manager_;
+  // Null for a store that is read only.
+  std::shared_ptr<ManifestMark> manifest_mark_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};

@@ -259,6 +259,12 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->mutable_writes()->set_mean_commit_us(28);
     reply->mutable_check()->set_done(29);
     reply->mutable_check()->set_total(30);
+    v1::FileCheck* files = reply->mutable_file_check();
+    files->set_bytes_per_second(41);
+    files->set_rounds(42);
+    files->set_last_end_time_us(43);
+    files->add_findings("a file");
+    files->set_finding_count(44);
     v1::BackgroundCheck* background = reply->mutable_background_check();
     background->set_rate(31);
     background->set_rounds(32);
@@ -312,6 +318,12 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(status->writes.commit_groups, 26);
   EXPECT_EQ(status->writes.refused, 27);
   EXPECT_EQ(status->writes.mean_commit_time, absl::Microseconds(28));
+  ASSERT_TRUE(status->file_check.has_value());
+  EXPECT_EQ(status->file_check->bytes_per_second, 41);
+  EXPECT_EQ(status->file_check->rounds, 42);
+  EXPECT_EQ(status->file_check->last_end_time, absl::FromUnixMicros(43));
+  EXPECT_EQ(status->file_check->findings, std::vector<std::string>{"a file"});
+  EXPECT_EQ(status->file_check->finding_count, 44);
   ASSERT_TRUE(status->background_check.has_value());
   EXPECT_EQ(status->background_check->rate, 31);
   EXPECT_EQ(status->background_check->rounds, 32);

@@ -86,7 +86,9 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
                                 "--max-change-log-bytes=5GiB",
                                 "--time-to-live-wait",
                                 "1h",
-                                "--background-check-rate=700"});
+                                "--background-check-rate=700",
+                                "--file-check-rate",
+                                "3KiB"});
   ASSERT_TRUE(parsed.options.has_value()) << parsed.text;
   ASSERT_EQ(parsed.options->addresses.size(), 2u);
   EXPECT_EQ(parsed.options->addresses[0].text, "127.0.0.1:0");
@@ -103,6 +105,7 @@ TEST_F(OptionsTest, AreAllReadFromFlags) {
   EXPECT_EQ(parsed.options->max_connections, 7);
   EXPECT_EQ(parsed.options->change_retention, absl::Hours(36));
   EXPECT_EQ(parsed.options->background_check_rate, 700);
+  EXPECT_EQ(parsed.options->file_check_rate, 3 * 1024u);
   EXPECT_EQ(parsed.options->max_change_log_bytes, 5 * kGiB);
   EXPECT_EQ(parsed.options->time_to_live_wait, absl::Hours(1));
 }
@@ -224,7 +227,7 @@ std::vector<BadValue> BadValues() {
         rows.push_back({setting.key(), "-1", "512MiB"});
         rows.push_back({setting.key(), "1e9", "512MiB"});
         rows.push_back({setting.key(), "12 parsecs", "512MiB"});
-        rows.push_back({setting.key(), "1KiB", setting.allowed()});
+        if (setting.min > 1024) rows.push_back({setting.key(), "1KiB", setting.allowed()});
         rows.push_back({setting.key(), "99999999999TiB", "512MiB"});
         rows.push_back({setting.key(), "101%", "at most 100%"});
       }

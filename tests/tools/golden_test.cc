@@ -97,6 +97,12 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   background->set_last_end_time_us(1'700'000'000'000'000);
   background->add_findings("index ByDate of table Order: the entry 01 belongs to no item");
   background->set_finding_count(1);
+  v1::FileCheck* files = reply->mutable_file_check();
+  files->set_bytes_per_second(4 << 20);
+  files->set_rounds(2);
+  files->set_last_end_time_us(1'700'000'000'000'000);
+  files->add_findings("the table file 000012.sst of the column family items has 7 bytes instead of 4096");
+  files->set_finding_count(1);
   reply->mutable_refused_calls()->set_unauthenticated(1'234);
   reply->mutable_refused_calls()->set_permission_denied(5);
   reply->mutable_audit_log()->set_written(2'000);

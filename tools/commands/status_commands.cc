@@ -75,26 +75,40 @@ JsonValue MemoryToJson(const MemoryUsage& memory) {
       .Add("call_limit", memory.call_limit);
 }
 
-bool HasRound(const BackgroundCheck& check) { return check.rounds > 0; }
+// `Check`: BackgroundCheck or FileCheck.
+template <typename Check>
+void AddLastRound(const Check& check, JsonValue* object) {
+  object->Add("rounds", check.rounds);
+  if (check.rounds > 0) object->Add("last_end_time", TimeText(check.last_end_time));
+  if (check.rounds == 0 && check.finding_count == 0) return;
+  object->Add("finding_count", check.finding_count).Add("findings", check.findings);
+}
+
+// `rate`: what the check reads in a second. `found`: what to say if there are no findings.
+template <typename Check>
+std::string RoundsText(const std::string& rate, const Check& check, std::string found) {
+  if (check.finding_count > 0) found = WithSeparators(check.finding_count) + " findings";
+  if (check.rounds == 0) return rate + ", first round" + (check.finding_count > 0 ? ": " + found : "");
+  return absl::StrFormat("%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
+                         TimeText(check.last_end_time), found);
+}
+
+JsonValue FileCheckToJson(const FileCheck& check) {
+  JsonValue object = JsonValue::Object().Add("bytes_per_second", check.bytes_per_second);
+  AddLastRound(check, &object);
+  return object;
+}
 
 JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
-  JsonValue object = JsonValue::Object().Add("rate", check.rate).Add("rounds", check.rounds);
-  if (!HasRound(check)) return object;
-  object.Add("last_end_time", TimeText(check.last_end_time))
-      .Add("finding_count", check.finding_count)
-      .Add("findings", check.findings);
+  JsonValue object = JsonValue::Object().Add("rate", check.rate);
+  AddLastRound(check, &object);
   if (!check.last_error.empty()) object.Add("last_error", check.last_error);
   return object;
 }
 
 std::string BackgroundCheckText(const BackgroundCheck& check) {
-  const std::string rate = WithSeparators(check.rate) + " records a second";
-  if (!HasRound(check)) return rate + ", first round";
-  std::string found = "clean";
-  if (!check.last_error.empty()) found = "not all could be read";
-  if (check.finding_count > 0) found = WithSeparators(check.finding_count) + " findings";
-  return absl::StrFormat("%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
-                         TimeText(check.last_end_time), found);
+  return RoundsText(WithSeparators(check.rate) + " records a second", check,
+                    check.last_error.empty() ? "clean" : "not all could be read");
 }
 
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
@@ -138,6 +152,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   }
   if (status.background_check.has_value())
     object.Add("background_check", BackgroundCheckToJson(*status.background_check));
+  if (status.file_check.has_value()) object.Add("file_check", FileCheckToJson(*status.file_check));
   object.Add("table_count", status.table_count);
   object.Add("tables", TablesToJson(status.tables));
   return object;
@@ -194,6 +209,11 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   }
   if (status.background_check.has_value())
     figures.emplace_back("background check", BackgroundCheckText(*status.background_check));
+  if (status.file_check.has_value()) {
+    figures.emplace_back("file check",
+                         RoundsText(BytesText(status.file_check->bytes_per_second) + " a second",
+                                    *status.file_check, "clean"));
+  }
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;
 }
@@ -214,6 +234,9 @@ absl::Status RunStatus(Context& context) {
     for (const std::string& finding : status.background_check->findings) context.out() << finding << '\n';
     if (!status.background_check->last_error.empty())
       context.out() << "not read: " << status.background_check->last_error << '\n';
+  }
+  if (status.file_check.has_value()) {
+    for (const std::string& finding : status.file_check->findings) context.out() << finding << '\n';
   }
   if (status.tables.empty()) return absl::OkStatus();
   TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});

@@ -274,6 +274,19 @@ struct BackgroundCheck {
   std::string last_error = {};
 };
 
+// The check that repeatedly compares table files with their checksums (itemd --file-check-rate).
+struct FileCheck {
+  // Bytes read per second, at most.
+  int64_t bytes_per_second = 0;
+  // Rounds finished since the daemon began to serve.
+  int64_t rounds = 0;
+  // When the last round ended; 1970 if there was none.
+  absl::Time last_end_time = absl::UnixEpoch();
+  // Damaged files that the last round found: descriptions of at most 100, and the number of all.
+  std::vector<std::string> findings = {};
+  int64_t finding_count = 0;
+};
+
 // Calls and HTTP requests that were refused because of their access key, since the daemon began to serve.
 struct RefusedCalls {
   // The key was missing, unknown or wrong.
@@ -311,6 +324,7 @@ struct DaemonStatus {
   std::optional<CheckProgress> check = std::nullopt;
   // Set if the daemon checks in the background.
   std::optional<BackgroundCheck> background_check = std::nullopt;
+  std::optional<FileCheck> file_check = std::nullopt;
   RefusedCalls refused_calls = {};
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;

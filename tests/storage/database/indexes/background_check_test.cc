@@ -36,6 +36,7 @@ class BackgroundCheckTest : public Damage {
   static DatabaseOptions Options(const std::string& directory) {
     DatabaseOptions options = TestDatabase::DefaultOptions(directory);
     options.background_check_rate = 100'000;
+    options.check_interval = std::chrono::milliseconds(100);
     return options;
   }
   // Opens the same database again, with the background check.

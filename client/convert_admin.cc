@@ -59,6 +59,15 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                   .findings = {check.findings().begin(), check.findings().end()},
                                   .finding_count = check.finding_count()};
   }
+  if (message.has_scheduled_backups()) {
+    const v1::ScheduledBackups& backups = message.scheduled_backups();
+    status.scheduled_backups =
+        ScheduledBackups{.schedule = backups.schedule(),
+                         .next_time = absl::FromUnixMicros(backups.next_time_us()),
+                         .last_verified_time = absl::FromUnixMicros(backups.last_verified_time_us()),
+                         .last_error = backups.last_error()};
+    if (backups.has_last()) status.scheduled_backups->last = FromProto(backups.last());
+  }
   status.refused_calls = {.unauthenticated = message.refused_calls().unauthenticated(),
                           .permission_denied = message.refused_calls().permission_denied()};
   if (message.has_audit_log())

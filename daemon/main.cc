@@ -185,6 +185,9 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.time_to_live_wait = absl::ToChronoMilliseconds(options.time_to_live_wait);
   database_options.backup_directory = options.backup_directory;
   database_options.backup_bytes_per_second = static_cast<int64_t>(options.backup_bytes_per_second);
+  database_options.backup_schedule = options.backup_schedule;
+  database_options.backup_keep = options.backup_keep;
+  database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
   database_options.background_check_rate = options.background_check_rate;
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/backup/backup_calls.h"
+#include "storage/backup/backup_schedule.h"
 #include "storage/base/limits.h"
 #include "storage/changes/read_changes.h"
 #include "storage/changes/streams.h"
@@ -35,7 +36,8 @@ Database::Database(std::unique_ptr<Engine> engine)
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
       background_check_(std::make_unique<BackgroundCheck>(*engine_)),
-      file_check_(std::make_unique<FileCheck>(*engine_)) {
+      file_check_(std::make_unique<FileCheck>(*engine_)),
+      backup_schedule_(std::make_unique<BackupSchedule>(*engine_)) {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill.
   engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });
@@ -316,6 +318,7 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   v1::GetStatusReply reply = storage::GetStatus(*engine_, request);
   background_check_->Describe(&reply);
   file_check_->Describe(&reply);
+  backup_schedule_->Describe(&reply);
   return reply;
 }
 

@@ -35,6 +35,7 @@
 namespace itemdb::storage {
 
 class BackgroundCheck;
+class BackupSchedule;
 class FileCheck;
 class BulkWrites;
 class ChangeTrimmer;
@@ -214,6 +215,7 @@ class Database {
   std::unique_ptr<ExpirySweeper> sweeper_;
   std::unique_ptr<BackgroundCheck> background_check_;
   std::unique_ptr<FileCheck> file_check_;
+  std::unique_ptr<BackupSchedule> backup_schedule_;
 };
 
 }  // namespace itemdb::storage

@@ -13,6 +13,7 @@
 #include "daemon/config/config_file.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/config/settings.h"
+#include "storage/base/cron_schedule.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -166,6 +167,15 @@ absl::Status DeriveSocketPermissions(const Merged& merged, Options& options) {
                       Subject(merged, "socket-mode"), text));
 }
 
+absl::Status CheckBackupSchedule(const Merged& merged, const Options& options) {
+  if (options.backup_schedule.empty()) return absl::OkStatus();
+  const absl::Status schedule = storage::CronSchedule::Parse(options.backup_schedule).status();
+  if (schedule.ok()) return absl::OkStatus();
+  return storage::ValidationError(absl::StrFormat("%s: \"%s\" is not allowed: %s",
+                                                  Subject(merged, "backup-schedule"), options.backup_schedule,
+                                                  storage::MessageOf(schedule)));
+}
+
 // Checks each value by itself.
 absl::StatusOr<Options> Apply(const Merged& merged, uint64_t machine_memory_bytes) {
   Options options;
@@ -180,6 +190,7 @@ absl::Status Derive(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(DeriveAddresses(merged, options));
   ITEMDB_RETURN_IF_ERROR(CheckTls(merged, options));
   ITEMDB_RETURN_IF_ERROR(DeriveSocketPermissions(merged, options));
+  ITEMDB_RETURN_IF_ERROR(CheckBackupSchedule(merged, options));
   if (options.data_directory.empty()) {
     return storage::ValidationError(
         "the directory of the database is missing: give --data-dir, ITEMD_DATA_DIR, or data-dir in the "

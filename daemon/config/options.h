@@ -56,6 +56,11 @@ struct Options {
   std::string backup_directory;
   // 0: no limit.
   uint64_t backup_bytes_per_second = 0;
+  // Empty: no scheduled backups.
+  std::string backup_schedule;
+  // 0: any number; zero: any age.
+  int backup_keep = 0;
+  absl::Duration backup_keep_age;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   // Bytes per second; 0: table files are not checked in the background.

@@ -72,6 +72,11 @@ struct DatabaseOptions {
   // Where backups of the whole database are made. Created with the first one. Empty: `backups` in the data
   // directory, which is lost with the disk of the data.
   std::string backup_directory;
+  // When itemdb makes backups by itself (storage/base/cron_schedule.h); empty: never.
+  std::string backup_schedule;
+  // Which backups stay after a scheduled one: the newest, and those not older. 0: any number, any age.
+  int backup_keep = 0;
+  std::chrono::milliseconds backup_keep_age{0};
   // How fast a backup copies files, in bytes a second. 0: no limit.
   int64_t backup_bytes_per_second = 0;
   // Threads for reads that miss the block cache and for long pages.

@@ -1,32 +1,11 @@
 #include "storage/backup/backup_calls.h"
 
-#include <spdlog/spdlog.h>
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <chrono>
-#include <functional>
 #include <utility>
-#include <vector>
 
-#include "storage/backup/backup_directory.h"
-#include "storage/base/background_thread.h"
-#include "storage/base/wall_clock.h"
+#include "storage/backup/backup_operations.h"
 
 namespace itemdb::storage {
 namespace {
-
-// How often a call that cannot be asked looks whether its caller has left.
-constexpr std::chrono::milliseconds kCancellationInterval(50);
-
-std::string DirectoryOf(const Engine& engine) {
-  const DatabaseOptions& options = engine.options();
-  return options.backup_directory.empty() ? options.data_directory + "/backups" : options.backup_directory;
-}
-
-absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
-  return BackupDirectory::Open(engine.env(), DirectoryOf(engine), engine.options().backup_bytes_per_second);
-}
 
 // Runs `operation` on an I/O thread if no other call about backups runs.
 template <typename Reply, typename Operation>
@@ -47,129 +26,18 @@ void RunAlone(Engine& engine, Operation operation, Done<Reply> done) {
   std::move (*shared_done)(IoPoolFullError());
 }
 
-// Whether the backups and the database share a file system, and so their free space.
-bool IsOnTheDiskOfTheData(const Engine& engine) {
-  struct stat backups = {};
-  struct stat data = {};
-  return stat(DirectoryOf(engine).c_str(), &backups) == 0 &&
-         stat(engine.options().data_directory.c_str(), &data) == 0 && backups.st_dev == data.st_dev;
-}
-
-// Why a backup must not be made, or go on.
-absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk) {
-  if (engine.IsFailed()) {
-    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                     "no backup was made: the database is reopening after a failed write", 1000);
-  }
-  if (shares_disk) ITEMDB_RETURN_IF_ERROR(engine.disk_space().CheckNow());
-  return cancellation == nullptr ? absl::OkStatus() : cancellation->Check();
-}
-
-// RocksDB looks at its table files first and at its log later. Files that an index build adds in between
-// would be missing, while the log says that the index has them: then the backup is deleted and made again.
-absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& directory, const Store& store,
-                                                           const v1::DatabaseBackup& about,
-                                                           const std::function<bool()>& stops) {
-  constexpr int kAttempts = 5;
-  for (int i = 0; i < kAttempts; ++i) {
-    const int64_t before = store.ingestions();
-    ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Create(store, about, stops));
-    if (store.ingestions() == before) return backup;
-    ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
-  }
-  return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                   "no backup was made: an index is being built; try again when it is done", 1000);
-}
-
-absl::StatusOr<v1::DatabaseBackup> Create(Engine& engine, const Cancellation* cancellation) {
-  ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
-  const bool shares_disk = IsOnTheDiskOfTheData(engine);
-  ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
-  v1::DatabaseBackup about;
-  about.set_database_id(engine.database_id());
-  about.set_begin_time_us(NowMicros());
-  // With relaxed durability too, what was answered so far is in the backup.
-  ITEMDB_RETURN_IF_ERROR(engine.SyncNow());
-  about.set_change_sequence(engine.durable_sequence());
-  ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
-  about.set_table_count(static_cast<int64_t>(view->catalog().size()));
-  const auto stops = [&] { return !CheckGoesOn(engine, cancellation, shares_disk).ok(); };
-  absl::StatusOr<v1::DatabaseBackup> backup =
-      CreateWithoutIngestions(directory, *view->store(), about, stops);
-  if (!backup.ok()) {
-    engine.options().log->error("backup failed error=\"{}\"", MessageOf(backup.status()));
-    if (absl::IsCancelled(backup.status()))
-      ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
-    return backup;
-  }
-  engine.options().log->info("backup made backup_id={} change_sequence={} files={} bytes={} seconds={:.1f}",
-                             backup->backup_id(), backup->change_sequence(), backup->file_count(),
-                             backup->size_bytes(),
-                             static_cast<double>(NowMicros() - backup->begin_time_us()) / 1e6);
-  return backup;
-}
-
-absl::StatusOr<v1::ListDatabaseBackupsReply> List(const Engine& engine) {
-  v1::ListDatabaseBackupsReply reply;
-  reply.set_directory(DirectoryOf(engine));
-  const absl::StatusOr<BackupDirectory> directory =
-      BackupDirectory::OpenReadOnly(engine.env(), DirectoryOf(engine));
-  if (absl::IsNotFound(directory.status())) return reply;
-  ITEMDB_RETURN_IF_ERROR(directory.status());
-  for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);
-  for (const uint32_t id : directory->Damaged()) reply.add_damaged_backup_ids(id);
-  return reply;
-}
-
-absl::StatusOr<v1::DatabaseBackup> Verify(const Engine& engine, uint32_t backup_id,
-                                          const Cancellation* cancellation) {
-  ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
-  ITEMDB_ASSIGN_OR_RETURN(v1::DatabaseBackup backup, directory.Find(backup_id));
-  // RocksDB asks nobody while it reads.
-  BackgroundThread watcher;
-  watcher.Start([&] {
-    while (watcher.WaitFor(kCancellationInterval))
-      if (cancellation != nullptr && !cancellation->Check().ok()) return directory.Stop();
-  });
-  const absl::Status verified = directory.Verify(backup);
-  watcher.Stop();
-  if (absl::IsCancelled(verified) && cancellation != nullptr) ITEMDB_RETURN_IF_ERROR(cancellation->Check());
-  ITEMDB_RETURN_IF_ERROR(verified);
-  return backup;
-}
-
-absl::StatusOr<v1::DeleteDatabaseBackupsReply> Delete(const Engine& engine,
-                                                      const v1::DeleteDatabaseBackupsRequest& request) {
-  ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
-  std::vector<v1::DatabaseBackup> goes;
-  if (request.backup_id() != 0) {
-    ITEMDB_ASSIGN_OR_RETURN(goes.emplace_back(), directory.Find(request.backup_id()));
-  } else {
-    goes = directory.List();
-    goes.resize(goes.size() - std::min<size_t>(goes.size(), request.keep_newest()));
-  }
-  v1::DeleteDatabaseBackupsReply reply;
-  for (const v1::DatabaseBackup& backup : goes) {
-    ITEMDB_RETURN_IF_ERROR(directory.CheckOwner(engine.database_id(), backup));
-    ITEMDB_RETURN_IF_ERROR(directory.Delete(backup.backup_id()));
-    engine.options().log->info("backup deleted backup_id={}", backup.backup_id());
-    reply.add_deleted_backup_ids(backup.backup_id());
-  }
-  return reply;
-}
-
 }  // namespace
 
 void CreateDatabaseBackup(Engine& engine, Done<v1::DatabaseBackup> done, CancellationPtr cancellation) {
   RunAlone<v1::DatabaseBackup>(
       engine,
-      [&engine, cancellation = std::move(cancellation)] { return Create(engine, cancellation.get()); },
+      [&engine, cancellation = std::move(cancellation)] { return CreateBackup(engine, cancellation.get()); },
       std::move(done));
 }
 
 void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done) {
   RunAlone<v1::ListDatabaseBackupsReply>(
-      engine, [&engine] { return List(engine); }, std::move(done));
+      engine, [&engine] { return ListBackups(engine); }, std::move(done));
 }
 
 void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest& request,
@@ -177,19 +45,21 @@ void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest&
   RunAlone<v1::DatabaseBackup>(
       engine,
       [&engine, id = request.backup_id(), cancellation = std::move(cancellation)] {
-        return Verify(engine, id, cancellation.get());
+        return VerifyBackup(engine, id, cancellation.get());
       },
       std::move(done));
 }
 
 void DeleteDatabaseBackups(Engine& engine, const v1::DeleteDatabaseBackupsRequest& request,
                            Done<v1::DeleteDatabaseBackupsReply> done) {
-  if ((request.backup_id() == 0) == (request.keep_newest() == 0)) {
-    return std::move(done)(
-        ValidationError("one of backup_id and keep_newest must be given, and be at least 1"));
+  const int given =
+      (request.backup_id() != 0) + (request.keep_newest() != 0) + (request.begun_before_us() != 0);
+  if (given != 1 || request.begun_before_us() < 0) {
+    return std::move(done)(ValidationError(
+        "one of backup_id, keep_newest and begun_before_us must be given, and be at least 1"));
   }
   RunAlone<v1::DeleteDatabaseBackupsReply>(
-      engine, [&engine, request] { return Delete(engine, request); }, std::move(done));
+      engine, [&engine, request] { return DeleteBackups(engine, request); }, std::move(done));
 }
 
 }  // namespace itemdb::storage

@@ -259,6 +259,12 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
     reply->mutable_writes()->set_mean_commit_us(28);
     reply->mutable_check()->set_done(29);
     reply->mutable_check()->set_total(30);
+    v1::ScheduledBackups* backups = reply->mutable_scheduled_backups();
+    backups->set_schedule("@daily");
+    backups->set_next_time_us(51);
+    backups->mutable_last()->set_backup_id(52);
+    backups->set_last_verified_time_us(53);
+    backups->set_last_error("full");
     v1::FileCheck* files = reply->mutable_file_check();
     files->set_bytes_per_second(41);
     files->set_rounds(42);
@@ -318,6 +324,13 @@ TEST_F(ClientControlTest, StatusAndCheckReturnAllFigures) {
   EXPECT_EQ(status->writes.commit_groups, 26);
   EXPECT_EQ(status->writes.refused, 27);
   EXPECT_EQ(status->writes.mean_commit_time, absl::Microseconds(28));
+  ASSERT_TRUE(status->scheduled_backups.has_value());
+  EXPECT_EQ(status->scheduled_backups->schedule, "@daily");
+  EXPECT_EQ(status->scheduled_backups->next_time, absl::FromUnixMicros(51));
+  ASSERT_TRUE(status->scheduled_backups->last.has_value());
+  EXPECT_EQ(status->scheduled_backups->last->backup_id, 52u);
+  EXPECT_EQ(status->scheduled_backups->last_verified_time, absl::FromUnixMicros(53));
+  EXPECT_EQ(status->scheduled_backups->last_error, "full");
   ASSERT_TRUE(status->file_check.has_value());
   EXPECT_EQ(status->file_check->bytes_per_second, 41);
   EXPECT_EQ(status->file_check->rounds, 42);

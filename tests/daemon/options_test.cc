@@ -249,6 +249,8 @@ std::vector<BadValue> BadValues() {
     };
     std::visit(Add{setting, rows}, setting.field);
   }
+  rows.push_back({"backup-schedule", "daily", "five fields"});
+  rows.push_back({"backup-schedule", "0 24 * * *", "the hour may be"});
   rows.push_back({"socket-mode", "rw-rw----", "octal"});
   rows.push_back({"socket-mode", "0888", "octal"});
   rows.push_back({"socket-mode", "0060", "octal"});

@@ -97,6 +97,13 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   background->set_last_end_time_us(1'700'000'000'000'000);
   background->add_findings("index ByDate of table Order: the entry 01 belongs to no item");
   background->set_finding_count(1);
+  v1::ScheduledBackups* backups = reply->mutable_scheduled_backups();
+  backups->set_schedule("30 3 * * *");
+  backups->set_next_time_us(1'700'100'000'000'000);
+  backups->mutable_last()->set_backup_id(7);
+  backups->mutable_last()->set_begin_time_us(1'700'000'000'000'000);
+  backups->set_last_verified_time_us(1'700'000'060'000'000);
+  backups->set_last_error("the disk is full");
   v1::FileCheck* files = reply->mutable_file_check();
   files->set_bytes_per_second(4 << 20);
   files->set_rounds(2);

@@ -87,7 +87,8 @@ void AddLastRound(const Check& check, JsonValue* object) {
 // `rate`: what the check reads in a second. `found`: what to say if there are no findings.
 template <typename Check>
 std::string RoundsText(const std::string& rate, const Check& check, std::string found) {
-  if (check.finding_count > 0) found = WithSeparators(check.finding_count) + " findings";
+  if (check.finding_count > 0)
+    found = WithSeparators(check.finding_count) + (check.finding_count == 1 ? " finding" : " findings");
   if (check.rounds == 0) return rate + ", first round" + (check.finding_count > 0 ? ": " + found : "");
   return absl::StrFormat("%s, %s rounds, the last ended %s: %s", rate, WithSeparators(check.rounds),
                          TimeText(check.last_end_time), found);
@@ -109,6 +110,27 @@ JsonValue BackgroundCheckToJson(const BackgroundCheck& check) {
 std::string BackgroundCheckText(const BackgroundCheck& check) {
   return RoundsText(WithSeparators(check.rate) + " records a second", check,
                     check.last_error.empty() ? "clean" : "not all could be read");
+}
+
+JsonValue ScheduledBackupsToJson(const ScheduledBackups& backups) {
+  JsonValue object =
+      JsonValue::Object().Add("schedule", backups.schedule).Add("next_time", TimeText(backups.next_time));
+  if (backups.last.has_value()) {
+    object.Add("last_backup_id", backups.last->backup_id)
+        .Add("last_begin_time", TimeText(backups.last->begin_time))
+        .Add("last_verified_time", TimeText(backups.last_verified_time));
+  }
+  if (!backups.last_error.empty()) object.Add("last_error", backups.last_error);
+  return object;
+}
+
+std::string ScheduledBackupsText(const ScheduledBackups& backups) {
+  std::string text = "next " + TimeText(backups.next_time);
+  if (backups.last.has_value()) {
+    text = absl::StrFormat("number %d begun %s, verified; %s", backups.last->backup_id,
+                           TimeText(backups.last->begin_time), text);
+  }
+  return backups.last_error.empty() ? text : "FAILED; " + text;
 }
 
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
@@ -153,6 +175,8 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.background_check.has_value())
     object.Add("background_check", BackgroundCheckToJson(*status.background_check));
   if (status.file_check.has_value()) object.Add("file_check", FileCheckToJson(*status.file_check));
+  if (status.scheduled_backups.has_value())
+    object.Add("scheduled_backups", ScheduledBackupsToJson(*status.scheduled_backups));
   object.Add("table_count", status.table_count);
   object.Add("tables", TablesToJson(status.tables));
   return object;
@@ -214,6 +238,8 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
                          RoundsText(BytesText(status.file_check->bytes_per_second) + " a second",
                                     *status.file_check, "clean"));
   }
+  if (status.scheduled_backups.has_value())
+    figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;
 }
@@ -238,6 +264,8 @@ absl::Status RunStatus(Context& context) {
   if (status.file_check.has_value()) {
     for (const std::string& finding : status.file_check->findings) context.out() << finding << '\n';
   }
+  if (status.scheduled_backups.has_value() && !status.scheduled_backups->last_error.empty())
+    context.out() << "backup: " << status.scheduled_backups->last_error << '\n';
   if (status.tables.empty()) return absl::OkStatus();
   TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
   for (const TableStatistics& table : status.tables) {

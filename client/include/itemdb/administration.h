@@ -274,6 +274,33 @@ struct BackgroundCheck {
   std::string last_error = {};
 };
 
+// A backup of the whole database.
+struct DatabaseBackup {
+  uint32_t backup_id = 0;
+  // The database that was backed up.
+  std::string database_id = {};
+  // Every change up to this one is in the backup; later ones may be too.
+  uint64_t change_sequence = 0;
+  absl::Time begin_time = absl::UnixEpoch();
+  int64_t table_count = 0;
+  // Bytes and number of its files. Files that it has in common with other backups are counted, but stored
+  // once.
+  int64_t size_bytes = 0;
+  int64_t file_count = 0;
+};
+
+// Backups that the daemon makes by itself (itemd --backup-schedule). 1970: no such time.
+struct ScheduledBackups {
+  // As given to the daemon.
+  std::string schedule;
+  absl::Time next_time = absl::UnixEpoch();
+  // The newest one that was made and verified since the daemon began to serve.
+  std::optional<DatabaseBackup> last = std::nullopt;
+  absl::Time last_verified_time = absl::UnixEpoch();
+  // Why the last attempt failed; empty if it did not.
+  std::string last_error = {};
+};
+
 // The check that repeatedly compares table files with their checksums (itemd --file-check-rate).
 struct FileCheck {
   // Bytes read per second, at most.
@@ -325,6 +352,7 @@ struct DaemonStatus {
   // Set if the daemon checks in the background.
   std::optional<BackgroundCheck> background_check = std::nullopt;
   std::optional<FileCheck> file_check = std::nullopt;
+  std::optional<ScheduledBackups> scheduled_backups = std::nullopt;
   RefusedCalls refused_calls = {};
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;
@@ -357,21 +385,6 @@ struct CheckDatabaseResult {
   // Items that an index of their table leaves out, because a key attribute has the wrong type, is empty or is
   // too long; an item counts once for each such index. Not a finding.
   int64_t skipped_items = 0;
-};
-
-// A backup of the whole database.
-struct DatabaseBackup {
-  uint32_t backup_id = 0;
-  // The database that was backed up.
-  std::string database_id = {};
-  // Every change up to this one is in the backup; later ones may be too.
-  uint64_t change_sequence = 0;
-  absl::Time begin_time = absl::UnixEpoch();
-  int64_t table_count = 0;
-  // Bytes and number of its files. Files that it has in common with other backups are counted, but stored
-  // once.
-  int64_t size_bytes = 0;
-  int64_t file_count = 0;
 };
 
 struct DatabaseBackups {

@@ -1,0 +1,24 @@
+// What the calls and the schedule do with the backups of the database. Each blocks on files; one may run at a
+// time (Engine::TryBeginBackupCall).
+#pragma once
+
+#include <string>
+
+#include "storage/engine/engine.h"
+
+namespace itemdb::storage {
+
+// Errors as CheckGoesOn and BackupDirectory::Create. Failures are logged.
+absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation);
+absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine);
+// 0: the newest. Errors as BackupDirectory::Find and Verify.
+absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,
+                                                const Cancellation* cancellation);
+// By `begun_before_us` the newest is never deleted.
+absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
+                                                             const v1::DeleteDatabaseBackupsRequest& request);
+
+// The wall clock of backups, in microseconds since 1970.
+int64_t BackupClockMicros(const Engine& engine);
+
+}  // namespace itemdb::storage

@@ -86,7 +86,7 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
         records->Next();
         const uint64_t end = is_of_table() ? FirstOfTableRuns(ToView(records->key())) : EndOfEpoch(epoch);
         records->Seek(damaged);
-        if (!is_of_table()) return FromRocksDB("cannot read the change log", records->status());
+        if (!is_of_table()) return view.store()->ReadError("cannot read the change log", records->status());
         runs.emplace({TableRun{storage_id, expected, end > expected ? end - expected : 0}});
       }
       for (const TableRun& run : *runs) {
@@ -100,7 +100,8 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
         }
       }
     }
-    if (!records->status().ok()) return FromRocksDB("cannot read the change log", records->status());
+    if (!records->status().ok())
+      return view.store()->ReadError("cannot read the change log", records->status());
   }
   return absl::OkStatus();
 }
@@ -110,7 +111,8 @@ absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, s
   options.snapshot = view.snapshot();
   const std::string key = SequenceKey(sequence);
   rocksdb::Status status = view.store()->db()->Get(options, view.store()->changes(), key, record);
-  if (!status.ok() && !status.IsNotFound()) return FromRocksDB("cannot read the change log", status);
+  if (!status.ok() && !status.IsNotFound())
+    return view.store()->ReadError("cannot read the change log", status);
   std::optional<StoredRecord> stored;
   if (status.ok()) stored = DecodeRecord(kChangesStorageId, key, *record);
   std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;

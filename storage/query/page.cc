@@ -53,7 +53,7 @@ class PageReader {
       if (step == Step::kWouldBlock) return Progress::kContinue;
     }
     if (it.status().IsIncomplete()) return Progress::kContinue;
-    if (!it.status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it.status());
+    if (!it.status().ok()) return page_.view->store()->ReadError("cannot read " + page_.Owner(), it.status());
     return Progress::kDone;
   }
 

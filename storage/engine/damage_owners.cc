@@ -18,9 +18,13 @@ KeyspaceOwner FindKeyspaceOwner(const Catalog& catalog, uint64_t storage_id) {
   return {};
 }
 
+bool BelongsToTables(const std::string& family) {
+  const auto number = std::find(std::begin(Store::kFamilyNames), std::end(Store::kFamilyNames), family);
+  return number - std::begin(Store::kFamilyNames) <= Store::kLocalEntries;
+}
+
 std::string OwnersOf(const Catalog& catalog, const DamagedFile& file) {
-  const auto number = std::find(std::begin(Store::kFamilyNames), std::end(Store::kFamilyNames), file.family);
-  if (number - std::begin(Store::kFamilyNames) > Store::kLocalEntries) return "";
+  if (!BelongsToTables(file.family)) return "";
   std::string_view smallest = file.smallest_key;
   std::string_view largest = file.largest_key;
   const std::optional<uint64_t> first = ConsumeStorageId(&smallest);

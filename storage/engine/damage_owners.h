@@ -18,6 +18,9 @@ struct KeyspaceOwner {
 };
 KeyspaceOwner FindKeyspaceOwner(const Catalog& catalog, uint64_t storage_id);
 
+// Whether a column family has the records of tables and indexes.
+bool BelongsToTables(const std::string& family);
+
 // For people: "table Orders", "index ByDate of table Orders", "several tables", or "" for a family that does
 // not belong to tables.
 std::string OwnersOf(const Catalog& catalog, const DamagedFile& file);

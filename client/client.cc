@@ -289,6 +289,27 @@ absl::StatusOr<std::vector<uint32_t>> Client::DeleteOldDatabaseBackups(uint32_t 
   return DeleteBackups(core_, message, options);
 }
 
+absl::StatusOr<DamageList> Client::ListDamage(CallOptions options) const {
+  return Call<v1::ListDamageReply, DamageList>(
+      core_, "/itemdb.v1.Admin/ListDamage", CallKind::kRead, v1::ListDamageRequest(), options,
+      [](const v1::ListDamageReply& reply) { return FromProto(reply); });
+}
+
+absl::StatusOr<DiscardDamagedItemResult> Client::DiscardDamagedItem(const std::string& table_name,
+                                                                    const Item& key,
+                                                                    CallOptions options) const {
+  if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
+  v1::DiscardDamagedItemRequest message;
+  message.set_table_name(table_name);
+  ITEMDB_RETURN_IF_ERROR(ToProto(key, message.mutable_key()));
+  const auto convert = [](const v1::DiscardDamagedItemReply& reply) {
+    return DiscardDamagedItemResult{.change_sequence = reply.change_sequence(),
+                                    .index_entries_deleted = reply.index_entries_deleted()};
+  };
+  return Call<v1::DiscardDamagedItemReply, DiscardDamagedItemResult>(
+      core_, "/itemdb.v1.Admin/DiscardDamagedItem", CallKind::kWrite, message, options, convert);
+}
+
 absl::StatusOr<AccessPatternsResult> Client::GetAccessPatterns(const std::string& table_name,
                                                                CallOptions options) const {
   v1::GetAccessPatternsRequest message;

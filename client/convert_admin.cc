@@ -1,4 +1,5 @@
 #include "client/convert.h"
+#include "common/status_macros.h"
 
 namespace itemdb {
 
@@ -73,7 +74,41 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
   if (message.has_audit_log())
     status.audit_log =
         AuditLogStatus{.written = message.audit_log().written(), .lost = message.audit_log().lost()};
+  status.damage = {.files = message.damage().files(),
+                   .blocks = message.damage().blocks(),
+                   .paused_families = {message.damage().paused_families().begin(),
+                                       message.damage().paused_families().end()}};
   return status;
+}
+
+absl::StatusOr<DamageList> FromProto(const v1::ListDamageReply& message) {
+  DamageList list;
+  for (const v1::DamagedFile& file : message.files()) {
+    DamagedFile& added = list.files.emplace_back();
+    added = {.name = file.name(),
+             .family = file.family(),
+             .level = file.level(),
+             .size_bytes = file.size_bytes(),
+             .owner = file.owner(),
+             .met_by = file.met_by(),
+             .first_met_time = absl::FromUnixMicros(file.first_met_time_us()),
+             .error = file.error()};
+    for (const v1::DamagedRange& range : file.ranges()) {
+      DamagedRange& converted = added.ranges.emplace_back();
+      converted.table_name = range.table_name();
+      converted.index_name = range.index_name();
+      converted.after_sequence = range.after_sequence();
+      converted.before_sequence = range.before_sequence();
+      if (range.has_after_key()) {
+        ITEMDB_ASSIGN_OR_RETURN(converted.after_key, FromProto(range.after_key()));
+      }
+      if (range.has_before_key()) {
+        ITEMDB_ASSIGN_OR_RETURN(converted.before_key, FromProto(range.before_key()));
+      }
+    }
+  }
+  list.paused_families.assign(message.paused_families().begin(), message.paused_families().end());
+  return list;
 }
 
 DatabaseBackup FromProto(const v1::DatabaseBackup& message) {

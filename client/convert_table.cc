@@ -341,6 +341,7 @@ absl::StatusOr<ChangeRecord> FromProto(const v1::ChangeRecord& message) {
   record.commit_last_sequence = message.commit_last_sequence();
   if (message.has_table()) record.table = FromProto(message.table());
   record.expired = message.expired();
+  record.discarded = message.discarded();
 
   struct Image {
     bool present;

@@ -90,6 +90,15 @@ absl::StatusOr<ItemPage> ToItemPage(const Reply& reply) {
   }
   if (reply.has_consumed_capacity()) page.consumed_capacity = FromProto(reply.consumed_capacity());
   if (reply.has_plan()) page.plan = ToReadPlan(reply.plan());
+  for (const v1::SkippedDamage& message : reply.skipped_damage()) {
+    SkippedDamage& skipped = page.skipped_damage.emplace_back();
+    if (message.has_after_key()) {
+      ITEMDB_ASSIGN_OR_RETURN(skipped.after_key, FromProto(message.after_key()));
+    }
+    if (message.has_before_key()) {
+      ITEMDB_ASSIGN_OR_RETURN(skipped.before_key, FromProto(message.before_key()));
+    }
+  }
   return page;
 }
 

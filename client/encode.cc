@@ -102,6 +102,7 @@ absl::Status PageRequestToProto(const Request& request, Message* message) {
   message->set_consistent_read(request.consistent_read);
   message->set_return_consumed_capacity(ToProto(request.return_consumed_capacity));
   message->set_explain(request.explain);
+  message->set_skip_damage(request.skip_damage);
   absl::Status status = PlaceholdersToProto(request, message);
   if (!status.ok() || !request.exclusive_start_key.has_value()) return status;
   return ToProto(*request.exclusive_start_key, message->mutable_exclusive_start_key());

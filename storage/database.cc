@@ -12,8 +12,10 @@
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/file_check.h"
+#include "storage/engine/list_damage.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
+#include "storage/indexes/discard.h"
 #include "storage/indexes/index_builds.h"
 #include "storage/indexes/rebuild.h"
 #include "storage/items/bulk_write.h"
@@ -310,6 +312,16 @@ void Database::VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& reque
 void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,
                                      Done<v1::DeleteDatabaseBackupsReply> done, CancellationPtr) {
   storage::DeleteDatabaseBackups(*engine_, request, std::move(done));
+}
+
+void Database::ListDamage(const v1::ListDamageRequest&, Done<v1::ListDamageReply> done, CancellationPtr) {
+  RunOnIoThread<v1::ListDamageReply>(
+      *engine_, IoPriority::kLong, [this] { return storage::ListDamage(*engine_); }, std::move(done));
+}
+
+void Database::DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,
+                                  Done<v1::DiscardDamagedItemReply> done, CancellationPtr cancellation) {
+  storage::DiscardDamagedItem(*engine_, request, std::move(done), std::move(cancellation));
 }
 
 uint64_t Database::opened_sequence() const { return engine_->opened_sequence(); }

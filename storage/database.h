@@ -189,6 +189,13 @@ class Database {
   void DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,
                              Done<v1::DeleteDatabaseBackupsReply> done,
                              CancellationPtr cancellation = nullptr);
+  // The known damage, as itemdb.v1.Admin says. Reads the damaged files.
+  void ListDamage(const v1::ListDamageRequest& request, Done<v1::ListDamageReply> done,
+                  CancellationPtr cancellation = nullptr);
+  // INVALID_ARGUMENT: the item can be read, or there is none. DATA_LOSS: an index of the table cannot be
+  // read.
+  void DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,
+                          Done<v1::DiscardDamagedItemReply> done, CancellationPtr cancellation = nullptr);
   // The last change that was found when the database was opened. Items may have expired since.
   uint64_t opened_sequence() const;
   // The daemon fills in the version, the start time and the memory used outside storage. While the database

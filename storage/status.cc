@@ -34,6 +34,14 @@ void AddUsage(const Store& store, v1::GetStatusReply* reply) {
   memory->set_table_readers(static_cast<int64_t>(usage.table_readers));
 }
 
+void AddDamage(const Store& store, v1::DamageStatus* damage) {
+  for (const DamagedFile& file : store.ListDamage()) {
+    damage->set_files(damage->files() + 1);
+    damage->set_blocks(damage->blocks() + static_cast<int64_t>(file.blocks.size()));
+  }
+  for (std::string& family : store.PausedFamilies()) damage->add_paused_families(std::move(family));
+}
+
 void AddDropped(const Store& store, v1::DiskUsage* disk) {
   const auto dropped = ReadDropped(store);
   if (!dropped.ok()) return;  // The reclaimer logs it.
@@ -69,6 +77,7 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
     if (request.with_tables()) AddTables(**view, engine.size_statistics(), &reply);
     AddUsage(*(*view)->store(), &reply);
     AddDropped(*(*view)->store(), reply.mutable_disk());
+    AddDamage(*(*view)->store(), reply.mutable_damage());
   }
   reply.mutable_disk()->set_free(static_cast<int64_t>(engine.disk_space().FreeBytes()));
   reply.mutable_disk()->set_free_floor(static_cast<int64_t>(engine.options().free_space_floor_bytes));

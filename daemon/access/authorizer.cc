@@ -79,6 +79,8 @@ const std::vector<MethodRole>& MethodRoles() {
       {"itemdb.v1.Admin/ListDatabaseBackups", Role::kRead},
       {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin},
       {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin},
+      {"itemdb.v1.Admin/ListDamage", Role::kRead},
+      {"itemdb.v1.Admin/DiscardDamagedItem", Role::kAdmin},
       {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead},
       {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
   };

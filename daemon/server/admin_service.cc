@@ -12,8 +12,10 @@ using RawBackups = v1::Admin::WithRawCallbackMethod_CreateDatabaseBackup<
     v1::Admin::WithRawCallbackMethod_ListDatabaseBackups<
         v1::Admin::WithRawCallbackMethod_VerifyDatabaseBackup<
             v1::Admin::WithRawCallbackMethod_DeleteDatabaseBackups<v1::Admin::Service>>>>;
+using RawDamage = v1::Admin::WithRawCallbackMethod_ListDamage<
+    v1::Admin::WithRawCallbackMethod_DiscardDamagedItem<RawBackups>>;
 using RawAdmin = v1::Admin::WithRawCallbackMethod_GetStatus<v1::Admin::WithRawCallbackMethod_CheckDatabase<
-    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<RawBackups>>>;
+    v1::Admin::WithRawCallbackMethod_GetAccessPatterns<RawDamage>>>;
 
 class AdminService final : public RawAdmin, private DatabaseCalls {
  public:
@@ -69,6 +71,15 @@ class AdminService final : public RawAdmin, private DatabaseCalls {
   UnaryReactor* DeleteDatabaseBackups(Context* context, const Bytes* request, Bytes* reply) override {
     return Serve(context, "itemdb.v1.Admin/DeleteDatabaseBackups", request, reply,
                  &Database::DeleteDatabaseBackups);
+  }
+
+  UnaryReactor* ListDamage(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/ListDamage", request, reply, &Database::ListDamage);
+  }
+
+  UnaryReactor* DiscardDamagedItem(Context* context, const Bytes* request, Bytes* reply) override {
+    return Serve(context, "itemdb.v1.Admin/DiscardDamagedItem", request, reply,
+                 &Database::DiscardDamagedItem);
   }
 
  private:

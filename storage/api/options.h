@@ -61,6 +61,9 @@ struct DatabaseOptions {
   // How long the expiry sweeper waits before it retries a table whose expired items could not be deleted
   // because stored data of the table is damaged.
   std::chrono::milliseconds damaged_expiry_interval = std::chrono::minutes(1);
+  // How long the compactions of a column family pause after one of them met damage. Doubled by each failure,
+  // to at most an hour.
+  std::chrono::milliseconds compaction_pause = std::chrono::minutes(1);
   // Records that the background check, which walks through the whole database again and again, compares a
   // second. 0: no background check.
   int64_t background_check_rate = 0;

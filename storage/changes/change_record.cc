@@ -19,7 +19,7 @@ std::string EncodeItemChange(const Table& table, const ItemChange& change) {
   wire::AppendBytesField(Record::kKeyFieldNumber, ExtractPrimaryKey(table, item), &record);
   bool with_old = view == v1::STREAM_VIEW_TYPE_OLD_IMAGE || view == v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
   bool with_new = view == v1::STREAM_VIEW_TYPE_NEW_IMAGE || view == v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES;
-  if (with_old && change.old_item.has_value()) {
+  if (with_old && change.old_item.has_value() && !change.discarded) {
     wire::AppendBytesField(Record::kOldImageFieldNumber, *change.old_item, &record);
   }
   if (with_new && change.new_item.has_value()) {
@@ -28,6 +28,7 @@ std::string EncodeItemChange(const Table& table, const ItemChange& change) {
   wire::AppendVarintField(Record::kCommitFirstSequenceFieldNumber, change.commit_first_sequence, &record);
   wire::AppendVarintField(Record::kCommitLastSequenceFieldNumber, change.commit_last_sequence, &record);
   if (change.expired) wire::AppendVarintField(Record::kExpiredFieldNumber, 1, &record);
+  if (change.discarded) wire::AppendVarintField(Record::kDiscardedFieldNumber, 1, &record);
   return record;
 }
 
@@ -67,6 +68,9 @@ std::optional<ChangeView> ViewChange(std::string_view record) {
         break;
       case Record::kExpiredFieldNumber:
         view.expired = field.varint != 0;
+        break;
+      case Record::kDiscardedFieldNumber:
+        view.discarded = field.varint != 0;
         break;
     }
   }

@@ -23,6 +23,8 @@ struct ItemChange {
   std::optional<std::string_view> new_item;
   // The item was deleted because its time to live was over.
   bool expired = false;
+  // The item could not be read and was discarded. `old_item` is its key alone, and no image is recorded.
+  bool discarded = false;
 };
 
 // The record of `change`, with the images that the table's stream view type asks for.
@@ -40,6 +42,7 @@ struct ChangeView {
   uint64_t commit_first_sequence = 0;
   uint64_t commit_last_sequence = 0;
   bool expired = false;
+  bool discarded = false;
 };
 
 // nullopt: `record` is not an encoded itemdb.v1.ChangeRecord.

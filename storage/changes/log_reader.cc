@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/commit/table_runs.h"
+#include "storage/store/damaged_block.h"
 #include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
@@ -23,10 +24,41 @@ std::unique_ptr<rocksdb::Iterator> NewIterator(const ReadView& view, rocksdb::Co
   return std::unique_ptr<rocksdb::Iterator>(view.store()->db()->NewIterator(options, family));
 }
 
+// An iterator on the first change from `sequence` on that is not in a damaged block. At the end, or with an
+// error, when there is none.
+std::unique_ptr<rocksdb::Iterator> SeekPastDamage(const ReadView& view, uint64_t sequence) {
+  const auto make = [&view] { return NewIterator(view, view.store()->changes()); };
+  std::unique_ptr<rocksdb::Iterator> log = make();
+  const std::string key = SequenceKey(sequence);
+  log->Seek(key);
+  if (!log->status().ok()) (void)StepPastDamage(make, key, kBehindAllKeys, &log);
+  return log;
+}
+
+// DATA_LOSS: the change `sequence` cannot be read, for the reason `what`. Says where a reader can go on.
+absl::Status UnreadableChangeError(const ReadView& view, uint64_t sequence, const std::string& what) {
+  std::string message = "change " + std::to_string(sequence) + " " + what;
+  const std::unique_ptr<rocksdb::Iterator> next = SeekPastDamage(view, sequence + 1);
+  const std::optional<uint64_t> found =
+      next->Valid() ? ParseSequenceKey(ToView(next->key())) : std::optional<uint64_t>();
+  if (found.has_value()) {
+    message += "; the next change that may be readable is " + std::to_string(*found) +
+               ": a reader goes on after the sequence " + std::to_string(*found - 1);
+  } else {
+    message += "; no change after it can be read";
+  }
+  return DataLossError(message);
+}
+
 // Calls `visit` for the change at which `log` stands, and returns its result. DATA_LOSS: the change is not
 // `sequence`, or is damaged.
-absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, VisitChange visit) {
-  if (!log.status().ok()) return FromRocksDB("cannot read the change log", log.status());
+absl::StatusOr<bool> Visit(const ReadView& view, const rocksdb::Iterator& log, uint64_t sequence,
+                           VisitChange visit) {
+  if (!log.status().ok()) {
+    const absl::Status error = view.store()->ReadError("cannot read the change log", log.status());
+    if (!absl::IsDataLoss(error)) return error;
+    return UnreadableChangeError(view, sequence, "cannot be read from the change log: " + MessageOf(error));
+  }
   const std::optional<uint64_t> found =
       log.Valid() ? ParseSequenceKey(ToView(log.key())) : std::optional<uint64_t>(UINT64_MAX);
   if (!found.has_value()) return DamagedRecordError(kTheLog, ToView(log.key()));
@@ -35,7 +67,9 @@ absl::StatusOr<bool> Visit(const rocksdb::Iterator& log, uint64_t sequence, Visi
   const std::string_view key = ToView(log.key());
   const std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, key, ToView(log.value()));
   const std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
-  if (!change.has_value()) return DamagedRecordError(kTheLog, key);
+  if (!change.has_value())
+    return UnreadableChangeError(view, sequence,
+                                 "is damaged in the change log (its checksum does not match)");
   return visit(*change, stored->payload);
 }
 
@@ -55,7 +89,7 @@ absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t af
   if (after_sequence >= last_sequence) return absl::OkStatus();
   uint64_t expected = after_sequence + 1;
   for (log->Seek(SequenceKey(expected)); expected <= last_sequence; log->Next(), ++expected) {
-    ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, visit));
+    ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(view, *log, expected, visit));
     if (!goes_on) break;
   }
   return absl::OkStatus();
@@ -86,7 +120,7 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
         records->Next();
         const uint64_t end = is_of_table() ? FirstOfTableRuns(ToView(records->key())) : EndOfEpoch(epoch);
         records->Seek(damaged);
-        if (!is_of_table()) return FromRocksDB("cannot read the change log", records->status());
+        if (!is_of_table()) return view.store()->ReadError("cannot read the change log", records->status());
         runs.emplace({TableRun{storage_id, expected, end > expected ? end - expected : 0}});
       }
       for (const TableRun& run : *runs) {
@@ -95,27 +129,36 @@ absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64
         if (expected > last_sequence) return absl::OkStatus();
         for (log->Seek(SequenceKey(expected)); expected < run.end() && expected <= last_sequence;
              log->Next(), ++expected) {
-          ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(*log, expected, of_table));
+          ITEMDB_ASSIGN_OR_RETURN(bool goes_on, Visit(view, *log, expected, of_table));
           if (!goes_on) return absl::OkStatus();
         }
       }
     }
-    if (!records->status().ok()) return FromRocksDB("cannot read the change log", records->status());
+    if (!records->status().ok())
+      return view.store()->ReadError("cannot read the change log", records->status());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, std::string* record) {
-  rocksdb::ReadOptions options;
-  options.snapshot = view.snapshot();
-  const std::string key = SequenceKey(sequence);
-  rocksdb::Status status = view.store()->db()->Get(options, view.store()->changes(), key, record);
-  if (!status.ok() && !status.IsNotFound()) return FromRocksDB("cannot read the change log", status);
-  std::optional<StoredRecord> stored;
-  if (status.ok()) stored = DecodeRecord(kChangesStorageId, key, *record);
-  std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
-  if (!change.has_value()) return DamagedRecordError(kTheLog, key);
-  return *change;
+absl::StatusOr<std::optional<ChangeView>> FindReadableChange(const ReadView& view, uint64_t sequence,
+                                                             uint64_t last_sequence, std::string* record) {
+  // A round for each damaged record, and for each damaged block.
+  while (sequence <= last_sequence) {
+    const std::unique_ptr<rocksdb::Iterator> log = SeekPastDamage(view, sequence);
+    if (!log->status().ok()) {
+      const absl::Status error = view.store()->ReadError("cannot read the change log", log->status());
+      return absl::IsDataLoss(error) ? absl::StatusOr<std::optional<ChangeView>>(std::nullopt) : error;
+    }
+    const std::optional<uint64_t> found =
+        log->Valid() ? ParseSequenceKey(ToView(log->key())) : std::optional<uint64_t>();
+    if (!found.has_value() || *found > last_sequence) break;
+    *record = ToView(log->value());
+    const std::optional<StoredRecord> stored = DecodeRecord(kChangesStorageId, ToView(log->key()), *record);
+    const std::optional<ChangeView> change = stored.has_value() ? ViewChange(stored->payload) : std::nullopt;
+    if (change.has_value()) return change;
+    sequence = *found + 1;
+  }
+  return std::nullopt;
 }
 
 }  // namespace itemdb::storage

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
@@ -27,7 +29,8 @@ using VisitChange = absl::FunctionRef<bool(const ChangeView& change, std::string
 // false. Blocks on disk.
 //
 // OUT_OF_RANGE (CHANGES_TRIMMED): the first of these changes is no longer in the change log. DATA_LOSS: one
-// of them is missing or damaged.
+// of them, after those that were visited, is missing or damaged; the message names it and where a reader can
+// go on.
 absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t after_sequence,
                          uint64_t last_sequence, VisitChange visit);
 
@@ -36,7 +39,9 @@ absl::Status WalkChanges(const Engine& engine, const ReadView& view, uint64_t af
 absl::Status WalkTableChanges(const Engine& engine, const ReadView& view, uint64_t storage_id,
                               uint64_t after_sequence, uint64_t last_sequence, VisitChange visit);
 
-// Reads the change `sequence`. The result borrows from `*record`. DATA_LOSS: it is missing or damaged.
-absl::StatusOr<ChangeView> ReadChange(const ReadView& view, uint64_t sequence, std::string* record);
+// The first change from `sequence` up to `last_sequence` that can be read; nullopt when all are missing or
+// damaged. The result borrows from `*record`.
+absl::StatusOr<std::optional<ChangeView>> FindReadableChange(const ReadView& view, uint64_t sequence,
+                                                             uint64_t last_sequence, std::string* record);
 
 }  // namespace itemdb::storage

@@ -13,7 +13,7 @@ absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const DurablePre
   size_t bytes = 0;
   uint64_t commit_end = 0;
   bool damaged = false;
-  ITEMDB_RETURN_IF_ERROR(WalkChanges(
+  const absl::Status walked = WalkChanges(
       engine, *log.view, after_sequence, log.last_sequence,
       [&](const ChangeView& change, std::string_view encoded) {
         const bool full = reply.records_size() >= limit || bytes >= kMaxPageBytes;
@@ -22,7 +22,9 @@ absl::StatusOr<v1::ReadChangesReply> Read(const Engine& engine, const DurablePre
         bytes += encoded.size();
         commit_end = change.commit_last_sequence;
         return !damaged;
-      }));
+      });
+  // The page ends before a change that cannot be read. The next page meets it first, and fails.
+  if (!walked.ok() && !(absl::IsDataLoss(walked) && reply.records_size() > 0)) return walked;
   if (damaged) return DataLossError("a record of the change log does not decode");
   reply.set_oldest_sequence(engine.trim_horizon().oldest());
   return reply;

@@ -70,7 +70,7 @@ absl::StatusOr<DescribeStreamReply> Describe(Engine& engine, const DescribeStrea
   return reply;
 }
 
-absl::StatusOr<std::string> MakeIterator(Engine& engine, const ShardIteratorRequest& request) {
+absl::StatusOr<std::string> MakeShardIterator(Engine& engine, const ShardIteratorRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(request.stream_arn));
   ITEMDB_ASSIGN_OR_RETURN(DurablePrefix log, ReadDurablePrefix(engine));
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, StreamOf(*log.view, name));
@@ -144,7 +144,7 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurableP
   size_t bytes = 0;
   bool full = false;
   uint64_t through = position.after_sequence;
-  ITEMDB_RETURN_IF_ERROR(
+  const absl::Status walked =
       WalkTableChanges(engine, *log.view, stream.table_storage_id(), position.after_sequence, last,
                        [&](const ChangeView& change, std::string_view record) {
                          if (IsItemChange(change)) {
@@ -156,7 +156,11 @@ absl::StatusOr<GetRecordsReply> ReadRecords(const Engine& engine, const DurableP
                          }
                          through = change.change_sequence;
                          return true;
-                       }));
+                       });
+  // The page ends before a change that cannot be read. The next page meets it first, and fails.
+  const bool ends_at_damage = absl::IsDataLoss(walked) && through > position.after_sequence;
+  if (!walked.ok() && !ends_at_damage) return walked;
+  full = full || ends_at_damage;
   // When the page is not full, all further changes up to `last` belong to other tables.
   if (!full) through = std::max(through, last);
   if (closed && through >= stream.disabled_sequence()) return reply;
@@ -181,7 +185,7 @@ void DescribeStream(Engine& engine, const DescribeStreamRequest& request, Done<D
 
 void GetShardIterator(Engine& engine, const ShardIteratorRequest& request, Done<std::string> done) {
   RunOnIoThread(
-      engine, IoPriority::kPoint, [&engine, request] { return MakeIterator(engine, request); },
+      engine, IoPriority::kPoint, [&engine, request] { return MakeShardIterator(engine, request); },
       std::move(done));
 }
 

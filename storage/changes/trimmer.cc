@@ -19,14 +19,16 @@ namespace {
 constexpr int64_t kSeenPerRetention = 64;
 
 // The first change in [oldest, last] that was committed at `time_us` or later; `last` when there is none. A
-// binary search: commit times never decrease.
+// binary search: commit times never decrease. Changes that cannot be read count as later than the readable
+// change before them.
 absl::StatusOr<uint64_t> FirstSince(const ReadView& view, uint64_t oldest, uint64_t last, int64_t time_us) {
   std::string record;
   while (oldest < last) {
     const uint64_t middle = oldest + (last - oldest) / 2;
-    ITEMDB_ASSIGN_OR_RETURN(ChangeView change, ReadChange(view, middle, &record));
-    if (change.commit_time_us < time_us) {
-      oldest = middle + 1;
+    ITEMDB_ASSIGN_OR_RETURN(const std::optional<ChangeView> change,
+                            FindReadableChange(view, middle, last, &record));
+    if (change.has_value() && change->commit_time_us < time_us) {
+      oldest = std::min(change->change_sequence + 1, last);
     } else {
       last = middle;
     }
@@ -66,6 +68,20 @@ absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family
   return absl::OkStatus();
 }
 
+// Deletes the oldest files of level 0, as long as their keys are all less than `kept_from`. Files that
+// RocksDB does not delete by themselves stay.
+absl::Status DeleteOldestFiles(const Store& store, rocksdb::ColumnFamilyHandle* family,
+                               const std::string& kept_from) {
+  while (true) {
+    rocksdb::ColumnFamilyMetaData metadata;
+    store.db()->GetColumnFamilyMetaData(family, &metadata);
+    if (metadata.levels.empty() || metadata.levels[0].files.empty()) return absl::OkStatus();
+    // The newest comes first.
+    const rocksdb::SstFileMetaData& oldest = metadata.levels[0].files.back();
+    if (oldest.largestkey >= kept_from || !store.db()->DeleteFile(oldest.name).ok()) return absl::OkStatus();
+  }
+}
+
 // Deletes the files of `family` whose keys are all less than `kept_from`.
 absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, const std::string& kept_from,
                        std::atomic<bool>* cancel) {
@@ -83,6 +99,12 @@ absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, 
   options.canceled = cancel;
   rocksdb::Status status = store.db()->CompactRange(options, family, nullptr, &end);
   if (status.IsIncomplete()) return absl::OkStatus();  // Cancelled.
+  if (status.IsCorruption()) {
+    // The damage is registered. RocksDB deletes the oldest file of level 0 without reading it, when no deeper
+    // level has files, as here: their changes are older.
+    (void)store.ReadError("", status);
+    return DeleteOldestFiles(store, family, kept_from);
+  }
   if (!status.ok()) return FromRocksDB("cannot compact the change log", status);
   return DeleteFiles(store, family, end);
 }
@@ -139,9 +161,11 @@ absl::Status ChangeTrimmer::Trim() {
     wanted = std::max(wanted, FirstWithin(*log.view->store(), options.max_change_log_bytes));
   if (wanted > oldest) {
     std::string record;
-    ITEMDB_ASSIGN_OR_RETURN(ChangeView change,
-                            ReadChange(*log.view, std::min(wanted, log.last_sequence), &record));
-    wanted = engine_.trim_horizon().BeginTrim(change.commit_first_sequence);
+    // The changes before the first readable one cannot be read by anybody.
+    ITEMDB_ASSIGN_OR_RETURN(
+        const std::optional<ChangeView> change,
+        FindReadableChange(*log.view, std::min(wanted, log.last_sequence), log.last_sequence, &record));
+    wanted = change.has_value() ? engine_.trim_horizon().BeginTrim(change->commit_first_sequence) : oldest;
   }
   if (wanted > oldest) {
     absl::StatusOr<std::vector<v1::Stream>> found = FindStreams(*log.view, {});

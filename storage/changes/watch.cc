@@ -120,9 +120,13 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
                         : WalkTableChanges(engine_, *log.view, storage_id, request_.after_sequence(),
                                            log.last_sequence, add);
     read.Update(wanted);
-    if (!read.ok()) return std::move(done_)(read);
+    // The page ends before a change that cannot be read. The next page meets it first, and fails.
+    const bool ends_at_damage = records > 0 && absl::IsDataLoss(read);
+    if (!read.ok() && !ends_at_damage) return std::move(done_)(read);
     // Not full: all further changes up to last_sequence belong to other tables.
-    request_.set_after_sequence(full ? std::max(through, commit_end) : log.last_sequence);
+    request_.set_after_sequence(ends_at_damage ? through
+                                : full         ? std::max(through, commit_end)
+                                               : log.last_sequence);
     if (records == 0 && ChangeWaiters::Clock::now() < until_) return Poll();
     Finish(log, std::move(page));
   }

@@ -31,7 +31,7 @@ absl::StatusOr<std::optional<std::string_view>> CommitGroup::CurrentItem(const T
   rocksdb::Status status =
       GetRecord(*state_->store, ItemsOf(*state_->store, table), rocksdb::ReadOptions(), key.encoded, &record);
   if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
+  if (!status.ok()) return state_->store->ReadError("cannot read an item of table " + table.name, status);
   std::optional<StoredRecord> decoded = DecodeRecord(table.storage_id, key.encoded, ToView(record));
   if (!decoded.has_value()) return DamagedRecordError("table " + table.name, key.encoded);
   reads_.push_back(std::make_unique<std::string>(decoded->payload));

@@ -75,7 +75,7 @@ absl::StatusOr<std::optional<AppliedRequest>> GroupTokens::Find(std::string_view
   rocksdb::Status status =
       store_.db()->Get(rocksdb::ReadOptions(), store_.requests(), RequestKey(token), &record);
   if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read a client request token", status);
+  if (!status.ok()) return store_.ReadError("cannot read a client request token", status);
   std::optional<AppliedRequest> request = DecodeRequest(token, record);
   if (!request.has_value()) return DamagedRecordError("the client request tokens", token);
   if (!time_.HasExpired(request->time_us)) return request;

@@ -7,6 +7,7 @@
 #include "rocksdb/file_system.h"
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
+#include "storage/engine/damage_owners.h"
 
 namespace itemdb::storage {
 namespace {
@@ -45,6 +46,7 @@ Engine::Engine(DatabaseOptions options)
       env_(owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get()),
       time_of_day_(MakeTimeOfDay(options_)),
       disk_space_(env_, options_.data_directory, options_.free_space_floor_bytes, options_.log),
+      damage_(std::make_shared<DamageRegister>()),
       pinned_snapshots_(options_.max_pinned_snapshot_age) {
   catalog_copy_ = std::make_unique<CatalogCopy>(env_, options_.data_directory);
 }
@@ -55,6 +57,8 @@ StoreOptions Engine::MakeStoreOptions() {
   store.log = options_.log;
   store.block_cache_bytes = options_.block_cache_bytes;
   store.memtable_bytes = options_.memtable_bytes;
+  store.damage = damage_;
+  store.compaction_pause = options_.compaction_pause;
   store.sync_closed_logs = !options_.durable;
   store.on_opened = [this] {
     MutexLock lock(mutex_);
@@ -172,6 +176,7 @@ Engine::~Engine() {
   if (absl::Status kept = AdvanceWatermark(); !kept.ok()) {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
+  if (const auto view = View(); view.ok()) LogDamage(**view);
   pipeline_.reset();
   while (!CloseReleasedStore()) {
     MutexLock lock(mutex_);
@@ -267,8 +272,8 @@ void Engine::Maintain() {
     return;
   }
   if (auto view = View(); view.ok()) {
-    (*view)->store()->LiftWriteStallsAfterDamage();
     (*view)->store()->KeepManifestMark();
+    LogDamage(**view);
     // A write would fail too, but there may be no write for a while.
     if ((*view)->store()->HasFailed()) {
       options_.log->error("RocksDB could not write its files; the store will be reopened");
@@ -287,6 +292,29 @@ void Engine::Maintain() {
   (void)pipeline_->Submit(delete_expired);  // Refused when the queue is full: tried again a second later.
   disk_space_.Update();
   disk_space_.KeepBallast();
+}
+
+void Engine::LogDamage(const ReadView& view) {
+  const std::vector<std::string> paused =
+      view.store()->PauseCompactionsAfterDamage(std::chrono::steady_clock::now());
+  for (const DamagedFile& file : view.store()->TakeNewDamage()) {
+    for (const Damage& block : file.blocks) {
+      options_.log->error(
+          "damage: a block of a table file cannot be read; its items answer DATA_LOSS, everything else goes "
+          "on "
+          "file={} offset={} file_bytes={} family={} owner=\"{}\" met_by={} error=\"{}\" next=\"'itemctl "
+          "damage "
+          "list' names the keys; restore a backup, or remove single items with 'itemctl damage discard'\"",
+          file.name, block.place.offset, file.bytes, file.family, OwnersOf(view.catalog(), file),
+          NameOf(block.met_by), block.error);
+    }
+  }
+  for (const std::string& family : paused) {
+    options_.log->warn(
+        "compactions of a column family met damage and are tried again less and less often; writes go on, "
+        "reads become slower family={}",
+        family);
+  }
 }
 
 void Engine::CopyCatalog() {

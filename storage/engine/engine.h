@@ -148,6 +148,8 @@ class Engine {
   absl::Status CheckReopening() const;
   void Reopen();
   absl::Status AdvanceWatermark();
+  // Pauses compactions that met damage, and logs damage that is new.
+  void LogDamage(const ReadView& view);
   void CopyCatalog();
 
   DatabaseOptions options_;
@@ -155,6 +157,7 @@ class Engine {
   rocksdb::Env* const env_;
   const std::shared_ptr<TimeOfDay> time_of_day_;
   DiskSpace disk_space_;
+  const std::shared_ptr<DamageRegister> damage_;
   std::unique_ptr<DirectoryLock> lock_;
   // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;

@@ -224,7 +224,7 @@ class Backfill {
       ITEMDB_RETURN_IF_ERROR(AddEntry(it.key(), it.value(), entries));
       last_read_key_ = it.key();
     }
-    if (!it.status().ok()) return FromRocksDB("cannot read table " + table_->name, it.status());
+    if (!it.status().ok()) return view_->store()->ReadError("cannot read table " + table_->name, it.status());
     all_items_read_ = !it.Valid();
     return absl::OkStatus();
   }

@@ -4,10 +4,12 @@
 #include <xxhash.h>
 
 #include <map>
+#include <set>
 
 #include "storage/commit/table_runs.h"
 #include "storage/indexes/findings.h"
 #include "storage/indexes/repair.h"
+#include "storage/keys/storage_id.h"
 #include "storage/schema/table_changes.h"
 #include "storage/values/stored_record.h"
 
@@ -177,6 +179,38 @@ absl::StatusOr<int64_t> RecordsOf(const ReadView& view, const Table& table, cons
   return records;
 }
 
+// `differences` without those of numbers and sizes, once the walk has met damage: what cannot be read was not
+// counted.
+Differences WithoutCountsAfterDamage(Differences differences, const std::set<std::string>& damaged_after) {
+  const Differences all = differences;
+  differences.miscounted = [all, &damaged_after](const std::string& owner, uint64_t storage_id,
+                                                 const SizeStatistics& counted,
+                                                 const SizeStatistics& stored) {
+    if (damaged_after.empty()) all.miscounted(owner, storage_id, counted, stored);
+  };
+  differences.expected = [all, &damaged_after](const Index& index, const SizeStatistics& expected) {
+    if (damaged_after.empty() && all.expected) all.expected(index, expected);
+  };
+  differences.wrong_collection = [all, &damaged_after](const Table& owner, std::string_view key,
+                                                       const SizeStatistics& counted) {
+    if (damaged_after.empty()) all.wrong_collection(owner, key, counted);
+  };
+  return differences;
+}
+
+// Reports the places of a table or its indexes that cannot be read.
+void ReportDamage(const Table& table, const std::set<std::string>& damaged_after, const Report& report) {
+  for (const std::string& stored_key : damaged_after) {
+    std::string_view key = stored_key;
+    const std::optional<uint64_t> storage_id = ConsumeStorageId(&key);
+    const Index* index = storage_id.has_value() ? table.FindIndexByStorageId(*storage_id) : nullptr;
+    report((index != nullptr ? "index " + index->name + " of table " : "table ") + table.name +
+           (key.empty() ? ": the first records cannot be read"
+                        : ": records behind the key " + Hex(key) + " cannot be read") +
+           "; numbers and sizes were not checked");
+  }
+}
+
 absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, uint64_t trim_horizon,
                                              const Subject& subject, bool repairs) {
   v1::CheckDatabaseReply reply;
@@ -196,24 +230,31 @@ absl::StatusOr<v1::CheckDatabaseReply> Check(Engine& engine, const Walk& walk, u
   engine.check_progress().done = 0;
   engine.check_progress().total = total;
 
+  const Report report_text = [&findings](std::string finding) { findings.Add(std::move(finding)); };
   Checked checked;
   int64_t left = 0;
   for (const auto& table : tables) {
     Repair repair(engine, walk.view, *table);
     const Differences report = findings.Report(*table);
-    ITEMDB_RETURN_IF_ERROR(CompareTable(walk, *table, subject.index,
-                                        repairs ? Repairing(report, *table, repair) : report, &checked));
+    std::set<std::string> damaged_after;
+    ITEMDB_RETURN_IF_ERROR(CompareTable(
+        {engine, walk.view, walk.cancellation, walk.figures, &damaged_after}, *table, subject.index,
+        WithoutCountsAfterDamage(repairs ? Repairing(report, *table, repair) : report, damaged_after),
+        &checked));
     ITEMDB_RETURN_IF_ERROR(repair.Finish());
     left += repair.left();
+    ReportDamage(*table, damaged_after, report_text);
   }
   if (repairs) reply.set_repaired_count(findings.reparable() - left);
   reply.set_skipped_items(checked.skipped_items);
   if (subject.index == nullptr) {
-    Report report = [&findings](std::string finding) { findings.Add(std::move(finding)); };
+    std::set<std::string> damaged_after;
+    const Walk rest{engine, walk.view, walk.cancellation, walk.figures, &damaged_after};
     ChangeSums sums;
-    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(walk, trim_horizon, report, &checked, &sums));
-    ITEMDB_RETURN_IF_ERROR(CheckTableRuns(walk, trim_horizon, sums, report));
-    ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(walk, report));
+    ITEMDB_RETURN_IF_ERROR(CheckChangeLog(rest, trim_horizon, report_text, &checked, &sums));
+    // A change that cannot be read is missing from the sums. It is a finding already.
+    if (damaged_after.empty()) ITEMDB_RETURN_IF_ERROR(CheckTableRuns(rest, trim_horizon, sums, report_text));
+    ITEMDB_RETURN_IF_ERROR(CheckRequestTokens(rest, report_text));
   }
   reply.set_items_checked(checked.items);
   reply.set_index_entries_checked(checked.entries);

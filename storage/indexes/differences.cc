@@ -26,7 +26,9 @@ absl::StatusOr<std::optional<std::string>> FindPayload(const ReadView& view, con
   rocksdb::PinnableSlice record;
   const rocksdb::Status status = GetRecord(*view.store(), keyspace, options, key, &record);
   if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), status);
+  if (!status.ok())
+    return view.store()->ReadError("cannot read column family " + keyspace.family()->GetName(), status,
+                                   DamageMetBy::kCheck);
   std::optional<StoredRecord> stored = DecodeRecord(keyspace.storage_id(), key, ToView(record));
   if (!stored.has_value()) return std::nullopt;
   return std::string(stored->payload);
@@ -79,7 +81,9 @@ class CollectionCount {
       items.Seek(partition_key);
       bool has_items = items.Valid() && items.key().starts_with(partition_key);
       if (!has_items && items.status().ok()) differences_.wrong_collection(table_, key, SizeStatistics());
-      if (!items.status().ok()) read.Update(FromRocksDB("cannot read table " + table_.name, items.status()));
+      if (!items.status().ok())
+        read.Update(walk_.view.store()->ReadError("cannot read table " + table_.name, items.status(),
+                                                  DamageMetBy::kCheck));
     };
     ITEMDB_RETURN_IF_ERROR(
         ForEachRecord(walk_.Uncounted(), Keyspace(walk_.view.store()->stats()), visit, prefix));
@@ -328,8 +332,8 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
     if (it.status().ok()) return absl::OkStatus();
     if (walk.damaged_after != nullptr) walk.damaged_after->insert(keyspace.StoredKey(last));
   } while (walk.damaged_after != nullptr && it.StepPastDamage(last));
-  const absl::Status status =
-      FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
+  const absl::Status status = walk.view.store()->ReadError(
+      "cannot read column family " + keyspace.family()->GetName(), it.status(), DamageMetBy::kCheck);
   return walk.GoesOnAfter(status) ? absl::OkStatus() : status;
 }
 
@@ -369,7 +373,8 @@ absl::StatusOr<int64_t> ForSomeRecords(
     from->push_back('\0');
   }
   if (!it.status().ok())
-    return FromRocksDB("cannot read column family " + keyspace.family()->GetName(), it.status());
+    return walk.view.store()->ReadError("cannot read column family " + keyspace.family()->GetName(),
+                                        it.status(), DamageMetBy::kCheck);
   return visited;
 }
 

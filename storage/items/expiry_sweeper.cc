@@ -226,7 +226,8 @@ absl::StatusOr<ExpirySweeper::Page> ExpirySweeper::ReadPage(SweepState& state, c
     }
   }
   if (!it.status().ok()) {
-    page.failed = FromRocksDB("cannot read the time to live of table " + state.table_name, it.status());
+    page.failed =
+        view->store()->ReadError("cannot read the time to live of table " + state.table_name, it.status());
     page.next = page.entry_keys.empty() ? from : page.entry_keys.back() + '\0';
   } else if (it.Valid()) {
     page.next = std::string(it.key());

@@ -1,8 +1,12 @@
 #include "storage/query/page.h"
 
+#include <type_traits>
+#include <utility>
+
 #include "absl/strings/escaping.h"
 #include "itemdb/v1/data.pb.h"
 #include "storage/base/limits.h"
+#include "storage/query/skipping_iterator.h"
 #include "storage/values/stored_record.h"
 #include "storage/values/wire.h"
 
@@ -28,7 +32,8 @@ class PageReader {
   PageReader(const Engine& engine, PreparedPage page, CancellationPtr cancellation)
       : engine_(engine), page_(std::move(page)), cancellation_(std::move(cancellation)) {}
 
-  // Evaluates up to `max_items` items. CANCELLED, DEADLINE_EXCEEDED: the request was cancelled.
+  // Evaluates up to `max_items` items, all of the page with skip_damage. CANCELLED, DEADLINE_EXCEEDED: the
+  // request was cancelled.
   absl::StatusOr<Progress> Run(ReadTier tier, int64_t max_items) {
     rocksdb::ReadOptions options;
     options.snapshot = page_.view->snapshot();
@@ -38,23 +43,15 @@ class PageReader {
     // Prefix bloom filters work only for a forward seek inside the prefix.
     options.total_order_seek = !page_.one_collection || !page_.forward;
     options.fill_cache = FillsCache();
+    // In the cache only no damage is met. On disk each run would search the end of the damage again.
+    if (page_.skip_damage && tier == ReadTier::kDisk) {
+      SkippingIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
+      it.SeekToFirst();
+      return Walk(it, tier, max_items);
+    }
     KeyspaceIterator it(*page_.view->store(), page_.keyspace(), options, page_.range);
     page_.forward ? it.SeekToFirst() : it.SeekToLast();
-
-    size_t check_at = bytes_ + fetched_bytes_;
-    for (int64_t i = 0; it.Valid(); ++i, page_.forward ? it.Next() : it.Prev()) {
-      if (i == max_items) return Progress::kContinue;
-      if (i % kItemsBetweenChecks == 0 || bytes_ + fetched_bytes_ >= check_at) {
-        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
-        check_at = bytes_ + fetched_bytes_ + kBytesBetweenChecks;
-      }
-      ITEMDB_ASSIGN_OR_RETURN(Step step, Evaluate(it.key(), it.value(), tier));
-      if (step == Step::kPageIsFull) return Progress::kDone;
-      if (step == Step::kWouldBlock) return Progress::kContinue;
-    }
-    if (it.status().IsIncomplete()) return Progress::kContinue;
-    if (!it.status().ok()) return FromRocksDB("cannot read " + page_.Owner(), it.status());
-    return Progress::kDone;
+    return Walk(it, tier, max_items);
   }
 
   Page Finish() {
@@ -91,6 +88,53 @@ class PageReader {
     return CheckNotCancelled(cancellation_);
   }
 
+  // Evaluates the records of `it`, from where it stands.
+  template <typename Iterator>
+  absl::StatusOr<Progress> Walk(Iterator& it, ReadTier tier, int64_t max_items) {
+    constexpr bool kSkips = std::is_same_v<Iterator, SkippingIterator>;
+    size_t check_at = bytes_ + fetched_bytes_;
+    for (int64_t i = 0; it.Valid(); ++i, page_.forward ? it.Next() : Previous(it)) {
+      if (i == max_items && !kSkips) return Progress::kContinue;
+      if (i % kItemsBetweenChecks == 0 || bytes_ + fetched_bytes_ >= check_at) {
+        ITEMDB_RETURN_IF_ERROR(CheckForInterrupts());
+        check_at = bytes_ + fetched_bytes_ + kBytesBetweenChecks;
+      }
+      if (TakeSkipped(it)) BeginSkipped();
+      absl::StatusOr<Step> step = Evaluate(it.key(), it.value(), tier);
+      if (page_.skip_damage && absl::IsDataLoss(step.status())) {
+        BeginSkipped();
+        continue;
+      }
+      ITEMDB_RETURN_IF_ERROR(step.status());
+      if (*step == Step::kPageIsFull) return Progress::kDone;
+      if (*step == Step::kWouldBlock) return Progress::kContinue;
+    }
+    if (it.status().IsIncomplete()) return Progress::kContinue;
+    if (!it.status().ok()) return page_.view->store()->ReadError("cannot read " + page_.Owner(), it.status());
+    if (TakeSkipped(it)) BeginSkipped();
+    return Progress::kDone;
+  }
+
+  static void Previous(KeyspaceIterator& it) { it.Prev(); }
+  // With skip_damage only pages in key order are read.
+  static void Previous(SkippingIterator& it) { it.Next(); }
+  static bool TakeSkipped(KeyspaceIterator&) { return false; }
+  static bool TakeSkipped(SkippingIterator& it) { return it.TakeSkipped(); }
+
+  // Records that cannot be read lie behind the last record that was evaluated.
+  void BeginSkipped() {
+    if (is_in_skipped_) return;
+    is_in_skipped_ = true;
+    wire::SkippedDamage* skipped = result_.reply.add_skipped_damage();
+    if (!last_key_.empty()) skipped->set_after_key(last_key_);
+  }
+  // With skip_damage, for each record that is evaluated.
+  void EndSkipped(ItemView entry) {
+    last_key_ = EncodeLastEvaluatedKey(page_, entry);
+    if (!std::exchange(is_in_skipped_, false)) return;
+    result_.reply.mutable_skipped_damage()->rbegin()->set_before_key(last_key_);
+  }
+
   enum class Step {
     kTaken,
     // The item was taken, and the page ends with it.
@@ -125,6 +169,7 @@ class PageReader {
     } else {
       page_.range.upper.assign(key);
     }
+    if (page_.skip_damage) EndSkipped(entry);
     ++scanned_;
     bytes_ += stored->item_size;
     if (!page_.filter.has_value() || page_.filter->Evaluate(item)) {
@@ -182,6 +227,10 @@ class PageReader {
   size_t fetched_bytes_ = 0;
   double fetched_units_ = 0;
   std::string projected_;
+  // With skip_damage: the key of the last record that was evaluated, and whether the last place of
+  // skipped_damage has no end yet.
+  std::string last_key_;
+  bool is_in_skipped_ = false;
 };
 
 // A page being read on I/O threads.

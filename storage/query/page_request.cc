@@ -268,6 +268,11 @@ absl::StatusOr<PreparedPage> BeginPage(std::shared_ptr<const ReadView> view,
   ITEMDB_RETURN_IF_ERROR(CheckReturnConsumedCapacity(request.return_consumed_capacity()));
   page.capacity = CapacityMeter(request.return_consumed_capacity());
   page.consistent_read = request.consistent_read();
+  page.skip_damage = request.skip_damage();
+  if (page.skip_damage && !page.forward)
+    return ValidationError("skip_damage reads in key order only: scan_index_forward must be true");
+  if (page.skip_damage && request.has_total_segments())
+    return ValidationError("skip_damage does not read segments: leave segment and total_segments out");
   return page;
 }
 

@@ -45,6 +45,8 @@ struct PreparedPage {
   bool count_only = false;
   bool count_all = false;
   bool consistent_read = false;
+  // Records that cannot be read are skipped, and the reply says where.
+  bool skip_damage = false;
   CapacityMeter capacity;
   AccessCall call;
   // Present if the request asks for it: the part of the plan that is known before the page is read.

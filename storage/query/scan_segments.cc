@@ -172,7 +172,7 @@ absl::StatusOr<std::shared_ptr<const SplitPoints>> ScanSegments::Measure(Id id, 
     rocksdb::Status status =
         view->store()->db()->Get(rocksdb::ReadOptions(), view->store()->catalog(), key, &record);
     if (!status.ok() && !status.IsNotFound())
-      return FromRocksDB("cannot read the segments of a scan", status);
+      return view->store()->ReadError("cannot read the segments of a scan", status);
     if (std::optional<SplitPoints> points; status.ok() && (points = DecodePoints(key, record)).has_value()) {
       auto shared = std::make_shared<const SplitPoints>(*std::move(points));
       Insert(id, *request.table, shared);

@@ -46,7 +46,7 @@ absl::StatusOr<std::optional<v1::Stream>> FindStream(const ReadView& view, std::
   std::string record;
   rocksdb::Status status = view.store()->db()->Get(options, view.store()->catalog(), key, &record);
   if (status.IsNotFound()) return std::nullopt;
-  if (!status.ok()) return FromRocksDB("cannot read the catalog", status);
+  if (!status.ok()) return view.store()->ReadError("cannot read the catalog", status);
   ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, DecodeStream(key, record));
   return stream;
 }
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<v1::Stream>> FindStreams(const ReadView& view, const 
     ITEMDB_ASSIGN_OR_RETURN(v1::Stream stream, DecodeStream(ToView(it->key()), ToView(it->value())));
     streams.push_back(std::move(stream));
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
+  if (!it->status().ok()) return view.store()->ReadError("cannot read the catalog", it->status());
   return streams;
 }
 

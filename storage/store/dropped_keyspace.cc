@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<DroppedKeyspace>> ReadDropped(const Store& store,
       return DataLossError("the catalog's record of a deleted table or index is damaged");
     all.push_back(*dropped);
   }
-  if (!it->status().ok()) return FromRocksDB("cannot read the catalog", it->status());
+  if (!it->status().ok()) return store.ReadError("cannot read the catalog", it->status());
   return all;
 }
 

@@ -29,7 +29,7 @@ absl::StatusOr<Lookup> LookupItem(const ReadView& view, const Table& table, std:
     lookup.would_block = true;
     return lookup;
   }
-  if (!status.ok()) return FromRocksDB("cannot read an item of table " + table.name, status);
+  if (!status.ok()) return view.store()->ReadError("cannot read an item of table " + table.name, status);
   // The cache tier may not open files. For a file that is not open, RocksDB answers "may exist": OK without a
   // value. A stored record is never empty.
   if (tier == ReadTier::kCacheOnly && record.empty()) {

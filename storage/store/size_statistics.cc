@@ -42,7 +42,7 @@ absl::StatusOr<SizeStatistics> ReadStatistics(const Store& store, const rocksdb:
   rocksdb::PinnableSlice record;
   rocksdb::Status status = store.db()->Get(options, store.stats(), ToSlice(key), &record);
   if (status.IsNotFound()) return SizeStatistics();
-  if (!status.ok()) return FromRocksDB("cannot read the item counts", status);
+  if (!status.ok()) return store.ReadError("cannot read the item counts", status);
   std::optional<SizeStatistics> size_statistics = DecodeStatistics(storage_id, key, ToView(record));
   if (!size_statistics.has_value()) return DamagedRecordError("the item counts", key);
   return *size_statistics;
@@ -72,7 +72,7 @@ absl::StatusOr<bool> PrefetchCollection(const ReadView& view, uint64_t storage_i
       view.store()->db()->Get(options, view.store()->stats(), CollectionKey(storage_id, item_key), &record);
   if (status.IsNotFound()) return true;
   if (status.IsIncomplete()) return false;
-  if (!status.ok()) return FromRocksDB("cannot read the size of an item collection", status);
+  if (!status.ok()) return view.store()->ReadError("cannot read the size of an item collection", status);
   // As in LookupItem: for a file that is not open, RocksDB answers OK without a value.
   return !record.empty() || tier == ReadTier::kDisk;
 }

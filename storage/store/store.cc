@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -15,66 +17,72 @@
 #include "storage/store/rocksdb_options.h"
 
 namespace itemdb::storage {
-namespace {
 
 // Records that a flush or compaction failed in a way from which RocksDB does not recover by itself.
 //
-// A compaction that meets a damaged file is a different failure: the readable data of the file can still be
-// read, and other files can still be written. RocksDB retries the compaction again and again; reopening the
-// store would not help either.
+// A compaction that cannot read a table file is a different failure: the other data of the file can still be
+// read, and other files can still be written. Reopening the store would not help: the compaction would meet
+// the damage again.
 class FailedJobs : public rocksdb::EventListener {
  public:
-  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<std::atomic<bool>> has_damage,
-             std::shared_ptr<spdlog::logger> log)
-      : has_failed_(std::move(has_failed)), has_damage_(std::move(has_damage)), log_(std::move(log)) {}
+  FailedJobs(std::shared_ptr<std::atomic<bool>> has_failed, std::shared_ptr<DamageRegister> damage)
+      : has_failed_(std::move(has_failed)), damage_(std::move(damage)) {}
+
+  // RocksDB calls this for failed compactions too, before OnBackgroundError, on the same thread.
+  void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
+    if (job.status.ok()) return;
+    const bool cannot_read = CannotRead(job);
+    if (cannot_read && damage_ != nullptr) damage_->Record(job.status, DamageMetBy::kCompaction);
+    MutexLock lock(mutex_);
+    if (!cannot_read) {
+      unreadable_.erase(std::this_thread::get_id());
+      return;
+    }
+    unreadable_[std::this_thread::get_id()] = job.cf_name;
+  }
 
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
-    if (reason == rocksdb::BackgroundErrorReason::kCompaction && status->IsCorruption()) {
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
       MutexLock lock(mutex_);
-      *has_damage_ = true;
-      if (const std::string what = status->ToString(); std::exchange(last_damage_, what) != what)
-        log_->error("a damaged file cannot be compacted; the rest of its data stays readable error=\"{}\"",
-                    what);
-      *status = rocksdb::Status::OK();
-      return;
+      const auto family = unreadable_.extract(std::this_thread::get_id());
+      if (!family.empty() || status->IsCorruption()) {
+        if (!family.empty()) stopped_families_.insert(family.mapped());
+        *status = rocksdb::Status::OK();
+        return;
+      }
     }
     if (status->severity() >= rocksdb::Status::kFatalError) *has_failed_ = true;
   }
 
+  // The families of which a compaction has met damage since the last call.
+  std::set<std::string> TakeStoppedFamilies() {
+    MutexLock lock(mutex_);
+    return std::exchange(stopped_families_, {});
+  }
+
  private:
+  // Whether the compaction failed because a file that it read is damaged. An error of writing names another
+  // file, or is of the disk as a whole.
+  static bool CannotRead(const rocksdb::CompactionJobInfo& job) {
+    if (job.status.IsCorruption()) return true;
+    const std::optional<DamagedPlace> place = PlaceOfDamage(job.status);
+    return place.has_value() &&
+           std::any_of(job.input_files.begin(), job.input_files.end(),
+                       [&](const std::string& path) { return path.ends_with(place->file); });
+  }
+
   const std::shared_ptr<std::atomic<bool>> has_failed_;
-  const std::shared_ptr<std::atomic<bool>> has_damage_;
-  const std::shared_ptr<spdlog::logger> log_;
+  const std::shared_ptr<DamageRegister> damage_;
   Mutex mutex_;
-  std::string last_damage_ ABSL_GUARDED_BY(mutex_);
+  // By thread: the family of a compaction that could not read a file, until OnBackgroundError.
+  std::map<std::thread::id, std::string> unreadable_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> stopped_families_ ABSL_GUARDED_BY(mutex_);
 };
+
+namespace {
 
 // The parts of a RocksDB message, each followed by what ended it, are at most one path with words around it.
 constexpr std::string_view kPartEnds[] = {": ", " in file "};
-
-// "checksum mismatch in /var/lib/itemdb/rocksdb/000042.sst offset 7" without the directories: the message may
-// be sent to a client on another machine, whom the name of the file tells enough. A path may contain spaces,
-// so everything from the word of the first slash to the last slash of a part goes.
-std::string WithoutDirectories(std::string_view message) {
-  std::string result;
-  while (!message.empty()) {
-    size_t end = message.size();
-    for (const std::string_view part_end : kPartEnds) {
-      const size_t at = message.find(part_end);
-      if (at != std::string_view::npos) end = std::min(end, at + part_end.size());
-    }
-    std::string_view part = message.substr(0, end);
-    message.remove_prefix(end);
-    if (const size_t first = part.find('/'); first != std::string_view::npos) {
-      const size_t space = part.rfind(' ', first);
-      const size_t begin = space == std::string_view::npos ? 0 : space + 1;
-      result += part.substr(0, begin);
-      part.remove_prefix(part.rfind('/') + 1);
-    }
-    result += part;
-  }
-  return result;
-}
 
 // As FromRocksDB. A file of the store that is missing is a damage too.
 absl::Status OpeningError(const std::string& what, const rocksdb::Status& status) {
@@ -103,6 +111,28 @@ class ManifestChanges : public rocksdb::EventListener {
 
 rocksdb::Slice ToSlice(std::string_view text) { return rocksdb::Slice(text.data(), text.size()); }
 std::string_view ToView(const rocksdb::Slice& slice) { return std::string_view(slice.data(), slice.size()); }
+
+// A path may contain spaces, so everything from the word of the first slash to the last slash of a part goes.
+std::string WithoutDirectories(std::string_view message) {
+  std::string result;
+  while (!message.empty()) {
+    size_t end = message.size();
+    for (const std::string_view part_end : kPartEnds) {
+      const size_t at = message.find(part_end);
+      if (at != std::string_view::npos) end = std::min(end, at + part_end.size());
+    }
+    std::string_view part = message.substr(0, end);
+    message.remove_prefix(end);
+    if (const size_t first = part.find('/'); first != std::string_view::npos) {
+      const size_t space = part.rfind(' ', first);
+      const size_t begin = space == std::string_view::npos ? 0 : space + 1;
+      result += part.substr(0, begin);
+      part.remove_prefix(part.rfind('/') + 1);
+    }
+    result += part;
+  }
+  return result;
+}
 
 bool IsNoSpace(const rocksdb::Status& status) {
   // RocksDB knows only ENOSPC. Of EDQUOT it keeps the text alone.
@@ -178,7 +208,10 @@ absl::Status Store::CheckFamilyName(const StoreOptions& options, const std::stri
 rocksdb::Options Store::Prepare(const StoreOptions& options) {
   logger_ = NewRocksDBLogger(options.log);
   rocksdb::Options base = RocksDBOptions(options, logger_);
-  base.listeners.push_back(std::make_shared<FailedJobs>(has_failed_, has_damage_, options.log));
+  damage_ = options.damage;
+  first_pause_ = options.compaction_pause;
+  failed_jobs_ = std::make_shared<FailedJobs>(has_failed_, damage_);
+  base.listeners.push_back(failed_jobs_);
   block_cache_ = base.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>()->block_cache;
   block_cache_bytes_ = options.block_cache_bytes;
   write_buffer_manager_ = base.write_buffer_manager;
@@ -310,13 +343,60 @@ Store::Usage Store::MeasureUsage() const {
   return usage;
 }
 
-void Store::LiftWriteStallsAfterDamage() {
-  if (!*has_damage_ || std::exchange(write_stalls_lifted_, true)) return;
-  for (rocksdb::ColumnFamilyHandle* family : families_) {
-    // Practically unlimited: files that cannot be compacted pile up in level 0, where they only slow reads.
-    (void)db_->SetOptions(
-        family, {{"level0_slowdown_writes_trigger", "1000000"}, {"level0_stop_writes_trigger", "1000000"}});
+std::vector<std::string> Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {
+  std::vector<std::string> begun;
+  const std::set<std::string> stopped = failed_jobs_->TakeStoppedFamilies();
+  for (int i = 0; i < kFamilies; ++i) {
+    std::unordered_map<std::string, std::string> changed;
+    {
+      MutexLock lock(pauses_mutex_);
+      CompactionPause& pause = pauses_[i];
+      if (stopped.contains(kFamilyNames[i])) {
+        if (pause.next.count() == 0) {
+          pause.next = first_pause_;
+          begun.emplace_back(kFamilyNames[i]);
+        }
+        pause.pauses = true;
+        pause.until = now + pause.next;
+        pause.next = std::min<std::chrono::milliseconds>(2 * pause.next, kMaxCompactionPause);
+        // Practically unlimited: files that cannot be compacted pile up in level 0, where they only slow
+        // reads.
+        changed = {{"disable_auto_compactions", "true"},
+                   {"level0_slowdown_writes_trigger", "1000000"},
+                   {"level0_stop_writes_trigger", "1000000"},
+                   {"soft_pending_compaction_bytes_limit", "0"},
+                   {"hard_pending_compaction_bytes_limit", "0"}};
+      } else if (pause.pauses && now >= pause.until) {
+        pause.pauses = false;
+        changed = {{"disable_auto_compactions", "false"}};
+      }
+    }
+    if (!changed.empty()) (void)db_->SetOptions(families_[i], changed);
   }
+  return begun;
+}
+
+std::vector<std::string> Store::PausedFamilies() const {
+  std::vector<std::string> paused;
+  MutexLock lock(pauses_mutex_);
+  for (int i = 0; i < kFamilies; ++i) {
+    if (pauses_[i].pauses) paused.emplace_back(kFamilyNames[i]);
+  }
+  return paused;
+}
+
+absl::Status Store::ReadError(const std::string& what, const rocksdb::Status& status,
+                              DamageMetBy met_by) const {
+  if (damage_ != nullptr) damage_->Record(status, met_by);
+  return FromRocksDB(what, status);
+}
+
+std::vector<DamagedFile> Store::ListDamage() const {
+  return damage_ == nullptr ? std::vector<DamagedFile>() : damage_->List(*db_);
+}
+
+std::vector<DamagedFile> Store::TakeNewDamage() const {
+  return damage_ == nullptr ? std::vector<DamagedFile>() : damage_->TakeNew(*db_);
 }
 
 void Store::SetReservedCacheBytes(size_t bytes) {

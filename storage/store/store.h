@@ -20,6 +20,7 @@
 #include "storage/base/cancellation.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
+#include "storage/store/damage_register.h"
 #include "storage/store/dropped_filter.h"
 #include "storage/store/manifest_mark.h"
 
@@ -29,6 +30,7 @@ class logger;
 
 namespace itemdb::storage {
 
+class FailedJobs;
 class LoggedChanges;
 
 // A table file that rocksdb::SstFileWriter has written.
@@ -46,6 +48,10 @@ struct StoreOptions {
   std::shared_ptr<spdlog::logger> log;
   size_t block_cache_bytes = 0;
   size_t memtable_bytes = 0;
+  // Gets the damage that reads and compactions meet. Null: nobody does.
+  std::shared_ptr<DamageRegister> damage;
+  // How long the compaction of a family pauses after it met damage, for the first time.
+  std::chrono::milliseconds compaction_pause = std::chrono::minutes(1);
   // How much of a damaged write-ahead log is accepted.
   rocksdb::WALRecoveryMode wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   // For the copy of a damaged store (storage/engine/last_good.h): open although write-ahead logs that the
@@ -164,11 +170,25 @@ class Store {
   // the log.
   absl::Status FlushMemtables(std::chrono::milliseconds timeout, const Cancellation& cancellation);
 
-  // Keeps RocksDB from slowing or stopping writes when a damaged file cannot be compacted and files pile up
-  // behind it. Called periodically, by one thread.
-  void LiftWriteStallsAfterDamage();
   // Keeps the mark of the MANIFEST after work that no event tells of, such as the deletion of whole files.
   void KeepManifestMark() { manifest_mark_->Update(*db_); }
+  // After a compaction met damage: pauses the automatic compactions of its column family, and keeps RocksDB
+  // from slowing or stopping writes because files pile up behind the damaged one. RocksDB would repeat the
+  // compaction each second. After the pause it may try again, as the file may be gone. Each failure doubles
+  // the pause, to at most kMaxCompactionPause. Returns the families whose compactions pause for the first
+  // time. Called periodically, by one thread.
+  std::vector<std::string> PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now);
+  static constexpr std::chrono::hours kMaxCompactionPause{1};
+  // The names of the column families whose compactions pause. Thread-safe.
+  std::vector<std::string> PausedFamilies() const;
+
+  // As FromRocksDB; puts damage of a table file into the register.
+  absl::Status ReadError(const std::string& what, const rocksdb::Status& status,
+                         DamageMetBy met_by = DamageMetBy::kRead) const;
+  // The damage of the table files that this store has; nothing without a register.
+  std::vector<DamagedFile> ListDamage() const;
+  // Damage that was not there at the last call.
+  std::vector<DamagedFile> TakeNewDamage() const;
 
   // True after a flush or compaction failed so that RocksDB refuses writes until the store is opened again.
   bool HasFailed() const { return *has_failed_; }
@@ -203,9 +223,19 @@ class Store {
   rocksdb::ColumnFamilyHandle* default_ = nullptr;
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> families_{};
   const std::shared_ptr<std::atomic<bool>> has_failed_ = std::make_shared<std::atomic<bool>>(false);
-  // Set when a compaction met a damaged file.
-  const std::shared_ptr<std::atomic<bool>> has_damage_ = std::make_shared<std::atomic<bool>>(false);
-  bool write_stalls_lifted_ = false;
+  std::shared_ptr<DamageRegister> damage_;
+  // Null in a store that is only read.
+  std::shared_ptr<FailedJobs> failed_jobs_;
+  // The compactions of one family. They pause until `until`; after that the pause is over, and the next one
+  // will be `next`.
+  struct CompactionPause {
+    bool pauses = false;
+    std::chrono::steady_clock::time_point until;
+    std::chrono::milliseconds next;
+  };
+  std::chrono::milliseconds first_pause_{0};
+  mutable Mutex pauses_mutex_;
+  std::array<CompactionPause, kFamilies> pauses_ ABSL_GUARDED_BY(pauses_mutex_);
   std::atomic<int64_t> ingestions_ = 0;
   const std::shared_ptr<DroppedFilter> dropped_records_ = std::make_shared<DroppedFilter>(OwnerOfRecord);
   const std::shared_ptr<DroppedFilter> dropped_collections_ =
@@ -221,6 +251,10 @@ std::string_view ToView(const rocksdb::Slice& slice);
 bool IsMissingFile(const rocksdb::Status& status);
 // Whether the disk, or the disk quota, is exhausted.
 bool IsNoSpace(const rocksdb::Status& status);
+
+// "checksum mismatch in /var/lib/itemdb/rocksdb/000042.sst offset 7" without the directories: the message may
+// be sent to a client on another machine, whom the name of the file tells enough.
+std::string WithoutDirectories(std::string_view message);
 
 // Converts a RocksDB error: DATA_LOSS for corruption, RESOURCE_EXHAUSTED when IsNoSpace, UNAVAILABLE
 // otherwise. DATA_LOSS names a damaged file without its directory, because clients get the message.

@@ -176,6 +176,13 @@ class FakeDaemon::Services {
                                        v1::DeleteDatabaseBackupsReply* r) override {
       return Answer(fake->delete_database_backups, q, r);
     }
+    grpc::Status ListDamage(Context*, const v1::ListDamageRequest* q, v1::ListDamageReply* r) override {
+      return Answer(fake->list_damage, q, r);
+    }
+    grpc::Status DiscardDamagedItem(Context*, const v1::DiscardDamagedItemRequest* q,
+                                    v1::DiscardDamagedItemReply* r) override {
+      return Answer(fake->discard_damaged_item, q, r);
+    }
     const FakeDaemon* fake;
   };
 

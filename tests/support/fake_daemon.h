@@ -69,6 +69,8 @@ class FakeDaemon {
   Handler<v1::ListDatabaseBackupsRequest, v1::ListDatabaseBackupsReply> list_database_backups;
   Handler<v1::VerifyDatabaseBackupRequest, v1::DatabaseBackup> verify_database_backup;
   Handler<v1::DeleteDatabaseBackupsRequest, v1::DeleteDatabaseBackupsReply> delete_database_backups;
+  Handler<v1::ListDamageRequest, v1::ListDamageReply> list_damage;
+  Handler<v1::DiscardDamagedItemRequest, v1::DiscardDamagedItemReply> discard_damaged_item;
 
  private:
   class Services;

@@ -114,6 +114,9 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   reply->mutable_refused_calls()->set_permission_denied(5);
   reply->mutable_audit_log()->set_written(2'000);
   reply->mutable_audit_log()->set_lost(1);
+  reply->mutable_damage()->set_files(2);
+  reply->mutable_damage()->set_blocks(3);
+  reply->mutable_damage()->add_paused_families("items");
   return grpc::Status::OK;
 }
 
@@ -180,6 +183,47 @@ grpc::Status FixedDelete(const v1::DeleteDatabaseBackupsRequest& request,
     return ErrorReply(grpc::StatusCode::NOT_FOUND, "RESOURCE_NOT_FOUND",
                       "there is no backup 7 in /mnt/backups");
   reply->add_deleted_backup_ids(1);
+  return grpc::Status::OK;
+}
+
+// A file of items, and one of the change log.
+grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* reply) {
+  v1::DamagedFile* file = reply->add_files();
+  file->set_name("000042.sst");
+  file->set_family("items");
+  file->set_level(6);
+  file->set_size_bytes(67'108'864);
+  file->set_owner("table Product");
+  file->set_met_by("compaction");
+  file->set_first_met_time_us(1'760'000'000'000'000);
+  file->set_error("Corruption: block checksum mismatch in 000042.sst offset 8192 size 2048");
+  v1::DamagedRange* range = file->add_ranges();
+  range->set_table_name("Product");
+  for (auto* key : {range->mutable_after_key(), range->mutable_before_key()}) {
+    v1::Attribute* attribute = key->add_attributes();
+    attribute->set_name("product_id");
+    attribute->mutable_value()->set_s(key == &range->after_key() ? "prod_099" : "prod_104");
+  }
+  file = reply->add_files();
+  file->set_name("000051.sst");
+  file->set_family("changes");
+  file->set_size_bytes(4'096);
+  file->set_met_by("read");
+  file->set_first_met_time_us(1'760'000'060'000'000);
+  file->set_error("Corruption: block checksum mismatch in 000051.sst offset 0 size 900");
+  range = file->add_ranges();
+  range->set_after_sequence(120);
+  range->set_before_sequence(131);
+  reply->add_paused_families("items");
+  return grpc::Status::OK;
+}
+
+grpc::Status FixedDiscard(const v1::DiscardDamagedItemRequest& request, v1::DiscardDamagedItemReply* reply) {
+  if (request.key().attributes(0).value().s() == "prod_001")
+    return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION",
+                      "the item of table Product can be read, so it is not discarded: DeleteItem deletes it");
+  reply->set_change_sequence(1'234);
+  reply->set_index_entries_deleted(4);
   return grpc::Status::OK;
 }
 
@@ -326,6 +370,11 @@ std::vector<Case> Cases() {
        .success = {"--keep", "1", "--yes"},
        .failure = {"--keep", "0"},
        .fake = true},
+      {.command = "damage list", .success = {}, .failure = {"again"}, .fake = true},
+      {.command = "damage discard",
+       .success = {"--table", "Product", "--key", R"({"product_id": "prod_100"})", "--yes"},
+       .failure = {"--table", "Product", "--key", R"({"product_id": "prod_001"})", "--yes"},
+       .fake = true},
       {"audit verify", {"/dev/null"}, {"EXAMPLES/README.md"}},
       {"changes read", {"--after", "27", "--limit", "3"}, {"--limit", "1001"}},
       {"changes tail", {"--table", "music"}, {"--from", "0"}},
@@ -420,6 +469,8 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.list_database_backups = FixedBackups;
       fake.verify_database_backup = FixedVerify;
       fake.delete_database_backups = FixedDelete;
+      fake.list_damage = FixedDamage;
+      fake.discard_damaged_item = FixedDiscard;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {

@@ -59,6 +59,7 @@ JsonValue RecordToJson(const ChangeRecord& record, ItemForm form) {
   if (record.old_image.has_value()) object.Add("old_image", ItemToJson(*record.old_image, form));
   if (record.new_image.has_value()) object.Add("new_image", ItemToJson(*record.new_image, form));
   if (record.expired) object.Add("expired", true);
+  if (record.discarded) object.Add("discarded", true);
   if (record.table.has_value()) object.Add("table", TableToJson(*record.table));
   return object;
 }

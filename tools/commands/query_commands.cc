@@ -38,6 +38,7 @@ absl::Status FillRequest(const PageOptions& options, Request& request) {
   }
   ITEMDB_RETURN_IF_ERROR(FillRead(options, request));
   request.return_consumed_capacity = CapacityOf(options);
+  request.skip_damage = options.skip_damage;
   request.limit = options.limit.has_value() ? options.limit : options.page_size;
   if (!options.exclusive_start_key.empty()) {
     ITEMDB_ASSIGN_OR_RETURN(
@@ -159,6 +160,16 @@ NextPage PagesOfSegments(Client& client, Context& context, const ScanRequest& re
   };
 }
 
+// To stderr: standard output has the items alone.
+void PrintSkipped(Context& context, const SkippedDamage& skipped) {
+  const auto text = [](const std::optional<Item>& key, const char* none) {
+    return key.has_value() ? OneLine(ItemToJson(*key, ItemForm::kPlain)) : std::string(none);
+  };
+  context.err() << absl::StrFormat("skipped damage: between %s and %s\n",
+                                   text(skipped.after_key, "the beginning of the page"),
+                                   text(skipped.before_key, "the end of the page"));
+}
+
 // Prints the pages of a read of `total` items; 0: not known.
 absl::Status PrintPages(Context& context, Client& client, const PageOptions& options, int64_t total,
                         const NextPage& next_page) {
@@ -173,6 +184,7 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   ItemWriter writer(std::move(writer_options), &output.stream());
   int64_t count = 0;
   int64_t scanned_count = 0;
+  size_t skipped_places = 0;
   ConsumedTotal consumed;
   std::optional<JsonValue> last_evaluated_key;
   // If the reader of stdout has ended (`| head`), reading stops; RunItemctl reports the stream's error.
@@ -181,6 +193,8 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     if (!next.has_value()) break;
     const ItemPage& page = *next;
     for (const Item& item : page.items) writer.Write(item);
+    for (const SkippedDamage& skipped : page.skipped_damage) PrintSkipped(context, skipped);
+    skipped_places += page.skipped_damage.size();
     count += page.count;
     scanned_count += page.scanned_count;
     consumed.Add(page.consumed_capacity);
@@ -199,7 +213,11 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
     context.err() << "LastEvaluatedKey: " << OneLine(*last_evaluated_key) << '\n';
   }
   consumed.Print(context);
-  return output.Close();
+  ITEMDB_RETURN_IF_ERROR(output.Close());
+  if (skipped_places == 0) return absl::OkStatus();
+  // A program that only looks at the exit code must not take the output for everything.
+  return absl::DataLossError(absl::StrFormat(
+      "%d places with damage were skipped; \"itemctl damage list\" names the keys", skipped_places));
 }
 
 }  // namespace
@@ -225,6 +243,8 @@ absl::Status RunScan(Context& context, const ScanOptions& options) {
     return UsageError(
         "--segments reads everything at once: it excludes --limit, --page and --exclusive-start-key");
   }
+  if (options.segments > 1 && options.skip_damage)
+    return UsageError("give --segments or --skip-damage, not both: damage is skipped in key order");
   absl::StatusOr<Client> client = context.OpenClient();
   if (!client.ok()) return client.status();
   const int64_t total = options.to_file.empty() ? 0 : ItemCount(*client, options);
@@ -267,6 +287,8 @@ void AddPageOptions(CLI::App* command, PageOptions& options) {
       ->type_name(std::string(kFileName));
   AddCapacityOption(command, options);
   command->add_flag("--typed", options.typed, "Print DynamoDB JSON");
+  command->add_flag("--skip-damage", options.skip_damage,
+                    "Read on behind items that cannot be read, print where on stderr, and end with an error");
 }
 
 }  // namespace

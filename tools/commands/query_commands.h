@@ -29,6 +29,8 @@ struct PageOptions : ReadOptions, CapacityOptions {
   std::string to_file;
   // Print DynamoDB JSON.
   bool typed = false;
+  // Read on behind items that cannot be read, and print where they are on stderr.
+  bool skip_damage = false;
 };
 
 struct ScanOptions : PageOptions {

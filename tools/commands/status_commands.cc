@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "common/status_macros.h"
 #include "tools/base/text_table.h"
@@ -47,6 +48,18 @@ bool HasStartTime(const DaemonStatus& status) { return status.start_time > absl:
 // A daemon that sends its memory statistics sends at least one value above 0.
 bool HasMemory(const DaemonStatus& status) { return status.memory.resident > 0 || status.memory.limit > 0; }
 bool HasDisk(const DaemonStatus& status) { return status.disk.free > 0; }
+
+bool HasDamage(const DaemonStatus& status) {
+  return status.damage.files > 0 || !status.damage.paused_families.empty();
+}
+
+std::string DamageText(const DamageStatus& damage) {
+  std::string text = absl::StrFormat("%s files, %s blocks (itemctl damage list)",
+                                     WithSeparators(damage.files), WithSeparators(damage.blocks));
+  if (!damage.paused_families.empty())
+    absl::StrAppend(&text, "; compactions pause: ", absl::StrJoin(damage.paused_families, ", "));
+  return text;
+}
 
 JsonValue TablesToJson(const std::vector<TableStatistics>& tables) {
   JsonValue array = JsonValue::Array();
@@ -177,6 +190,12 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.file_check.has_value()) object.Add("file_check", FileCheckToJson(*status.file_check));
   if (status.scheduled_backups.has_value())
     object.Add("scheduled_backups", ScheduledBackupsToJson(*status.scheduled_backups));
+  if (HasDamage(status)) {
+    object.Add("damage", JsonValue::Object()
+                             .Add("files", status.damage.files)
+                             .Add("blocks", status.damage.blocks)
+                             .Add("paused_families", status.damage.paused_families));
+  }
   object.Add("table_count", status.table_count);
   object.Add("tables", TablesToJson(status.tables));
   return object;
@@ -240,6 +259,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   }
   if (status.scheduled_backups.has_value())
     figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
+  if (HasDamage(status)) figures.emplace_back("damage", DamageText(status.damage));
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;
 }

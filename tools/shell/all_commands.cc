@@ -6,6 +6,7 @@
 #include "tools/commands/batch_commands.h"
 #include "tools/commands/completion_commands.h"
 #include "tools/commands/count_commands.h"
+#include "tools/commands/damage_commands.h"
 #include "tools/commands/explain_commands.h"
 #include "tools/commands/generate_commands.h"
 #include "tools/commands/index_commands.h"
@@ -39,6 +40,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
   RegisterBackupCommands(table);
+  RegisterDamageCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);
   RegisterLatencyCommands(table);

@@ -150,6 +150,8 @@ struct ChangeRecord {
   std::optional<TableDescription> table;
   // True when the daemon deleted the item because its time to live had ended.
   bool expired = false;
+  // The item could not be read, and an operator discarded it (DiscardDamagedItem): there is no old image.
+  bool discarded = false;
 };
 
 // Changes as they are committed; see Client::Watch.
@@ -330,6 +332,15 @@ struct AuditLogStatus {
 };
 
 // Numbers that the daemon does not know, or that an older daemon does not send, are 0.
+// Damage of table files that was met since the daemon began to serve (ListDamage).
+struct DamageStatus {
+  // Table files, and blocks in them.
+  int64_t files = 0;
+  int64_t blocks = 0;
+  // Column families whose compactions met damage and pause.
+  std::vector<std::string> paused_families = {};
+};
+
 struct DaemonStatus {
   uint64_t change_sequence = 0;
   std::string version;
@@ -356,6 +367,7 @@ struct DaemonStatus {
   RefusedCalls refused_calls = {};
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;
+  DamageStatus damage = {};
 };
 
 struct GetStatusRequest {
@@ -394,6 +406,49 @@ struct DatabaseBackups {
   std::vector<DatabaseBackup> backups = {};
   // Backups whose description or files are missing or damaged.
   std::vector<uint32_t> damaged_backup_ids = {};
+};
+
+// Where a damaged file cannot be read: between two records, which can be.
+struct DamagedRange {
+  // Whose records these are; empty for the change log and for tables that are deleted.
+  std::string table_name = {};
+  // Empty: items of the table.
+  std::string index_name = {};
+  // The key attributes of the two records. Missing at the beginning and the end of the file, and where the
+  // record is of another table or index.
+  std::optional<Item> after_key = std::nullopt;
+  std::optional<Item> before_key = std::nullopt;
+  // The same in the change log; 0: none.
+  uint64_t after_sequence = 0;
+  uint64_t before_sequence = 0;
+};
+
+// A table file that cannot be read somewhere.
+struct DamagedFile {
+  std::string name = {};
+  // The column family.
+  std::string family = {};
+  int32_t level = 0;
+  int64_t size_bytes = 0;
+  // "table NAME", "index NAME of table NAME", or "several tables"; empty for data that is not of tables.
+  std::string owner = {};
+  // "read", "check" or "compaction".
+  std::string met_by = {};
+  absl::Time first_met_time = absl::UnixEpoch();
+  std::string error = {};
+  std::vector<DamagedRange> ranges = {};
+};
+
+struct DamageList {
+  std::vector<DamagedFile> files = {};
+  // As in DamageStatus.
+  std::vector<std::string> paused_families = {};
+};
+
+struct DiscardDamagedItemResult {
+  // The change that deleted the item.
+  uint64_t change_sequence = 0;
+  int64_t index_entries_deleted = 0;
 };
 
 // A way in which a table is read or written: operation, index, and the shapes of the conditions, with

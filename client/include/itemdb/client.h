@@ -270,6 +270,13 @@ class ITEMDB_EXPORT Client {
                                                              CallOptions options = {}) const;
   absl::StatusOr<std::vector<uint32_t>> DeleteOldDatabaseBackups(uint32_t keep_newest,
                                                                  CallOptions options = {}) const;
+  // The damaged table files that were met since the daemon was started, with the keys that may be lost. Reads
+  // these files.
+  absl::StatusOr<DamageList> ListDamage(CallOptions options = {}) const;
+  // Deletes an item whose record cannot be read, with its index entries. Reads the indexes of the table, so
+  // the default timeout is one hour. INVALID_ARGUMENT: the item can be read, or there is none.
+  absl::StatusOr<DiscardDamagedItemResult> DiscardDamagedItem(const std::string& table_name, const Item& key,
+                                                              CallOptions options = {}) const;
   // How clients have read and written tables since the daemon was started: one table, or all tables when the
   // name is empty.
   absl::StatusOr<AccessPatternsResult> GetAccessPatterns(const std::string& table_name = "",

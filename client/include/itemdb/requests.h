@@ -307,6 +307,9 @@ struct QueryRequest {
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
   // Adds `plan` to the result.
   bool explain = false;
+  // Skips records that cannot be read; `skipped_damage` of the page says where. Only in key order, and not in
+  // a parallel scan. By default such a record fails the page with DATA_LOSS.
+  bool skip_damage = false;
 };
 
 // All items of a table or all entries of an index, in key order. Fields as in QueryRequest.
@@ -328,6 +331,9 @@ struct ScanRequest {
   bool consistent_read = false;
   ReturnConsumedCapacity return_consumed_capacity = ReturnConsumedCapacity::kNone;
   bool explain = false;
+  // Skips records that cannot be read; `skipped_damage` of the page says where. Only in key order, and not in
+  // a parallel scan. By default such a record fails the page with DATA_LOSS.
+  bool skip_damage = false;
 };
 
 // How a page was read.
@@ -356,6 +362,13 @@ struct StreamOptions {
   bool one_state = false;
 };
 
+// A place where records cannot be read: between two keys, in the form of a LastEvaluatedKey. A key is missing
+// where the page has read no record on that side.
+struct SkippedDamage {
+  std::optional<Item> after_key;
+  std::optional<Item> before_key;
+};
+
 // Of Query and Scan.
 struct ItemPage {
   uint64_t change_sequence = 0;
@@ -368,6 +381,8 @@ struct ItemPage {
   std::optional<ConsumedCapacity> consumed_capacity = std::nullopt;
   // With `explain`.
   std::optional<ReadPlan> plan = std::nullopt;
+  // With `skip_damage`.
+  std::vector<SkippedDamage> skipped_damage = {};
 };
 
 }  // namespace itemdb

@@ -1,0 +1,160 @@
+// A compaction that meets an unreadable block: writes and other reads go on.
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/storage/engine/recovery_fixture.h"
+#include "tests/support/power_loss_file_system.h"
+
+namespace itemdb::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+size_t CountOf(const std::string& text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// Whether the calling thread has a name that begins with `name`.
+bool OnThread(std::string_view name) {
+  char own[32] = "";
+  ::pthread_getname_np(::pthread_self(), own, sizeof(own));
+  return std::string_view(own).starts_with(name);
+}
+
+// Compactions cannot read the file.
+InjectedFault Unreadable(const std::string& path) {
+  return {
+      .operation = InjectedFault::Operation::kRead,
+      .matches = [path](const std::string& read) { return read == path && OnThread("rocksdb:"); },
+      .times = 1'000'000,
+      .status = rocksdb::IOStatus::IOError("While pread offset 4096 len 100: " + path, "Input/output error")};
+}
+
+class DamageInCompaction : public DamagedFilesTest {
+ protected:
+  // Memtables are written after about a MiB, so that a few thousand items are a compaction.
+  DatabaseOptions SmallMemtables() {
+    DatabaseOptions options = Options();
+    options.memtable_bytes = 4 << 20;
+    return options;
+  }
+
+  // Writes until a compaction has met the damage, and `more` MiB after that. All writes must succeed.
+  void WriteUntilCompacted(Database& database, int more) {
+    int written = 0;
+    for (int i = 0; written < more; ++i) {
+      ASSERT_LT(i, 60'000) << "nothing was compacted";
+      // Between the keys of the first items.
+      const auto put = Put(database, 100'000 + i, 3'000);
+      ASSERT_TRUE(put.ok()) << put.status() << " after " << i;
+      if (i % 400 == 399 && log_.str().find(kPauseLine) != std::string::npos) ++written;
+    }
+  }
+
+  static constexpr char kDamageLine[] = "damage: a block of a table file cannot be read";
+  static constexpr char kPauseLine[] = "compactions of a column family met damage";
+};
+
+TEST_F(DamageInCompaction, OfABlockStopsNoWriteAndCostsOnlyTheItemsInIt) {
+  MakeLargeItemsInTableFiles();
+  const std::vector<std::string> files = FilesOf("items");
+  ASSERT_EQ(files.size(), 1u);
+  Flip(PathOf(files[0]), DataBytes(files[0]) / 2);
+  for (int opening = 0; opening < 2; ++opening) {
+    SCOPED_TRACE(opening);
+    log_.str("");
+    auto database = Database::Open(SmallMemtables());
+    ASSERT_TRUE(database.ok()) << database.status();
+    WriteUntilCompacted(**database, 30);
+    if (HasFatalFailure()) return;
+    const int readable = CountReadable(**database, /*missing_is_ok=*/false);
+    EXPECT_LT(readable, items_);
+    EXPECT_GE(readable, items_ - 8);
+    database->reset();
+    // Once, with all that an operator needs.
+    const std::string log = log_.str();
+    EXPECT_THAT(log, ::testing::Not(HasSubstr("reopened")));
+    EXPECT_EQ(CountOf(log, kDamageLine), 1u);
+    for (const char* part :
+         {"family=items", "owner=\"table Order\"", "met_by=compaction", "offset=", "itemctl damage list"})
+      EXPECT_THAT(log, HasSubstr(part));
+    EXPECT_THAT(log, HasSubstr("file=" + files[0] + " "));
+  }
+}
+
+// RocksDB itself repeats the compaction each second, for ever.
+TEST_F(DamageInCompaction, PausesTheCompactionsOfItsFamily) {
+  MakeLargeItemsInTableFiles();
+  const std::string path = PathOf(FilesOf("items").at(0));
+  const auto disk = std::make_shared<PowerLossFileSystem>(root_, std::make_shared<QuickDisk>());
+  std::atomic<int> reads = 0;
+  InjectedFault fault = Unreadable(path);
+  fault.matches = [&reads, matches = fault.matches](const std::string& read) {
+    if (!matches(read)) return false;
+    ++reads;
+    return true;
+  };
+  disk->Inject(fault);
+  DatabaseOptions options = SmallMemtables();
+  options.file_system = disk;
+  options.compaction_pause = std::chrono::seconds(2);
+  auto database = Database::Open(options);
+  ASSERT_TRUE(database.ok()) << database.status();
+  WriteUntilCompacted(**database, 1);
+  if (HasFatalFailure()) return;
+  // Two to six seconds of pauses: two attempts, where RocksDB makes one a second and more.
+  const int before = reads;
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  EXPECT_GE(reads - before, 1) << "it was never tried again";
+  EXPECT_LE(reads - before, 2);
+}
+
+// A sector that cannot be read is an I/O error and not a corruption.
+TEST_F(DamageInCompaction, OfTheDiskStopsNoWriteEither) {
+  MakeLargeItemsInTableFiles();
+  const std::string file = FilesOf("items").at(0);
+  const auto disk = std::make_shared<PowerLossFileSystem>(root_, std::make_shared<QuickDisk>());
+  disk->Inject(Unreadable(PathOf(file)));
+  DatabaseOptions options = SmallMemtables();
+  options.file_system = disk;
+  auto database = Database::Open(options);
+  ASSERT_TRUE(database.ok()) << database.status();
+  WriteUntilCompacted(**database, 10);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(CountReadable(**database, /*missing_is_ok=*/false), items_);
+  database->reset();
+  EXPECT_THAT(log_.str(), ::testing::Not(HasSubstr("reopened")));
+  EXPECT_THAT(log_.str(), HasSubstr("file=" + file + " "));
+}
+
+// A compaction that cannot write is no damage: the store must be opened again, as the disk may have lost what
+// was written.
+TEST_F(DamageInCompaction, IsNotWhatAFailedWriteIs) {
+  MakeLargeItemsInTableFiles();
+  const auto disk = std::make_shared<PowerLossFileSystem>(root_, std::make_shared<QuickDisk>());
+  DatabaseOptions options = SmallMemtables();
+  options.file_system = disk;
+  auto database = Database::Open(options);
+  ASSERT_TRUE(database.ok()) << database.status();
+  disk->Inject(
+      {.operation = InjectedFault::Operation::kSync,
+       .matches = [](const std::string& path) { return path.ends_with(".sst") && OnThread("rocksdb:low"); },
+       .status = rocksdb::IOStatus::IOError("While pread offset 0 len 1: /000001.sst", "broken")});
+  for (int i = 0; disk->faults_left() > 0; ++i) {
+    ASSERT_LT(i, 60'000) << "nothing was compacted";
+    (void)Put(**database, 100'000 + i, 3'000);
+  }
+  EXPECT_TRUE(Await([&] { return log_.str().find("the store was reopened") != std::string::npos; }));
+  EXPECT_THAT(log_.str(), ::testing::Not(HasSubstr(kDamageLine)));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

@@ -160,16 +160,6 @@ void KeylessBodies(const Target& target, int count, const std::atomic<bool>& sto
   });
 }
 
-daemon::Descriptor Connect(uint16_t port) {
-  daemon::Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fd.Reset();
-  return fd;
-}
-
 bool SendAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -180,7 +170,10 @@ bool SendAll(int fd, std::string_view bytes) {
 }
 
 std::string Post(std::string_view operation, std::string_view body, std::string_view headers = "") {
-  std::string request = "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810.";
+  std::string request =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
+      "Credential=any/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00\r\n"
+      "X-Amz-Target: DynamoDB_20120810.";
   request.append(operation).append("\r\nContent-Type: application/x-amz-json-1.0\r\n").append(headers);
   return request.append("Content-Length: ")
       .append(std::to_string(body.size()))
@@ -195,7 +188,7 @@ void UnreadHttpReplies(const Target& target, int count, const std::atomic<bool>&
                                                 R"("ExpressionAttributeValues":{":id":{"S":"large"}}})");
   OnThreads(count, [&](int) {
     while (!stop) {
-      const daemon::Descriptor fd = Connect(target.http_port);
+      const daemon::Descriptor fd = ConnectAsAttacker(target.http_port);
       if (fd.get() < 0) continue;
       const timeval patience = {.tv_sec = 1, .tv_usec = 0};
       setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
@@ -235,7 +228,7 @@ void LargeBodies(const Target& target, int count, const std::atomic<bool>& stop,
   const std::string request = Post("BatchWriteItem", compressed, "Content-Encoding: gzip\r\n");
   OnThreads(count, [&](int) {
     while (!stop) {
-      const daemon::Descriptor fd = Connect(target.http_port);
+      const daemon::Descriptor fd = ConnectAsAttacker(target.http_port);
       while (!stop && fd.get() >= 0 && SendAll(fd.get(), request)) {
         char reply[4'096];
         const ssize_t bytes = recv(fd.get(), reply, sizeof(reply), 0);
@@ -254,7 +247,7 @@ void LargeBodies(const Target& target, int count, const std::atomic<bool>& stop,
 void ManyConnections(const Target& target, int count, const std::atomic<bool>& stop, AttackCounts& counts) {
   std::vector<daemon::Descriptor> open;
   for (int i = 0; i < count && !stop; ++i) {
-    open.push_back(Connect(i % 2 == 0 ? target.grpc_port : target.http_port));
+    open.push_back(ConnectAsAttacker(i % 2 == 0 ? target.grpc_port : target.http_port));
     ++counts.rounds;
   }
   while (!stop) {
@@ -266,7 +259,7 @@ void ManyConnections(const Target& target, int count, const std::atomic<bool>& s
       if (recv(open[i].get(), &byte, 1, MSG_DONTWAIT) > 0) continue;
       ++counts.refused;
       ++counts.rounds;
-      open[i] = Connect(i % 2 == 0 ? target.grpc_port : target.http_port);
+      open[i] = ConnectAsAttacker(i % 2 == 0 ? target.grpc_port : target.http_port);
     }
   }
 }

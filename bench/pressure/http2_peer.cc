@@ -1,6 +1,7 @@
 #include "bench/pressure/http2_peer.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -52,12 +53,23 @@ std::string GrpcMessage(std::string_view bytes) {
   return message.append(BigEndian(static_cast<uint32_t>(bytes.size()))).append(bytes);
 }
 
-Http2Peer::Http2Peer(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+daemon::Descriptor ConnectAsAttacker(uint16_t port) {
+  daemon::Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  int on = 1;
+  // A port is chosen when the target is known, so that all ports can be used.
+  setsockopt(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fd.Reset();
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return;
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fd.Reset();
+  return fd;
+}
+
+Http2Peer::Http2Peer(uint16_t port) : socket_(ConnectAsAttacker(port)) {
+  if (socket_.get() < 0) return;
   int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");

@@ -13,9 +13,12 @@
 
 namespace itemdb::bench {
 
+// A socket connected from 127.0.0.2, which only attackers use, to port `port` of 127.0.0.1; none on failure.
+daemon::Descriptor ConnectAsAttacker(uint16_t port);
+
 class Http2Peer {
  public:
-  // Connects to port `port` of 127.0.0.1 and offers the peer the largest flow-control windows.
+  // Connects from 127.0.0.2 to port `port` of 127.0.0.1 and offers the peer the largest flow-control windows.
   explicit Http2Peer(uint16_t port);
 
   // Begins a gRPC call of `path`, "/itemdb.v1.Data/Query". False: the connection has ended.

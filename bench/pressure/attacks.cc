@@ -266,6 +266,22 @@ void ManyConnections(const Target& target, int count, const std::atomic<bool>& s
 
 }  // namespace
 
+HttpCaller::HttpCaller(uint16_t port) : socket_(ConnectTo(port, INADDR_LOOPBACK)) {}
+
+bool HttpCaller::Get() {
+  static const std::string request = Post(
+      "GetItem", std::string(R"({"TableName":")") + kTable + R"(","Key":{"id":{"S":"a"},"n":{"S":"1"}}})");
+  if (!SendAll(socket_.get(), request)) return false;
+  std::string reply;
+  while (reply.find("\r\n\r\n") == std::string::npos || !reply.ends_with('}')) {
+    char bytes[4'096];
+    const ssize_t received = recv(socket_.get(), bytes, sizeof(bytes), 0);
+    if (received <= 0) return false;
+    reply.append(bytes, static_cast<size_t>(received));
+  }
+  return reply.starts_with("HTTP/1.1 200");
+}
+
 Client OpenClient(const Target& target, int attempts) {
   ClientOptions options = {.endpoint = "127.0.0.1:" + std::to_string(target.grpc_port)};
   options.retry.max_attempts = attempts;
@@ -281,17 +297,18 @@ Client OpenClient(const Target& target, int attempts) {
 const std::vector<Attack>& Attacks() {
   static const std::vector<Attack> attacks = {
       {"transactions", "100 small updates of 400 KB items with five indexes of all attributes", 16, false,
-       Transactions},
-      {"reflection", "reflection streams without a key, opened and reset", 8, true, Reflection},
+       false, Transactions},
+      {"reflection", "reflection streams without a key, opened and reset", 8, true, false, Reflection},
       {"open-reflection", "reflection streams without a key, a thousand a connection, left open", 8, true,
-       OpenReflection},
-      {"unread", "connections that pipeline queries over gRPC and read nothing", 60, false, UnreadReplies},
-      {"unread-http", "the same over HTTP", 60, false, UnreadHttpReplies},
+       false, OpenReflection},
+      {"unread", "connections that pipeline queries over gRPC and read nothing", 60, false, false,
+       UnreadReplies},
+      {"unread-http", "the same over HTTP", 60, false, false, UnreadHttpReplies},
       {"keyless-bodies", "gRPC requests of 17 MiB without a key that never end, 8 a connection", 16, true,
-       KeylessBodies},
-      {"large-bodies", "BatchWriteItem bodies of 10 MB over HTTP, compressed, in a loop", 1, false,
+       false, KeylessBodies},
+      {"large-bodies", "BatchWriteItem bodies of 10 MB over HTTP, compressed, in a loop", 1, false, true,
        LargeBodies},
-      {"connections", "idle connections from one address", 20'000, false, ManyConnections},
+      {"connections", "idle connections from one address", 20'000, false, false, ManyConnections},
   };
   return attacks;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/process/descriptor.h"
 #include "itemdb/client.h"
 
 namespace itemdb::bench {
@@ -42,10 +43,23 @@ struct Attack {
   // Concurrent attackers unless the caller chooses.
   int count;
   bool keys;
+  // The others call over HTTP, on the network thread of the attackers.
+  bool http_others;
   void (*run)(const Target& target, int count, const std::atomic<bool>& stop, AttackCounts& counts);
 };
 
 const std::vector<Attack>& Attacks();
+
+// A connection to the HTTP endpoint that gets one small item again and again.
+class HttpCaller {
+ public:
+  explicit HttpCaller(uint16_t port);
+  // Whether GetItem answered with status 200.
+  bool Get();
+
+ private:
+  daemon::Descriptor socket_;
+};
 
 Client OpenClient(const Target& target, int attempts);
 

@@ -262,6 +262,27 @@ void CallBesides(const Target& target, const std::atomic<bool>& stop, Others& ot
   for (const auto& [text, count] : failed) others.failed[text] += count;
 }
 
+// Gets over HTTP, on one connection.
+void GetBesides(const Target& target, const std::atomic<bool>& stop, Others& others) {
+  std::vector<double> taken_us;
+  HttpCaller caller(target.http_port);
+  int64_t failed = 0;
+  while (!stop) {
+    const Clock::time_point start = Clock::now();
+    if (caller.Get()) {
+      ++others.served;
+    } else {
+      ++failed;
+      caller = HttpCaller(target.http_port);
+    }
+    taken_us.push_back(SecondsSince(start) * 1e6);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  std::lock_guard<std::mutex> lock(others.mutex);
+  others.taken_us.insert(others.taken_us.end(), taken_us.begin(), taken_us.end());
+  if (failed > 0) others.failed["HTTP"] += failed;
+}
+
 void RunAttack(const Attack& attack, const Arguments& arguments) {
   std::vector<std::string> daemon = {"--memory",    arguments.memory, "--http-listen",
                                      "127.0.0.1:0", "--http-threads", "1"};
@@ -277,7 +298,10 @@ void RunAttack(const Attack& attack, const Arguments& arguments) {
   std::vector<std::thread> threads;
   threads.emplace_back([&] { attack.run(bench.target(), count, stop, counts); });
   for (int i = 0; i < arguments.callers; ++i)
-    threads.emplace_back([&] { CallBesides(bench.target(), stop, others); });
+    threads.emplace_back([&] {
+      attack.http_others ? GetBesides(bench.target(), stop, others)
+                         : CallBesides(bench.target(), stop, others);
+    });
   double highest = before;
   const Clock::time_point begin = Clock::now();
   while (SecondsSince(begin) < arguments.seconds) {

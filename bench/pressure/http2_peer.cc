@@ -53,11 +53,13 @@ std::string GrpcMessage(std::string_view bytes) {
   return message.append(BigEndian(static_cast<uint32_t>(bytes.size()))).append(bytes);
 }
 
-daemon::Descriptor ConnectAsAttacker(uint16_t port) {
+daemon::Descriptor ConnectAsAttacker(uint16_t port) { return ConnectTo(port, INADDR_LOOPBACK + 1); }
+
+daemon::Descriptor ConnectTo(uint16_t port, uint32_t source) {
   daemon::Descriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  address.sin_addr.s_addr = htonl(source);
   int on = 1;
   // A port is chosen when the target is known, so that all ports can be used.
   setsockopt(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));

@@ -15,6 +15,8 @@ namespace itemdb::bench {
 
 // A socket connected from 127.0.0.2, which only attackers use, to port `port` of 127.0.0.1; none on failure.
 daemon::Descriptor ConnectAsAttacker(uint16_t port);
+// The same from the IPv4 address `source`.
+daemon::Descriptor ConnectTo(uint16_t port, uint32_t source);
 
 class Http2Peer {
  public:

@@ -179,6 +179,7 @@ ExitCode Run(const Options& options, const Process& process) {
   // Taken from the cache's memory while an index is being created.
   database_options.index_build_bytes = budget.block_cache / 4;
   database_options.max_queue_bytes = budget.write_queue;
+  database_options.max_unit_bytes = budget.write_unit;
   database_options.max_item_collection_bytes = static_cast<int64_t>(options.max_item_collection_bytes);
   database_options.change_retention = absl::ToChronoMilliseconds(options.change_retention);
   database_options.max_change_log_bytes = options.max_change_log_bytes;

@@ -14,6 +14,9 @@ struct MemoryBudget {
   size_t memtables = 0;
   // Writes waiting for the commit pipeline; further writes are refused with QUEUE_FULL.
   size_t write_queue = 0;
+  // What one transaction or batch may replace and write; larger ones are refused with LIMIT_EXCEEDED. They
+  // take the memory of other parts for a moment, one after another.
+  size_t write_unit = 0;
   // Requests and replies in flight; further calls are refused with CALLS_FULL.
   size_t calls = 0;
   // gRPC's buffers; when they are full gRPC makes peers wait and cancels calls.
@@ -29,6 +32,9 @@ struct MemoryBudget {
 //   write queue   1/10       24 MiB to 256 MiB: at least the longest batch and the items that it replaces
 //   transport     1/8        16 MiB to 512 MiB
 //   block cache   the rest   memtables get 1/8 of `memory` of it, 8 MiB to 1 GiB
+//
+// A write unit may have a third of `memory`. It has no part of its own: its batch and its memtable, which is
+// charged to the block cache, are in memory while it is committed.
 // clang-format on
 MemoryBudget SplitMemory(uint64_t memory);
 

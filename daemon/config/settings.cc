@@ -213,7 +213,9 @@ const std::vector<Setting>& Settings() {
        &Options::max_connections,
        "NUMBER",
        "4096",
-       "Greatest number of connections, for gRPC and HTTP each; itemd closes further connections at once",
+       "Greatest number of connections, for gRPC and HTTP each; itemd closes further connections at once. "
+       "From 64 "
+       "on the last quarter is kept for addresses with less than half of them",
        {},
        1,
        1'000'000},
@@ -230,8 +232,9 @@ const std::vector<Setting>& Settings() {
        "DURATION",
        "10s",
        "A gRPC connection is closed if the HTTP/2 preface (and TLS handshake) has not arrived after this "
-       "time; an HTTP connection, if its TLS handshake or the head of a request has not, or no request of a "
-       "known key has begun",
+       "time, or with --access-keys no call of a known key; an HTTP connection, if its TLS handshake or the "
+       "head of "
+       "a request has not, or no request of a known key has begun",
        {},
        100,
        kDayMs},

@@ -89,6 +89,18 @@ absl::StatusOr<Caller> CallerOf(const Authorizer& authorizer, const grpc::Callba
   return authorizer.Check(method, std::string_view(first->second.data(), first->second.size()));
 }
 
+absl::StatusOr<Caller> CheckCallerOf(ServingContext& serving, const grpc::CallbackServerContext& context,
+                                     std::string_view method) {
+  absl::StatusOr<Caller> caller = CallerOf(serving.authorizer, context, method);
+  if (absl::IsUnauthenticated(caller.status())) {
+    serving.guard.CallRefused(context.peer());
+  } else if (serving.guard.awaits_proof()) {
+    // Also when the key's role is too low: its owner is known.
+    serving.guard.CallAdmitted(context.peer());
+  }
+  return caller;
+}
+
 AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::string_view method) {
   const auto& metadata = context.client_metadata();
   const auto sent = metadata.find("authorization");
@@ -163,7 +175,7 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
     Finish(StoppingReply());
     return false;
   }
-  absl::StatusOr<Caller> caller = CallerOf(serving_.authorizer, context, method_);
+  absl::StatusOr<Caller> caller = CheckCallerOf(serving_, context, method_);
   if (!caller.ok()) {
     Complete({ErrorReply(caller.status()), 0}, -1);
     return false;

@@ -45,6 +45,11 @@ AuditedCall AuditedCallOf(const grpc::CallbackServerContext& context, std::strin
 // Tells `audit` of a call that Authorizer::Check() or a check of its statements refused.
 void AuditRefusal(CallAudit& audit, AuditedCall call, const grpc::Status& status);
 
+// The caller, as of CallerOf(). Tells `serving.guard` that the connection has proven itself, or that a call
+// of it was refused.
+absl::StatusOr<Caller> CheckCallerOf(ServingContext& serving, const grpc::CallbackServerContext& context,
+                                     std::string_view method);
+
 // The status of a call to a daemon that is stopping, and of a call when the memory for calls is used up.
 grpc::Status StoppingReply(std::string_view what_was_done = "nothing was done");
 grpc::Status CallsFullReply(const CallMemory& memory, std::string_view what_was_done = "nothing was done");
@@ -109,7 +114,10 @@ class Call final : public grpc::ServerUnaryReactor {
     Complete(EncodeReply(*std::move(result), serving_.memory, reply_), items);
   }
 
-  void OnCancel() override { caller_left_->Cancel(); }
+  void OnCancel() override {
+    caller_left_->Cancel();
+    serving_.guard.CallCancelled(context_.peer());
+  }
   void OnDone() override { delete this; }
   bool InternalInlineable() override { return true; }
 

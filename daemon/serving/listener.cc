@@ -57,6 +57,12 @@ ino_t InodeOf(int fd) {
   return fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode) ? info.st_ino : 0;
 }
 
+// The address of the peer without its port; empty for a unix socket.
+std::string AddressOf(int fd) {
+  const std::string peer = PeerOf(fd);
+  return peer.starts_with("ip") ? peer.substr(0, peer.rfind(':')) : std::string();
+}
+
 // Passes() returns true at most once a second.
 class RateLimiter {
  public:
@@ -73,21 +79,41 @@ class RateLimiter {
 
 }  // namespace
 
-bool ConnectionCount::Exceeds(int fd) {
+std::optional<std::string_view> ConnectionCount::Refuses(int fd, const std::string& address) {
   // If the number of `fd` is counted already, that connection was closed.
-  connections_.erase(fd);
-  if (connections_.size() >= limit_) Sweep();
-  if (connections_.size() >= limit_) return true;
-  connections_[fd] = InodeOf(fd);
-  return false;
+  if (const auto former = connections_.find(fd); former != connections_.end()) {
+    Forget(former->second);
+    connections_.erase(former);
+  }
+  if (connections_.size() >= limit_ || ExceedsShare(address)) Sweep();
+  if (connections_.size() >= limit_) return "all connections are taken";
+  if (ExceedsShare(address)) return "its address has more than half of the connections, and few are left";
+  connections_[fd] = {.inode = InodeOf(fd), .address = address};
+  if (!address.empty()) ++of_address_[address];
+  return std::nullopt;
+}
+
+bool ConnectionCount::ExceedsShare(const std::string& address) const {
+  constexpr size_t kDividedAbove = 64;
+  if (address.empty() || limit_ < kDividedAbove || connections_.size() < limit_ - limit_ / 4) return false;
+  const auto found = of_address_.find(address);
+  return found != of_address_.end() && found->second >= limit_ / 2;
+}
+
+void ConnectionCount::Forget(const Connection& connection) {
+  const auto found = of_address_.find(connection.address);
+  if (found != of_address_.end() && --found->second == 0) of_address_.erase(found);
 }
 
 void ConnectionCount::Sweep() {
   Clock::time_point now = Clock::now();
   if (now - swept_ < kSweepInterval) return;
   swept_ = now;
-  std::erase_if(connections_,
-                [](const auto& connection) { return InodeOf(connection.first) != connection.second; });
+  std::erase_if(connections_, [this](const auto& entry) {
+    const bool closed = InodeOf(entry.first) != entry.second.inode;
+    if (closed) Forget(entry.second);
+    return closed;
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::vector<ListenAddress>& addresses,
@@ -158,8 +184,9 @@ void Listener::Run(size_t max_connections, const Accept& accept, spdlog::logger&
         poll(events.data(), 1, kPauseMs);
         continue;
       }
-      if (count.Exceeds(connection.get())) {
-        if (refused.Passes()) log.warn("connection refused max_connections={}", max_connections);
+      if (const auto reason = count.Refuses(connection.get(), AddressOf(connection.get()))) {
+        if (refused.Passes())
+          log.warn("connection refused max_connections={} reason=\"{}\"", max_connections, *reason);
         continue;
       }
       if (sockets_[i].tcp) {

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -26,20 +28,34 @@ namespace itemdb::daemon {
 
 // Counts open connections that other code owns: a connection is closed when its descriptor is closed or
 // refers to another file. Not thread-safe.
+//
+// The last quarter of the connections is reserved for addresses with less than half of the limit, so one
+// address cannot take all: it gets three quarters. Limits below 64 are not divided, and unix sockets, whose
+// permissions say who may connect, have no address.
 class ConnectionCount {
  public:
   explicit ConnectionCount(size_t limit) : limit_(limit) {}
 
-  // True: `fd` exceeds the limit and is not counted. False: `fd` is counted until its owner closes it.
-  bool Exceeds(int fd);
+  // Not nullopt: `fd` is refused, for this reason, and not counted. nullopt: `fd` is counted until its owner
+  // closes it. `address` is the peer's, without its port; empty for a unix socket.
+  std::optional<std::string_view> Refuses(int fd, const std::string& address);
 
  private:
+  struct Connection {
+    // Of the socket behind the descriptor.
+    ino_t inode = 0;
+    std::string address;
+  };
+
   // Stops counting closed connections; does nothing within 10 ms of the last time.
   void Sweep();
+  void Forget(const Connection& connection);
+  bool ExceedsShare(const std::string& address) const;
 
   const size_t limit_;
-  // Inode of the socket behind each descriptor.
-  std::unordered_map<int, ino_t> connections_;
+  // By descriptor.
+  std::unordered_map<int, Connection> connections_;
+  std::unordered_map<std::string, size_t> of_address_;
   std::chrono::steady_clock::time_point swept_;
 };
 

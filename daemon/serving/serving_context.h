@@ -14,6 +14,7 @@
 #include "daemon/serving/call_audit.h"
 #include "daemon/serving/call_gate.h"
 #include "daemon/serving/call_log_fields.h"
+#include "daemon/serving/connection_guard.h"
 #include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
 #include "storage/base/status.h"
@@ -102,6 +103,8 @@ struct ServingContext {
   // For gRPC calls only; HTTP requests are signed instead (daemon/http/signature).
   Authorizer authorizer;
   OpenStreams streams;
+  // Of gRPC connections only; HTTP ends its own.
+  ConnectionGuard guard;
   const std::shared_ptr<CallMemory> memory;
   SlowRequestLog slow_log;
   CallAudit audit;

@@ -75,7 +75,7 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
   }
 
   void OnCancel() override {
-    call_.Cancel();
+    call_.CancelledByCaller();
     {
       storage::MutexLock lock(mutex_);
       EndWith(ToGrpcStatus(absl::CancelledError("the client is gone")));

@@ -52,7 +52,10 @@ class ReflectionStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, 
     StartRead(&request_);
   }
 
-  void OnCancel() override { End(ToGrpcStatus(absl::CancelledError("the client is gone"))); }
+  void OnCancel() override {
+    call_.CancelledByCaller();
+    End(ToGrpcStatus(absl::CancelledError("the client is gone")));
+  }
 
   void OnDone() override {
     call_.serving().streams.Remove(this);

@@ -18,7 +18,7 @@ namespace itemdb::daemon {
 class ReplyStream : public grpc::ServerWriteReactor<grpc::ByteBuffer>, public OpenStreams::Stream {
  public:
   void OnWriteDone(bool ok) final;
-  void OnCancel() final { call_.Cancel(); }
+  void OnCancel() final { call_.CancelledByCaller(); }
   void OnDone() final;
 
   void Stop() final;

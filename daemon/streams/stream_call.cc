@@ -32,7 +32,7 @@ grpc::Status StreamCall::Enter() {
 }
 
 grpc::Status StreamCall::CheckCaller() const {
-  absl::StatusOr<Caller> caller = CallerOf(serving_.authorizer, context_, method_);
+  absl::StatusOr<Caller> caller = CheckCallerOf(serving_, context_, method_);
   if (caller.ok()) return grpc::Status::OK;
   grpc::Status refused = ToGrpcStatus(caller.status());
   AuditRefusal(serving_.audit, AuditedCallOf(context_, method_), refused);

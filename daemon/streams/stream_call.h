@@ -31,7 +31,13 @@ class StreamCall {
   std::string_view method() const { return method_; }
   // Cancelled by Cancel() and when the deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
+  // The daemon ends the stream.
   void Cancel() { caller_left_->Cancel(); }
+  // The caller has cancelled the stream, or is gone.
+  void CancelledByCaller() {
+    Cancel();
+    serving_.guard.CallCancelled(context_.peer());
+  }
 
   // Logs one page or chunk of the stream, begun at `began`, if it was slow, and adds it to the audit log if
   // all calls are audited; Enter() adds the begin of the stream.

@@ -37,6 +37,10 @@ struct DatabaseOptions {
   size_t index_build_bytes = 32 << 20;
   // Writes waiting for the commit pipeline, in bytes. Further writes are refused (QUEUE_FULL).
   size_t max_queue_bytes = 64 << 20;
+  // What one transaction or batch may replace and write, in bytes: its items before and after it and its new
+  // index entries. About twice as much memory is taken while it is committed. Larger ones are refused
+  // (LIMIT_EXCEEDED) and write nothing.
+  size_t max_unit_bytes = 512 << 20;
   // Bound of an item collection in a table with local indexes, in bytes: the items and their entries in local
   // indexes (SEM-092). A write that would enlarge a collection beyond it is refused
   // (ITEM_COLLECTION_SIZE_LIMIT_EXCEEDED).

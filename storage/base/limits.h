@@ -106,6 +106,9 @@ inline constexpr int kMaxLargeTransactActions = 10'000;
 // these bytes are in memory, and in one RocksDB write, at the same time. A request of the maximum length fits
 // together with the items that it replaces and three copies in indexes.
 inline constexpr size_t kMaxUnitItemBytes = 64 << 20;
+// Bytes of replaced items that a transaction or batch may prefetch while it waits for its turn. It reads the
+// other replaced items at its turn: 100 items may have 40 MB, and many transactions may wait.
+inline constexpr size_t kMaxUnitPrefetchedBytes = 4 << 20;
 // Bytes of replaced items that a BulkWrite chunk may prefetch while it waits for its turn, and how many
 // chunks of all streams may prefetch at a time. The other chunks read the replaced items at their turn. The
 // product is kMaxUnitItemBytes.
@@ -157,6 +160,9 @@ inline constexpr size_t kMaxEncodedPageBytes = 8 << 20;
 // Bytes of one commit group. Smaller groups made the 99th percentile worse; above a few MiB nothing is
 // gained.
 inline constexpr size_t kMaxCommitGroupBytes = 4 << 20;
+// Units above this size leave half of the queue of waiting writes to smaller ones, which go on while many
+// large ones are refused.
+inline constexpr size_t kLargeCommitUnitBytes = 1 << 20;
 // Expired items, and their bytes, that one commit unit deletes: writes wait a few milliseconds for the unit.
 // At most one of these units is in the pipeline.
 inline constexpr size_t kExpiredAtOnce = 256;

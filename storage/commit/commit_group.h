@@ -101,6 +101,10 @@ class CommitGroup {
   // Frees what CurrentItem has read from RocksDB.
   void ReleaseReads() { reads_.clear(); }
 
+  // Makes room for `bytes` more in the batch at once: a batch that grows by itself is in memory up to three
+  // times at its last step.
+  void ReserveBytes(size_t bytes) { writes_.ReserveBytes(bytes); }
+
   // Puts or deletes the item under `key`. `key` and `item` must stay valid until the unit completes.
   void PutItem(const Table& table, const ItemKey& key, std::string_view item, size_t item_size);
   void DeleteItem(const Table& table, const ItemKey& key);

@@ -107,7 +107,9 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
     size_t bytes = unit->SizeBytes();
-    bool full = !queue_.empty() && statistics_.queued_bytes + bytes > options_.max_queue_bytes;
+    const size_t limit =
+        bytes > kLargeCommitUnitBytes ? options_.max_queue_bytes / 2 : options_.max_queue_bytes;
+    bool full = !queue_.empty() && statistics_.queued_bytes + bytes > limit;
     if (when_full == WhenFull::kWait && (full || !waiting_.empty())) {
       waiting_.push_back(std::move(unit));
       return absl::OkStatus();
@@ -218,6 +220,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     completions.units.resize(i + 1);
   }
 
+  completions.large = group.SizeBytes() > kMaxCommitGroupBytes;
   if (!group.empty()) {
     rocksdb::WriteOptions options;
     options.sync = options_.durable;
@@ -277,7 +280,7 @@ void CommitPipeline::Fail(const absl::Status& status) {
 
 void CommitPipeline::CompleteOrHandOff(Completions completions) {
   if (completions.units.empty()) return;
-  if (completions.units.size() > 1) {
+  if (completions.units.size() > 1 && !completions.large) {
     MutexLock lock(completions_mutex_);
     completions_.push_back(std::move(completions));
     completions_changed_.NotifyAll();

@@ -122,6 +122,8 @@ class CommitPipeline {
     absl::Status status;
     // The last change before or of each unit, in the order of `units`.
     std::vector<uint64_t> change_sequences;
+    // The units hold so much memory that they complete before the next group begins.
+    bool large = false;
   };
 
   // The commit leader now: no thread; a thread that runs a group; or the writer thread, which has not begun
@@ -143,7 +145,7 @@ class CommitPipeline {
   void Publish(uint64_t group_number);
   // Refuses all units from now on and completes the queued ones with UNAVAILABLE.
   void Fail(const absl::Status& status);
-  // Completes a single unit on this thread; passes several to the completion thread.
+  // Completes a single unit or a large group on this thread; passes others to the completion thread.
   void CompleteOrHandOff(Completions completions);
   static void Complete(Completions& completions);
 

@@ -27,6 +27,18 @@ const std::optional<std::string_view>* WriteSet::FindItem(const Table& table, co
   return written == items_.end() ? nullptr : &written->second;
 }
 
+void WriteSet::ReserveBytes(size_t bytes) {
+  // Below this size the steps are small.
+  constexpr size_t kWorthReserving = 1 << 20;
+  // For keys, records around the items, change records.
+  constexpr size_t kOverheadDivisor = 16;
+  if (bytes < kWorthReserving) return;
+  std::string data;
+  data.reserve(batch_.GetDataSize() + bytes + bytes / kOverheadDivisor);
+  data = batch_.Data();
+  batch_ = rocksdb::WriteBatch(std::move(data));
+}
+
 void WriteSet::Put(const Keyspace& keyspace, std::string_view key, std::string_view record) {
   const rocksdb::Slice key_parts[] = {keyspace.prefix(), ToSlice(key)};
   const rocksdb::Slice value = ToSlice(record);

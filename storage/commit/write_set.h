@@ -41,6 +41,9 @@ class WriteSet {
   void Put(rocksdb::ColumnFamilyHandle* family, std::string_view key, std::string_view record);
   void Delete(rocksdb::ColumnFamilyHandle* family, std::string_view key);
 
+  // Makes room for `bytes` more, if that is so much that growing step by step would cost memory.
+  void ReserveBytes(size_t bytes);
+
   bool empty() const { return batch_.Count() == 0; }
   size_t SizeBytes() const { return batch_.GetDataSize(); }
   rocksdb::WriteBatch& batch() { return batch_; }

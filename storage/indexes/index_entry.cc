@@ -64,21 +64,32 @@ std::string ProjectAttributes(ItemView item, const std::vector<std::string>& nam
 
 }  // namespace
 
-absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
-                                                         std::string_view base_key) {
+absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
+                                                        std::string_view base_key) {
   if (index.time_to_live) {
     std::optional<ValueView> time = item.Find(index.partition[0].name);
     if (!time.has_value() || time->type() != ValueType::kN) return std::nullopt;
   }
-  IndexEntry entry;
-  ITEMDB_ASSIGN_OR_RETURN(bool has_partition, AppendKeyPart(index, index.partition, "HASH",
-                                                            kMaxPartitionKeyBytes, item, &entry.key));
+  std::string key;
+  ITEMDB_ASSIGN_OR_RETURN(bool has_partition,
+                          AppendKeyPart(index, index.partition, "HASH", kMaxPartitionKeyBytes, item, &key));
   ITEMDB_ASSIGN_OR_RETURN(bool has_sort,
-                          AppendKeyPart(index, index.sort, "RANGE", kMaxSortKeyBytes, item, &entry.key));
+                          AppendKeyPart(index, index.sort, "RANGE", kMaxSortKeyBytes, item, &key));
   if (!has_partition || !has_sort) return std::nullopt;
-  entry.key.append(base_key);
-  entry.item = index.projection == v1::PROJECTION_TYPE_ALL ? std::string(item.encoded())
-                                                           : ProjectAttributes(item, index.projected);
+  key.append(base_key);
+  return key;
+}
+
+std::string ProjectItem(const Index& index, ItemView item) {
+  return index.projection == v1::PROJECTION_TYPE_ALL ? std::string(item.encoded())
+                                                     : ProjectAttributes(item, index.projected);
+}
+
+absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
+                                                         std::string_view base_key) {
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<std::string> key, MakeEntryKey(index, item, base_key));
+  if (!key.has_value()) return std::nullopt;
+  IndexEntry entry{.key = *std::move(key), .item = ProjectItem(index, item), .item_size = 0};
   entry.item_size = ItemSizeBytes(ItemView(entry.item));
   return entry;
 }

@@ -30,6 +30,12 @@ struct IndexEntry {
 absl::StatusOr<std::optional<IndexEntry>> MakeIndexEntry(const Index& index, ItemView item,
                                                          std::string_view base_key);
 
+// The key of that entry alone, with the same errors.
+absl::StatusOr<std::optional<std::string>> MakeEntryKey(const Index& index, ItemView item,
+                                                        std::string_view base_key);
+// The attributes of `item` that an entry of `index` holds; of an index of all attributes the item itself.
+std::string ProjectItem(const Index& index, ItemView item);
+
 // The encoded primary key at the end of `entry_key`, from which it borrows; nullopt: `entry_key` is
 // malformed.
 std::optional<std::string_view> BaseKeyOf(const Table& table, const Index& index, std::string_view entry_key);

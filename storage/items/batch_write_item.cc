@@ -81,6 +81,7 @@ void BatchWriteItem(Engine& engine, const wire::BatchWriteItemRequest& request,
   };
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kIndependent, *std::move(actions),
                                           std::move(finish), std::move(cancellation));
+  unit->SetMaxItemBytes(engine.options().max_unit_bytes);
   unit->SetToken(*std::move(token));
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));

@@ -100,14 +100,15 @@ class BulkUnit : public CommitUnit {
         chunk_(std::move(chunk)),
         done_(std::move(done)),
         cancellation_(std::move(cancellation)),
-        may_prefetch_(stream_->engine_.TryBeginPrefetchingChunk()) {}
+        may_prefetch_(stream_->engine_.TryBeginPrefetchingChunk()),
+        max_bytes_(std::min(kMaxUnitItemBytes, stream_->engine_.options().max_unit_bytes)) {}
   ~BulkUnit() override {
     if (may_prefetch_) stream_->engine_.EndPrefetchingChunk();
   }
 
   // Prefetches the items that the chunk replaces; false when they must be read from disk. LIMIT_EXCEEDED.
   absl::StatusOr<bool> Read(const ReadView& view, ReadTier tier) {
-    return PrefetchItems(view, tier, kMaxUnitItemBytes, may_prefetch_ ? kMaxChunkPrefetchedBytes : 0,
+    return PrefetchItems(view, tier, max_bytes_, may_prefetch_ ? kMaxChunkPrefetchedBytes : 0,
                          &chunk_.actions);
   }
   uint64_t number() const { return number_; }
@@ -205,6 +206,7 @@ class BulkUnit : public CommitUnit {
   Done<wire::BulkWriteReply> done_;
   const CancellationPtr cancellation_;
   const bool may_prefetch_;
+  const size_t max_bytes_;
   absl::Status status_;
 };
 

@@ -147,7 +147,8 @@ void WritePreparedTransaction(Engine& engine, MultiTableAccessCall access_call,
   auto unit = std::make_unique<WriteUnit>(WriteUnit::Mode::kTransaction, std::move(actions),
                                           std::move(finish), std::move(cancellation));
   unit->SetToken(std::move(token));
-  if (request.large()) unit->SetMaxItemBytes(std::min(kMaxUnitItemBytes, engine.options().max_queue_bytes));
+  const size_t max_bytes = engine.options().max_unit_bytes;
+  unit->SetMaxItemBytes(request.large() ? std::min(kMaxUnitItemBytes, max_bytes) : max_bytes);
   unit->SetCapacityMeter(CapacityMeter(request.return_consumed_capacity()));
   unit->SetCollectionMeter(CollectionMeter(request.return_item_collection_metrics()));
   ReadAndSubmit(engine, std::move(view), std::move(unit));

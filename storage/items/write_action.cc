@@ -101,20 +101,43 @@ absl::Status CheckOptions(ActionKind kind, const wire::WriteItemRequest& request
 // error, also in an index that is being backfilled; there the backfill writes the entries.
 absl::Status CompareEntries(const PreparedAction& action, Decision* decision) {
   for (const Index& index : action.table->indexes) {
-    Decision::EntryChange change{&index, std::nullopt, std::nullopt};
+    std::optional<std::string> new_key;
+    std::optional<std::string> old_key;
     if (decision->new_item.has_value()) {
-      ITEMDB_ASSIGN_OR_RETURN(change.new_entry,
-                              MakeIndexEntry(index, ItemView(*decision->new_item), action.key.encoded));
+      ITEMDB_ASSIGN_OR_RETURN(new_key,
+                              MakeEntryKey(index, ItemView(*decision->new_item), action.key.encoded));
     }
     if (index.state == IndexState::kBackfilling) continue;
     if (decision->old_item.has_value()) {
-      auto old_entry = MakeIndexEntry(index, ItemView(*decision->old_item), action.key.encoded);
+      auto key = MakeEntryKey(index, ItemView(*decision->old_item), action.key.encoded);
       // An item written before the index was created may have no valid entry: the index skips it (SEM-097).
-      if (old_entry.ok()) change.old_entry = *std::move(old_entry);
+      if (key.ok()) old_key = *std::move(key);
     }
-    if (change.old_entry != change.new_entry) decision->entry_changes.push_back(std::move(change));
+    if (!old_key.has_value() && !new_key.has_value()) continue;
+    // The items differ, so entries of all attributes differ too, and need no copies to be compared.
+    const bool all = index.projection == v1::PROJECTION_TYPE_ALL;
+    std::string projected, old_projected;
+    if (!all && new_key.has_value()) projected = ProjectItem(index, ItemView(*decision->new_item));
+    if (!all && old_key.has_value()) old_projected = ProjectItem(index, ItemView(*decision->old_item));
+    if (!all && old_key == new_key && old_projected == projected) continue;
+    Decision::EntryChange change{&index, std::nullopt, std::nullopt, {}};
+    if (old_key.has_value()) {
+      const std::string_view held = all ? *decision->old_item : std::string_view(old_projected);
+      change.old_entry = {*std::move(old_key), ItemSizeBytes(ItemView(held))};
+    }
+    if (new_key.has_value()) {
+      const std::string_view held = all ? *decision->new_item : projected;
+      change.new_entry = {*std::move(new_key), ItemSizeBytes(ItemView(held))};
+    }
+    change.projected = std::move(projected);
+    decision->entry_changes.push_back(std::move(change));
   }
   return absl::OkStatus();
+}
+
+// What the new entry of `change` holds.
+std::string_view NewEntryItem(const Decision& decision, const Decision::EntryChange& change) {
+  return change.index->projection == v1::PROJECTION_TYPE_ALL ? *decision.new_item : change.projected;
 }
 
 // The item after `action`, given the one before.
@@ -209,6 +232,15 @@ absl::StatusOr<PreparedAction> PrepareTransactAction(ActionKind kind, const wire
   return action;
 }
 
+size_t HeldBytes(const Decision& decision) {
+  size_t bytes = decision.old_item.value_or(std::string_view()).size();
+  if (decision.new_item.has_value()) bytes += decision.new_item->size();
+  for (const Decision::EntryChange& change : decision.entry_changes) {
+    if (change.new_entry.has_value()) bytes += NewEntryItem(decision, change).size();
+  }
+  return bytes;
+}
+
 Decision Decide(PreparedAction& action, CommitGroup& group) {
   // The table may have been deleted or changed since the action was prepared.
   auto current_table = group.catalog()->Find(action.table->name);
@@ -291,7 +323,7 @@ void Append(const PreparedAction& action, const Decision& decision, uint64_t com
     if (entry.new_entry.has_value()) {
       ++entries;
       bytes += static_cast<int64_t>(entry.new_entry->item_size);
-      group.PutEntry(index, entry.new_entry->key, entry.new_entry->item, entry.new_entry->item_size);
+      group.PutEntry(index, entry.new_entry->key, NewEntryItem(decision, entry), entry.new_entry->item_size);
     }
     group.size_statistics().Add(index.storage_id, entries, bytes);
   }

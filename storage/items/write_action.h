@@ -90,14 +90,27 @@ struct Decision {
   // Whether old and new differ.
   bool changed = false;
 
+  // An index entry, without what it holds: with many indexes of all attributes a copy for each entry would
+  // take many times the memory of the items.
+  struct Entry {
+    std::string key;
+    // As of IndexEntry.
+    size_t item_size = 0;
+  };
   // One index entry to replace.
   struct EntryChange {
     const Index* index;
-    std::optional<IndexEntry> old_entry;
-    std::optional<IndexEntry> new_entry;
+    std::optional<Entry> old_entry;
+    std::optional<Entry> new_entry;
+    // What the new entry holds; empty in an index of all attributes, whose entry holds `new_item`.
+    std::string projected;
   };
   std::vector<EntryChange> entry_changes;
 };
+
+// The bytes that `decision` holds in memory and that it writes: the item before and after it, and each new
+// index entry.
+size_t HeldBytes(const Decision& decision);
 
 // Decides `action` against the current item; appends nothing. Sets action.table to the current definition.
 Decision Decide(PreparedAction& action, CommitGroup& group);

@@ -21,18 +21,8 @@ absl::Status LimitExceeded(const std::string& message) {
 absl::Status CheckItemBytes(size_t bytes, size_t max_bytes) {
   if (bytes <= max_bytes) return absl::OkStatus();
   return LimitExceeded("the items that it replaces and makes, with their index entries, have more than " +
-                       std::to_string(max_bytes) + " bytes");
-}
-
-// The bytes that a decision holds in memory and writes.
-size_t ItemBytes(const Decision& decision) {
-  size_t bytes = decision.old_item.value_or(std::string_view()).size();
-  if (decision.new_item.has_value()) bytes += decision.new_item->size();
-  for (const Decision::EntryChange& entry : decision.entry_changes) {
-    if (entry.old_entry.has_value()) bytes += entry.old_entry->item.size();
-    if (entry.new_entry.has_value()) bytes += entry.new_entry->item.size();
-  }
-  return bytes;
+                       std::to_string(max_bytes) +
+                       " bytes, which is the most that one write may take in memory");
 }
 
 void Submit(Engine& engine, std::unique_ptr<WriteUnit> unit) {
@@ -98,7 +88,7 @@ void WriteUnit::Apply(CommitGroup& group) {
   decisions_.reserve(actions_.size());
   size_t item_bytes = 0;
   for (PreparedAction& action : actions_) {
-    item_bytes += ItemBytes(decisions_.emplace_back(Decide(action, group)));
+    item_bytes += HeldBytes(decisions_.emplace_back(Decide(action, group)));
     result_.status = CheckItemBytes(item_bytes, max_item_bytes_);
     if (!result_.status.ok()) return;
   }
@@ -120,6 +110,7 @@ void WriteUnit::Apply(CommitGroup& group) {
 
   const auto changes = std::count_if(decisions_.begin(), decisions_.end(),
                                      [](const Decision& decision) { return decision.changed; });
+  group.ReserveBytes(item_bytes);
   const uint64_t first = group.next_sequence();
   const uint64_t last = first + static_cast<uint64_t>(changes) - 1;
   for (size_t i = 0; i < actions_.size(); ++i) {
@@ -131,6 +122,14 @@ void WriteUnit::Apply(CommitGroup& group) {
   }
   MeasureCollections(group);
   if (saves_token) group.tokens().Save(token_->text, token_->fingerprint, result_.results[0].item);
+  // Keeps only the new items, which later units of the group may read: while the group is written, it is in
+  // memory in its batch and in memtables.
+  for (size_t i = 0; i < actions_.size(); ++i) {
+    decisions_[i].old_item.reset();
+    decisions_[i].entry_changes = {};
+    actions_[i].prefetched = {};
+  }
+  group.ReleaseReads();
 }
 
 void WriteUnit::RecordResults() {
@@ -219,8 +218,8 @@ void WriteUnit::Complete(const absl::Status& status, uint64_t change_sequence) {
 
 void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::unique_ptr<WriteUnit> unit) {
   if (unit->actions().size() <= kMaxItemsOnRequestThread) {
-    absl::StatusOr<bool> read =
-        PrefetchItems(*view, ReadTier::kCacheOnly, unit->max_item_bytes(), SIZE_MAX, &unit->actions());
+    absl::StatusOr<bool> read = PrefetchItems(*view, ReadTier::kCacheOnly, unit->max_item_bytes(),
+                                              kMaxUnitPrefetchedBytes, &unit->actions());
     if (!read.ok()) return unit->Complete(read.status(), 0);
     if (*read) return Submit(engine, std::move(unit));
   }
@@ -229,8 +228,9 @@ void ReadAndSubmit(Engine& engine, std::shared_ptr<const ReadView> view, std::un
   IoPool::Task task = [&engine, view = std::move(view), unit = std::move(unit)]() mutable {
     absl::Status read = CheckNotCancelled(unit->cancellation());
     if (read.ok())
-      read =
-          PrefetchItems(*view, ReadTier::kDisk, unit->max_item_bytes(), SIZE_MAX, &unit->actions()).status();
+      read = PrefetchItems(*view, ReadTier::kDisk, unit->max_item_bytes(), kMaxUnitPrefetchedBytes,
+                           &unit->actions())
+                 .status();
     view.reset();
     if (!read.ok()) return unit->Complete(read, 0);
     Submit(engine, std::move(unit));

@@ -46,8 +46,7 @@ class WriteUnit : public CommitUnit {
   // `finish` is called exactly once. If the request is cancelled before Apply, nothing is written.
   WriteUnit(Mode mode, std::vector<PreparedAction> actions, Finish finish,
             CancellationPtr cancellation = nullptr);
-  // Limits the bytes of the items before and after and of the changed index entries, all together. Above the
-  // limit nothing is written (LIMIT_EXCEEDED). Default: no limit, as there are few actions of bounded size.
+  // Limits HeldBytes() of all decisions together. Above the limit nothing is written (LIMIT_EXCEEDED).
   void SetMaxItemBytes(size_t bytes) { max_item_bytes_ = bytes; }
   // If a request was already applied under this token, its result is returned again and nothing is applied.
   void SetToken(std::optional<RequestToken> token) { token_ = std::move(token); }

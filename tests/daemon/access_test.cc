@@ -4,6 +4,7 @@
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/completion_queue.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -13,6 +14,7 @@
 
 #include "absl/strings/escaping.h"
 #include "daemon/access/authorizer.h"
+#include "daemon/process/descriptor.h"
 #include "tests/daemon/server_fixture.h"
 
 namespace itemdb::daemon {
@@ -191,6 +193,48 @@ TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
     }
   }
   EXPECT_THAT(Logged(), Not(HasSubstr(kSecret)));
+}
+
+// gRPC has read a request before its key is checked, so a peer without a key costs memory with every call.
+TEST_F(AccessTest, ConnectionsEndWhoseCallsAreRefused) {
+  std::shared_ptr<grpc::Channel> with_key = Connect(server_->addresses()[0]);
+  std::swap(channel_, with_key);
+  EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {Basic("READER", kSecret)}).ok());
+  std::swap(channel_, with_key);
+  const auto refused = [this] { return Logged().find("connection ended") != std::string::npos; };
+  // Many more than are forgiven while the loop runs.
+  for (int i = 0; i < 20'000 && !refused(); ++i) CallMethod("itemdb.v1.Admin/GetStatus", {});
+  EXPECT_THAT(Logged(), HasSubstr("reason=\"refused calls\""));
+  channel_ = with_key;
+  EXPECT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {Basic("READER", kSecret)}).ok());
+}
+
+TEST_F(AccessTest, ConnectionsEndThatShowNoKeyInTime) {
+  server_.reset();
+  ServerOptions options = OptionsFor("127.0.0.1:0");
+  options.access_keys = key_file_;
+  options.handshake_timeout = absl::Milliseconds(500);
+  auto server = Server::Start(*database_, std::move(options));
+  ASSERT_TRUE(server.ok()) << server.status();
+  server_ = *std::move(server);
+  channel_ = Connect(server_->addresses()[0]);
+  ASSERT_TRUE(CallMethod("itemdb.v1.Admin/GetStatus", {Basic("READER", kSecret)}).ok());
+  const SocketAddress target = ToSocketAddress(*ParseListenAddress(server_->addresses()[0]));
+  const Descriptor silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(connect(silent.get(), target.get(), target.bytes), 0);
+  // The beginning of HTTP/2, after which gRPC's own timeout no longer holds, with empty settings.
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
+  ASSERT_EQ(send(silent.get(), preface.data(), preface.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(preface.size()));
+  // Shorter than the pings of gRPC, which end the connection too.
+  timeval patience = {.tv_sec = 30, .tv_usec = 0};
+  setsockopt(silent.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  char bytes[4'096];
+  ssize_t received = 0;
+  while ((received = recv(silent.get(), bytes, sizeof(bytes), 0)) > 0) {
+  }
+  EXPECT_EQ(received, 0) << "the daemon has not closed the connection";
+  EXPECT_EQ(channel_->GetState(false), GRPC_CHANNEL_READY) << "a connection with a key stays";
 }
 
 TEST_F(AccessTest, HealthChecksTakeNoKey) { EXPECT_TRUE(CallMethod("grpc.health.v1.Health/Check", {}).ok()); }

@@ -5,6 +5,7 @@
 //   EchoLater   the same from another thread
 //   Hold        waits until the test releases it, or until the caller closes the connection
 //   Long        answers with as many bytes as the request's body says
+//   Block       waits like Hold, but on the thread that calls it
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,6 +40,16 @@ class FakeHandler : public HttpHandler {
   void Answer(const HttpOperation& operation, std::string body, daemon::Caller,
               storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done) override {
     EXPECT_GE(body.capacity(), body.size() + kJsonPadding);
+    if (operation.name == "Block") {
+      {
+        storage::MutexLock lock(mutex_);
+        ++held_;
+        changed_.NotifyAll();
+        while (!released_) changed_.Wait(mutex_);
+        --held_;
+      }
+      return std::move(done)(Reply(std::to_string(body.size())));
+    }
     if (operation.name == "Echo") return std::move(done)(Reply(std::move(body)));
     if (operation.name == "Long") return std::move(done)(Reply(std::string(std::stoul(body), 'x')));
     if (operation.name == "EchoLater") {
@@ -89,6 +100,7 @@ class FakeHandler : public HttpHandler {
       {.name = "Echo", .role = daemon::Role::kRead},
       {.name = "EchoLater", .role = daemon::Role::kRead},
       {.name = "Hold", .role = daemon::Role::kWrite},
+      {.name = "Block", .role = daemon::Role::kWrite},
       {.name = "Long", .role = daemon::Role::kAdmin, .large_replies = true}};
 
   static JsonReply Reply(std::string body) {

@@ -470,10 +470,12 @@ TEST_F(HttpServerTest, LeavesHalfOfTheMemoryToCallsWithSmallReplies) {
 }
 
 TEST_F(HttpServerTest, ServesManyConnectionsAndNoMoreThanAllowed) {
-  options_.max_connections = 200;
+  // Of more than 63 one address would get three quarters.
+  constexpr int kConnections = 63;
+  options_.max_connections = kConnections;
   StartServer();
   std::vector<RawHttpClient> clients;
-  for (int i = 0; i < 200; ++i) clients.push_back(Connect());
+  for (int i = 0; i < kConnections; ++i) clients.push_back(Connect());
   for (int round = 0; round < 3; ++round) {
     for (size_t i = 0; i < clients.size(); ++i) {
       ASSERT_TRUE(clients[i].Send(PostRequest("Echo", absl::StrCat(i))));
@@ -545,6 +547,65 @@ TEST_F(HttpServerTest, RefusesHostsOfOtherMachinesWithoutKeys) {
 
   server_->SetKeys(*daemon::AccessKeys::Make({{.id = "AK1", .secret = "a secret of sufficient length"}}));
   EXPECT_EQ(ask("db.example.com").status, 200);
+}
+
+// Reading a body of megabytes takes milliseconds, which must not be those of other connections.
+TEST_F(HttpServerTest, LargeBodiesHoldUpNoOtherConnection) {
+  options_.threads = 1;
+  StartServer();
+  struct Row {
+    std::string name;
+    std::string request;
+    size_t body_bytes;
+  };
+  const std::string text(1 << 20, 'a');
+  // Text that does not compress.
+  std::mt19937 random(1);
+  std::string noise(16 << 10, ' ');
+  for (char& c : noise) c = static_cast<char>(random());
+  const Row rows[] = {
+      {"plain", PostRequest("Block", text), text.size()},
+      {"compressed", PostRequest("Block", GzipBytes(text + noise), "Content-Encoding: gzip\r\n"),
+       text.size() + noise.size()}};
+  std::vector<std::unique_ptr<RawHttpClient>> senders;
+  for (const Row& row : rows) {
+    senders.push_back(std::make_unique<RawHttpClient>(server_->addresses()[0]));
+    ASSERT_TRUE(senders.back()->Send(row.request));
+  }
+  handler_.WaitUntilHeld(1);
+  RawHttpClient other(server_->addresses()[0]);
+  ASSERT_TRUE(other.Send(PostRequest("Echo", "abc")));
+  const std::optional<RawReply> reply = other.ReadReply();
+  handler_.Release();
+  ASSERT_TRUE(reply.has_value()) << "the network thread waits with the large request";
+  EXPECT_EQ(reply->body, "abc");
+  for (size_t i = 0; i < std::size(rows); ++i) {
+    const std::optional<RawReply> answer = senders[i]->ReadReply();
+    ASSERT_TRUE(answer.has_value()) << rows[i].name;
+    EXPECT_EQ(answer->body, std::to_string(rows[i].body_bytes));
+  }
+}
+
+// The daemon stops while large requests are on their way through the other threads.
+TEST_F(HttpServerTest, StopsWhileLargeBodiesAreRead) {
+  StartServer();
+  const std::string name = server_->addresses()[0];
+  const std::string request = PostRequest("Echo", std::string(4 << 20, 'a'));
+  std::vector<std::thread> senders;
+  for (int i = 0; i < 4; ++i) {
+    senders.emplace_back([&] {
+      RawHttpClient client(name);
+      while (client.Send(request) && client.ReadReply().has_value()) {
+      }
+    });
+  }
+  {
+    RawHttpClient first(name);
+    ASSERT_TRUE(first.Send(request));
+    ASSERT_TRUE(first.ReadReply().has_value());
+  }
+  StopServer();
+  for (std::thread& sender : senders) sender.join();
 }
 
 }  // namespace

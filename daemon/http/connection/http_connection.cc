@@ -59,8 +59,9 @@ bool SpeaksPlainHttp(error_code error) {
          ERR_GET_REASON(static_cast<unsigned long>(error.value())) == SSL_R_HTTP_REQUEST;
 }
 
-// The steps of a request, from top to bottom: AwaitRequest, Read, OnRead, Parse, Call, OnReply, SendReply,
-// OnWritten, and again. RequestInProgress makes the decisions about the request in Parse().
+// The steps of a request, from top to bottom: AwaitRequest, Read, OnRead, Parse, Admit (if it is large),
+// Call, OnReply, SendReply, OnWritten, and again. RequestInProgress makes the decisions about the request in
+// Parse().
 template <typename Stream>
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection<Stream>> {
  public:
@@ -99,6 +100,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void Abort() override {
     if (state_ < State::kAnswering) return Close();
     aborted_ = true;
+    if (state_ == State::kAdmitting) return;  // OnAdmitted() cancels it.
     if (state_ == State::kAnswering) return request_->Cancel();
     deadline_ = std::min(deadline_, After(kLastAnswer));
   }
@@ -113,6 +115,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     kReading,    // a part of the request has arrived
     kTimedOut,   // Tick() has cancelled the pending read of one of the two states above
     kAnswering,  // the database works on the request
+    kAdmitting,  // another thread checks a large request
     kWriting,
     kLingering,  // the last answer is sent; further bytes are discarded
     kClosed
@@ -172,11 +175,29 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
         return Read();
       case Next::kSendContinue:
         return SendContinue();
+      case Next::kAdmit:
+        return Admit();
       case Next::kCall:
         return Call();
       case Next::kSendReply:
         return SendReply();
     }
+  }
+
+  void Admit() {
+    state_ = State::kAdmitting;
+    deadline_ = HttpClock::time_point::max();
+    net::post(context_.large_bodies, [self = Self()]() mutable {
+      const Next next = self->request_->Admit();
+      net::io_context& io = self->worker_.io;
+      net::post(io, [self = std::move(self), next] { self->OnAdmitted(next); });
+    });
+  }
+
+  void OnAdmitted(Next next) {
+    if (next != Next::kCall) return SendReply();
+    Call();
+    if (aborted_ && state_ == State::kAnswering) request_->Cancel();
   }
 
   void SendContinue() {
@@ -199,13 +220,20 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     state_ = State::kAnswering;
     admitted_ = true;
     deadline_ = HttpClock::time_point::max();
-    request_->Call([self = Self()](JsonReply reply) mutable {
-      net::io_context& io = self->worker_.io;
-      if (io.get_executor().running_in_this_thread()) return self->OnReply(std::move(reply));
-      net::post(io, [self = std::move(self), reply = std::move(reply)]() mutable {
-        self->OnReply(std::move(reply));
+    auto call = [self = Self()] {
+      self->request_->Call([self](JsonReply reply) mutable {
+        net::io_context& io = self->worker_.io;
+        if (io.get_executor().running_in_this_thread()) return self->OnReply(std::move(reply));
+        net::post(io, [self = std::move(self), reply = std::move(reply)]() mutable {
+          self->OnReply(std::move(reply));
+        });
       });
-    });
+    };
+    if (request_->is_large()) {
+      net::post(context_.large_bodies, std::move(call));
+    } else {
+      call();
+    }
     if (state_ == State::kAnswering) WatchPeer();
   }
 

@@ -8,6 +8,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -57,6 +58,8 @@ struct HttpContext {
   HttpHandler& handler;
   daemon::ServingContext& serving;
   const HttpSecrets& secrets;
+  // Checks and parses large bodies, so that the other connections of a network thread need not wait.
+  boost::asio::thread_pool large_bodies;
   // The hosts of the addresses, as in a header Host: "127.0.0.2", "[::1]".
   const std::vector<std::string> local_hosts;
   // The time for the TLS handshake, for the head of a request, and until the first request begins; also

@@ -74,15 +74,16 @@ absl::Status HttpServer::SetCertificates(const daemon::TlsContent& content) {
 void HttpServer::Start(HttpHandler& handler) {
   std::vector<std::string> hosts;
   for (const std::string& address : addresses()) hosts.push_back(address.substr(0, address.rfind(':')));
+  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   // NOLINTNEXTLINE(modernize-make-unique): it cannot name fields.
   context_.reset(new HttpContext{.handler = handler,
                                  .serving = serving_,
                                  .secrets = *secrets_,
+                                 .large_bodies{std::max(1u, cores / 2)},
                                  .local_hosts = std::move(hosts),
                                  .handshake_timeout = TimeLimit(options_.handshake_timeout),
                                  .request_timeout = TimeLimit(options_.request_timeout),
                                  .idle_timeout = TimeLimit(options_.idle_timeout)});
-  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   unsigned threads = options_.threads > 0 ? static_cast<unsigned>(options_.threads) : cores;
   for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<HttpWorker>(*context_));
   for (const auto& worker : workers_) {
@@ -120,6 +121,9 @@ void HttpServer::Abort() {
 
 void HttpServer::Stop() {
   if (listener_ != nullptr) listener_->Stop();
+  // Requests that are being checked still get into the queue of their network thread, and are destroyed with
+  // it.
+  if (context_ != nullptr) context_->large_bodies.join();
   for (const auto& worker : workers_) worker->io.stop();
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();

@@ -20,6 +20,10 @@ using boost::system::error_code;
 constexpr size_t kMaxHeadBytes = 32 << 10;
 // If a head is refused, a body up to this size is read and discarded, so that the connection can stay open.
 constexpr size_t kDiscardedBodyBytes = 64 << 10;
+// Hashing, inflating and parsing a body takes about 10 us for each KiB, and a compressed one may become a
+// thousand times as long. A hand-over to another thread takes some 20 us.
+constexpr size_t kLargeBodyBytes = 256 << 10;
+constexpr size_t kLargeCompressedBytes = 8 << 10;
 // A body is in memory twice: as sent and decoded.
 constexpr size_t kCopiesOfBody = 2;
 
@@ -49,7 +53,12 @@ RequestInProgress::Next RequestInProgress::Parse(boost::beast::flat_buffer& buff
       if (!AcceptHead()) return DiscardBody(buffer);
       if (!parser_.is_done() && buffer.size() == 0 && AwaitsContinue()) return Next::kSendContinue;
     }
-    if (parser_.is_done()) return Admit();
+    if (parser_.is_done()) {
+      const size_t bytes = parser_.get().body().size();
+      is_large_ =
+          bytes >= (route_.request_coding == Coding::kIdentity ? kLargeBodyBytes : kLargeCompressedBytes);
+      return is_large_ ? Next::kAdmit : Admit();
+    }
     if (!Reserve(parser_.get().body().size())) {
       CloseAfterReply();
       return Next::kSendReply;

@@ -25,6 +25,7 @@ class RequestInProgress {
   enum class Next {
     kRead,          // reads more bytes, then calls Parse()
     kSendContinue,  // sends 100 Continue, then as kRead
+    kAdmit,         // the request has arrived and is large: calls Admit() on another thread
     kCall,          // the request has arrived and is inside the gate: calls Call()
     kSendReply      // sends the reply: the request is refused, or needs no operation
   };
@@ -39,6 +40,11 @@ class RequestInProgress {
 
   // Consumes the bytes of this request in `buffer`; bytes of later requests stay there.
   Next Parse(boost::beast::flat_buffer& buffer);
+  // After Next::kAdmit: the checks that Parse() makes of smaller requests. Takes long, and may run on any
+  // thread; meanwhile the connection calls no other function.
+  Next Admit();
+  // Whether reading the body takes so long that it is done on another thread than the network's.
+  bool is_large() const { return is_large_; }
   // Makes an error the reply; the connection closes after it.
   Next RefuseAndClose(unsigned http_status, std::string_view exception, std::string_view message);
 
@@ -65,7 +71,6 @@ class RequestInProgress {
   bool AwaitsContinue() const;
   Next DiscardBody(boost::beast::flat_buffer& buffer);
   bool Reserve(size_t body_bytes);
-  Next Admit();
   Next Refuse(JsonReply reply);
   Next RefuseMalformed(boost::system::error_code error);
   // Refuses a request whose key or signature is missing or wrong, or whose key may not do this.
@@ -92,6 +97,7 @@ class RequestInProgress {
   size_t bytes_to_discard_ = 0;
   // The bytes of the body as sent.
   size_t request_bytes_ = 0;
+  bool is_large_ = false;
   // Bytes that this request has reserved in CallMemory.
   size_t reserved_bytes_ = 0;
   // Not null: the request is inside the gate.

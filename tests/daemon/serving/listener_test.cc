@@ -210,5 +210,31 @@ TEST(OpenFileLimit, IsRaisedToTheHardOne) {
   setrlimit(RLIMIT_NOFILE, &before);
 }
 
+Descriptor ConnectFrom(const std::string& source, const std::string& name) {
+  const SocketAddress from = ToSocketAddress(*ParseListenAddress(source + ":0"));
+  const SocketAddress target = ToSocketAddress(*ParseListenAddress(name));
+  Descriptor socket(::socket(target.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(bind(socket.get(), from.get(), from.bytes), 0) << std::strerror(errno);
+  EXPECT_EQ(connect(socket.get(), target.get(), target.bytes), 0) << std::strerror(errno);
+  return socket;
+}
+
+TEST_F(ListenerTest, KeepsTheLastQuarterOfConnectionsForOtherAddresses) {
+  constexpr size_t kMax = 64;
+  auto listener = Listener::Open({*ParseListenAddress("127.0.0.1:0")}, 0600);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const std::string name = (*listener)->addresses()[0];
+  Accepted accepted;
+  (*listener)->Start(kMax, accepted.Taker(), NoLog());
+  std::vector<Descriptor> greedy;
+  for (size_t i = 0; i < kMax * 3 / 4; ++i) greedy.push_back(ConnectFrom("127.0.0.2", name));
+  ASSERT_TRUE(accepted.Await(kMax * 3 / 4));
+  EXPECT_TRUE(AwaitClosed(ConnectFrom("127.0.0.2", name)));
+  std::vector<Descriptor> others;
+  for (size_t i = 0; i < kMax / 4; ++i) others.push_back(ConnectFrom("127.0.0.3", name));
+  EXPECT_TRUE(accepted.Await(kMax));
+  EXPECT_TRUE(AwaitClosed(ConnectFrom("127.0.0.4", name))) << "all are taken";
+}
+
 }  // namespace
 }  // namespace itemdb::daemon

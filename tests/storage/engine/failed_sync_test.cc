@@ -513,6 +513,50 @@ TEST_F(SlowDiskTest, AfterASlowSyncTheSubmittingThreadDoesNotWaitForTheNext) {
   EXPECT_TRUE(put.get_future().get().ok());
 }
 
+// Many large writes must not keep small ones out of the queue.
+TEST_F(SlowDiskTest, LargeWritesLeaveHalfOfTheQueueToSmallOnes) {
+  auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);
+  DatabaseOptions options = Options();
+  options.file_system = gate;
+  options.max_queue_bytes = 8 << 20;
+  std::unique_ptr<Database> database = Open(options);
+  ASSERT_NE(database, nullptr);
+  ASSERT_TRUE(CreateTable(*database, TableRequest("Plain")).ok());
+  gate->Shut();
+  auto held_up = std::async(std::launch::async, [&] { return Put(*database, "held-up"); });
+  gate->AwaitWaiting();
+
+  std::vector<std::future<absl::Status>> queued;
+  absl::Status refusal;
+  // Three items of 400 KB each: above kLargeCommitUnitBytes.
+  for (int i = 0; refusal.ok() && i < 100; ++i) {
+    wire::BatchWriteItemRequest batch;
+    auto& writes = *batch.add_request_items();
+    writes.set_table_name("Plain");
+    for (int j = 0; j < 3; ++j) {
+      const std::string pk = "large-" + std::to_string(i) + "-" + std::to_string(j);
+      writes.add_write_requests()->mutable_put_request()->set_item(
+          Encode({{"pk", S(pk)}, {"sk", S("#")}, {"text", S(std::string(400'000, 'x'))}}));
+    }
+    auto answer = std::make_shared<std::promise<absl::Status>>();
+    auto future = answer->get_future();
+    database->BatchWriteItem(batch, [answer](auto reply) { answer->set_value(reply.status()); });
+    if (future.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+      refusal = future.get();
+    } else {
+      queued.push_back(std::move(future));
+    }
+  }
+  EXPECT_EQ(ReasonOf(refusal), kReasonQueueFull) << refusal;
+  EXPECT_LE(queued.size(), 4u) << "half of the queue";
+  std::promise<absl::Status> small;
+  database->PutItem(PutRequest("small"), [&](auto reply) { small.set_value(reply.status()); });
+  gate->Open();
+  EXPECT_TRUE(small.get_future().get().ok());
+  EXPECT_TRUE(held_up.get().ok());
+  for (auto& answer : queued) EXPECT_TRUE(answer.get().ok());
+}
+
 // One put waits in its sync, and the pipeline waits with it; later writes are queued until the queue is full.
 TEST_F(SlowDiskTest, FullQueueRefusesAtOnceAndLosesNothing) {
   auto gate = std::make_shared<GateFileSystem>(disk_, IsLog);

@@ -372,5 +372,83 @@ TEST_F(Transactions, WhenLargeHoldABoundedPartOfTheTableInMemory) {  // SEM-057
   EXPECT_TRUE(Run()->has_committed());
 }
 
+// A small request can make the commit pipeline hold much: each item before and after, and each index entry.
+class BoundedUnits : public ::testing::Test {
+ protected:
+  static constexpr int kItems = 20;
+  static constexpr size_t kItemBytes = 20'000;
+
+  BoundedUnits() {
+    auto table = TableRequest("Wide", /*sorted=*/false);
+    AddIndex(&table, "Kinds", {"kind:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    AddIndex(&table, "Sorts", {"sort:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    database_.CreateTable(table);
+    for (int i = 0; i < kItems; ++i) EXPECT_TRUE(PutItem(database_, Wide(i, 'x')).ok());
+  }
+  static wire::WriteItemRequest Wide(int i, char content) {
+    return WriteRequest("Wide", {{"pk", S(std::to_string(i))},
+                                 {"kind", S("k")},
+                                 {"sort", S("s")},
+                                 {"a", S(std::string(kItemBytes, content))}});
+  }
+  absl::StatusOr<wire::TransactWriteItemsReply> UpdateFirst(int items) {
+    wire::TransactWriteItemsRequest request;
+    for (int i = 0; i < items; ++i) {
+      *request.add_transact_items()->mutable_update() =
+          UpdateRequest("Wide", {{"pk", S(std::to_string(i))}}, "SET v = :v", {{":v", S("1")}});
+    }
+    return database_.Transact(request);
+  }
+  static DatabaseOptions Options(const std::string& directory) {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory);
+    // Ten items before and after, in two indexes; eleven are more.
+    options.max_unit_bytes = 10 * 4 * (kItemBytes + 100);
+    return options;
+  }
+
+  TemporaryDirectory directory_;
+  TestDatabase database_{Options(directory_.path())};
+};
+
+TEST_F(BoundedUnits, OfTransactionsCountItemsAndEntries) {  // SEM-047
+  const uint64_t before = database_->GetStatus().change_sequence();
+  auto refused = UpdateFirst(11);
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
+  EXPECT_EQ(database_->GetStatus().change_sequence(), before);
+  ASSERT_TRUE(UpdateFirst(10).ok());
+  EXPECT_EQ(database_->GetStatus().change_sequence(), before + 10);
+  auto scan = ScanRequest("Wide");
+  scan.set_index_name("Sorts");
+  EXPECT_THAT(ScanAll(database_, scan), SizeIs(kItems));
+  database_.CheckIsClean();
+}
+
+TEST_F(BoundedUnits, OfBatchesCountItemsAndEntries) {  // SEM-045
+  wire::BatchWriteItemRequest request;
+  auto& writes = *request.add_request_items();
+  writes.set_table_name("Wide");
+  for (int i = 0; i < 11; ++i)
+    writes.add_write_requests()->mutable_put_request()->set_item(Wide(i, 'y').key_or_item());
+  auto refused = BatchWrite(database_, request);
+  EXPECT_EQ(ReasonOf(refused.status()), kReasonLimitExceeded) << refused.status();
+  EXPECT_EQ(database_.Get("Wide", {{"pk", S("0")}}).find('y'), std::string::npos);
+}
+
+// Items beyond kMaxUnitPrefetchedBytes are read when the transaction is applied, as they are then.
+TEST_F(Transactions, SeeItemsThatWereNotPrefetched) {
+  constexpr int kItems = 12;  // 4.8 MB, more than is prefetched.
+  for (int i = 0; i < kItems; ++i)
+    ASSERT_TRUE(PutItem(database_, Thing(std::to_string(i), S(std::string(400'000, 'x')))).ok());
+  for (int i = 0; i < kItems; ++i) {
+    const Attributes key = {{"pk", S(std::to_string(i))}, {"sk", S("s")}};
+    AddUpdate(If(UpdateRequest("Things", key, "SET n = :n", {{":n", N("1")}}), "begins_with(a, :x)",
+                 {{":x", S("xxx")}}));
+  }
+  auto reply = Run();
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_TRUE(reply->has_committed());
+  database_.CheckIsClean();
+}
+
 }  // namespace
 }  // namespace itemdb::testing

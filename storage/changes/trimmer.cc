@@ -68,20 +68,6 @@ absl::Status DeleteFiles(const Store& store, rocksdb::ColumnFamilyHandle* family
   return absl::OkStatus();
 }
 
-// Deletes the oldest files of level 0, as long as their keys are all less than `kept_from`. Files that
-// RocksDB does not delete by themselves stay.
-absl::Status DeleteOldestFiles(const Store& store, rocksdb::ColumnFamilyHandle* family,
-                               const std::string& kept_from) {
-  while (true) {
-    rocksdb::ColumnFamilyMetaData metadata;
-    store.db()->GetColumnFamilyMetaData(family, &metadata);
-    if (metadata.levels.empty() || metadata.levels[0].files.empty()) return absl::OkStatus();
-    // The newest comes first.
-    const rocksdb::SstFileMetaData& oldest = metadata.levels[0].files.back();
-    if (oldest.largestkey >= kept_from || !store.db()->DeleteFile(oldest.name).ok()) return absl::OkStatus();
-  }
-}
-
 // Deletes the files of `family` whose keys are all less than `kept_from`.
 absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, const std::string& kept_from,
                        std::atomic<bool>* cancel) {
@@ -100,10 +86,10 @@ absl::Status FreeFiles(const Store& store, rocksdb::ColumnFamilyHandle* family, 
   rocksdb::Status status = store.db()->CompactRange(options, family, nullptr, &end);
   if (status.IsIncomplete()) return absl::OkStatus();  // Cancelled.
   if (status.IsCorruption()) {
-    // The damage is registered. RocksDB deletes the oldest file of level 0 without reading it, when no deeper
-    // level has files, as here: their changes are older.
+    // Files of the change log do not overlap, so they are moved down without being read. Those of the table
+    // runs may have to be merged: a damaged one stays, as do those beside it. It is logged once.
     (void)store.ReadError("", status);
-    return DeleteOldestFiles(store, family, kept_from);
+    return absl::OkStatus();
   }
   if (!status.ok()) return FromRocksDB("cannot compact the change log", status);
   return DeleteFiles(store, family, end);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rocksdb/options.h"
 #include "storage/keys/key_range.h"

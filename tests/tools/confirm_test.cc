@@ -71,6 +71,18 @@ TEST_F(Confirmation, OfAnItemIsAskedForOnATerminalOnly) {
   EXPECT_EQ(Asked(command, "y\n").exit_code, kSent);
 }
 
+// Nothing brings the item back.
+TEST_F(Confirmation, OfDiscardingADamagedItemIsAskedForTwice) {
+  const std::vector<std::string> command = {"damage", "discard", "--table", "T", "--key", R"({"id": "a"})"};
+  EXPECT_EQ(Call(command).exit_code, kNotSent);
+  EXPECT_EQ(Asked(command, "y\n").exit_code, kNotSent);
+  EXPECT_EQ(Asked(command, "y\nn\n").exit_code, kNotSent);
+  EXPECT_EQ(Asked(command, "n\ny\n").exit_code, kNotSent);
+  const Outcome sent = Asked(command, "y\ny\n");
+  EXPECT_EQ(sent.exit_code, kSent);
+  EXPECT_THAT(sent.err, HasSubstr("instead of restoring a backup"));
+}
+
 TEST_F(Confirmation, DryRunsShowAndDoNothing) {
   Outcome outcome = Call({"table", "delete", "T", "--dry-run", "--yes"});
   EXPECT_EQ(outcome.exit_code, 0);

@@ -185,6 +185,8 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
   CallMemory& memory = *serving_.memory;
   if (use == MemoryUse::kAny) {
     memory.Add(bytes);
+  } else if (use == MemoryUse::kSmall && memory.TryReserveSmall(bytes)) {
+    reserved_small_ = true;
   } else if (use == MemoryUse::kLargeReply ? !memory.TryReserveForLargeReply(bytes)
                                            : !memory.TryReserve(bytes)) {
     Complete({CallsFullReply(*serving_.memory), 0}, -1);
@@ -222,7 +224,11 @@ void Call::Complete(EncodedReply reply, int64_t items) {
          .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
   }
   Audit(reply.status);
-  serving_.memory->Release(reserved_bytes_);
+  if (reserved_small_) {
+    serving_.memory->ReleaseSmall(reserved_bytes_);
+  } else {
+    serving_.memory->Release(reserved_bytes_);
+  }
   // Finish() may delete this object.
   CallGate& gate = serving_.gate;
   Finish(std::move(reply.status));

@@ -141,6 +141,8 @@ class Call final : public grpc::ServerUnaryReactor {
   Caller caller_;
   CallLogFields log_fields_;
   size_t reserved_bytes_ = 0;
+  // Whether they are reserved by TryReserveSmall().
+  bool reserved_small_ = false;
 };
 
 template <typename Request, typename Reply>

@@ -30,6 +30,7 @@ constexpr int kKeepaliveTimeoutMs = 20'000;
 // third ping that comes sooner. Half of the shortest interval that our client accepts
 // (client/grpc_transport.cc).
 constexpr int kMinClientPingIntervalMs = 1'000;
+constexpr size_t kMessagesAboveShare = 4;
 // What gRPC reads from a connection at a time.
 constexpr int kReadBytes = 32 << 10;
 // The lame-duck time: how long new calls are still refused with UNAVAILABLE after the last call was answered.
@@ -68,9 +69,11 @@ void SetLimits(const ServerOptions& options, grpc::ServerBuilder& builder) {
   // connection that opens and resets streams had 40,000 calls in memory at a time.
   builder.AddChannelArgument(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadBytes);
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadBytes);
-  // One message more than its share: when gRPC's memory is used up it closes connections of everybody.
+  // More than its share by some messages of the greatest length, which ConnectionGuard does not let unproven
+  // connections take: when gRPC's memory is used up it closes connections of everybody, and if connections
+  // come and go meanwhile, gRPC 1.51 may use one that it has freed.
   grpc::ResourceQuota quota("itemd");
-  quota.Resize(options.transport_bytes + storage::kMaxMessageBytes);
+  quota.Resize(options.transport_bytes + kMessagesAboveShare * storage::kMaxMessageBytes);
   builder.SetResourceQuota(quota);
 }
 

@@ -24,6 +24,14 @@ bool CallMemory::TryReserve(size_t bytes, size_t held, int64_t limit) {
   return false;
 }
 
+bool CallMemory::TryReserveSmall(size_t bytes) {
+  const auto wanted = static_cast<int64_t>(bytes);
+  if (bytes > kSmallCallBytes) return false;
+  if (small_used_.fetch_add(wanted, std::memory_order_relaxed) + wanted <= limit_ / 8) return true;
+  small_used_.fetch_sub(wanted, std::memory_order_relaxed);
+  return false;
+}
+
 std::chrono::steady_clock::duration CallMemory::ReplyPatience(
     std::chrono::steady_clock::duration longest) const {
   using std::chrono::steady_clock;

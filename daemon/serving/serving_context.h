@@ -40,6 +40,14 @@ class CallMemory {
   // As TryReserve(), but for streams and for calls whose replies are pages: they leave half of the limit to
   // small calls, which go on while peers do not take their pages.
   bool TryReserveForLargeReply(size_t bytes, size_t held = 0) { return TryReserve(bytes, held, limit_ / 2); }
+  // For requests of at most kSmallCallBytes, which an eighth of the limit is set aside for: a long request
+  // may take all the rest, and more when it came alone, and the calls of others go on. True: ReleaseSmall()
+  // must follow instead of Release(). False: nothing is left of that eighth.
+  bool TryReserveSmall(size_t bytes);
+  void ReleaseSmall(size_t bytes) {
+    small_used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  }
+  static constexpr size_t kSmallCallBytes = 64 << 10;
   // Adds bytes even beyond the limit: a finished reply is cheaper to send than to refuse and make again.
   void Add(size_t bytes) { used_.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
   void Release(size_t bytes) { used_.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed); }
@@ -48,7 +56,9 @@ class CallMemory {
   // more is used, down to a second.
   std::chrono::steady_clock::duration ReplyPatience(std::chrono::steady_clock::duration longest) const;
 
-  int64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
+  int64_t used_bytes() const {
+    return used_.load(std::memory_order_relaxed) + small_used_.load(std::memory_order_relaxed);
+  }
   int64_t limit_bytes() const { return limit_; }
 
  private:
@@ -56,6 +66,7 @@ class CallMemory {
 
   const int64_t limit_;
   std::atomic<int64_t> used_ = 0;
+  std::atomic<int64_t> small_used_ = 0;
 };
 
 // RESOURCE_EXHAUSTED when the memory for calls is used up; UNAVAILABLE from a daemon that is stopping.

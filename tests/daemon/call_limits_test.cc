@@ -212,6 +212,19 @@ TEST_F(CallLimits, CallsWithLargeRepliesLeaveHalfOfTheMemory) {
   EXPECT_TRUE(memory.TryReserveForLargeReply(1, /*held=*/500)) << "nothing else is counted";
 }
 
+// A long request that came alone may take more than there is; the calls of others go on.
+TEST(CallMemoryTest, SetsAnEighthAsideForSmallCalls) {
+  CallMemory memory(800 << 10);
+  ASSERT_TRUE(memory.TryReserve(8'000 << 10)) << "alone";
+  EXPECT_FALSE(memory.TryReserve(1));
+  EXPECT_FALSE(memory.TryReserveSmall(CallMemory::kSmallCallBytes + 1)) << "not small";
+  EXPECT_TRUE(memory.TryReserveSmall(60 << 10));
+  EXPECT_FALSE(memory.TryReserveSmall(60 << 10)) << "an eighth is 100 KiB";
+  EXPECT_EQ(memory.used_bytes(), 8'060 << 10);
+  memory.ReleaseSmall(60 << 10);
+  EXPECT_TRUE(memory.TryReserveSmall(60 << 10));
+}
+
 TEST_F(CallLimits, GetStatusTellsWhatOnlyTheDaemonKnows) {
   server_.reset();
   ServerOptions options = OptionsFor("127.0.0.1:0");

@@ -450,10 +450,17 @@ TEST_F(HttpServerTest, RefusesRequestsBeyondTheMemoryForCallsBeforeTheirBodyIsRe
   ASSERT_TRUE(client.Send(large.substr(0, large.find("\r\n\r\n") + 4)));
   EXPECT_THAT(client.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
   EXPECT_TRUE(client.IsClosed());
-  // After a refused small request the connection stays open.
+  // Small requests have memory of their own.
   RawHttpClient small = Connect();
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
+  EXPECT_EQ(small.ReadReply().value_or(RawReply()).body, "{}");
+  const size_t small_bytes = call_bytes_ / 8;
+  for (size_t bytes = 0; bytes < small_bytes; bytes += daemon::CallMemory::kSmallCallBytes)
+    ASSERT_TRUE(serving_.memory->TryReserveSmall(daemon::CallMemory::kSmallCallBytes));
+  // After a refused small request the connection stays open.
+  ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_THAT(small.ReadReply().value_or(RawReply()).body, HasSubstr("--memory"));
+  serving_.memory->ReleaseSmall(small_bytes);
   serving_.memory->Release(call_bytes_);
   ASSERT_TRUE(small.Send(PostRequest("Echo", "{}")));
   EXPECT_EQ(small.ReadReply().value_or(RawReply()).body, "{}");

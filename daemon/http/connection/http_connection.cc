@@ -187,11 +187,18 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void Admit() {
     state_ = State::kAdmitting;
     deadline_ = HttpClock::time_point::max();
-    net::post(context_.large_bodies, [self = Self()]() mutable {
+    OffThisThread([self = Self()]() mutable {
       const Next next = self->request_->Admit();
       net::io_context& io = self->worker_.io;
       net::post(io, [self = std::move(self), next] { self->OnAdmitted(next); });
     });
+  }
+
+  // Runs `task` on another thread if there is one.
+  template <typename Task>
+  void OffThisThread(Task task) {
+    if (!context_.large_bodies.has_value()) return task();
+    net::post(*context_.large_bodies, std::move(task));
   }
 
   void OnAdmitted(Next next) {
@@ -230,7 +237,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
       });
     };
     if (request_->is_large()) {
-      net::post(context_.large_bodies, std::move(call));
+      OffThisThread(std::move(call));
     } else {
       call();
     }

@@ -11,6 +11,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -58,8 +59,9 @@ struct HttpContext {
   HttpHandler& handler;
   daemon::ServingContext& serving;
   const HttpSecrets& secrets;
-  // Checks and parses large bodies, so that the other connections of a network thread need not wait.
-  boost::asio::thread_pool large_bodies;
+  // Checks and parses large bodies, so that the other connections of a network thread need not wait. nullopt:
+  // the network thread does it, as in the fuzzer.
+  std::optional<boost::asio::thread_pool> large_bodies = std::nullopt;
   // The hosts of the addresses, as in a header Host: "127.0.0.2", "[::1]".
   const std::vector<std::string> local_hosts;
   // The time for the TLS handshake, for the head of a request, and until the first request begins; also

@@ -79,11 +79,11 @@ void HttpServer::Start(HttpHandler& handler) {
   context_.reset(new HttpContext{.handler = handler,
                                  .serving = serving_,
                                  .secrets = *secrets_,
-                                 .large_bodies{std::max(1u, cores / 2)},
                                  .local_hosts = std::move(hosts),
                                  .handshake_timeout = TimeLimit(options_.handshake_timeout),
                                  .request_timeout = TimeLimit(options_.request_timeout),
                                  .idle_timeout = TimeLimit(options_.idle_timeout)});
+  context_->large_bodies.emplace(std::max(1u, cores / 2));
   unsigned threads = options_.threads > 0 ? static_cast<unsigned>(options_.threads) : cores;
   for (unsigned i = 0; i < threads; ++i) workers_.push_back(std::make_unique<HttpWorker>(*context_));
   for (const auto& worker : workers_) {
@@ -123,7 +123,7 @@ void HttpServer::Stop() {
   if (listener_ != nullptr) listener_->Stop();
   // Requests that are being checked still get into the queue of their network thread, and are destroyed with
   // it.
-  if (context_ != nullptr) context_->large_bodies.join();
+  if (context_ != nullptr) context_->large_bodies->join();
   for (const auto& worker : workers_) worker->io.stop();
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();

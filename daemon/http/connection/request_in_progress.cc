@@ -37,6 +37,7 @@ RequestInProgress::RequestInProgress(HttpContext& context, int socket)
 
 RequestInProgress::~RequestInProgress() {
   context_.serving.memory->Release(reserved_bytes_);
+  context_.serving.memory->ReleaseSmall(reserved_small_bytes_);
   if (cancellation_ != nullptr) context_.serving.gate.Leave();
 }
 
@@ -138,13 +139,19 @@ bool RequestInProgress::AcceptHead() {
 // Reserves memory for a body of `body_bytes`. False: there is none left, and the request is refused.
 bool RequestInProgress::Reserve(size_t body_bytes) {
   size_t wanted = kCopiesOfBody * body_bytes;
-  if (wanted <= reserved_bytes_) return true;
+  if (wanted <= reserved_bytes_ + reserved_small_bytes_) return true;
   // Also reserves memory for the next piece.
   if (!parser_.is_done()) {
     const size_t end = parser_.content_length().value_or(body_bytes + kBodyPieceBytes);
     wanted += std::min(end - std::min(end, body_bytes), kBodyPieceBytes);
   }
   daemon::CallMemory& memory = *context_.serving.memory;
+  if (reserved_bytes_ == 0 && reserved_small_bytes_ == 0 && !route_.operation->large_replies &&
+      !parser_.chunked() && memory.TryReserveSmall(wanted)) {
+    reserved_small_bytes_ = wanted;
+    return true;
+  }
+  wanted -= reserved_small_bytes_;
   const size_t more = wanted - reserved_bytes_;
   if (route_.operation->large_replies ? memory.TryReserveForLargeReply(more, reserved_bytes_)
                                       : memory.TryReserve(more, reserved_bytes_)) {

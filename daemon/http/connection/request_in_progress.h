@@ -98,7 +98,9 @@ class RequestInProgress {
   // The bytes of the body as sent.
   size_t request_bytes_ = 0;
   bool is_large_ = false;
-  // Bytes that this request has reserved in CallMemory.
+  // Bytes that this request has reserved by CallMemory::TryReserveSmall().
+  size_t reserved_small_bytes_ = 0;
+  // Bytes that this request has reserved in CallMemory otherwise.
   size_t reserved_bytes_ = 0;
   // Not null: the request is inside the gate.
   std::shared_ptr<storage::Cancellation> cancellation_;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -17,6 +19,15 @@
 namespace itemdb::e2e {
 
 using Json = nlohmann::json;
+
+// A small --memory, and the resident memory that a daemon with it may have under pressure.
+inline constexpr int kSmallMemoryMib = 128;
+#ifdef ITEMDB_ADDRESS_SANITIZER
+// The sanitizer delays freeing memory, and needs shadow memory.
+inline constexpr int kMaxRssMib = 16 * 1024;
+#else
+inline constexpr int kMaxRssMib = kSmallMemoryMib + 256;
+#endif
 
 class E2eTest : public ::testing::Test {
  protected:
@@ -76,6 +87,15 @@ class E2eTest : public ::testing::Test {
     daemon_.Kill();
     absl::Status started = daemon_.Start();
     ASSERT_TRUE(started.ok()) << started;
+  }
+
+  // The highest resident memory of itemd since its start, in MiB.
+  int HighestRssMib() const {
+    std::ifstream status("/proc/" + std::to_string(daemon_.pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmHWM:")) return std::atoi(line.c_str() + 6) / 1024;
+    }
+    return 0;
   }
 
   void LoadOrderEntry() { ASSERT_EQ(Itemctl({"order-entry", "load"}).exit_code, 0); }

@@ -116,7 +116,7 @@ class Call final : public grpc::ServerUnaryReactor {
 
   void OnCancel() override {
     caller_left_->Cancel();
-    serving_.guard.CallCancelled(context_.peer());
+    serving_.guard.CallCancelled(context_.peer(), arrived_);
   }
   void OnDone() override { delete this; }
   bool InternalInlineable() override { return true; }

@@ -21,11 +21,13 @@ namespace itemdb::daemon {
 namespace {
 
 // Points of an offence, the points at which a connection ends, and the points that are forgiven in a second.
-// A client that tries a wrong key a few times, or whose deadlines pass, stays far below.
+// A client that tries a wrong key a few times stays far below.
 constexpr double kRefusedPoints = 5;
 constexpr double kCancelledPoints = 1;
-constexpr double kMaxPoints = 1'000;
-constexpr double kForgivenPerSecond = 500;
+constexpr double kMaxPoints = 1'500;
+constexpr double kForgivenPerSecond = 1'500;
+// A call that is cancelled later is no offence: the deadlines of a thousand calls may pass at once.
+constexpr std::chrono::milliseconds kSoonCancelled(100);
 
 // Unproven connections are checked this often; less often if they are many, as each costs two system calls.
 constexpr std::chrono::milliseconds kCheckInterval(10);
@@ -77,6 +79,10 @@ std::string Unescaped(std::string_view peer) {
     const size_t found = text.find(escaped);
     if (found != std::string::npos) text.replace(found, 3, bracket);
   }
+  // The scope of a link-local address, "%25eth0", is not in the address of the socket.
+  const size_t scope = text.find('%');
+  const size_t end = text.find(']');
+  if (scope < end && end != std::string::npos) text.erase(scope, end - scope);
   return text;
 }
 
@@ -146,8 +152,8 @@ void ConnectionGuard::CallAdmitted(std::string_view peer) {
 }
 
 void ConnectionGuard::CallRefused(std::string_view peer) { Offend(peer, kRefusedPoints, "refused calls"); }
-void ConnectionGuard::CallCancelled(std::string_view peer) {
-  Offend(peer, kCancelledPoints, "cancelled calls");
+void ConnectionGuard::CallCancelled(std::string_view peer, Clock::time_point arrived) {
+  if (Clock::now() - arrived < kSoonCancelled) Offend(peer, kCancelledPoints, "cancelled calls");
 }
 
 void ConnectionGuard::Offend(std::string_view peer, double points, const char* what) {
@@ -196,11 +202,12 @@ ConnectionGuard::Clock::duration ConnectionGuard::CheckUnproven(Clock::time_poin
     ++checked;
     if (InodeOfSocket(connection->second.fd) != connection->second.inode) {
       // Many connections that send much and leave are as bad as one that stays.
-      if (too_large) ShutOut(connection, now);
+      if (too_large && connection->second.received > kShortCallBytes) ShutOut(connection, now);
       Remove(connection);
       continue;
     }
     const int64_t bytes = ReceivedBytes(connection->second.fd);
+    connection->second.received = bytes;
     if (now - connection->second.accepted > options_.unproven_time) {
       End(connection, "no admitted call in time", line);
     } else if (bytes > options_.unproven_connection_bytes) {

@@ -9,8 +9,7 @@
 //     first, but not the last one that sends much, so that a first call may be long,
 //   - when it has sent more than a short call and the process has more memory than it may: gRPC begins calls
 //     faster than it ends them, and counts them nowhere. For a second its address gets no new connection.
-// Any connection ends whose calls are refused for their key, or cancelled before they are answered, too
-// often.
+// Any connection ends whose calls are refused for their key, or cancelled as soon as they begin, too often.
 //
 // Only connections of HOST:PORT are guarded: peers of a unix socket cannot be told apart, and the permissions
 // of its file say who they are.
@@ -73,10 +72,10 @@ class ConnectionGuard {
   // True: CallAdmitted() must be called for admitted calls. False while every connection has proven itself.
   bool awaits_proof() const { return unproven_.load(std::memory_order_relaxed) > 0; }
   // `peer` is grpc::ServerContext::peer(). A call of it was admitted; was refused because of its key; was
-  // cancelled before it was answered. Unknown peers are ignored.
+  // cancelled before it was answered, after it had come at `arrived`. Unknown peers are ignored.
   void CallAdmitted(std::string_view peer);
   void CallRefused(std::string_view peer);
-  void CallCancelled(std::string_view peer);
+  void CallCancelled(std::string_view peer, Clock::time_point arrived);
 
   // Connections ended so far.
   int64_t ended() const { return ended_.load(std::memory_order_relaxed); }
@@ -88,6 +87,8 @@ class ConnectionGuard {
     ino_t inode = 0;
     Clock::time_point accepted;
     bool proven = false;
+    // Bytes, at the last check; while it is unproven.
+    int64_t received = 0;
     // What was refused or cancelled lately, in points, at the time `counted`.
     double offences = 0;
     Clock::time_point counted;

@@ -36,7 +36,7 @@ class StreamCall {
   // The caller has cancelled the stream, or is gone.
   void CancelledByCaller() {
     Cancel();
-    serving_.guard.CallCancelled(context_.peer());
+    serving_.guard.CallCancelled(context_.peer(), arrived_);
   }
 
   // Logs one page or chunk of the stream, begun at `began`, if it was slow, and adds it to the audit log if
@@ -54,6 +54,7 @@ class StreamCall {
   ServingContext& serving_;
   const grpc::CallbackServerContext& context_;
   const std::string_view method_;
+  const std::chrono::steady_clock::time_point arrived_ = std::chrono::steady_clock::now();
   const size_t request_bytes_;
   // Both point to the same object.
   const std::shared_ptr<storage::Cancellation> caller_left_;

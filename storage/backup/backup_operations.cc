@@ -64,9 +64,7 @@ absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& dire
 
 }  // namespace
 
-int64_t BackupClockMicros(const Engine& engine) {
-  return engine.options().clock_us ? engine.options().clock_us() : NowMicros();
-}
+int64_t BackupClockMicros(Engine& engine) { return engine.time_of_day().NowMicros(); }
 
 absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation) {
   ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));

@@ -18,7 +18,7 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t b
 absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 
-// The wall clock of backups, in microseconds since 1970.
-int64_t BackupClockMicros(const Engine& engine);
+// The clock of backups, in microseconds since 1970: a wall clock that jumps is not believed at once.
+int64_t BackupClockMicros(Engine& engine);
 
 }  // namespace itemdb::storage

@@ -34,8 +34,13 @@ class BackupSchedule {
   // The begin of the newest backup, or the present without one.
   absl::Time LastBegin() const;
   absl::Time Now() const;
-  // Makes, verifies and deletes.
+  // Makes and verifies one; deletes it if it cannot be verified.
   absl::StatusOr<v1::DatabaseBackup> MakeBackup();
+  absl::Status DeleteOldBackups(const v1::DatabaseBackup& newest);
+  // False: the thread must stop.
+  [[nodiscard]] bool WaitForOtherCalls();
+  void SetNextTime(absl::Time time);
+  void SetError(const absl::Status& status);
 
   Engine& engine_;
   Cancellation cancellation_;

@@ -43,7 +43,7 @@ bool ReadElement(std::string_view text, const Field& field, std::bitset<kBits>* 
     last = dash == std::string_view::npos ? first : ReadNumber(text.substr(dash + 1)).value_or(-1);
     if (dash == std::string_view::npos && slash != std::string_view::npos) return false;
   }
-  if (step < 1 || first < field.min || last > field.max || first > last) return false;
+  if (step < 1 || step > field.max || first < field.min || last > field.max || first > last) return false;
   for (int i = first; i <= last; i += step) bits->set(static_cast<size_t>(i) % kBits);
   return true;
 }

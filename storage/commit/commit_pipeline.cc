@@ -107,9 +107,7 @@ absl::Status CommitPipeline::Submit(std::unique_ptr<CommitUnit>& unit, WhenFull 
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
     size_t bytes = unit->SizeBytes();
-    const size_t limit =
-        bytes > kLargeCommitUnitBytes ? options_.max_queue_bytes / 2 : options_.max_queue_bytes;
-    bool full = !queue_.empty() && statistics_.queued_bytes + bytes > limit;
+    bool full = !queue_.empty() && statistics_.queued_bytes + bytes > QueueBytesFor(bytes);
     if (when_full == WhenFull::kWait && (full || !waiting_.empty())) {
       waiting_.push_back(std::move(unit));
       return absl::OkStatus();
@@ -189,10 +187,17 @@ CommitPipeline::Units CommitPipeline::TakeUnits() {
   return units;
 }
 
+size_t CommitPipeline::QueueBytesFor(size_t unit_bytes) const {
+  const size_t all = options_.max_queue_bytes;
+  if (unit_bytes <= kLargeCommitUnitBytes) return all;
+  // Otherwise one of nearly half the queue would get in only while nothing waits.
+  return std::min(all, std::max(all / 2, unit_bytes + all / 4));
+}
+
 void CommitPipeline::Admit() {
   while (!waiting_.empty()) {
     size_t bytes = waiting_.front()->SizeBytes();
-    if (!queue_.empty() && statistics_.queued_bytes + bytes > options_.max_queue_bytes) return;
+    if (!queue_.empty() && statistics_.queued_bytes + bytes > QueueBytesFor(bytes)) return;
     statistics_.queued_bytes += bytes;
     queue_.push_back(std::move(waiting_.front()));
     waiting_.pop_front();

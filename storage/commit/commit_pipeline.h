@@ -138,6 +138,8 @@ class CommitPipeline {
   // the leader; called by the writer thread itself, returns true: it goes on leading.
   bool StepDown(bool is_writer);
   Units TakeUnits();
+  // How full the queue may be with one more unit of this size: large ones leave room to small ones.
+  size_t QueueBytesFor(size_t unit_bytes) const;
   // Moves units from waiting_ into the queue while there is room.
   void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts the units that no longer fit into the group back to the front of the queue.

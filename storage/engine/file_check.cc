@@ -18,6 +18,9 @@ using Clock = BackgroundThread::Clock;
 // Bytes per read. Direct I/O needs addresses and sizes that are multiples of the disk's blocks.
 constexpr size_t kReadBytes = 256 << 10;
 constexpr size_t kAlignment = 4096;
+// How long to wait for a store that is being reopened, and before a file that could not be read is read
+// again.
+constexpr std::chrono::seconds kRetryInterval(1);
 // Findings that GetStatus shows, at most.
 constexpr int kMaxShown = 100;
 
@@ -36,12 +39,6 @@ rocksdb::Status OpenFile(rocksdb::Env* env, const std::string& path,
   if (env->NewRandomAccessFile(path, file, options).ok()) return rocksdb::Status::OK();
   options.use_direct_reads = false;
   return env->NewRandomAccessFile(path, file, options);
-}
-
-std::vector<rocksdb::LiveFileMetaData> TableFiles(rocksdb::DB* db) {
-  std::vector<rocksdb::LiveFileMetaData> files;
-  db->GetLiveFilesMetaData(&files);
-  return files;
 }
 
 }  // namespace
@@ -76,49 +73,59 @@ void FileCheck::Loop() {
 }
 
 bool FileCheck::CheckFiles() {
-  std::vector<rocksdb::LiveFileMetaData> files;
-  if (const auto view = engine_.View(); view.ok()) files = TableFiles((*view)->store()->db());
-  for (const rocksdb::LiveFileMetaData& file : files) {
-    if (!CheckFile(file)) return false;
+  std::optional<std::vector<rocksdb::LiveFileMetaData>> files = TableFiles();
+  for (; !files.has_value(); files = TableFiles()) {
+    if (!thread_.WaitFor(kRetryInterval)) return false;
+  }
+  for (const rocksdb::LiveFileMetaData& file : *files) {
+    // A file without a checksum was not written by itemd.
+    if (!file.file_checksum.empty() && !CheckFile(file)) return false;
   }
   return true;
 }
 
 bool FileCheck::CheckFile(const rocksdb::LiveFileMetaData& file) {
-  rocksdb::FileChecksumGenContext context;
-  context.file_name = file.name;
-  context.requested_checksum_func_name = file.file_checksum_func_name;
-  const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum =
-      rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator(context);
-  // A file without a checksum, or with one of another kind, was not written by itemd.
-  if (checksum == nullptr || file.file_checksum.empty()) return true;
-
-  const Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlignment, kReadBytes)));
-  std::unique_ptr<rocksdb::RandomAccessFile> reader;
-  rocksdb::Status status = OpenFile(engine_.env(), PathOf(file), &reader);
-  uint64_t offset = 0;
-  while (status.ok()) {
-    if (!WaitToRead(kReadBytes)) return false;
-    rocksdb::Slice read;
-    status = reader->Read(offset, kReadBytes, &read, buffer.get());
-    if (!status.ok() || read.empty()) break;
-    checksum->Update(read.data(), read.size());
-    offset += read.size();
-    if (read.size() < kReadBytes) break;
+  FileRead read;
+  if (!ReadFile(file, &read)) return false;
+  if (!read.opened.ok() && !IsMissingFile(read.opened)) return true;  // Too many open files, for example.
+  if (!read.status.ok()) {
+    // What a cable or a controller did passes.
+    if (!thread_.WaitFor(kRetryInterval) || !ReadFile(file, &read)) return false;
   }
-  const bool is_whole = status.ok() && offset == file.size;
-  if (is_whole) {
-    checksum->Finalize();
-    if (checksum->GetChecksum() == file.file_checksum) return true;
-  }
+  if (read.opened.ok() && read.status.ok() && read.checksum == file.file_checksum) return true;
   if (!IsInUse(file)) return true;
-  if (!status.ok()) {
-    Report(file, "cannot be read: " + status.ToString());
-  } else if (!is_whole) {
-    Report(file, "has " + std::to_string(offset) + " bytes instead of " + std::to_string(file.size));
+  if (!read.opened.ok()) {
+    Report(file, "is missing");
+  } else if (!read.status.ok()) {
+    Report(file, "cannot be read: " + WithoutDirectories(read.status.ToString()));
+  } else if (read.bytes != file.size) {
+    Report(file, "has " + std::to_string(read.bytes) + " bytes instead of " + std::to_string(file.size));
   } else {
     Report(file, "is not as it was written: its checksum differs, so reads may miss items or fail");
   }
+  return true;
+}
+
+bool FileCheck::ReadFile(const rocksdb::LiveFileMetaData& file, FileRead* read) {
+  rocksdb::FileChecksumGenContext context;
+  context.file_name = file.name;
+  const std::unique_ptr<rocksdb::FileChecksumGenerator> checksum =
+      rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator(context);
+  const Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlignment, kReadBytes)));
+  std::unique_ptr<rocksdb::RandomAccessFile> reader;
+  *read = FileRead();
+  read->opened = OpenFile(engine_.env(), PathOf(file), &reader);
+  if (!read->opened.ok()) return true;
+  rocksdb::Slice part;
+  do {
+    if (!WaitToRead(kReadBytes)) return false;
+    read->status = reader->Read(read->bytes, kReadBytes, &part, buffer.get());
+    if (!read->status.ok()) return true;
+    checksum->Update(part.data(), part.size());
+    read->bytes += part.size();
+  } while (part.size() == kReadBytes);
+  checksum->Finalize();
+  read->checksum = checksum->GetChecksum();
   return true;
 }
 
@@ -131,11 +138,18 @@ bool FileCheck::WaitToRead(size_t bytes) {
   return true;
 }
 
-bool FileCheck::IsInUse(const rocksdb::LiveFileMetaData& file) const {
+std::optional<std::vector<rocksdb::LiveFileMetaData>> FileCheck::TableFiles() const {
   const auto view = engine_.View();
-  if (!view.ok()) return false;
-  const std::vector<rocksdb::LiveFileMetaData> files = TableFiles((*view)->store()->db());
-  return std::any_of(files.begin(), files.end(),
+  if (!view.ok()) return std::nullopt;
+  std::vector<rocksdb::LiveFileMetaData> files;
+  (*view)->store()->db()->GetLiveFilesMetaData(&files);
+  return files;
+}
+
+bool FileCheck::IsInUse(const rocksdb::LiveFileMetaData& file) const {
+  const std::optional<std::vector<rocksdb::LiveFileMetaData>> files = TableFiles();
+  return files.has_value() &&
+         std::any_of(files->begin(), files->end(),
                      [&](const rocksdb::LiveFileMetaData& other) { return other.name == file.name; });
 }
 
@@ -144,16 +158,18 @@ void FileCheck::Report(const rocksdb::LiveFileMetaData& file, const std::string&
                               file.column_family_name + " " + what;
   if (found_.findings_size() < kMaxShown) found_.add_findings(finding);
   found_.set_finding_count(found_.finding_count() + 1);
-  MutexLock lock(mutex_);
-  const auto& known = figures_.findings();
-  if (std::find(known.begin(), known.end(), finding) != known.end()) return;
+  {
+    MutexLock lock(mutex_);
+    const auto& known = figures_.findings();
+    if (std::find(known.begin(), known.end(), finding) != known.end()) return;
+    // Shown before the round ends, which may take days.
+    if (known.size() < kMaxShown) figures_.add_findings(finding);
+    figures_.set_finding_count(std::max(figures_.finding_count(), found_.finding_count()));
+  }
   engine_.options().log->error(
       "the file check found damage; restore a backup, or write what is intact into a new database with itemd "
       "salvage finding=\"{}\"",
       finding);
-  // Shown before the round ends, which may take days.
-  if (known.size() < kMaxShown) figures_.add_findings(finding);
-  figures_.set_finding_count(std::max(figures_.finding_count(), found_.finding_count()));
 }
 
 }  // namespace itemdb::storage

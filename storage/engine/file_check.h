@@ -6,8 +6,11 @@
 // shows that. It also shows damage in blocks that nobody reads.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "itemdb/v1/admin.pb.h"
 #include "rocksdb/metadata.h"
@@ -31,11 +34,24 @@ class FileCheck {
   void Describe(v1::GetStatusReply* reply) const;
 
  private:
+  // What reading a file gave.
+  struct FileRead {
+    rocksdb::Status opened;
+    rocksdb::Status status;
+    uint64_t bytes = 0;
+    // Of the bytes; only if both are OK.
+    std::string checksum;
+  };
+
   void Loop();
   // Reads all table files. False: the thread must stop.
   bool CheckFiles();
   // False: the thread must stop.
   bool CheckFile(const rocksdb::LiveFileMetaData& file);
+  // False: the thread must stop.
+  bool ReadFile(const rocksdb::LiveFileMetaData& file, FileRead* read);
+  // nullopt: the store is being reopened.
+  std::optional<std::vector<rocksdb::LiveFileMetaData>> TableFiles() const;
   // Waits until `bytes` more may be read. False: the thread must stop.
   [[nodiscard]] bool WaitToRead(size_t bytes);
   // False after a compaction has deleted the file, or while the store is being reopened.

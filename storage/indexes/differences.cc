@@ -321,6 +321,7 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
   int64_t visited = 0;
   std::string last(prefix);
   it.SeekToFirst();
+  absl::Status status;
   do {
     for (; it.Valid(); it.Next()) {
       visit(it.key(), it.value());
@@ -331,9 +332,10 @@ absl::Status ForEachRecord(const Walk& walk, const Keyspace& keyspace,
     }
     if (it.status().ok()) return absl::OkStatus();
     if (walk.damaged_after != nullptr) walk.damaged_after->insert(keyspace.StoredKey(last));
+    // Registers the damage.
+    status = walk.view.store()->ReadError("cannot read column family " + keyspace.family()->GetName(),
+                                          it.status(), DamageMetBy::kCheck);
   } while (walk.damaged_after != nullptr && it.StepPastDamage(last));
-  const absl::Status status = walk.view.store()->ReadError(
-      "cannot read column family " + keyspace.family()->GetName(), it.status(), DamageMetBy::kCheck);
   return walk.GoesOnAfter(status) ? absl::OkStatus() : status;
 }
 

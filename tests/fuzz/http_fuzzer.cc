@@ -78,7 +78,7 @@ void Run(std::string_view first, std::string_view second) {
     http::HttpContext context{.handler = handler,
                               .serving = serving,
                               .secrets = secrets,
-                              .large_bodies{1},
+                              .large_bodies = std::nullopt,
                               .local_hosts = {},
                               .handshake_timeout = http::HttpClock::duration::max(),
                               .request_timeout = http::HttpClock::duration::max(),

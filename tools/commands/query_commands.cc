@@ -216,8 +216,9 @@ absl::Status PrintPages(Context& context, Client& client, const PageOptions& opt
   ITEMDB_RETURN_IF_ERROR(output.Close());
   if (skipped_places == 0) return absl::OkStatus();
   // A program that only looks at the exit code must not take the output for everything.
-  return absl::DataLossError(absl::StrFormat(
-      "%d places with damage were skipped; \"itemctl damage list\" names the keys", skipped_places));
+  return absl::DataLossError(
+      absl::StrFormat("%d place%s with damage skipped; \"itemctl damage list\" names the keys",
+                      skipped_places, skipped_places == 1 ? "" : "s"));
 }
 
 }  // namespace

@@ -227,21 +227,28 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     state_ = State::kAnswering;
     admitted_ = true;
     deadline_ = HttpClock::time_point::max();
-    auto call = [self = Self()] {
-      self->request_->Call([self](JsonReply reply) mutable {
-        net::io_context& io = self->worker_.io;
-        if (io.get_executor().running_in_this_thread()) return self->OnReply(std::move(reply));
-        net::post(io, [self = std::move(self), reply = std::move(reply)]() mutable {
-          self->OnReply(std::move(reply));
-        });
-      });
-    };
     if (request_->is_large()) {
-      OffThisThread(std::move(call));
+      OffThisThread([self = Self()]() mutable {
+        self->CallHandler();
+        // The last reference must be dropped by the network thread.
+        net::io_context& io = self->worker_.io;
+        net::post(io, [self = std::move(self)] {});
+      });
     } else {
-      call();
+      CallHandler();
     }
     if (state_ == State::kAnswering) WatchPeer();
+  }
+
+  // On any thread.
+  void CallHandler() {
+    request_->Call([self = Self()](JsonReply reply) mutable {
+      net::io_context& io = self->worker_.io;
+      if (io.get_executor().running_in_this_thread()) return self->OnReply(std::move(reply));
+      net::post(io, [self = std::move(self), reply = std::move(reply)]() mutable {
+        self->OnReply(std::move(reply));
+      });
+    });
   }
 
   // Cancels the call when the peer leaves. One wait is enough: bytes that have arrived before do not end it.

@@ -121,13 +121,13 @@ void HttpServer::Abort() {
 
 void HttpServer::Stop() {
   if (listener_ != nullptr) listener_->Stop();
-  // Requests that are being checked still get into the queue of their network thread, and are destroyed with
-  // it.
-  if (context_ != nullptr) context_->large_bodies->join();
   for (const auto& worker : workers_) worker->io.stop();
   for (const auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();
   }
+  // Nothing gives it work any more. Requests that it has checked get into the queue of their network thread,
+  // and are destroyed with it.
+  if (context_ != nullptr && context_->large_bodies.has_value()) context_->large_bodies->join();
 }
 
 HttpServer::~HttpServer() { Stop(); }

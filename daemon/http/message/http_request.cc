@@ -67,7 +67,11 @@ bool IsPort(std::string_view text) {
 // The refusal of a request that a web page from elsewhere may have sent.
 std::optional<HttpRoute> RefuseOtherPages(const HttpHead& head, const std::vector<std::string>& local_hosts) {
   const std::optional<std::string_view> host = head.Find("Host");
-  if (host.has_value() && !IsLocalHost(*host, local_hosts) && !IsHostNoPageCanHave(*host)) {
+  const auto is_from_page = [&head] {
+    return head.Find("Origin").has_value() || head.Find("Referer").has_value() ||
+           head.Find("Sec-Fetch-Site").has_value();
+  };
+  if (host.has_value() && !IsLocalHost(*host, local_hosts) && (!IsHostOfPrograms(*host) || is_from_page())) {
     return Refuse(403, "AccessDeniedException",
                   absl::StrFormat("the Host %s is refused: without access keys a request must be sent to "
                                   "localhost, 127.0.0.1, [::1], the address of --http-listen, or a name "
@@ -120,14 +124,16 @@ bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hos
          std::any_of(more_hosts.begin(), more_hosts.end(), names);
 }
 
-bool IsHostNoPageCanHave(std::string_view host) {
+bool IsHostOfPrograms(std::string_view host) {
   const std::string_view name = host.substr(0, host.find(':'));
-  if (name.empty()) return false;
-  const bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
+  const bool is_plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
   });
   if (!is_plain || !IsPort(host.substr(name.size()))) return false;
-  return name.find('.') == std::string_view::npos || absl::EndsWithIgnoreCase(Absl(name), ".amazonaws.com");
+  if (name.find('.') == std::string_view::npos) return true;
+  const bool is_service = absl::StartsWithIgnoreCase(Absl(name), "dynamodb.") ||
+                          absl::StartsWithIgnoreCase(Absl(name), "streams.dynamodb.");
+  return is_service && absl::EndsWithIgnoreCase(Absl(name), ".amazonaws.com");
 }
 
 std::string OriginHeaders(const HttpHead& head) {

@@ -66,9 +66,10 @@ struct HttpRoute {
 //
 // With `local_hosts` only pages from this machine may send requests: there are no access keys then, so no
 // signature protects the database from other pages. Two headers tell which page sent a request. `Origin` must
-// be a loopback origin. `Host` must be loopback, one of `local_hosts`, or IsHostNoPageCanHave: a page of
-// evil.example whose name resolves to 127.0.0.1 (DNS rebinding) has the same origin as the requests that it
-// sends here, so it need not send `Origin`. Null: there are keys, and every page may send requests.
+// be a loopback origin. `Host` must be loopback or one of `local_hosts`, or, without headers of a browser,
+// IsHostOfPrograms: a page of evil.example whose name resolves to 127.0.0.1 (DNS rebinding) has the same
+// origin as the requests that it sends here, so it need not send `Origin`. Null: there are keys, and every
+// page may send requests.
 HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
                 const std::vector<std::string>* local_hosts_or_null);
 
@@ -79,10 +80,10 @@ std::string OriginHeaders(const HttpHead& head);
 // of `more_hosts`, with or without a port.
 bool IsLocalHost(std::string_view host, const std::vector<std::string>& more_hosts);
 
-// Whether nobody can make a page of `host`, the value of a header Host, that comes from a name which resolves
-// to this machine: a name without a dot, such as the name of a container, is nobody's domain, and one of
-// amazonaws.com is not an attacker's. Programs send the latter through a proxy or a tunnel.
-bool IsHostNoPageCanHave(std::string_view host);
+// Whether `host`, the value of a header Host, is a name that programs use for this machine: one without a
+// dot, such as that of a container, or the service's own, through a proxy or a tunnel. It is accepted only
+// from what is no web page: somebody in the same network can give such a name to a page.
+bool IsHostOfPrograms(std::string_view host);
 
 // Whether pages with this origin, e.g. "http://localhost:8001", come from this machine.
 bool IsLoopbackOrigin(std::string_view origin);

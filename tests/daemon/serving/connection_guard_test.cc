@@ -80,6 +80,9 @@ TEST_F(ConnectionGuardTest, EndsConnectionsWithoutAnAdmittedCall) {
   guard_.CallAdmitted(proven.peer());
   EXPECT_TRUE(Ended(silent, kPatienceMs));
   EXPECT_FALSE(Ended(proven, 0));
+  // It is counted after its end.
+  for (int i = 0; i < 1'000 && guard_.awaits_proof(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(guard_.awaits_proof());
   EXPECT_EQ(guard_.ended(), 1);
 }
@@ -130,6 +133,40 @@ TEST_F(ConnectionGuardTest, EndsUnprovenSendersWhenTheProcessIsTooLarge) {
   EXPECT_TRUE(admitted_);
 }
 
+// gRPC's name of a peer with a link-local address has the scope, the socket's has not.
+TEST_F(ConnectionGuardTest, KnowsPeersWhoseAddressesHaveAScope) {
+  guard_.Start(Options());
+  sockaddr_in6 address = {};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_loopback;
+  socklen_t bytes = sizeof(address);
+  const Descriptor listener(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (bind(listener.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0)
+    GTEST_SKIP() << "this machine has no IPv6";
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &bytes);
+  const Descriptor client(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(connect(client.get(), reinterpret_cast<sockaddr*>(&address), bytes), 0);
+  const Descriptor accepted(accept(listener.get(), nullptr, nullptr));
+  ASSERT_TRUE(guard_.Add(accepted.get()));
+  EXPECT_TRUE(guard_.awaits_proof());
+  const std::string port = PeerOf(accepted.get()).substr(PeerOf(accepted.get()).rfind(':'));
+  guard_.CallAdmitted("ipv6:%5B::1%25eth0%5D" + port);
+  EXPECT_FALSE(guard_.awaits_proof());
+}
+
+// A health check of a load balancer comes and goes, and its address is that of all clients.
+TEST_F(ConnectionGuardTest, ShutsOutNoAddressForBriefConnections) {
+  GuardOptions options = Options();
+  options.resident_bytes = 1;
+  guard_.Start(options);
+  for (int i = 0; i < 20; ++i) {
+    Connect();
+    EXPECT_TRUE(admitted_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 TEST_F(ConnectionGuardTest, EndsConnectionsOfRefusedAndCancelledCalls) {
   GuardOptions options = Options();
   options.keys = false;
@@ -139,9 +176,13 @@ TEST_F(ConnectionGuardTest, EndsConnectionsOfRefusedAndCancelledCalls) {
   const Pair cancelled = Connect();
   const Pair patient = Connect();
   for (int i = 0; i < 10; ++i) guard_.CallRefused(patient.peer());
+  // Their deadlines pass at once.
+  for (int i = 0; i < 100'000; ++i)
+    guard_.CallCancelled(patient.peer(), ConnectionGuard::Clock::now() - std::chrono::seconds(1));
   // Many more than are forgiven while the loop runs.
   for (int i = 0; i < 100'000 && guard_.ended() == 0; ++i) guard_.CallRefused(refused.peer());
-  for (int i = 0; i < 1'000'000 && guard_.ended() == 1; ++i) guard_.CallCancelled(cancelled.peer());
+  for (int i = 0; i < 1'000'000 && guard_.ended() == 1; ++i)
+    guard_.CallCancelled(cancelled.peer(), ConnectionGuard::Clock::now());
   EXPECT_TRUE(Ended(refused, kPatienceMs));
   EXPECT_TRUE(Ended(cancelled, kPatienceMs));
   EXPECT_FALSE(Ended(patient, 0));

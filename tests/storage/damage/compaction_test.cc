@@ -70,7 +70,7 @@ TEST_F(DamageInCompaction, OfABlockStopsNoWriteAndCostsOnlyTheItemsInIt) {
   Flip(PathOf(files[0]), DataBytes(files[0]) / 2);
   for (int opening = 0; opening < 2; ++opening) {
     SCOPED_TRACE(opening);
-    log_.str("");
+    log_.Clear();
     auto database = Database::Open(SmallMemtables());
     ASSERT_TRUE(database.ok()) << database.status();
     WriteUntilCompacted(**database, 30);

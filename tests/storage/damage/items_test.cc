@@ -251,6 +251,10 @@ TEST_F(DamagedItems, AreFindingsOfACheckWhichRepairsNoCount) {
     EXPECT_THAT(check->findings(0), AllOf(HasSubstr(std::string("table ") + kOrderTable),
                                           HasSubstr("records behind the key"), HasSubstr("cannot be read")));
     EXPECT_EQ(check->items_checked(), static_cast<int64_t>(readable_.size()));
+    // Nothing else has met it since.
+    EXPECT_EQ(ListDamage().files_size(), 1);
+    Reopen();
+    EXPECT_EQ(ListDamage().files_size(), 0);
   }
   EXPECT_EQ(StatusWithTables(*database_).tables(0).item_count(), before.tables(0).item_count());
   EXPECT_EQ(StatusWithTables(*database_).tables(0).item_bytes(), before.tables(0).item_bytes());

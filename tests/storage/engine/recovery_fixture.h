@@ -6,7 +6,9 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <sstream>
+#include <mutex>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,6 +105,46 @@ class QuickDisk : public rocksdb::FileSystemWrapper {
   };
 };
 
+// A log that can be read while the database writes it.
+class LogText {
+ public:
+  std::ostream& stream() { return stream_; }
+  std::string str() const { return buffer_.text(); }
+  void Clear() { buffer_.Clear(); }
+
+ private:
+  class Buffer : public std::streambuf {
+   public:
+    std::string text() const {
+      std::lock_guard<std::mutex> lock(mutex_);
+      return text_;
+    }
+    void Clear() {
+      std::lock_guard<std::mutex> lock(mutex_);
+      text_.clear();
+    }
+
+   protected:
+    int_type overflow(int_type c) override {
+      std::lock_guard<std::mutex> lock(mutex_);
+      text_ += static_cast<char>(c);
+      return c;
+    }
+    std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+      std::lock_guard<std::mutex> lock(mutex_);
+      text_.append(bytes, static_cast<size_t>(count));
+      return count;
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::string text_;
+  };
+
+  Buffer buffer_;
+  std::ostream stream_{&buffer_};
+};
+
 class RecoveryTest : public ::testing::Test {
  protected:
   RecoveryTest() { fs::create_directory(root_); }
@@ -114,8 +156,8 @@ class RecoveryTest : public ::testing::Test {
     DatabaseOptions options = TestDatabase::DefaultOptions(data_);
     options.file_system = std::make_shared<QuickDisk>();
     options.recover_last_good = recover_last_good;
-    options.log =
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_));
+    options.log = std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_.stream()));
     return options;
   }
 
@@ -339,7 +381,7 @@ class RecoveryTest : public ::testing::Test {
   const std::string data_ = root_ + "/data";
   const std::string saved_ = directory_.path() + "/saved";
   // The log lines of all openings.
-  std::ostringstream log_;
+  LogText log_;
   uint64_t last_sequence_ = 0;
   int items_ = 0;
 };

@@ -153,6 +153,45 @@ TEST_F(BackupScheduleTest, SaysWhyOneFailedTriesAgainAndKeepsTheOldOnes) {
   EXPECT_EQ(status.last_error(), "");
 }
 
+// RocksDB does not read the files that backups have in common when it makes another backup.
+TEST_F(BackupScheduleTest, DeletesABackupThatCannotBeVerifiedAndNoOther) {
+  SetClock(absl::CivilSecond(2026, 11, 25, 2, 59, 0));
+  DatabaseOptions options = Options();
+  options.backup_keep = 1;
+  TestDatabase database(std::move(options));
+  database.CreateTable(TableRequest("Things"));
+  const Cancellation never;
+  ASSERT_TRUE(database->FlushBeforeStop(std::chrono::minutes(1), never).ok());
+  UntilPlanned(database);
+  SetClock(absl::CivilSecond(2026, 11, 25, 3, 0, 1));
+  UntilBackup(database, 1);
+  for (const auto& file : std::filesystem::directory_iterator(root_.path() + "/backups/shared_checksum")) {
+    std::string content = ReadFile(file.path());
+    content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+    WriteFile(file.path(), content);
+  }
+  for (int day = 26; day < 28; ++day) {
+    SetClock(absl::CivilSecond(2026, 11, day, 3, 0, 1));
+    const int64_t now = now_us_;
+    const v1::ScheduledBackups status = Until(database, [now](const v1::ScheduledBackups& one) {
+      return !one.last_error().empty() && one.next_time_us() > now;
+    });
+    EXPECT_THAT(status.last_error(), HasSubstr("could not be verified, and was deleted"));
+    EXPECT_GT(status.next_time_us(), now + std::chrono::microseconds(std::chrono::hours(20)).count());
+    EXPECT_THAT(Ids(database), ElementsAre(1u));
+  }
+}
+
+TEST_F(BackupScheduleTest, GoesOnAfterAClockThatWasAhead) {
+  SetClock(absl::CivilSecond(2027, 11, 25, 2, 59, 0));
+  TestDatabase database(Options());
+  EXPECT_EQ(LocalText(UntilPlanned(database).next_time_us()), "2027-11-25 03:00");
+  SetClock(absl::CivilSecond(2026, 11, 25, 2, 59, 0));
+  EXPECT_EQ(LocalText(Until(database, [](const auto& now) { return LocalText(now.next_time_us()) < "2027"; })
+                          .next_time_us()),
+            "2026-11-25 03:00");
+}
+
 TEST_F(BackupScheduleTest, IsNotThereUnlessAskedFor) {
   DatabaseOptions options = Options();
   options.backup_schedule.clear();

@@ -12,8 +12,10 @@ previous=
 dependencies=
 for argument; do
   case "$previous $argument" in
-    # Clang would read a precompiled header of before while it makes it anew.
-    "-o "*.pch) rm -f "$argument" ;;
+    # Clang would read a precompiled header of before while it makes it anew. With gcc ccache would take it for
+    # one that is used: it would look for the new one by the bytes of the old one, and find what another change of
+    # the same header gave.
+    "-o "*.pch | "-o "*.gch) rm -f "$argument" ;;
     "-MF "*) dependencies=$argument ;;
     # ccache does not see changes in files whose paths begin with /proc, so it must always preprocess.
     *" -working-directory="*) export CCACHE_NODIRECT=1 ;;

@@ -112,11 +112,13 @@ std::vector<DamagedFile> DamageRegister::TakeNew(rocksdb::DB& db) {
   std::vector<DamagedFile> files = List(db);
   MutexLock lock(mutex_);
   for (DamagedFile& file : files) {
-    // The analysis of locks does not look into the lambda.
-    std::erase_if(file.blocks, [&file, &known = blocks_](const Damage& damage) {
-      const auto entry = known.find({file.name, damage.place.offset});
-      return entry == known.end() || !std::exchange(entry->second.is_new, false);
-    });
+    std::vector<Damage> found;
+    for (Damage& damage : file.blocks) {
+      const auto entry = blocks_.find({file.name, damage.place.offset});
+      if (entry != blocks_.end() && std::exchange(entry->second.is_new, false))
+        found.push_back(std::move(damage));
+    }
+    file.blocks = std::move(found);
   }
   std::erase_if(files, [](const DamagedFile& file) { return file.blocks.empty(); });
   return files;

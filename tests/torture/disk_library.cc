@@ -343,8 +343,9 @@ ssize_t pread(int descriptor, void* bytes, size_t count, off_t offset) {
 
 int fsync(int descriptor) { return Sync(descriptor); }
 int fdatasync(int descriptor) { return Sync(descriptor); }
-// An error here ends a process with the RocksDB that Debian packages, so itemd must never ask for it.
-int sync_file_range(int, off64_t, off64_t, unsigned) { return Fail(EIO); }
+// An error here ends a process with the RocksDB that Debian packages, so itemd must never ask for it. RocksDB
+// tries it without flags, which does nothing, for each file.
+int sync_file_range(int, off64_t, off64_t, unsigned flags) { return flags == 0 ? 0 : Fail(EIO); }
 
 int ftruncate(int descriptor, off_t length) noexcept {
   Disk* const disk = Outside();

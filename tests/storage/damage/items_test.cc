@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "itemdb/v1/data.pb.h"
 #include "tests/storage/engine/recovery_fixture.h"
 #include "tests/support/statistics.h"
 

@@ -4,6 +4,8 @@
 namespace itemdb::testing {
 namespace {
 
+using ::testing::HasSubstr;
+
 class ManifestTest : public RecoveryTest {
  protected:
   // Several flushes, so that the MANIFEST has several records.

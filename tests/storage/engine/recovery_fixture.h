@@ -437,7 +437,7 @@ class DamagedFilesTest : public RecoveryTest {
   }
   fs::path Manifest() const {
     for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
-      if (entry.path().filename().string().starts_with("MANIFEST")) return entry.path();
+      if (entry.path().filename().string().starts_with("MANIFEST-")) return entry.path();
     return {};
   }
   // How many items GetItem finds; the others must be DATA_LOSS, or, if `missing_is_ok`, missing.

@@ -204,8 +204,7 @@ const std::vector<Setting>& Settings() {
        "SIZE",
        "4MiB",
        "Bytes of table files per second that a check in the background compares with their checksums, "
-       "without "
-       "end, once an hour at most; 0: no check",
+       "without end, once an hour at most; 0: no check",
        {},
        0,
        1 << 30},
@@ -214,8 +213,7 @@ const std::vector<Setting>& Settings() {
        "NUMBER",
        "4096",
        "Greatest number of connections, for gRPC and HTTP each; itemd closes further connections at once. "
-       "From 64 "
-       "on the last quarter is kept for addresses with less than half of them",
+       "From 64 on the last quarter is kept for addresses with less than half of them",
        {},
        1,
        1'000'000},
@@ -233,8 +231,7 @@ const std::vector<Setting>& Settings() {
        "10s",
        "A gRPC connection is closed if the HTTP/2 preface (and TLS handshake) has not arrived after this "
        "time, or with --access-keys no call of a known key; an HTTP connection, if its TLS handshake or the "
-       "head of "
-       "a request has not, or no request of a known key has begun",
+       "head of a request has not, or no request of a known key has begun",
        {},
        100,
        kDayMs},

@@ -147,6 +147,9 @@ LogMessage SplitLogMessage(std::string_view message) {
     // The value may be empty: in "a= b=1" the next field begins right after '='.
     std::string_view value =
         message.substr(equals + 1, end == std::string_view::npos ? end : end - equals - 1);
+    // Otherwise text output would put them into quotes again.
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+      value = value.substr(1, value.size() - 2);
     parts.fields.emplace_back(message.substr(begin + 1, equals - begin - 1), value);
     begin = end;
   }

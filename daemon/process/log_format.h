@@ -34,7 +34,8 @@ struct LogMessage {
   std::vector<std::pair<std::string_view, std::string_view>> fields;
 };
 
-// Fields begin at the first " name=" (name: lower-case letters, digits, _); a value ends at the next field.
+// Fields begin at the first " name=" (name: lower-case letters, digits, _); a value ends at the next field,
+// and is without quotes if it was in quotes.
 LogMessage SplitLogMessage(std::string_view message);
 
 std::unique_ptr<spdlog::formatter> MakeLogFormatter(LogStyle style);

@@ -300,11 +300,11 @@ void Engine::LogDamage(const ReadView& view) {
   for (const DamagedFile& file : view.store()->TakeNewDamage()) {
     for (const Damage& block : file.blocks) {
       options_.log->error(
-          "damage: a block of a table file cannot be read; its items answer DATA_LOSS, everything else goes "
+          "damage: a block of a table file cannot be read; reads of its records fail, everything else goes "
           "on "
-          "file={} offset={} file_bytes={} family={} owner=\"{}\" met_by={} error=\"{}\" next=\"'itemctl "
-          "damage "
-          "list' names the keys; restore a backup, or remove single items with 'itemctl damage discard'\"",
+          "file={} offset={} file_bytes={} family={} owner=\"{}\" met_by={} error=\"{}\" "
+          "next=\"'itemctl damage list' names the keys; restore a backup, or remove single items with "
+          "'itemctl damage discard'\"",
           file.name, block.place.offset, file.bytes, file.family, OwnersOf(view.catalog(), file),
           NameOf(block.met_by), block.error);
     }

@@ -122,6 +122,8 @@ void WriteUnit::Apply(CommitGroup& group) {
   }
   MeasureCollections(group);
   if (saves_token) group.tokens().Save(token_->text, token_->fingerprint, result_.results[0].item);
+  // Freeing costs the commit leader time, and a small unit holds little.
+  if (item_bytes <= kLargeCommitUnitBytes) return;
   // Keeps only the new items, which later units of the group may read: while the group is written, it is in
   // memory in its batch and in memtables.
   for (size_t i = 0; i < actions_.size(); ++i) {

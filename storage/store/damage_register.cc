@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 
 #include "rocksdb/metadata.h"
+#include "storage/base/wall_clock.h"
 #include "storage/store/store.h"
 
 namespace itemdb::storage {
@@ -24,12 +24,6 @@ std::optional<uint64_t> NumberAfter(std::string_view text, std::string_view word
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (end.ec != std::errc()) return std::nullopt;
   return number;
-}
-
-int64_t NowMicros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 // "000042.sst" of "/000042.sst".

@@ -57,7 +57,6 @@ absl::Status CheckManifest(rocksdb::Env* env, const std::string& path) {
   const std::optional<Slot> mark = ReadMark(path);
   if (!mark.has_value()) return absl::OkStatus();
   std::string name;
-  // RocksDB says better what is wrong with a CURRENT that cannot be read.
   if (!rocksdb::ReadFileToString(env, path + "/CURRENT", &name).ok()) return absl::OkStatus();
   name.resize(std::min(name.find('\n'), name.size()));
   const std::optional<uint64_t> number = ManifestNumber(name);

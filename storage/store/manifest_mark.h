@@ -23,7 +23,7 @@
 namespace itemdb::storage {
 
 // DATA_LOSS: the current MANIFEST of the store in `path` has a lower number or is shorter than the mark says.
-// OK without a mark. UNAVAILABLE: the files cannot be read.
+// OK without a mark, and if CURRENT cannot be read: RocksDB says better why.
 absl::Status CheckManifest(rocksdb::Env* env, const std::string& path);
 
 // Keeps the mark of an open store. Thread-safe.

@@ -231,7 +231,7 @@ class Store {
   struct CompactionPause {
     bool pauses = false;
     std::chrono::steady_clock::time_point until;
-    std::chrono::milliseconds next;
+    std::chrono::milliseconds next{0};
   };
   std::chrono::milliseconds first_pause_{0};
   mutable Mutex pauses_mutex_;

@@ -175,9 +175,8 @@ rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Opt
   if (number <= kLocalEntries) {
     family.prefix_extractor = NewCollectionPrefix();
     family.compaction_filter_factory = dropped_records_;
+    family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfItems;
   }
-  if (number == kGlobalEntries || number == kLocalEntries)
-    family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfEntries;
   if (number == kItems) {
     // Every put looks its key up first, mostly in vain.
     family.memtable_prefix_bloom_size_ratio = 0.02;

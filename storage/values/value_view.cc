@@ -27,12 +27,6 @@ std::string_view ValueTypeName(ValueType type) {
   return "unknown";
 }
 
-std::string_view ValueView::payload() const {
-  std::string_view rest = encoded_;
-  std::string_view contents;
-  return wire::ConsumeContents(&rest, &contents) ? contents : std::string_view();
-}
-
 template <typename Element>
 size_t RepeatedView<Element>::Count() const {
   size_t count = 0;

@@ -37,7 +37,11 @@ class ValueView {
   // The whole message.
   std::string_view encoded() const { return encoded_; }
   // S, N, B: the text or bytes. SS, NS, BS, L, M: the encoded set, list or map message.
-  std::string_view payload() const;
+  std::string_view payload() const {
+    std::string_view rest = encoded_;
+    std::string_view contents;
+    return wire::ConsumeContents(&rest, &contents) ? contents : std::string_view();
+  }
   // BOOL only.
   bool boolean() const { return encoded_[1] != 0; }
 

@@ -81,22 +81,27 @@ inline bool ConsumeField(std::string_view* in, Field* field) {
   return true;
 }
 
+// ConsumeContents() of a field of 128 bytes or more, or at the end. Not inline, so that the other case is.
+[[gnu::noinline]] inline bool ConsumeLongContents(std::string_view* in, std::string_view* contents) {
+  Field field;
+  if (in->empty() || !ConsumeField(in, &field)) return false;
+  *contents = field.bytes;
+  return true;
+}
+
 // Consumes one length-delimited field of canonical bytes from the front of `*in` and returns its contents.
 // False at the end of `*in` and when the field is cut off. Most reads spend their time in walks over items,
 // so this is inline and does not check the one-byte tag.
 inline bool ConsumeContents(std::string_view* in, std::string_view* contents) {
   if (in->size() >= 2) {
-    size_t size = static_cast<uint8_t>((*in)[1]);
+    const size_t size = static_cast<uint8_t>((*in)[1]);
     if (size < 0x80 && size <= in->size() - 2) {
-      *contents = in->substr(2, size);
+      *contents = std::string_view(in->data() + 2, size);
       in->remove_prefix(2 + size);
       return true;
     }
   }
-  Field field;
-  if (in->empty() || !ConsumeField(in, &field)) return false;
-  *contents = field.bytes;
-  return true;
+  return ConsumeLongContents(in, contents);
 }
 
 }  // namespace itemdb::wire

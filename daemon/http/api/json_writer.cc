@@ -26,136 +26,184 @@ char EscapeOf(char c) {
 
 bool MustEscape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
-// The number of bytes of `text` before the first byte that must be escaped. Eight bytes are tested at a time,
-// because most bytes of a reply are strings: a high bit of `found` is set if and only if one of the eight
-// bytes is below 0x20, or is a quote or backslash (the exclusive or makes these zero).
-size_t PlainBytes(std::string_view text) {
+// Whether one of the eight bytes of `word` must be escaped: it is below 0x20, a quote or a backslash (the
+// exclusive or makes these two zero).
+bool MustEscapeOne(uint64_t word) {
   constexpr uint64_t kOnes = 0x0101010101010101, kHighBits = 0x8080808080808080;
-  size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    uint64_t word;
-    std::memcpy(&word, text.data() + i, 8);
-    const uint64_t quotes = word ^ kOnes * '"', backslashes = word ^ kOnes * '\\';
-    const uint64_t found = ((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) |
-                           ((backslashes - kOnes) & ~backslashes);
-    if ((found & kHighBits) != 0) break;
-  }
-  while (i < text.size() && !MustEscape(text[i])) ++i;
-  return i;
+  const uint64_t quotes = word ^ kOnes * '"', backslashes = word ^ kOnes * '\\';
+  const uint64_t found =
+      ((word - kOnes * 0x20) & ~word) | ((quotes - kOnes) & ~quotes) | ((backslashes - kOnes) & ~backslashes);
+  return (found & kHighBits) != 0;
 }
 
-void AppendBase64(std::string_view bytes, std::string* out) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  out->reserve(out->size() + (bytes.size() + 2) / 3 * 4 + 2);
-  out->push_back('"');
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
-    uint32_t word = 0;
-    for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? static_cast<uint8_t>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) out->push_back(k <= count ? kDigits[word >> (18 - 6 * k) & 63] : '=');
+// Appends to a string in pieces of up to 512 bytes, because the parts of an item are small and most of the
+// time of std::string::append() goes into the call. What is left is appended at the end of its life.
+class Pieces {
+ public:
+  explicit Pieces(std::string* out) : out_(*out) {}
+  ~Pieces() { Flush(); }
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+
+  void Put(char c) {
+    if (size_ == sizeof(bytes_)) Flush();
+    bytes_[size_++] = c;
   }
-  out->push_back('"');
+
+  void Put(std::string_view text) {
+    if (text.size() > sizeof(bytes_) - size_) Flush();
+    if (text.size() > sizeof(bytes_)) {
+      out_.append(text);
+      return;
+    }
+    std::memcpy(bytes_ + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+
+  void String(std::string_view text) {
+    Put('"');
+    size_t i = 0;
+    while (true) {
+      // Eight bytes at a time, because most bytes of a reply are strings.
+      for (; i + 8 <= text.size(); i += 8) {
+        uint64_t word;
+        std::memcpy(&word, text.data() + i, 8);
+        if (MustEscapeOne(word)) break;
+        if (sizeof(bytes_) - size_ < 8) Flush();
+        std::memcpy(bytes_ + size_, &word, 8);
+        size_ += 8;
+      }
+      for (; i < text.size() && !MustEscape(text[i]); ++i) Put(text[i]);
+      if (i == text.size()) break;
+      Escape(text[i++]);
+    }
+    Put('"');
+  }
+
+  void Base64(std::string_view bytes) {
+    constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    Put('"');
+    for (size_t i = 0; i < bytes.size(); i += 3) {
+      const size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
+      uint32_t word = 0;
+      for (size_t k = 0; k < 3; ++k) word = word << 8 | (k < count ? static_cast<uint8_t>(bytes[i + k]) : 0);
+      for (size_t k = 0; k < 4; ++k) Put(k <= count ? kDigits[word >> (18 - 6 * k) & 63] : '=');
+    }
+    Put('"');
+  }
+
+  // A number has only digits, sign and point, so no character needs escaping.
+  void Number(std::string_view text) {
+    Put('"');
+    Put(text);
+    Put('"');
+  }
+
+  void Value(storage::ValueView value);
+  void Item(storage::ItemView item);
+
+ private:
+  void Flush() {
+    out_.append(bytes_, size_);
+    size_ = 0;
+  }
+
+  void Escape(char c) {
+    const char escape = EscapeOf(c);
+    Put('\\');
+    Put(escape);
+    if (escape != 'u') return;
+    constexpr char kHex[] = "0123456789abcdef";
+    Put("00");
+    Put(kHex[c >> 4]);
+    Put(kHex[c & 15]);
+  }
+
+  // `begin` is the beginning of the value, with the bracket: {"SS":[
+  void Set(std::string_view begin, storage::ValueView value, void (Pieces::*element)(std::string_view)) {
+    Put(begin);
+    bool first = true;
+    for (std::string_view one : storage::SetView(value.payload())) {
+      if (!first) Put(',');
+      first = false;
+      (this->*element)(one);
+    }
+    Put(']');
+  }
+
+  std::string& out_;
+  size_t size_ = 0;
+  char bytes_[512];
+};
+
+void Pieces::Value(storage::ValueView value) {
+  switch (value.type()) {
+    case storage::ValueType::kS:
+      Put("{\"S\":");
+      String(value.payload());
+      break;
+    case storage::ValueType::kN:
+      Put("{\"N\":");
+      Number(value.payload());
+      break;
+    case storage::ValueType::kB:
+      Put("{\"B\":");
+      Base64(value.payload());
+      break;
+    case storage::ValueType::kSS:
+      Set("{\"SS\":[", value, &Pieces::String);
+      break;
+    case storage::ValueType::kNS:
+      Set("{\"NS\":[", value, &Pieces::Number);
+      break;
+    case storage::ValueType::kBS:
+      Set("{\"BS\":[", value, &Pieces::Base64);
+      break;
+    case storage::ValueType::kL: {
+      Put("{\"L\":[");
+      bool first = true;
+      for (storage::ValueView element : storage::ListView(value.payload())) {
+        if (!first) Put(',');
+        first = false;
+        Value(element);
+      }
+      Put(']');
+      break;
+    }
+    case storage::ValueType::kM:
+      Put("{\"M\":");
+      Item(storage::ItemView(value.payload()));
+      break;
+    case storage::ValueType::kBool:
+      Put(value.boolean() ? "{\"BOOL\":true" : "{\"BOOL\":false");
+      break;
+    case storage::ValueType::kNull:
+      Put("{\"NULL\":true");
+      break;
+  }
+  Put('}');
 }
 
-template <typename Append>
-void AppendSet(std::string_view encoded, std::string* out, Append append) {
-  out->push_back('[');
-  for (std::string_view element : storage::SetView(encoded)) {
-    if (out->back() != '[') out->push_back(',');
-    append(element, out);
+void Pieces::Item(storage::ItemView item) {
+  Put('{');
+  bool first = true;
+  for (const storage::AttributeView& attribute : item) {
+    if (!first) Put(',');
+    first = false;
+    String(attribute.name);
+    Put(':');
+    Value(attribute.value);
   }
-  out->push_back(']');
-}
-
-// A number has only digits, sign and point, so no character needs escaping.
-void AppendNumber(std::string_view text, std::string* out) {
-  out->push_back('"');
-  out->append(text);
-  out->push_back('"');
+  Put('}');
 }
 
 }  // namespace
 
-void AppendJsonString(std::string_view text, std::string* out) {
-  out->push_back('"');
-  while (true) {
-    const size_t plain = PlainBytes(text);
-    out->append(text.substr(0, plain));
-    if (plain == text.size()) break;
-    const char escape = EscapeOf(text[plain]);
-    out->push_back('\\');
-    out->push_back(escape);
-    if (escape == 'u') {
-      constexpr char kHex[] = "0123456789abcdef";
-      out->append("00");
-      out->push_back(kHex[text[plain] >> 4]);
-      out->push_back(kHex[text[plain] & 15]);
-    }
-    text.remove_prefix(plain + 1);
-  }
-  out->push_back('"');
-}
+void AppendJsonString(std::string_view text, std::string* out) { Pieces(out).String(text); }
 
-void AppendJsonValue(storage::ValueView value, std::string* out) {
-  switch (value.type()) {
-    case storage::ValueType::kS:
-      out->append("{\"S\":");
-      AppendJsonString(value.payload(), out);
-      break;
-    case storage::ValueType::kN:
-      out->append("{\"N\":");
-      AppendNumber(value.payload(), out);
-      break;
-    case storage::ValueType::kB:
-      out->append("{\"B\":");
-      AppendBase64(value.payload(), out);
-      break;
-    case storage::ValueType::kSS:
-      out->append("{\"SS\":");
-      AppendSet(value.payload(), out, AppendJsonString);
-      break;
-    case storage::ValueType::kNS:
-      out->append("{\"NS\":");
-      AppendSet(value.payload(), out, AppendNumber);
-      break;
-    case storage::ValueType::kBS:
-      out->append("{\"BS\":");
-      AppendSet(value.payload(), out, AppendBase64);
-      break;
-    case storage::ValueType::kL:
-      out->append("{\"L\":[");
-      for (storage::ValueView element : storage::ListView(value.payload())) {
-        if (out->back() != '[') out->push_back(',');
-        AppendJsonValue(element, out);
-      }
-      out->push_back(']');
-      break;
-    case storage::ValueType::kM:
-      out->append("{\"M\":");
-      AppendJsonItem(storage::ItemView(value.payload()), out);
-      break;
-    case storage::ValueType::kBool:
-      out->append(value.boolean() ? "{\"BOOL\":true" : "{\"BOOL\":false");
-      break;
-    case storage::ValueType::kNull:
-      out->append("{\"NULL\":true");
-      break;
-  }
-  out->push_back('}');
-}
+void AppendJsonValue(storage::ValueView value, std::string* out) { Pieces(out).Value(value); }
 
-void AppendJsonItem(storage::ItemView item, std::string* out) {
-  out->push_back('{');
-  bool first = true;
-  for (const storage::AttributeView& attribute : item) {
-    if (!first) out->push_back(',');
-    first = false;
-    AppendJsonString(attribute.name, out);
-    out->push_back(':');
-    AppendJsonValue(attribute.value, out);
-  }
-  out->push_back('}');
-}
+void AppendJsonItem(storage::ItemView item, std::string* out) { Pieces(out).Item(item); }
 
 JsonWriter& JsonWriter::Integer(int64_t number) {
   char text[24];

@@ -1,6 +1,6 @@
 #include "daemon/http/message/http_reply.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <ctime>
 
@@ -54,7 +54,7 @@ std::string_view Date() {
 
 std::string EncodeReplyHead(const HttpReplyHead& head) {
   const std::string& body = head.answer.reply.body;
-  auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size());
+  const uint32_t checksum = libdeflate_crc32(0, body.data(), body.size());
   absl::string_view connection;
   if (!head.keep_alive) connection = "Connection: close\r\n";
   if (head.keep_alive && !head.http_1_1) connection = "Connection: keep-alive\r\n";

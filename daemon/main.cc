@@ -18,11 +18,13 @@
 #include <stop_token>
 #include <thread>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_join.h"
 #include "daemon/access/audit_log.h"
 #include "daemon/config/memory_budget.h"
 #include "daemon/config/options.h"
 #include "daemon/config/setting_values.h"
+#include "daemon/metrics/metrics_server.h"
 #include "daemon/offline/offline_commands.h"
 #include "daemon/process/address_file.h"
 #include "daemon/process/exit_codes.h"
@@ -148,6 +150,21 @@ absl::StatusOr<std::unique_ptr<AuditLog>> OpenAuditLog(const Options& options, c
   return AuditLog::Open(options.audit_log, log);
 }
 
+// Null without --metrics-listen.
+absl::StatusOr<std::unique_ptr<MetricsServer>> StartMetrics(const Options& options, const Log& log) {
+  if (options.metrics_addresses.empty()) return nullptr;
+  MetricsServerOptions metrics;
+  metrics.addresses = options.metrics_addresses;
+  if (options.tls()) metrics.tls = TlsOptionsOf(options);
+  metrics.access_keys = options.access_keys;
+  metrics.reload_interval = options.tls_reload_interval;
+  metrics.facts = {.version = std::string(Version()),
+                   .start_time_s = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()),
+                   .memory_bytes = options.memory_bytes};
+  metrics.log = log;
+  return MetricsServer::Start(std::move(metrics));
+}
+
 // What Run() needs beside the options.
 struct Process {
   // The configuration file that was read; empty without one.
@@ -168,6 +185,9 @@ ExitCode Run(const Options& options, const Process& process) {
   if (!audit_log.ok()) {
     return Fail(log, absl::IsInvalidArgument(audit_log.status()) ? kExitUsage : kExitIo, audit_log.status());
   }
+
+  absl::StatusOr<std::unique_ptr<MetricsServer>> metrics = StartMetrics(options, log);
+  if (!metrics.ok()) return Fail(log, kExitUnavailable, metrics.status());
 
   storage::DatabaseOptions database_options;
   database_options.data_directory = options.data_directory;
@@ -209,12 +229,23 @@ ExitCode Run(const Options& options, const Process& process) {
   auto server = Server::Start(**database, std::move(server_options));
   if (!server.ok()) return Fail(log, kExitUnavailable, server.status());
   AddressFile address_file(options.address_file, process.shared_file_mode);
-  if (absl::Status written = address_file.Write((*server)->addresses(), (*server)->http_addresses());
+  // Detached before the server is destroyed, on every way out of this function.
+  absl::Cleanup detach = [&metrics] {
+    if (*metrics != nullptr) (*metrics)->Detach();
+  };
+  std::vector<std::string> metrics_addresses;
+  if (*metrics != nullptr) {
+    (*metrics)->Attach(**database, (*server)->serving());
+    metrics_addresses = (*metrics)->addresses();
+  }
+  if (absl::Status written =
+          address_file.Write((*server)->addresses(), (*server)->http_addresses(), metrics_addresses);
       !written.ok()) {
     return Fail(log, kExitIo, written);
   }
-  log->info("serving grpc={} http={}", absl::StrJoin((*server)->addresses(), ","),
-            options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","));
+  log->info("serving grpc={} http={} metrics={}", absl::StrJoin((*server)->addresses(), ","),
+            options.http_addresses.empty() ? "none" : absl::StrJoin((*server)->http_addresses(), ","),
+            metrics_addresses.empty() ? "none" : absl::StrJoin(metrics_addresses, ","));
 
   NotifyServiceManager("READY=1");
   // Destroyed before the database, after the server has stopped.
@@ -226,7 +257,9 @@ ExitCode Run(const Options& options, const Process& process) {
   int signal = process.signals.Wait([&] {
     log->info("reloading certificates and access keys, reopening the audit log signal={}", strsignal(SIGHUP));
     (*server)->ReloadFiles();
+    if (*metrics != nullptr) (*metrics)->ReloadFiles();
   });
+  if (*metrics != nullptr) (*metrics)->BeginStop();
   NotifyServiceManager("STOPPING=1");
   log->info("stopping signal={}", strsignal(signal));
   const auto grace_period = absl::ToChronoMilliseconds(options.shutdown_timeout);
@@ -242,6 +275,7 @@ ExitCode Run(const Options& options, const Process& process) {
     log->info("memtables were not flushed; the next start replays the log reason=\"{}\"",
               storage::MessageOf(flushed));
   process.signals.Ignore();
+  std::move(detach).Invoke();
   server->reset();
   watchdog.reset();
   // Closing the database may take as long as the watchdog waits.

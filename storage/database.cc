@@ -334,6 +334,21 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   return reply;
 }
 
+bool Database::IsWritable() const { return !engine_->IsFailed(); }
+
+DatabaseFigures Database::MeasureFigures() {
+  DatabaseFigures figures;
+  v1::GetStatusRequest request;
+  request.set_with_tables(true);
+  figures.status = GetStatus(request);
+  figures.commits = engine_->pipeline_statistics().commits;
+  if (auto view = engine_->View(); view.ok()) {
+    figures.has_store = true;
+    figures.store = (*view)->store()->MeasureFigures();
+  }
+  return figures;
+}
+
 void Database::ProbeWrites() {
   // A refusal while the store is opened again shows too that the pipeline does not hang. A full queue would
   // not: then the probe waits.

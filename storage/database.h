@@ -26,6 +26,7 @@
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
+#include "storage/api/database_figures.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
 #include "storage/api/stream_requests.h"
@@ -201,6 +202,10 @@ class Database {
   // The daemon fills in the version, the start time and the memory used outside storage. While the database
   // is reopening, tables and disk usage are missing. Takes milliseconds.
   v1::GetStatusReply GetStatus(const v1::GetStatusRequest& request = {});
+  // False from a write that failed until the store was opened again: writes are refused meanwhile.
+  bool IsWritable() const;
+  // The same status with all tables, and more figures, for metrics.
+  DatabaseFigures MeasureFigures();
   // Passes a write without content through the commit pipeline, and returns when it was answered or refused.
   // Writes nothing. Blocks as long as the pipeline does: for ever if the disk never answers.
   void ProbeWrites();

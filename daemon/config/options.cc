@@ -93,7 +93,12 @@ absl::Status ParseAddresses(const Merged& merged, std::string_view name,
 }
 
 // Refuses an HTTP address that other machines can reach, unless there are TLS and access keys.
-absl::Status CheckHttpAddress(const Merged& merged, const Options& options, const ListenAddress& address) {
+absl::Status CheckHttpAddress(const Merged& merged, const Options& options, std::string_view name,
+                              const ListenAddress& address) {
+  if (!address.socket_path.empty()) {
+    return storage::ValidationError(absl::StrFormat("%s: %s is not allowed: HTTP is served at HOST:PORT only",
+                                                    Subject(merged, name), address.text));
+  }
   std::vector<std::string> needed;
   if (!options.tls()) needed = {"--tls-cert", "--tls-key"};
   if (options.access_keys.empty()) needed.push_back("--access-keys");
@@ -101,21 +106,19 @@ absl::Status CheckHttpAddress(const Merged& merged, const Options& options, cons
   return storage::ValidationError(
       absl::StrFormat("%s: other machines can reach %s, so it needs %s; without, listen on 127.x.x.x, [::1] "
                       "or localhost",
-                      Subject(merged, "http-listen"), address.text, absl::StrJoin(needed, ", ")));
+                      Subject(merged, name), address.text, absl::StrJoin(needed, ", ")));
 }
 
 absl::Status DeriveAddresses(const Merged& merged, Options& options) {
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "listen", options.listen, options.addresses));
   if (options.listen.empty()) options.addresses = DefaultListenAddresses();
   ITEMDB_RETURN_IF_ERROR(ParseAddresses(merged, "http-listen", options.http_listen, options.http_addresses));
-  for (const ListenAddress& address : options.http_addresses) {
-    if (!address.socket_path.empty()) {
-      return storage::ValidationError(
-          absl::StrFormat("%s: %s is not allowed: HTTP is served at HOST:PORT only",
-                          Subject(merged, "http-listen"), address.text));
-    }
-    ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, address));
-  }
+  for (const ListenAddress& address : options.http_addresses)
+    ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, "http-listen", address));
+  ITEMDB_RETURN_IF_ERROR(
+      ParseAddresses(merged, "metrics-listen", options.metrics_listen, options.metrics_addresses));
+  for (const ListenAddress& address : options.metrics_addresses)
+    ITEMDB_RETURN_IF_ERROR(CheckHttpAddress(merged, options, "metrics-listen", address));
   return absl::OkStatus();
 }
 

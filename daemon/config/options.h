@@ -33,6 +33,8 @@ struct Options {
   std::vector<std::string> listen;
   // The texts as given; `http_addresses` holds them parsed.
   std::vector<std::string> http_listen;
+  // The texts as given; `metrics_addresses` holds them parsed.
+  std::vector<std::string> metrics_listen;
   std::string address_file;
   std::string durability;
   std::string recover;
@@ -103,6 +105,7 @@ struct Options {
   std::vector<ListenAddress> addresses;
   // HOST:PORT only; may be empty.
   std::vector<ListenAddress> http_addresses;
+  std::vector<ListenAddress> metrics_addresses;
   // Permission bits of unix sockets.
   unsigned socket_permissions = 0;
 

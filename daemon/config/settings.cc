@@ -104,6 +104,10 @@ const std::vector<Setting>& Settings() {
        "Address for DynamoDB's HTTP protocol: HOST:PORT (port 0: the kernel chooses one); may be repeated, "
        "in ITEMD_HTTP_LISTEN separated by commas. An address that other machines can reach needs TLS and "
        "--access-keys"},
+      {"metrics-listen", &Options::metrics_listen, "ADDR", "",
+       "Address for metrics and health checks over HTTP: HOST:PORT (port 0: the kernel chooses one); may be "
+       "repeated, in ITEMD_METRICS_LISTEN separated by commas. An address that other machines can reach "
+       "needs TLS and --access-keys"},
       {"address-file", &Options::address_file, "FILE", "",
        "itemd writes its addresses to this file as JSON once it serves, and removes the file when it stops"},
       {"durability", &Options::durability, "MODE", "durable",

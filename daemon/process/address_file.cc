@@ -15,11 +15,13 @@
 namespace itemdb::daemon {
 
 absl::Status AddressFile::Write(const std::vector<std::string>& grpc_addresses,
-                                const std::vector<std::string>& http_addresses) {
+                                const std::vector<std::string>& http_addresses,
+                                const std::vector<std::string>& metrics_addresses) {
   if (path_.empty()) return absl::OkStatus();
   nlohmann::ordered_json json;
   json["grpc"] = grpc_addresses;
   json["http"] = http_addresses;
+  if (!metrics_addresses.empty()) json["metrics"] = metrics_addresses;
   // A path need not be UTF-8. `replace` keeps dump() from throwing an exception for it.
   std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 

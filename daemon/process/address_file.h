@@ -28,7 +28,8 @@ class AddressFile {
 
   // Replaces the file. UNAVAILABLE: it cannot be written; the message names the file.
   absl::Status Write(const std::vector<std::string>& grpc_addresses,
-                     const std::vector<std::string>& http_addresses);
+                     const std::vector<std::string>& http_addresses,
+                     const std::vector<std::string>& metrics_addresses = {});
 
   // Removes the file that Write() wrote. A file with other content stays: another process has replaced it.
   void Remove();

@@ -98,4 +98,14 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   return grpc::Status(code, sent.message(), sent.SerializeAsString());
 }
 
+std::string ReasonOf(const grpc::Status& status) {
+  if (status.ok()) return "";
+  google::rpc::Status sent;
+  google::rpc::ErrorInfo info;
+  if (sent.ParseFromString(status.error_details()) && sent.details_size() > 0 &&
+      sent.details(0).UnpackTo(&info))
+    return info.reason();
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+}
+
 }  // namespace itemdb::daemon

@@ -3,6 +3,8 @@
 
 #include <grpcpp/support/status.h>
 
+#include <string>
+
 #include "absl/status/status.h"
 
 namespace itemdb::daemon {
@@ -17,5 +19,9 @@ inline constexpr size_t kMaxStatusMessageBytes = 1'024;
 // name of its code as reason. A message above kMaxStatusMessageBytes is cut between characters and ends in
 // "...".
 grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// The reason in the details of a status that ToGrpcStatus() made; the name of the code of another status.
+// Empty: OK.
+std::string ReasonOf(const grpc::Status& status);
 
 }  // namespace itemdb::daemon

@@ -198,6 +198,23 @@ bool Call::Enter(const grpc::CallbackServerContext& context, MemoryUse use) {
 
 grpc::Status Call::ErrorReply(const absl::Status& status) { return ToGrpcStatus(status); }
 
+void RecordCall(ServingContext& serving, const AnsweredCall& call, const grpc::Status& status,
+                std::string_view outcome) {
+  const std::string error = ReasonOf(status);
+  serving.metrics.Count({.protocol = Protocol::kGrpc,
+                         .operation = call.method.substr(call.method.rfind('/') + 1),
+                         .table = CountedTableName(call.log_fields),
+                         .reason = status.ok() ? outcome : std::string_view(error),
+                         .duration = call.duration,
+                         .request_bytes = call.request_bytes,
+                         .reply_bytes = call.reply_bytes,
+                         .items = call.items});
+  if (!serving.slow_log.IsSlow(call.duration)) return;
+  AnsweredCall logged = call;
+  logged.code = absl::StatusCodeToString(static_cast<absl::StatusCode>(status.error_code()));
+  serving.slow_log.Log(logged);
+}
+
 void Call::Audit(const grpc::Status& status) {
   const bool refused = status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
                        status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
@@ -211,18 +228,16 @@ void Call::Audit(const grpc::Status& status) {
   serving_.audit.Answered(std::move(call));
 }
 
-void Call::Complete(EncodedReply reply, int64_t items) {
-  auto duration = std::chrono::steady_clock::now() - arrived_;
-  if (serving_.slow_log.IsSlow(duration)) {
-    serving_.slow_log.Log(
-        {.method = method_,
-         .log_fields = log_fields_,
-         .duration = duration,
-         .request_bytes = request_bytes_,
-         .reply_bytes = reply.bytes,
-         .items = items,
-         .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
-  }
+void Call::Complete(EncodedReply reply, int64_t items, std::string_view outcome) {
+  RecordCall(serving_,
+             {.method = method_,
+              .log_fields = log_fields_,
+              .duration = std::chrono::steady_clock::now() - arrived_,
+              .request_bytes = request_bytes_,
+              .reply_bytes = reply.bytes,
+              .items = items,
+              .code = {}},
+             reply.status, outcome);
   Audit(reply.status);
   if (reserved_small_) {
     serving_.memory->ReleaseSmall(reserved_bytes_);

@@ -70,6 +70,10 @@ struct EncodedReply {
   size_t bytes = 0;
 };
 
+// Counts a unary call or a part of a stream, and logs it if it was slow. `outcome` is OutcomeOf() its reply.
+void RecordCall(ServingContext& serving, const AnsweredCall& call, const grpc::Status& status,
+                std::string_view outcome = "");
+
 // Encodes a reply into `bytes`. A reply above 1 KiB is counted in `memory` until gRPC has sent it.
 // RESOURCE_EXHAUSTED, reason LIMIT_EXCEEDED: the reply is longer than storage::kMaxMessageBytes.
 EncodedReply EncodeReply(const google::protobuf::MessageLite& reply,
@@ -110,8 +114,9 @@ class Call final : public grpc::ServerUnaryReactor {
   template <typename Reply>
   void Answer(absl::StatusOr<Reply> result) {
     if (!result.ok()) return Complete({ErrorReply(result.status()), 0}, -1);
-    int64_t items = ItemsOf(*result);
-    Complete(EncodeReply(*std::move(result), serving_.memory, reply_), items);
+    const int64_t items = ItemsOf(*result);
+    const std::string_view outcome = OutcomeOf(*result);
+    Complete(EncodeReply(*std::move(result), serving_.memory, reply_), items, outcome);
   }
 
   void OnCancel() override {
@@ -124,8 +129,8 @@ class Call final : public grpc::ServerUnaryReactor {
  private:
   ~Call() override = default;
   static grpc::Status ErrorReply(const absl::Status& status);
-  void Complete(EncodedReply reply, int64_t items);
-
+  // `outcome` is OutcomeOf() a reply.
+  void Complete(EncodedReply reply, int64_t items, std::string_view outcome = "");
   void Audit(const grpc::Status& status);
 
   ServingContext& serving_;

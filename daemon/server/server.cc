@@ -154,38 +154,23 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(storage::Database& databas
 absl::Status Server::WatchFiles(const ServerOptions& options) {
   std::vector<WatchedFiles> watched;
   if (options.tls.has_value()) {
-    ITEMDB_ASSIGN_OR_RETURN(TlsContent content, ReadTlsFiles(*options.tls));
-    ITEMDB_ASSIGN_OR_RETURN(certificates_, GrpcCertificates::Make(content));
-    auto publish_to_http = [this](const TlsContent& changed) {
-      return http_ == nullptr ? absl::OkStatus() : http_->SetCertificates(changed);
+    auto publish = [this](const TlsContent& content) -> absl::Status {
+      // gRPC's go first because that can fail for lack of file descriptors: then nothing has changed.
+      if (certificates_ == nullptr) {
+        ITEMDB_ASSIGN_OR_RETURN(certificates_, GrpcCertificates::Make(content));
+      } else {
+        ITEMDB_RETURN_IF_ERROR(certificates_->Set(content));
+      }
+      return http_ == nullptr ? absl::OkStatus() : http_->SetCertificates(content);
     };
-    ITEMDB_RETURN_IF_ERROR(publish_to_http(content));
-    auto read = [tls = *options.tls] { return ReadTlsFiles(tls); };
-    auto publish = [this, publish_to_http](const TlsContent& changed) -> absl::Status {
-      // Set() goes first because it can fail for lack of file descriptors: then nothing has changed.
-      ITEMDB_RETURN_IF_ERROR(certificates_->Set(changed));
-      return publish_to_http(changed);
-    };
-    watched.push_back({.what = "certificates",
-                       .where = "tls_cert=" + options.tls->certificate_file,
-                       .reload = MakeReload(std::move(content), read, publish)});
+    ITEMDB_ASSIGN_OR_RETURN(watched.emplace_back(), WatchTlsFiles(*options.tls, publish));
   }
   if (!options.access_keys.empty()) {
-    auto read = [path = options.access_keys]() -> absl::StatusOr<AccessKeys> {
-      ITEMDB_ASSIGN_OR_RETURN(std::shared_ptr<const AccessKeys> keys, AccessKeys::Read(path));
-      return *keys;
-    };
-    auto publish = [this](const AccessKeys& changed) {
-      auto keys = std::make_shared<const AccessKeys>(changed);
+    auto publish = [this](const std::shared_ptr<const AccessKeys>& keys) {
       serving_.authorizer.SetKeys(keys);
       if (http_ != nullptr) http_->SetKeys(keys);
-      return absl::OkStatus();
     };
-    ITEMDB_ASSIGN_OR_RETURN(AccessKeys keys, read());
-    ITEMDB_RETURN_IF_ERROR(publish(keys));
-    watched.push_back({.what = "access keys",
-                       .where = "access_keys=" + options.access_keys,
-                       .reload = MakeReload(std::move(keys), read, publish)});
+    ITEMDB_ASSIGN_OR_RETURN(watched.emplace_back(), WatchAccessKeys(options.access_keys, publish));
   }
   if (!watched.empty()) {
     file_watcher_ = std::make_unique<FileWatcher>(std::move(watched), options.reload_interval, options.log);

@@ -13,6 +13,7 @@
 #include "daemon/access/audit_log.h"
 #include "daemon/access/file_watcher.h"
 #include "daemon/access/tls_files.h"
+#include "daemon/access/watched_secrets.h"
 #include "daemon/http/connection/http_server.h"
 #include "daemon/process/listen_address.h"
 #include "daemon/rpc/grpc_certificates.h"
@@ -78,6 +79,9 @@ class Server {
   const std::vector<std::string>& addresses() const { return listener_->addresses(); }
   // The same for the HTTP endpoint.
   std::vector<std::string> http_addresses() const;
+
+  // What its calls share, for the metrics page. Valid until the server is destroyed.
+  ServingContext& serving() { return serving_; }
 
   // Bytes of requests and replies in flight, as counted by CallMemory.
   int64_t call_bytes() const { return serving_.memory->used_bytes(); }

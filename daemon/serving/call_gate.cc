@@ -15,6 +15,11 @@ void CallGate::Leave() {
   if (--inside_ == 0 && closed_) empty_.NotifyAll();
 }
 
+int64_t CallGate::inside() const {
+  storage::MutexLock lock(mutex_);
+  return inside_;
+}
+
 void CallGate::Close() {
   storage::MutexLock lock(mutex_);
   closed_ = true;

@@ -22,6 +22,9 @@ class CallGate {
   [[nodiscard]] bool TryEnter();
   void Leave();
 
+  // Calls inside.
+  int64_t inside() const;
+
   // From now on TryEnter() returns false.
   void Close();
   // After Close(): waits until no call is inside. False: `grace_period` passed or EndGracePeriod() was
@@ -33,7 +36,7 @@ class CallGate {
   void WaitUntilEmpty();
 
  private:
-  storage::Mutex mutex_;
+  mutable storage::Mutex mutex_;
   storage::CondVar empty_;
   int64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

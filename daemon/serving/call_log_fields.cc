@@ -36,6 +36,11 @@ std::string LoggedTableName(const CallLogFields& log_fields) {
   return log_fields.more_tables ? name + ",..." : name;
 }
 
+std::string_view CountedTableName(const CallLogFields& log_fields) {
+  return !log_fields.more_tables && IsTableName(log_fields.table_name) ? log_fields.table_name
+                                                                       : std::string_view();
+}
+
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request) {
   CallLogFields log_fields;
   if (request.request_items_size() > 0) log_fields.table_name = request.request_items(0).table_name();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "itemdb/wire/data.pb.h"
 #include "storage/database.h"
@@ -20,8 +21,13 @@ struct CallLogFields {
   int64_t items = 0;
 };
 
+// A cancelled transaction. Storage reports it in the reply message.
+inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
+
 // The table name for a log line: "-" without one, "?" if invalid, "orders,..." for several tables.
 std::string LoggedTableName(const CallLogFields& log_fields);
+// The table name for counters: empty without one, if it is invalid or an ARN, or for several tables.
+std::string_view CountedTableName(const CallLogFields& log_fields);
 
 CallLogFields LogFieldsOf(const wire::BatchWriteItemRequest& request);
 CallLogFields LogFieldsOf(const wire::BulkWriteChunk& chunk);
@@ -48,5 +54,24 @@ CallLogFields LogFieldsOf(const Request& request) {
 inline int64_t ItemsOf(const storage::Page& page) { return page.reply.count(); }
 inline int64_t ItemsOf(const storage::StatementPage&) { return -1; }
 inline int64_t ItemsOf(const google::protobuf::MessageLite&) { return -1; }
+
+// The reason of an answer that is no error and no success either: a condition was false. Empty: success.
+inline std::string_view OutcomeOf(const wire::WriteItemReply& reply) {
+  return reply.has_condition_failed() ? storage::kReasonConditionalCheckFailed : "";
+}
+inline std::string_view OutcomeOf(const wire::ExecuteStatementReply& reply) {
+  return reply.has_condition_failed() ? storage::kReasonConditionalCheckFailed : "";
+}
+inline std::string_view OutcomeOf(const storage::StatementPage& page) { return OutcomeOf(page.reply); }
+inline std::string_view OutcomeOf(const wire::TransactWriteItemsReply& reply) {
+  return reply.has_cancelled() ? kReasonTransactionCancelled : "";
+}
+inline std::string_view OutcomeOf(const wire::ExecuteTransactionReply& reply) {
+  return reply.has_cancelled() ? kReasonTransactionCancelled : "";
+}
+template <typename Reply>
+std::string_view OutcomeOf(const Reply&) {
+  return "";
+}
 
 }  // namespace itemdb::daemon

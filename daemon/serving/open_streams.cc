@@ -13,6 +13,11 @@ void OpenStreams::Remove(Stream* stream) {
   streams_.erase(stream);
 }
 
+size_t OpenStreams::count() const {
+  storage::MutexLock lock(mutex_);
+  return streams_.size();
+}
+
 void OpenStreams::Stop() {
   storage::MutexLock lock(mutex_);
   stopped_ = true;

@@ -1,6 +1,7 @@
 // The set of open streams. A daemon that stops ends them, because a stream may not end by itself.
 #pragma once
 
+#include <cstddef>
 #include <set>
 
 #include "storage/base/mutex.h"
@@ -30,13 +31,15 @@ class OpenStreams {
   void Add(Stream* stream);
   void Remove(Stream* stream);
 
+  size_t count() const;
+
   // Stops all streams, and those that are added later.
   void Stop();
   // Aborts all streams.
   void Abort();
 
  private:
-  storage::Mutex mutex_;
+  mutable storage::Mutex mutex_;
   std::set<Stream*> streams_ ABSL_GUARDED_BY(mutex_);
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };

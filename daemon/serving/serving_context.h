@@ -14,6 +14,7 @@
 #include "daemon/serving/call_audit.h"
 #include "daemon/serving/call_gate.h"
 #include "daemon/serving/call_log_fields.h"
+#include "daemon/serving/call_metrics.h"
 #include "daemon/serving/connection_guard.h"
 #include "daemon/serving/line_limit.h"
 #include "daemon/serving/open_streams.h"
@@ -83,7 +84,7 @@ struct AnsweredCall {
   size_t reply_bytes;
   // Items in the reply; negative: the reply does not count items, and the log shows those of the request.
   int64_t items;
-  // The name of the status code: "OK".
+  // The name of the status code: "OK". Only for a call that is logged.
   std::string code;
 };
 
@@ -119,6 +120,7 @@ struct ServingContext {
   const std::shared_ptr<CallMemory> memory;
   SlowRequestLog slow_log;
   CallAudit audit;
+  CallMetrics metrics;
 };
 
 }  // namespace itemdb::daemon

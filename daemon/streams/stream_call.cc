@@ -57,16 +57,15 @@ void StreamCall::Audit(const CallLogFields& log_fields, const grpc::Status& stat
 void StreamCall::RecordPart(std::chrono::steady_clock::time_point began, const CallLogFields& log_fields,
                             const EncodedReply& reply, int64_t items, size_t request_bytes) {
   Audit(log_fields, reply.status);
-  auto duration = std::chrono::steady_clock::now() - began;
-  if (!serving_.slow_log.IsSlow(duration)) return;
-  serving_.slow_log.Log(
-      {.method = method_,
-       .log_fields = log_fields,
-       .duration = duration,
-       .request_bytes = request_bytes,
-       .reply_bytes = reply.bytes,
-       .items = items,
-       .code = absl::StatusCodeToString(static_cast<absl::StatusCode>(reply.status.error_code()))});
+  RecordCall(serving_,
+             {.method = method_,
+              .log_fields = log_fields,
+              .duration = std::chrono::steady_clock::now() - began,
+              .request_bytes = request_bytes,
+              .reply_bytes = reply.bytes,
+              .items = items,
+              .code = {}},
+             reply.status);
 }
 
 }  // namespace itemdb::daemon

@@ -246,6 +246,9 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     Publish(group_number);
     if (options_.durable) options_.change_waiters->Notify(group.changes());
     if (!group.time_entries().empty()) options_.on_time_entries(group.time_entries());
+    write_us_.Add(static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(last_write_duration_).count()));
+    group_units_.Add(completions.units.size());
     MutexLock lock(mutex_);
     statistics_.committed_units += static_cast<int64_t>(completions.units.size());
     statistics_.write_time += last_write_duration_;
@@ -332,7 +335,9 @@ uint64_t CommitPipeline::durable_sequence() const {
 
 PipelineStatistics CommitPipeline::statistics() const {
   MutexLock lock(mutex_);
-  return statistics_;
+  PipelineStatistics statistics = statistics_;
+  statistics.commits = {.write_us = write_us_.Copy(), .group_units = group_units_.Copy()};
+  return statistics;
 }
 
 absl::Status CommitPipeline::SyncNow() {

@@ -29,6 +29,8 @@
 #include <thread>
 #include <vector>
 
+#include "storage/api/database_figures.h"
+#include "storage/base/histogram.h"
 #include "storage/base/mutex.h"
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_group.h"
@@ -72,6 +74,7 @@ struct PipelineStatistics {
   int64_t refused_units = 0;
   // Bytes of the units that are in the queue now.
   size_t queued_bytes = 0;
+  CommitFigures commits;
 };
 
 // What Submit does with a unit when the queue is full.
@@ -166,7 +169,10 @@ class CommitPipeline {
   std::deque<std::unique_ptr<CommitUnit>> queue_ ABSL_GUARDED_BY(mutex_);
   // Units that wait for room in the queue. Empty whenever the queue is empty.
   std::deque<std::unique_ptr<CommitUnit>> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Its `commits` are in the histograms.
   PipelineStatistics statistics_ ABSL_GUARDED_BY(mutex_);
+  LatencyHistogram write_us_{kMicrosecondBounds};
+  Histogram<kGroupUnitBounds.size()> group_units_{kGroupUnitBounds};
   Leader leader_ ABSL_GUARDED_BY(mutex_) = Leader::kStopped;
   // Not OK: nothing is accepted, for this reason.
   absl::Status refusing_ ABSL_GUARDED_BY(mutex_);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table.h"
@@ -340,6 +341,31 @@ Store::Usage Store::MeasureUsage() const {
       usage.write_ahead_log += bytes;
   }
   return usage;
+}
+
+StoreFigures Store::MeasureFigures() const {
+  using Properties = rocksdb::DB::Properties;
+  StoreFigures figures;
+  const auto measure = [this](const std::string& property) {
+    uint64_t value = 0;
+    (void)db_->GetIntProperty(property, &value);
+    return value;
+  };
+  for (int i = 0; i < kFamilies; ++i) {
+    StoreFigures::Family& family = figures.families.emplace_back();
+    family.name = kFamilyNames[i];
+    (void)db_->GetIntProperty(families_[i], Properties::kEstimatePendingCompactionBytes,
+                              &family.pending_compaction_bytes);
+    std::string files;
+    if (db_->GetProperty(families_[i], Properties::kNumFilesAtLevelPrefix + "0", &files))
+      (void)absl::SimpleAtoi(files, &family.level0_files);
+  }
+  figures.running_compactions = measure(Properties::kNumRunningCompactions);
+  figures.running_flushes = measure(Properties::kNumRunningFlushes);
+  figures.writes_stopped = measure(Properties::kIsWriteStopped) != 0;
+  figures.delayed_write_rate = measure(Properties::kActualDelayedWriteRate);
+  figures.oldest_snapshot_time_s = measure(Properties::kOldestSnapshotTime);
+  return figures;
 }
 
 std::vector<std::string> Store::PauseCompactionsAfterDamage(std::chrono::steady_clock::time_point now) {

@@ -17,6 +17,7 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/write_buffer_manager.h"
+#include "storage/api/database_figures.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/mutex.h"
 #include "storage/base/status.h"
@@ -157,6 +158,7 @@ class Store {
   // Asks every family and lists the directory: a fraction of a millisecond, and as much again for every few
   // thousand files. For occasional calls.
   Usage MeasureUsage() const;
+  StoreFigures MeasureFigures() const;
 
   size_t block_cache_capacity() const { return block_cache_->GetCapacity(); }
   // Adds sorted table files to `family`. The files must be on the same file system and must not overlap, and

@@ -127,7 +127,9 @@ absl::StatusOr<ChildProcess::Addresses> ChildProcess::AwaitAddresses(const std::
   const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return absl::DataLossError(address_file + " is not an address file");
   const std::vector<std::string> none;
-  return Addresses{.grpc = json.value("grpc", none), .http = json.value("http", none)};
+  return Addresses{.grpc = json.value("grpc", none),
+                   .http = json.value("http", none),
+                   .metrics = json.value("metrics", none)};
 }
 
 std::chrono::nanoseconds ChildProcess::CpuTime() const {

@@ -30,6 +30,7 @@ class ChildProcess {
   struct Addresses {
     std::vector<std::string> grpc;
     std::vector<std::string> http;
+    std::vector<std::string> metrics;
   };
   // In KiB; -1 where the kernel does not tell.
   struct Memory {

@@ -53,6 +53,7 @@ absl::Status DaemonProcess::AwaitServing() {
   ITEMDB_CHECK(!addresses->grpc.empty());
   endpoint_ = addresses->grpc[0];
   http_endpoint_ = addresses->http.empty() ? "" : addresses->http[0];
+  metrics_endpoint_ = addresses->metrics.empty() ? "" : addresses->metrics[0];
   return absl::OkStatus();
 }
 

@@ -48,6 +48,8 @@ class DaemonProcess {
   const std::string& endpoint() const { return endpoint_; }
   // The first HTTP address, "HOST:PORT"; empty without --http-listen.
   const std::string& http_endpoint() const { return http_endpoint_; }
+  // The first metrics address, "HOST:PORT"; empty without --metrics-listen.
+  const std::string& metrics_endpoint() const { return metrics_endpoint_; }
   std::string data_directory() const { return directory_ + "/data"; }
   std::string address_file() const { return directory_ + "/itemd.json"; }
   // The log of all starts so far.
@@ -63,6 +65,7 @@ class DaemonProcess {
   size_t logged_before_ = 0;  // Bytes of the log before the last launch.
   std::string endpoint_;
   std::string http_endpoint_;
+  std::string metrics_endpoint_;
 };
 
 }  // namespace itemdb::e2e

@@ -27,7 +27,7 @@ constexpr JsonException kExceptions[] = {
     {storage::kReasonIdempotentParameterMismatch, 400, "IdempotentParameterMismatchException", kInternalCode},
     {storage::kReasonConditionalCheckFailed, 400, "ConditionalCheckFailedException",
      "ConditionalCheckFailed"},
-    {kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
+    {daemon::kReasonTransactionCancelled, 400, "TransactionCanceledException", kInternalCode},
     {daemon::kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
     {storage::kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
     {storage::kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
@@ -88,13 +88,15 @@ std::string BeginErrorBody(std::string_view exception, std::string_view message)
 JsonReply ErrorReply(unsigned http_status, std::string_view exception, std::string_view message) {
   return {.http_status = http_status,
           .body = BeginErrorBody(exception, message) + "}",
-          .code = std::string(CodeOf(http_status))};
+          .code = std::string(CodeOf(http_status)),
+          .reason = exception};
 }
 
 JsonReply ErrorReply(const absl::Status& status) {
   const JsonException& exception = ExceptionOf(storage::ReasonOf(status));
   JsonReply reply = ErrorReply(exception.http_status, exception.name, storage::MessageOf(status));
   reply.code = absl::StatusCodeToString(status.code());
+  reply.reason = exception.reason;
   return reply;
 }
 

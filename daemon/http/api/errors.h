@@ -13,9 +13,6 @@ namespace itemdb::http {
 absl::Status SerializationError(std::string_view message);
 bool IsSerializationError(const absl::Status& status);
 
-// A cancelled transaction. Storage reports it in the reply message; this protocol has an exception (ERR-05).
-inline constexpr std::string_view kReasonTransactionCancelled = "TRANSACTION_CANCELLED";
-
 // The service's exception for a reason of storage.
 struct JsonException {
   std::string_view reason;

@@ -22,6 +22,16 @@ struct HttpOperation {
   const JsonOperation* json = nullptr;
 };
 
+struct HttpHead;
+
+// The answer to a request: its reply and the headers that depend on the request.
+struct HttpAnswer {
+  JsonReply reply;
+  std::string_view content_type = "application/x-amz-json-1.0";
+  // "Name: value\r\n" of each header that only this answer has.
+  std::string headers;
+};
+
 // Thread-safe.
 class HttpHandler {
  public:
@@ -29,6 +39,10 @@ class HttpHandler {
 
   // The operation that X-Amz-Target names; nullopt for an unknown name (OP-64: UnknownOperationException).
   virtual std::optional<HttpOperation> Find(std::string_view target) const = 0;
+
+  // The answer to a GET or HEAD of a page; nullopt: there is none, and the endpoint is that of the protocol.
+  // Web pages from elsewhere were refused before.
+  virtual std::optional<HttpAnswer> Page(const HttpHead&) const { return std::nullopt; }
 
   // As JsonApi::Answer(). Must not block.
   virtual void Answer(const HttpOperation& operation, std::string body, daemon::Caller caller,

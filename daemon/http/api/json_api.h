@@ -42,6 +42,9 @@ struct JsonReply {
   // For the log of slow calls: the name of the status code, the table and items of the request, the items in
   // the reply (negative: the reply does not count items).
   std::string code = "OK";
+  // For counters: why the call failed, or the outcome of a false condition; empty: success. Lives as long as
+  // the program.
+  std::string_view reason = {};
   daemon::CallLogFields log_fields = {};
   int64_t items = -1;
 };

@@ -20,7 +20,8 @@ JsonReply Begin(std::string_view reason, std::string_view message) {
   const JsonException& exception = ExceptionOf(reason);
   return {.http_status = exception.http_status,
           .body = BeginErrorBody(exception.name, message),
-          .code = "FAILED_PRECONDITION"};
+          .code = "FAILED_PRECONDITION",
+          .reason = reason};
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ JsonReply CancelledReply(const wire::TransactionCancelled& cancelled) {
   std::string message = "Transaction cancelled, please refer cancellation reasons for specific reasons [";
   for (int i = 0; i < cancelled.reasons_size(); ++i)
     message.append(i > 0 ? ", " : "").append(CodeText(cancelled.reasons(i).code()));
-  JsonReply reply = Begin(kReasonTransactionCancelled, message + "]");
+  JsonReply reply = Begin(daemon::kReasonTransactionCancelled, message + "]");
   JsonWriter writer(&reply.body);
   writer.Name("CancellationReasons").BeginArray();
   for (const auto& reason : cancelled.reasons()) {

@@ -272,6 +272,14 @@ void RequestInProgress::Cancel() {
 
 void RequestInProgress::SetReply(JsonReply reply) {
   const auto duration = HttpClock::now() - arrived_;
+  context_.serving.metrics.Count({.protocol = daemon::Protocol::kHttp,
+                                  .operation = route_.operation->name,
+                                  .table = daemon::CountedTableName(reply.log_fields),
+                                  .reason = reply.reason,
+                                  .duration = duration,
+                                  .request_bytes = request_bytes_,
+                                  .reply_bytes = reply.body.size(),
+                                  .items = reply.items});
   if (context_.serving.slow_log.IsSlow(duration)) {
     context_.serving.slow_log.Log({.method = absl::StrFormat("http/%s", route_.operation->name),
                                    .log_fields = reply.log_fields,

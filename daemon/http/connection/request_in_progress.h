@@ -53,7 +53,7 @@ class RequestInProgress {
   void Call(absl::AnyInvocable<void(JsonReply) &&> done);
   // After Call(): cancels the operation. The connection closes after the reply.
   void Cancel();
-  // Logs the request if it was slow.
+  // Counts the request, and logs it if it was slow.
   void SetReply(JsonReply reply);
 
   // The bytes of the reply, which this object owns.

@@ -36,6 +36,12 @@ HttpRoute Refuse(unsigned http_status, std::string_view exception, std::string m
   return route;
 }
 
+HttpRoute Send(HttpAnswer answer) {
+  HttpRoute route;
+  route.answer = std::move(answer);
+  return route;
+}
+
 HttpRoute NotFound(std::string message) { return Refuse(404, "UnknownOperationException", message); }
 
 HttpRoute Healthy() {
@@ -152,6 +158,9 @@ HttpRoute Route(const HttpHead& head, const HttpHandler& handler,
       return *std::move(refusal);
   }
   if (head.method == "OPTIONS") return Preflight(head);
+  if (head.method == "GET" || head.method == "HEAD") {
+    if (std::optional<HttpAnswer> page = handler.Page(head)) return Send(*std::move(page));
+  }
   if (head.path() != "/") {
     return NotFound(absl::StrFormat("there is nothing at the path %s: send operations to POST /",
                                     QuotedHeader(head.path())));

@@ -44,14 +44,6 @@ struct HttpHead {
   std::string_view query() const;
 };
 
-// The answer to a request: its reply and the headers that depend on the request.
-struct HttpAnswer {
-  JsonReply reply;
-  std::string_view content_type = "application/x-amz-json-1.0";
-  // "Name: value\r\n" of each header that only this answer has.
-  std::string headers;
-};
-
 struct HttpRoute {
   // The operation to run; nullopt: none, send `answer`.
   std::optional<HttpOperation> operation;
@@ -61,8 +53,8 @@ struct HttpRoute {
   Coding reply_coding = Coding::kIdentity;
 };
 
-// Finds the operation that `head` names, or makes the answer: an error, the health text, or the reply to a
-// CORS preflight.
+// Finds the operation that `head` names, or makes the answer: an error, a page of the handler, the health
+// text, or the reply to a CORS preflight.
 //
 // With `local_hosts` only pages from this machine may send requests: there are no access keys then, so no
 // signature protects the database from other pages. Two headers tell which page sent a request. `Origin` must

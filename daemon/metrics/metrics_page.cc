@@ -1,0 +1,327 @@
+#include "daemon/metrics/metrics_page.h"
+
+#include <dirent.h>
+#include <prometheus/client_metric.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "daemon/process/machine_memory.h"
+
+namespace itemdb::daemon {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<ClientMetric::Label>;
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+double Seconds(int64_t microseconds) { return static_cast<double>(microseconds) / kMicrosecondsPerSecond; }
+
+// Collects families. A family is named once; then its series follow.
+class Families {
+ public:
+  Families& Counter(std::string name, std::string help) {
+    return Begin(std::move(name), std::move(help), MetricType::Counter);
+  }
+  Families& Gauge(std::string name, std::string help) {
+    return Begin(std::move(name), std::move(help), MetricType::Gauge);
+  }
+  Families& Histogram(std::string name, std::string help) {
+    return Begin(std::move(name), std::move(help), MetricType::Histogram);
+  }
+  Families& Summary(std::string name, std::string help) {
+    return Begin(std::move(name), std::move(help), MetricType::Summary);
+  }
+
+  template <typename Number>
+  Families& Add(Labels labels, Number number) {
+    ClientMetric& metric = NewSeries(std::move(labels));
+    const auto value = static_cast<double>(number);
+    if (families_.back().type == MetricType::Counter) {
+      metric.counter.value = value;
+    } else {
+      metric.gauge.value = value;
+    }
+    return *this;
+  }
+  template <typename Number>
+  Families& Add(Number number) {
+    return Add({}, number);
+  }
+
+  // `unit` is what one of the counted values is in the unit of the family.
+  template <size_t kBounds>
+  Families& AddCounts(Labels labels, const std::array<uint64_t, kBounds>& bounds,
+                      const storage::HistogramCounts<kBounds>& counts, double unit) {
+    ClientMetric::Histogram& histogram = NewSeries(std::move(labels)).histogram;
+    uint64_t below = 0;
+    for (size_t i = 0; i < kBounds; ++i) {
+      below += counts.in_range[i];
+      histogram.bucket.push_back({below, static_cast<double>(bounds[i]) * unit});
+    }
+    histogram.sample_count = below + counts.in_range[kBounds];
+    histogram.sample_sum = static_cast<double>(counts.sum) * unit;
+    return *this;
+  }
+  Families& AddLatency(Labels labels, const storage::LatencyCounts& counts) {
+    return AddCounts(std::move(labels), storage::kMicrosecondBounds, counts, 1 / kMicrosecondsPerSecond);
+  }
+  Families& AddSum(Labels labels, uint64_t count, double sum) {
+    ClientMetric::Summary& summary = NewSeries(std::move(labels)).summary;
+    summary.sample_count = count;
+    summary.sample_sum = sum;
+    return *this;
+  }
+
+  std::string Text() const { return prometheus::TextSerializer().Serialize(families_); }
+
+ private:
+  Families& Begin(std::string name, std::string help, MetricType type) {
+    families_.push_back({std::move(name), std::move(help), type, {}});
+    return *this;
+  }
+  ClientMetric& NewSeries(Labels labels) {
+    ClientMetric& metric = families_.back().metric.emplace_back();
+    metric.label = std::move(labels);
+    return metric;
+  }
+
+  std::vector<MetricFamily> families_;
+};
+
+int64_t OpenFiles() {
+  DIR* const directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return 0;
+  int64_t files = -3;  // "." and "..", and the directory itself.
+  while (readdir(directory) != nullptr) ++files;
+  closedir(directory);
+  return files;
+}
+
+void AddProcess(const ProcessFacts& facts, bool ready, Families& out) {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + Seconds(time.tv_usec);
+  };
+  rlimit files = {};
+  getrlimit(RLIMIT_NOFILE, &files);
+  out.Gauge("itemdb_build_info", "Always 1; the label is the version of itemd.")
+      .Add({{"version", facts.version}}, 1);
+  out.Gauge("itemdb_ready", "1 while reads and writes are served, as /-/ready.").Add(ready ? 1 : 0);
+  out.Gauge("process_start_time_seconds", "When the process began, in seconds since 1970.")
+      .Add(facts.start_time_s);
+  out.Counter("process_cpu_seconds_total", "Processor time of the process.")
+      .Add(seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  out.Gauge("process_resident_memory_bytes", "Resident memory.").Add(ResidentMemoryBytes());
+  out.Gauge("process_open_fds", "Open file descriptors.").Add(OpenFiles());
+  out.Gauge("process_max_fds", "The greatest number of open file descriptors.").Add(files.rlim_cur);
+}
+
+std::string_view NameOf(Protocol protocol) { return protocol == Protocol::kGrpc ? "grpc" : "http"; }
+
+void AddOperations(const CallMetrics& metrics, Families& out) {
+  const std::vector<CallMetrics::OfOperation> operations = metrics.Operations();
+  const auto labels = [](const CallMetrics::OfOperation& one) {
+    return Labels{{"protocol", std::string(NameOf(one.protocol))}, {"operation", one.operation}};
+  };
+  out.Histogram("itemdb_request_duration_seconds",
+                "Time from the arrival of a request to its answer; of a stream, of each page or chunk.");
+  for (const auto& one : operations) out.AddLatency(labels(one), one.latency);
+  out.Counter("itemdb_request_failures_total",
+              "Requests that were answered with an error, or whose condition was false, by reason.");
+  for (const auto& one : operations) {
+    for (const auto& [reason, count] : one.figures.reasons) {
+      Labels all = labels(one);
+      all.push_back({"reason", reason});
+      out.Add(std::move(all), count);
+    }
+  }
+  out.Counter("itemdb_request_bytes_total", "Bytes of requests, without heads.");
+  for (const auto& one : operations) out.Add(labels(one), one.request_bytes);
+  out.Counter("itemdb_reply_bytes_total", "Bytes of replies, without heads.");
+  for (const auto& one : operations) out.Add(labels(one), one.figures.reply_bytes);
+  out.Counter("itemdb_returned_items_total", "Items in the pages of queries and scans.");
+  for (const auto& one : operations) {
+    if (one.figures.items > 0) out.Add(labels(one), one.figures.items);
+  }
+}
+
+void AddTableCalls(const CallMetrics& metrics, Families& out) {
+  const std::vector<CallMetrics::OfTable> tables = metrics.Tables();
+  const auto labels = [](const CallMetrics::OfTable& one) {
+    return Labels{{"table", one.table}, {"operation", one.operation}};
+  };
+  out.Summary("itemdb_table_request_duration_seconds",
+              "Number and duration of the successful requests that name this table and no other.");
+  for (const auto& one : tables)
+    out.AddSum(labels(one), one.figures.succeeded, Seconds(static_cast<int64_t>(one.figures.succeeded_us)));
+  out.Counter("itemdb_table_request_failures_total", "As itemdb_request_failures_total, by table.");
+  for (const auto& one : tables) {
+    for (const auto& [reason, count] : one.figures.reasons) {
+      Labels all = labels(one);
+      all.push_back({"reason", reason});
+      out.Add(std::move(all), count);
+    }
+  }
+  out.Counter("itemdb_table_reply_bytes_total", "Bytes of replies, by table.");
+  for (const auto& one : tables) out.Add(labels(one), one.figures.reply_bytes);
+  out.Counter("itemdb_table_returned_items_total", "Items in the pages of queries and scans, by table.");
+  for (const auto& one : tables) {
+    if (one.figures.items > 0) out.Add(labels(one), one.figures.items);
+  }
+  out.Counter("itemdb_requests_without_table_total",
+              "Requests that are not counted by table because too many tables are used.")
+      .Add(metrics.uncounted_by_table());
+}
+
+void AddServing(ServingContext& serving, Families& out) {
+  out.Gauge("itemdb_requests_in_flight", "Requests and streams that are being served.")
+      .Add(serving.gate.inside());
+  out.Gauge("itemdb_open_streams", "Open gRPC streams.").Add(serving.streams.count());
+  out.Counter("itemdb_refused_requests_total", "Requests that were refused because of their access key.")
+      .Add({{"why", "unauthenticated"}}, serving.audit.unauthenticated())
+      .Add({{"why", "permission_denied"}}, serving.audit.denied());
+  if (const AuditLog* audit = serving.audit.file(); audit != nullptr) {
+    out.Counter("itemdb_audit_records_total", "Records of the audit log, by what became of them.")
+        .Add({{"state", "written"}}, audit->written())
+        .Add({{"state", "lost"}}, audit->lost());
+  }
+}
+
+void AddTables(const v1::GetStatusReply& status, Families& out) {
+  out.Gauge("itemdb_tables", "Tables.").Add(status.table_count());
+  out.Gauge("itemdb_table_items", "Items of the table, exactly.");
+  for (const auto& table : status.tables()) out.Add({{"table", table.table_name()}}, table.item_count());
+  out.Gauge("itemdb_table_bytes", "Size of the table's items in bytes, as the service counts it.");
+  for (const auto& table : status.tables()) out.Add({{"table", table.table_name()}}, table.item_bytes());
+  out.Gauge("itemdb_table_indexes", "Indexes of the table.");
+  for (const auto& table : status.tables()) out.Add({{"table", table.table_name()}}, table.index_count());
+}
+
+void AddWrites(const storage::DatabaseFigures& figures, Families& out) {
+  const v1::GetStatusReply& status = figures.status;
+  out.Counter("itemdb_changes_total",
+              "Sequence of the last committed change, since the database was created.")
+      .Add(status.change_sequence());
+  out.Counter("itemdb_durable_changes_total", "Sequence of the last change that is known to be on disk.")
+      .Add(status.durable_sequence());
+  out.Counter("itemdb_commits_total", "Writes, batches and transactions committed.")
+      .Add(status.writes().committed());
+  out.Counter("itemdb_commits_refused_total", "Writes refused: the queue or the disk was full.")
+      .Add(status.writes().refused());
+  out.Histogram("itemdb_commit_group_commits", "Commits that were written to the log together.")
+      .AddCounts({}, storage::kGroupUnitBounds, figures.commits.group_units, 1);
+  out.Histogram("itemdb_commit_write_duration_seconds",
+                "Time to write one group to the log and to memory, with its sync if durability is durable.")
+      .AddLatency({}, figures.commits.write_us);
+}
+
+void AddStore(const storage::DatabaseFigures& figures, Families& out) {
+  const storage::StoreFigures& store = figures.store;
+  out.Gauge("itemdb_store_level0_files", "Table files that no compaction has merged yet, by column family.");
+  for (const auto& family : store.families) out.Add({{"family", family.name}}, family.level0_files);
+  out.Gauge("itemdb_store_pending_compaction_bytes", "Bytes that compactions must rewrite, estimated.");
+  for (const auto& family : store.families)
+    out.Add({{"family", family.name}}, family.pending_compaction_bytes);
+  out.Gauge("itemdb_store_running_jobs", "Flushes and compactions that run.")
+      .Add({{"job", "flush"}}, store.running_flushes)
+      .Add({{"job", "compaction"}}, store.running_compactions);
+  out.Gauge("itemdb_store_writes_stopped", "1 while RocksDB accepts no writes until compactions catch up.")
+      .Add(store.writes_stopped ? 1 : 0);
+  out.Gauge("itemdb_store_delayed_write_rate_bytes",
+            "Bytes a second to which RocksDB slows writes down; 0: it does not.")
+      .Add(store.delayed_write_rate);
+  out.Gauge("itemdb_store_oldest_snapshot_timestamp_seconds",
+            "When the oldest snapshot was made; 0: there is none.")
+      .Add(store.oldest_snapshot_time_s);
+}
+
+void AddSpace(const v1::GetStatusReply& status, Families& out) {
+  out.Gauge("itemdb_disk_used_bytes", "Bytes on disk; those of deleted tables are in the table files too.")
+      .Add({{"part", "table_files"}}, status.disk().table_files())
+      .Add({{"part", "log"}}, status.disk().write_ahead_log())
+      .Add({{"part", "deleted"}}, status.disk().dropped_bytes());
+  out.Gauge("itemdb_disk_free_bytes", "Free bytes on the disk of the data directory.")
+      .Add(status.disk().free());
+  out.Gauge("itemdb_disk_free_floor_bytes", "Writes are refused when less is free.")
+      .Add(status.disk().free_floor());
+  const v1::MemoryUsage& memory = status.memory();
+  out.Gauge("itemdb_memory_used_bytes", "Memory by part.")
+      .Add({{"part", "block_cache"}}, memory.block_cache())
+      .Add({{"part", "memtables"}}, memory.memtables())
+      .Add({{"part", "table_readers"}}, memory.table_readers())
+      .Add({{"part", "write_queue"}}, memory.write_queue())
+      .Add({{"part", "requests"}}, memory.calls());
+  out.Gauge("itemdb_memory_limit_bytes", "The bound of the part; \"all\" is --memory.")
+      .Add({{"part", "block_cache"}}, memory.block_cache_capacity())
+      .Add({{"part", "memtables"}}, memory.memtable_budget())
+      .Add({{"part", "write_queue"}}, memory.write_queue_limit())
+      .Add({{"part", "requests"}}, memory.call_limit())
+      .Add({{"part", "all"}}, memory.limit());
+}
+
+void AddChecks(const v1::GetStatusReply& status, Families& out) {
+  out.Gauge("itemdb_damaged_blocks", "Blocks of table files that were met and cannot be read.")
+      .Add(status.damage().blocks());
+  out.Gauge("itemdb_damaged_files", "Table files with such blocks.").Add(status.damage().files());
+  out.Gauge("itemdb_paused_families", "Column families whose compactions wait because of damage.")
+      .Add(status.damage().paused_families_size());
+  Labels records{{"check", "records"}}, files{{"check", "files"}};
+  const bool checks_records = status.has_background_check(), checks_files = status.has_file_check();
+  out.Counter("itemdb_check_rounds_total", "Finished rounds of the checks in the background.");
+  if (checks_records) out.Add(records, status.background_check().rounds());
+  if (checks_files) out.Add(files, status.file_check().rounds());
+  out.Gauge("itemdb_check_findings", "What these checks have found. Anything but 0 needs somebody to look.");
+  if (checks_records) out.Add(records, status.background_check().finding_count());
+  if (checks_files) out.Add(files, status.file_check().finding_count());
+  out.Gauge("itemdb_check_last_end_timestamp_seconds", "When the last round ended; 0: none has.");
+  if (checks_records) out.Add(records, Seconds(status.background_check().last_end_time_us()));
+  if (checks_files) out.Add(files, Seconds(status.file_check().last_end_time_us()));
+  if (status.has_scheduled_backups()) {
+    const v1::ScheduledBackups& backups = status.scheduled_backups();
+    out.Gauge("itemdb_backup_last_verified_timestamp_seconds",
+              "When the last scheduled backup was verified; 0: none was.")
+        .Add(Seconds(backups.last_verified_time_us()));
+    out.Gauge("itemdb_backup_failing", "1 if the last attempt of a scheduled backup failed.")
+        .Add(backups.last_error().empty() ? 0 : 1);
+  }
+}
+
+}  // namespace
+
+std::string MetricsPage(const ProcessFacts& facts, bool ready, storage::Database* database,
+                        ServingContext* serving) {
+  Families out;
+  AddProcess(facts, ready, out);
+  if (database == nullptr || serving == nullptr) return out.Text();
+  storage::DatabaseFigures figures = database->MeasureFigures();
+  v1::MemoryUsage& memory = *figures.status.mutable_memory();
+  memory.set_limit(static_cast<int64_t>(facts.memory_bytes));
+  memory.set_calls(serving->memory->used_bytes());
+  memory.set_call_limit(serving->memory->limit_bytes());
+  if (figures.has_store) {
+    std::unordered_set<std::string_view> tables;
+    for (const auto& table : figures.status.tables()) tables.insert(table.table_name());
+    serving->metrics.ForgetTables([&tables](std::string_view name) { return tables.contains(name); });
+  }
+  AddOperations(serving->metrics, out);
+  AddTableCalls(serving->metrics, out);
+  AddServing(*serving, out);
+  AddTables(figures.status, out);
+  AddWrites(figures, out);
+  AddStore(figures, out);
+  AddSpace(figures.status, out);
+  AddChecks(figures.status, out);
+  return out.Text();
+}
+
+}  // namespace itemdb::daemon

@@ -7,6 +7,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS itemd itemctl RUNTIME)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/man8/itemd.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES ${CMAKE_BINARY_DIR}/man5/itemd.toml.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(FILES ${CMAKE_BINARY_DIR}/completion/itemctl DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${CMAKE_BINARY_DIR}/completion/_itemctl DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 configure_file(cmake/install_packaging.cmake.in ${CMAKE_BINARY_DIR}/install/packaging.cmake @ONLY)

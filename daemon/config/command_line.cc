@@ -5,60 +5,13 @@
 
 #include "absl/strings/str_format.h"
 #include "common/nearest.h"
+#include "daemon/config/help_text.h"
+#include "daemon/config/man_pages.h"
 #include "daemon/config/setting_values.h"
 #include "daemon/process/version.h"
 
 namespace itemdb::daemon {
 namespace {
-
-constexpr char kDescription[] =
-    "itemd - database server with DynamoDB's data model: keeps tables, items, secondary indexes and a change "
-    "log in one directory, and serves them over gRPC and DynamoDB's HTTP protocol.";
-
-constexpr char kFooter[] = R"(Settings:
-  Each setting can be given as a flag (--log-level debug), in the environment (ITEMD_LOG_LEVEL=debug) or in the
-  configuration file (log-level = "debug"). For each setting the flag wins over the environment, and the environment
-  over the file. itemd --print-config shows every value and where it comes from.
-
-Examples:
-  itemd --data-dir /var/lib/itemdb
-      Serves the database in /var/lib/itemdb; creates it when the directory is empty or missing. Listens on
-      127.0.0.1:7420 and, if /run/itemdb is writable, on /run/itemdb/itemd.sock: the addresses that itemctl tries
-      without an --endpoint.
-  itemd --data-dir ./data --listen 127.0.0.1:0 --address-file ./itemd.json
-      For scripts: the kernel chooses a free port. itemd writes it to ./itemd.json as soon as it serves.
-  itemd --data-dir ./data --listen unix:/tmp/itemd.sock --durability relaxed
-      Answers writes before they are on disk: several times faster for single writers. A power cut can lose the last
-      second of answered writes; a crash of itemd alone loses none.
-  itemd --data-dir ./data --listen 0.0.0.0:7420 --tls-cert itemd.pem --tls-key itemd.key --tls-client-ca clients.pem
-      Serves clients on other machines, if an authority in clients.pem has signed their certificate.
-
-  itemd --data-dir /var/lib/itemdb --recover=plan
-      Prints, table by table, what --recover=last-good would keep and lose of a damaged directory. Changes nothing.
-  itemd inspect /var/lib/itemdb
-      The same, with all files and column families of RocksDB.
-  itemd salvage /var/lib/itemdb /mnt/other/itemdb
-      Writes what is intact into a new database on another disk, and prints a report. Changes nothing in the first
-      directory.
-
-  itemd restore /mnt/backups/itemdb /var/lib/itemdb
-      Makes a database of the newest backup that "itemctl backup create" has made with --backup-directory
-      /mnt/backups/itemdb.
-
-Signals:
-  SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
-                    close the database, exit 0. A second signal cancels the calls in flight at once.
-  SIGHUP            read the certificates and the file of --access-keys again at once, reopen --audit-log, go on
-
-Exit codes:
-   0  stopped by a signal after finishing its calls; or --recover=plan or a command is done
-  64  the configuration is wrong: command line, environment, file or certificates
-  65  the data directory holds damaged data, files of another program, or a format this version does not know
-  69  another process uses the data directory or an address
-  70  internal error
-  74  a file or directory cannot be created, read or written
-
-Logs go to stderr, one line per event. Health (grpc.health.v1) and reflection are served on the same addresses.)";
 
 // The value that CLI11 stores for one flag.
 struct Given {
@@ -150,8 +103,8 @@ absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line)
 
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CommandLine line;
-  CLI::App app(kDescription, "itemd");
-  app.footer(kFooter);
+  CLI::App app("itemd - " + std::string(kDaemonDescription), "itemd");
+  app.footer(kHelpNotes);
   app.get_formatter()->column_width(36);
   app.set_help_flag("-h,--help", "Print this and exit");
   app.set_version_flag("--version", absl::StrFormat("itemd %s", std::string(Version())),
@@ -164,6 +117,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
                "Print each setting, its value and where it comes from, and exit");
   app.add_flag("--check-config", line.check_config,
                "Say whether the configuration is valid, certificates included, and exit");
+  std::string man_page;
+  CLI::Option* man = app.add_option("--man", man_page, "Print the manual page itemd or itemd.toml and exit");
+  man->check(CLI::IsMember({"itemd", "itemd.toml"}))->group("");  // For the build; not in --help.
   // Filled before AddFlag() is called: CLI11 keeps references to the elements.
   std::vector<Given> given;
   for (const Setting& setting : Settings()) given.push_back({&setting, "", {}});
@@ -182,6 +138,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     return line;
   } catch (const CLI::ParseError& error) {
     return storage::ValidationError(error.what());
+  }
+  if (man->count() > 0) {
+    line.answer = man_page == "itemd" ? DaemonManPage() : ConfigFileManPage();
+    return line;
   }
   if (!app.remaining().empty()) return Unknown(app.remaining().front());
   if (config->count() > 0 && line.config_file.empty()) {

@@ -1,6 +1,5 @@
 // The command line: one flag per setting, the commands inspect, salvage and restore, and --config,
-// --print-config,
-// --check-config, --help, --version.
+// --print-config, --check-config, --help, --version; for the build also --man PAGE.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct CommandLine {
   // BACKUPS and --backup of `itemd restore BACKUPS TO`. TO is the value of the setting data-dir.
   std::string restore_from;
   uint32_t restored_backup_id = 0;
-  // The text to print for --help or --version; empty without these flags.
+  // The text to print for --help, --version or --man; empty without these flags.
   std::string answer;
 };
 

@@ -4,38 +4,14 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "common/roff.h"
 #include "tools/base/exit_codes.h"
 #include "tools/cli/help.h"
 
 namespace itemdb::tools {
 namespace {
 
-// Escapes `text` for roff: roff finds no escapes and no requests in it, and hyphens can be copied from the
-// page.
-std::string Roff(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool begins_line = i == 0 || text[i - 1] == '\n';
-    if (begins_line && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\') {
-      out += "\\e";
-    } else if (c == '-') {
-      out += "\\-";
-    } else if (c == '\'') {
-      out += "\\(aq";
-    } else if (c == '`') {
-      out += "\\(ga";
-    } else if (c == '^') {
-      out += "\\(ha";
-    } else if (c == '~') {
-      out += "\\(ti";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
+using common::Roff;
 
 void AppendHeading(std::string_view heading, std::string* out) {
   out->append(".SH ").append(heading).append("\n");

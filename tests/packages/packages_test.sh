@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Installs, upgrades, removes and purges the Debian packages in a fresh Debian 12 with systemd as its first
+# process (systemd-nspawn), and asks the service. Needs root and Debian's package server.
+#
+#   packages_test.sh PACKAGES ROOT_TAR    PACKAGES: folder of the .deb files; ROOT_TAR: cache of the fresh Debian
+set -euo pipefail
+packages=$1 root_tar=$2
+work=$(mktemp -d)
+root=$work/root
+trap 'rm -rf "$work"' EXIT
+
+if [[ ! -e $root_tar ]]; then
+  debootstrap --variant=minbase --include=systemd,dbus bookworm "$root" >"$work/debootstrap.log" 2>&1 ||
+    { tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
+  mkdir -p "$(dirname "$root_tar")"
+  tar -C "$root" -cf "$root_tar.new" . && mv "$root_tar.new" "$root_tar"
+else
+  mkdir "$root" && tar -C "$root" -xf "$root_tar"
+fi
+
+cp "$packages"/*.deb "$root/root/"
+# The same package with a later version.
+dpkg-deb -R "$packages"/itemdb_*.deb "$work/later"
+sed -i 's/^Version: .*/&+later/' "$work/later/DEBIAN/control"
+dpkg-deb --root-owner-group -b "$work/later" "$root/root/later.deb" >/dev/null
+
+cat >"$root/root/steps.sh" <<'STEPS'
+#!/bin/bash
+set -euxo pipefail
+export DEBIAN_FRONTEND=noninteractive
+cd /root
+apt-get update -q
+apt-get install -q -y --no-install-recommends ./itemdb_*.deb ./itemdb-client_*.deb
+
+: the service runs as its user and answers
+systemctl is-active itemd
+[[ $(stat -c %U:%a /var/lib/itemdb) == itemdb:700 ]]
+itemctl status
+itemctl -o table table create -f - <<'JSON'
+{"TableName": "Birds", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+ "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}
+JSON
+itemctl item put Birds '{"id": "owl", "legs": 2}'
+
+: an upgrade keeps data and a changed configuration, and restarts the service
+sed -i 's/^#slow-request.*/slow-request = "250ms"/' /etc/itemdb/itemd.toml
+grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml
+before=$(systemctl show -P MainPID itemd)
+apt-get install -q -y ./later.deb
+systemctl is-active itemd
+[[ $(systemctl show -P MainPID itemd) != "$before" ]]
+[[ $(itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs":2'* || $(itemctl -o jsonl item get Birds '{"id": "owl"}') == *'"legs": 2'* ]]
+grep -q '^slow-request = "250ms"' /etc/itemdb/itemd.toml
+
+: without the server the data and the configuration stay
+apt-get remove -q -y itemdb
+[[ ! -e /usr/bin/itemd ]]
+! systemctl is-active itemd
+[[ -e /etc/itemdb/itemd.toml && -d /var/lib/itemdb/rocksdb ]]
+apt-get install -q -y ./later.deb
+[[ $(itemctl -o jsonl count Birds) == *1* ]]
+
+: purging removes the configuration and never the data
+apt-get purge -q -y itemdb itemdb-client
+[[ ! -e /etc/itemdb/itemd.toml && ! -e /usr/bin/itemctl ]]
+[[ -d /var/lib/itemdb/rocksdb ]]
+touch /root/passed
+STEPS
+chmod +x "$root/root/steps.sh"
+cat >"$root/etc/systemd/system/steps.service" <<'UNIT'
+[Service]
+Type=exec
+ExecStart=/bin/sh -c '/root/steps.sh >/root/steps.log 2>&1'
+ExecStopPost=/bin/systemctl poweroff --no-block
+RuntimeMaxSec=240
+UNIT
+mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+ln -s ../steps.service "$root/etc/systemd/system/multi-user.target.wants/steps.service"
+rm -f "$root/etc/resolv.conf" && cp -L /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
+
+timeout 300 systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --boot \
+  systemd.unit=multi-user.target >"$work/console.log" 2>&1 || true
+if [[ ! -e $root/root/passed ]]; then
+  tail -n 60 "$root/root/steps.log" >&2 || tail -n 60 "$work/console.log" >&2
+  echo "the packages do not pass: the last step above failed" >&2
+  exit 1
+fi
+echo "installed, asked, upgraded, removed and purged in a fresh Debian 12 under systemd"

@@ -196,6 +196,10 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
     chunk->log_fields = LogFieldsOf(request);
     bytes.Clear();
+    // Of later chunks nothing is applied either: the database has not seen this one and refuses their
+    // numbers.
+    if (absl::Status allowed = call_.CheckPart(request); !allowed.ok())
+      return Applied(*chunk, std::move(allowed));
     database_.BulkWrite(
         *writes_, request,
         [self = shared_from_this(), chunk](absl::StatusOr<wire::BulkWriteReply> reply) {

@@ -205,7 +205,9 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     } else {
       EXPECT_EQ(IsDenied(As("OPEN", row.method, empty)), by_table || row.scope == Scope::kDatabase);
     }
-    if (by_table && row.method != "itemdb.v1.Changes/ReadChanges") EXPECT_FALSE(paths.empty());
+    if (by_table && row.method != "itemdb.v1.Changes/ReadChanges") {
+      EXPECT_FALSE(paths.empty());
+    }
     for (const FieldPath& path : paths) {
       SCOPED_TRACE(path.back()->full_name());
       for (const char* form :

@@ -337,7 +337,8 @@ void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& req
 
 void Database::ListDamage(const v1::ListDamageRequest&, Done<v1::ListDamageReply> done, CancellationPtr) {
   RunOnIoThread<v1::ListDamageReply>(
-      *engine_, IoPriority::kLong, [this] { return storage::ListDamage(*engine_); }, std::move(done));
+      *engine_, IoPriority::kLong, [this] { return storage::ListDamage(*engine_, file_check_->Findings()); },
+      std::move(done));
 }
 
 void Database::DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,

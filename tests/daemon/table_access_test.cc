@@ -4,6 +4,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/dynamic_message.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 

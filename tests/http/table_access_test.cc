@@ -2,9 +2,11 @@
 // requests that hide the name of a table which the key may not use (ERR-17).
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <regex>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"

@@ -5,7 +5,10 @@
 #include "storage/backup/backup_calls.h"
 #include "storage/backup/backup_schedule.h"
 #include "storage/base/limits.h"
+#include "storage/catalog/catalog.h"
 #include "storage/changes/read_changes.h"
+#include "storage/changes/shard_iterator.h"
+#include "storage/changes/stream_names.h"
 #include "storage/changes/streams.h"
 #include "storage/changes/trimmer.h"
 #include "storage/changes/watch.h"
@@ -136,7 +139,8 @@ absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::Describ
   return reply;
 }
 
-absl::StatusOr<v1::ListTablesReply> Database::ListTables(const v1::ListTablesRequest& request) {
+absl::StatusOr<v1::ListTablesReply> Database::ListTables(
+    const v1::ListTablesRequest& request, const std::function<bool(std::string_view name)>& shows) {
   int limit = request.has_limit() ? request.limit() : kMaxListTables;
   if (limit < 1 || limit > kMaxListTables) {
     return ValidationError(
@@ -147,6 +151,7 @@ absl::StatusOr<v1::ListTablesReply> Database::ListTables(const v1::ListTablesReq
   reply.set_change_sequence(view->change_sequence());
   const Catalog& catalog = view->catalog();
   for (auto it = catalog.UpperBound(request.exclusive_start_table_name()); it != catalog.end(); ++it) {
+    if (shows != nullptr && !shows((*it)->name)) continue;
     if (reply.table_names_size() == limit) {
       reply.set_last_evaluated_table_name(reply.table_names(limit - 1));
       break;
@@ -223,6 +228,22 @@ bool Database::IsReadStatement(std::string_view statement) { return storage::IsR
 
 std::string_view Database::StatementAction(std::string_view statement) {
   return storage::StatementAction(statement);
+}
+
+std::string_view Database::TableNameOf(std::string_view name) { return storage::TableNameOf(name); }
+
+absl::StatusOr<StatementTarget> Database::TargetOfStatement(
+    std::string_view statement, const google::protobuf::RepeatedPtrField<std::string>& parameters) {
+  return storage::TargetOfStatement(statement, parameters);
+}
+
+absl::StatusOr<std::string> Database::TableOfStreamArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(StreamName name, ParseStreamArn(arn));
+  return std::move(name.table_name);
+}
+
+absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iterator) {
+  return storage::TableOfShardIterator(iterator);
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {
@@ -316,7 +337,8 @@ void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& req
 
 void Database::ListDamage(const v1::ListDamageRequest&, Done<v1::ListDamageReply> done, CancellationPtr) {
   RunOnIoThread<v1::ListDamageReply>(
-      *engine_, IoPriority::kLong, [this] { return storage::ListDamage(*engine_); }, std::move(done));
+      *engine_, IoPriority::kLong, [this] { return storage::ListDamage(*engine_, file_check_->Findings()); },
+      std::move(done));
 }
 
 void Database::DiscardDamagedItem(const v1::DiscardDamagedItemRequest& request,

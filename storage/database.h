@@ -18,6 +18,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@
 #include "storage/api/database_figures.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
+#include "storage/api/statement_target.h"
 #include "storage/api/stream_requests.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
@@ -82,7 +84,10 @@ class Database {
       const v1::DescribeTimeToLiveRequest& request);
   v1::DescribeLimitsReply DescribeLimits() const;
   absl::StatusOr<v1::DescribeTableReply> DescribeTable(const v1::DescribeTableRequest& request);
-  absl::StatusOr<v1::ListTablesReply> ListTables(const v1::ListTablesRequest& request);
+  // With `shows` only the tables for whose names it returns true: the reply is as if there were no others.
+  absl::StatusOr<v1::ListTablesReply> ListTables(
+      const v1::ListTablesRequest& request,
+      const std::function<bool(std::string_view name)>& shows = nullptr);
 
   // ---- items ----
 
@@ -136,6 +141,20 @@ class Database {
   // DynamoDB's permissions, such as "PartiQLSelect" (empty if the text is not a statement).
   static bool IsReadStatement(std::string_view statement);
   static std::string_view StatementAction(std::string_view statement);
+
+  // For access control: the table that a part of a request names. None of these functions looks at tables, so
+  // the table need not exist.
+  //
+  // `name` of any request, which is the name of a table or an ARN: the name by which the table is looked up.
+  // Borrows from `name`. Other texts are returned as they are or without their beginning; they name no table.
+  static std::string_view TableNameOf(std::string_view name);
+  // The table of a statement, as TargetOfStatement() in storage/partiql/statement_access.h.
+  static absl::StatusOr<StatementTarget> TargetOfStatement(
+      std::string_view statement, const google::protobuf::RepeatedPtrField<std::string>& parameters);
+  // The tables of a stream's ARN and of a shard iterator. INVALID_ARGUMENT: `arn` or `iterator` is not one.
+  // The iterator may be of another database, or expired: GetRecords refuses it then.
+  static absl::StatusOr<std::string> TableOfStreamArn(std::string_view arn);
+  static absl::StatusOr<std::string> TableOfShardIterator(std::string_view iterator);
 
   // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
   // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for

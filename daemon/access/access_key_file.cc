@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/access/access_keys.h"
 #include "daemon/process/file_bytes.h"
+#include "storage/base/limits.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -22,12 +23,75 @@ std::optional<Role> ReadRole(std::string_view text) {
   return std::nullopt;
 }
 
+// Reads the table names and patterns of a grant.
+absl::StatusOr<std::vector<std::string>> ReadNames(const std::string& path, const toml::node& grant,
+                                                   const toml::node* node) {
+  const toml::array* array = node == nullptr ? nullptr : node->as_array();
+  if (array == nullptr || array->empty()) {
+    return Wrong(
+        path, node == nullptr ? grant : *node,
+        "[[key.tables]] needs names: a list of table names, or of beginnings of names followed by *, "
+        "such as names = [\"Order\", \"Invoice*\"]");
+  }
+  std::vector<std::string> names;
+  for (const toml::node& one : *array) {
+    std::string name = one.value_or(std::string());
+    if (!one.is_string() || !IsTablePattern(name)) {
+      return Wrong(path, one,
+                   absl::StrFormat("a name in names is a table name (%d to %d letters, digits, '_', '-' and "
+                                   "'.'), or the beginning of one followed by *",
+                                   storage::kMinTableNameBytes, storage::kMaxTableNameBytes));
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+absl::StatusOr<TableGrant> ReadGrant(const std::string& path, const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) return Wrong(path, node, "tables of a key are written as tables: [[key.tables]]");
+  for (const auto& [name, value] : *table) {
+    if (name != "names" && name != "role" && name != "streams") {
+      return Wrong(path, value, "this member is unknown: [[key.tables]] has names, a role and streams");
+    }
+  }
+  TableGrant grant;
+  ITEMDB_ASSIGN_OR_RETURN(grant.names, ReadNames(path, node, table->get("names")));
+  if (const toml::node* streams = table->get("streams")) {
+    if (!streams->is_boolean()) return Wrong(path, *streams, "streams is true or false");
+    grant.streams = streams->value_or(false);
+  }
+  if (const toml::node* given = table->get("role")) {
+    const std::optional<Role> role = ReadRole(given->value_or(std::string()));
+    if (!role.has_value()) return Wrong(path, *given, "the role of [[key.tables]] is read, write or admin");
+    grant.role = *role;
+  } else if (!grant.streams) {
+    return Wrong(path, node, "[[key.tables]] needs a role (read, write or admin), streams = true, or both");
+  }
+  return grant;
+}
+
+// Reads [[key.tables]], which may be missing.
+absl::StatusOr<TableGrants> ReadGrants(const std::string& path, const toml::node* node) {
+  if (node == nullptr) return TableGrants();
+  const toml::array* array = node->as_array();
+  if (array == nullptr || array->empty())
+    return Wrong(path, *node, "tables of a key are written as tables: [[key.tables]]");
+  std::vector<TableGrant> grants;
+  for (const toml::node& one : *array) {
+    ITEMDB_ASSIGN_OR_RETURN(TableGrant grant, ReadGrant(path, one));
+    grants.push_back(std::move(grant));
+  }
+  return TableGrants(std::move(grants));
+}
+
 absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& node) {
   const toml::table* table = node.as_table();
   if (table == nullptr) return Wrong(path, node, "key is written as a table: [[key]]");
   for (const auto& [name, value] : *table) {
-    if (name != "id" && name != "secret" && name != "role") {
-      return Wrong(path, value, "this member is unknown: a key has an id, a secret and a role");
+    if (name != "id" && name != "secret" && name != "role" && name != "tables") {
+      return Wrong(path, value,
+                   "this member is unknown: a key has an id, a secret, a role and [[key.tables]]");
     }
   }
   const std::string id = (*table)["id"].value_or(std::string());
@@ -41,11 +105,17 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
     return Wrong(path, node,
                  absl::StrFormat("the key \"%s\" needs a secret of at least %d bytes", id, kMinSecretBytes));
   }
-  std::optional<Role> role = ReadRole((*table)["role"].value_or(std::string()));
+  ITEMDB_ASSIGN_OR_RETURN(TableGrants grants, ReadGrants(path, table->get("tables")));
+  std::optional<Role> role = Role::kNone;
+  // Without a role, a key with grants may use only the tables of its grants.
+  if (table->contains("role") || grants.empty()) role = ReadRole((*table)["role"].value_or(std::string()));
   if (!role.has_value()) {
-    return Wrong(path, node, absl::StrFormat("the key \"%s\" needs a role: read, write or admin", id));
+    return Wrong(path, node,
+                 absl::StrFormat("the key \"%s\" needs a role: read, write or admin, for all tables; or "
+                                 "[[key.tables]], for some",
+                                 id));
   }
-  return AccessKey{.id = id, .secret = secret, .role = *role};
+  return AccessKey{.id = id, .secret = secret, .role = *role, .grants = std::move(grants)};
 }
 
 }  // namespace

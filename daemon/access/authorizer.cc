@@ -42,59 +42,60 @@ bool SameSecret(std::string_view sent, std::string_view secret) {
 
 const std::vector<MethodRole>& MethodRoles() {
   static const std::vector<MethodRole>* const roles = new std::vector<MethodRole>{
-      {"itemdb.v1.Data/PutItem", Role::kWrite},
-      {"itemdb.v1.Data/GetItem", Role::kRead},
-      {"itemdb.v1.Data/UpdateItem", Role::kWrite},
-      {"itemdb.v1.Data/DeleteItem", Role::kWrite},
-      {"itemdb.v1.Data/BatchGetItem", Role::kRead},
-      {"itemdb.v1.Data/BatchWriteItem", Role::kWrite},
-      {"itemdb.v1.Data/TransactWriteItems", Role::kWrite},
-      {"itemdb.v1.Data/TransactGetItems", Role::kRead},
-      {"itemdb.v1.Data/Query", Role::kRead},
-      {"itemdb.v1.Data/Scan", Role::kRead},
-      {"itemdb.v1.Data/QueryStream", Role::kRead},
-      {"itemdb.v1.Data/ScanStream", Role::kRead},
-      {"itemdb.v1.Data/BulkWrite", Role::kWrite},
+      {"itemdb.v1.Data/PutItem", Role::kWrite, Scope::kTables},
+      {"itemdb.v1.Data/GetItem", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/UpdateItem", Role::kWrite, Scope::kTables},
+      {"itemdb.v1.Data/DeleteItem", Role::kWrite, Scope::kTables},
+      {"itemdb.v1.Data/BatchGetItem", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/BatchWriteItem", Role::kWrite, Scope::kTables},
+      {"itemdb.v1.Data/TransactWriteItems", Role::kWrite, Scope::kTables},
+      {"itemdb.v1.Data/TransactGetItems", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/Query", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/Scan", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/QueryStream", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/ScanStream", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/BulkWrite", Role::kWrite, Scope::kTables},
       // The lowest role that can execute a statement; statement_roles.h checks each statement.
-      {"itemdb.v1.Data/ExecuteStatement", Role::kRead},
-      {"itemdb.v1.Data/BatchExecuteStatement", Role::kRead},
-      {"itemdb.v1.Data/ExecuteTransaction", Role::kRead},
-      {"itemdb.v1.Tables/CreateTable", Role::kAdmin},
-      {"itemdb.v1.Tables/DescribeTable", Role::kRead},
-      {"itemdb.v1.Tables/ListTables", Role::kRead},
-      {"itemdb.v1.Tables/DeleteTable", Role::kAdmin},
-      {"itemdb.v1.Tables/UpdateTable", Role::kAdmin},
-      {"itemdb.v1.Tables/TagTable", Role::kAdmin},
-      {"itemdb.v1.Tables/UntagTable", Role::kAdmin},
-      {"itemdb.v1.Tables/UpdateTimeToLive", Role::kAdmin},
-      {"itemdb.v1.Tables/DescribeTimeToLive", Role::kRead},
-      {"itemdb.v1.Tables/DescribeLimits", Role::kRead},
-      {"itemdb.v1.Changes/ReadChanges", Role::kRead},
-      {"itemdb.v1.Changes/Watch", Role::kRead},
-      {"itemdb.v1.Admin/GetStatus", Role::kRead},
+      {"itemdb.v1.Data/ExecuteStatement", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/BatchExecuteStatement", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Data/ExecuteTransaction", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Tables/CreateTable", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/DescribeTable", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Tables/ListTables", Role::kRead, Scope::kTableNames},
+      {"itemdb.v1.Tables/DeleteTable", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/UpdateTable", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/TagTable", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/UntagTable", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/UpdateTimeToLive", Role::kAdmin, Scope::kTables},
+      {"itemdb.v1.Tables/DescribeTimeToLive", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Tables/DescribeLimits", Role::kRead, Scope::kNothing},
+      {"itemdb.v1.Changes/ReadChanges", Role::kRead, Scope::kStreams},
+      {"itemdb.v1.Changes/Watch", Role::kRead, Scope::kStreams},
+      {"itemdb.v1.Admin/GetStatus", Role::kRead, Scope::kDatabase},
       // kAdmin although it only reads: it reads the whole database, and may run for a long time.
-      {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin},
-      {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead},
-      {"itemdb.v1.Admin/CreateDatabaseBackup", Role::kAdmin},
-      {"itemdb.v1.Admin/ListDatabaseBackups", Role::kRead},
-      {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin},
-      {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin},
-      {"itemdb.v1.Admin/ListDamage", Role::kRead},
-      {"itemdb.v1.Admin/DiscardDamagedItem", Role::kAdmin},
-      {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead},
-      {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead},
+      {"itemdb.v1.Admin/CheckDatabase", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Admin/GetAccessPatterns", Role::kRead, Scope::kTables},
+      {"itemdb.v1.Admin/CreateDatabaseBackup", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Admin/ListDatabaseBackups", Role::kRead, Scope::kDatabase},
+      {"itemdb.v1.Admin/VerifyDatabaseBackup", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Admin/DeleteDatabaseBackups", Role::kAdmin, Scope::kDatabase},
+      {"itemdb.v1.Admin/ListDamage", Role::kRead, Scope::kDatabase},
+      {"itemdb.v1.Admin/DiscardDamagedItem", Role::kAdmin, Scope::kTables},
+      {"grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
+      {"grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", Role::kRead, Scope::kNothing},
   };
   return *roles;
 }
 
-Role RoleOfMethod(std::string_view method) {
+OperationAccess AccessOfMethod(std::string_view method) {
   static const auto* const roles = [] {
-    auto* by_method = new std::unordered_map<std::string_view, Role>;
-    for (const MethodRole& one : MethodRoles()) by_method->emplace(one.method, one.role);
+    auto* by_method = new std::unordered_map<std::string_view, OperationAccess>;
+    for (const MethodRole& one : MethodRoles())
+      by_method->emplace(one.method, OperationAccess{.role = one.role, .scope = one.scope});
     return by_method;
   }();
   const auto found = roles->find(method);
-  return found == roles->end() ? Role::kAdmin : found->second;
+  return found == roles->end() ? OperationAccess() : found->second;
 }
 
 std::string ClaimedKeyId(std::optional<std::string_view> authorization) {
@@ -132,9 +133,8 @@ absl::StatusOr<Caller> Authorizer::Check(std::string_view method,
   }
   const AccessKey* key = keys == nullptr ? nullptr : keys->Find(sent.substr(0, colon));
   if (key == nullptr || !SameSecret(sent.substr(colon + 1), key->secret)) return NoSuchKey();
-  Caller caller{.key_id = key->id, .role = key->role};
-  const Role needed = RoleOfMethod(method);
-  if (needed > key->role) return AccessDeniedError(caller, method, needed);
+  Caller caller = AccessKeys::CallerWith(keys, *key);
+  ITEMDB_RETURN_IF_ERROR(CheckOperation(caller, method, AccessOfMethod(method)));
   return caller;
 }
 

@@ -1,5 +1,6 @@
 // Decides who may call which gRPC method: checks the key that a call carries, and whether the key's role is
-// at least the role that the method needs (ERR-17).
+// at least the role that the method needs (ERR-17). For a key with roles for some tables, request_access.h
+// decides when the request is known.
 //
 // Clients send the key with every call in the metadata `authorization`, in the form of RFC 7617:
 //
@@ -22,13 +23,15 @@ struct MethodRole {
   // "itemdb.v1.Data/PutItem".
   std::string_view method;
   Role role;
+  Scope scope;
 };
 
 // All methods of our services, reflection's included. Health checks are missing: they need no key.
 const std::vector<MethodRole>& MethodRoles();
 
-// The role that `method` needs; kAdmin for a method that is not in the table.
-Role RoleOfMethod(std::string_view method);
+// What `method` needs; the role admin for all tables, for a method that is not in the table.
+OperationAccess AccessOfMethod(std::string_view method);
+inline Role RoleOfMethod(std::string_view method) { return AccessOfMethod(method).role; }
 
 // The key id in metadata `authorization`, for the log of refused calls; empty if it is not of the form of an
 // id. Nothing says that the caller has this key.
@@ -45,7 +48,7 @@ class Authorizer {
 
   // The caller of a call whose metadata `authorization` has this value (nullopt: the call has none).
   // UNAUTHENTICATED: the value is missing or malformed, or names no known key with its secret.
-  // PERMISSION_DENIED: the key's role is lower than the role that `method` needs.
+  // PERMISSION_DENIED: no request of `method` is allowed (CheckOperation()).
   absl::StatusOr<Caller> Check(std::string_view method, std::optional<std::string_view> authorization) const;
 
  private:

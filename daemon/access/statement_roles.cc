@@ -10,7 +10,9 @@ namespace {
 
 // PERMISSION_DENIED: `caller` may not execute `statement`, a part of `operation`.
 absl::Status Check(std::string_view statement, std::string_view operation, const Caller& caller) {
-  if (caller.role >= Role::kWrite || storage::Database::IsReadStatement(statement)) return absl::OkStatus();
+  if (caller.role >= Role::kWrite || caller.grants != nullptr ||
+      storage::Database::IsReadStatement(statement))
+    return absl::OkStatus();
   const std::string_view action = storage::Database::StatementAction(statement);
   std::string what = "dynamodb:";
   what.append(action.empty() ? operation : action);
@@ -28,7 +30,7 @@ std::optional<absl::StatusOr<storage::StatementPage>> RefusedStatements(
 
 std::optional<absl::StatusOr<wire::BatchExecuteStatementReply>> RefusedStatements(
     const wire::BatchExecuteStatementRequest& request, const Caller& caller) {
-  if (caller.role >= Role::kWrite) return std::nullopt;
+  if (caller.role >= Role::kWrite || caller.grants != nullptr) return std::nullopt;
   const auto& statements = request.statements();
   // A batch without statements, with too many (PQL-12), or with reads and writes (PQL-14) goes to the
   // database, which refuses it before it executes any statement.

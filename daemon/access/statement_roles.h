@@ -1,5 +1,8 @@
 // Which PartiQL statements a caller may execute. The PartiQL operations need only the role read, a statement
 // that writes needs the role write (ERR-17). In a batch each statement is judged by itself (PQL-14).
+//
+// Callers with roles for some tables are not judged here: CheckTables() (request_access.h) checks each of
+// their statements.
 #pragma once
 
 #include <optional>

@@ -273,7 +273,8 @@ const std::vector<Setting>& Settings() {
        100,
        kDayMs},
       {"access-keys", &Options::access_keys, "FILE", "",
-       "File of access keys and their roles, TOML: gRPC calls must carry a key, HTTP requests must be signed "
+       "File of access keys and their roles for all or some tables, TOML: gRPC calls must carry a key, HTTP "
+       "requests must be signed "
        "with one. Without it everybody who can connect may do everything"},
       {"audit-log", &Options::audit_log, "FILE", "",
        "Write who did what, from where and with which outcome to this file, one JSON object per line, "

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "daemon/access/request_access.h"
 #include "daemon/access/statement_roles.h"
 #include "daemon/serving/call_log_fields.h"
 #include "daemon/serving/serving_context.h"
@@ -106,6 +107,8 @@ class Call final : public grpc::ServerUnaryReactor {
   const Caller& caller() const { return caller_; }
 
   void set_log_fields(CallLogFields log_fields) { log_fields_ = std::move(log_fields); }
+  // Log lines name this table instead of the first one of the request.
+  void set_denied_table(std::string table_name) { log_fields_.table_name = std::move(table_name); }
 
   // Cancelled when the caller cancels or its deadline passes; never null.
   const storage::CancellationPtr& cancellation() const { return cancellation_; }
@@ -160,9 +163,9 @@ constexpr MemoryUse MemoryUseOf() {
   return kLarge ? MemoryUse::kLargeReply : MemoryUse::kSmall;
 }
 
-// Decodes `bytes` as a Request and runs `operation(Request&&, Done<Reply>, CancellationPtr)`. The operation
-// may call its Done from any thread, which finishes the call. The call stays inside `serving.gate` until
-// then.
+// Decodes `bytes` as a Request, checks whether the caller may make it, and runs `operation(Request&&,
+// Done<Reply>, CancellationPtr)`, or with the Caller as a fourth parameter. The operation may call its Done
+// from any thread, which finishes the call. The call stays inside `serving.gate` until then.
 template <typename Request, typename Reply, typename Operation>
 grpc::ServerUnaryReactor* ServeUnary(ServingContext& serving, grpc::CallbackServerContext* context,
                                      std::string_view method, const grpc::ByteBuffer* bytes,
@@ -172,14 +175,25 @@ grpc::ServerUnaryReactor* ServeUnary(ServingContext& serving, grpc::CallbackServ
   Request request;
   if (DecodeRequest(*bytes, request)) {
     call->set_log_fields(LogFieldsOf(request));
+    if (call->caller().grants != nullptr) {
+      if (auto denied = CheckTables(call->caller(), method, AccessOfMethod(method), request)) {
+        if (!denied->table_name.empty()) call->set_denied_table(std::move(denied->table_name));
+        call->Answer(absl::StatusOr<Reply>(std::move(denied->status)));
+        return call;
+      }
+    }
     if constexpr (requires { RefusedStatements(request, call->caller()); }) {
       if (auto refused = RefusedStatements(request, call->caller())) {
         call->Answer(*std::move(refused));
         return call;
       }
     }
-    auto done = [call](absl::StatusOr<Reply> result) { call->Answer(std::move(result)); };
-    operation(std::move(request), storage::Done<Reply>(std::move(done)), call->cancellation());
+    storage::Done<Reply> done = [call](absl::StatusOr<Reply> result) { call->Answer(std::move(result)); };
+    if constexpr (requires { operation(std::move(request), std::move(done), nullptr, call->caller()); }) {
+      operation(std::move(request), std::move(done), call->cancellation(), call->caller());
+    } else {
+      operation(std::move(request), std::move(done), call->cancellation());
+    }
   } else {
     call->Answer(absl::StatusOr<Reply>(UndecodableRequest(method)));
   }

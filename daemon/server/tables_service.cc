@@ -57,7 +57,13 @@ class TablesService final : public RawTables, private DatabaseCalls {
   }
 
   UnaryReactor* ListTables(Context* context, const Bytes* request, Bytes* reply) override {
-    return Serve(context, "itemdb.v1.Tables/ListTables", request, reply, &Database::ListTables);
+    return ServeUnary<v1::ListTablesRequest, v1::ListTablesReply>(
+        serving_, context, "itemdb.v1.Tables/ListTables", request, reply,
+        [this](const v1::ListTablesRequest& request, auto done, auto&&, const Caller& caller) {
+          if (caller.grants == nullptr) return std::move(done)(database_.ListTables(request));
+          std::move(done)(database_.ListTables(
+              request, [&caller](std::string_view name) { return MaySeeTable(caller, name); }));
+        });
   }
 };
 

@@ -196,6 +196,14 @@ class BulkStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::
     if (!DecodeRequest(bytes, request)) return Applied(*chunk, UndecodableRequest(call_.method()));
     chunk->log_fields = LogFieldsOf(request);
     bytes.Clear();
+    if (absl::Status allowed = call_.CheckPart(request); !allowed.ok()) {
+      {
+        // The database has not seen this chunk, so it would apply a later one with the same number.
+        storage::MutexLock lock(mutex_);
+        EndWith(ToGrpcStatus(allowed));
+      }
+      return Applied(*chunk, std::move(allowed));
+    }
     database_.BulkWrite(
         *writes_, request,
         [self = shared_from_this(), chunk](absl::StatusOr<wire::BulkWriteReply> reply) {

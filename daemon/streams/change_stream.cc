@@ -19,11 +19,31 @@ class ChangeStream final : public ReplyStream {
   void Start(const grpc::ByteBuffer& bytes) {
     if (!Enter()) return;
     if (!DecodeRequest(bytes, request_)) return End(UndecodableRequest(kMethod));
+    absl::StatusOr<v1::WatchRequest> judged = JudgedRequest();
+    if (!judged.ok()) return End(judged.status());
+    if (absl::Status allowed = call().CheckRequest(*judged); !allowed.ok()) return End(allowed);
     MakeNext();
   }
 
  private:
   ~ChangeStream() override = default;
+
+  // The request by whose table access is decided. With a storage id the database does not look at the name.
+  // So the name counts only if the table of this name has this id; otherwise the request may be about any
+  // table.
+  //
+  // UNAVAILABLE: the database is closing or reopening.
+  absl::StatusOr<v1::WatchRequest> JudgedRequest() {
+    v1::WatchRequest judged = request_;
+    if (judged.table_storage_id() == 0) return judged;
+    v1::DescribeTableRequest describe;
+    describe.set_table_name(judged.table_name());
+    const auto described = database_.DescribeTable(describe);
+    if (absl::IsUnavailable(described.status())) return described.status();
+    if (!described.ok() || described->table().storage_id() != judged.table_storage_id())
+      judged.clear_table_name();
+    return judged;
+  }
 
   void MakeNext() override {
     database_.WatchChanges(

@@ -32,6 +32,7 @@ class PageStream final : public ReplyStream {
     if (!DecodeRequest(bytes, request)) return End(UndecodableRequest(call().method()));
     request_ = std::move(*request.mutable_page());
     log_fields_ = LogFieldsOf(request_);
+    if (absl::Status allowed = call().CheckRequest(request_); !allowed.ok()) return End(allowed);
     absl::StatusOr<ReadPageOf> read = begin(request.one_state());
     if (!read.ok()) return End(read.status());
     read_ = *std::move(read);

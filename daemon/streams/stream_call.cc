@@ -31,12 +31,25 @@ grpc::Status StreamCall::Enter() {
   return grpc::Status::OK;
 }
 
-grpc::Status StreamCall::CheckCaller() const {
+grpc::Status StreamCall::CheckCaller() {
   absl::StatusOr<Caller> caller = CheckCallerOf(serving_, context_, method_);
-  if (caller.ok()) return grpc::Status::OK;
+  if (caller.ok()) {
+    caller_ = *std::move(caller);
+    return uses_.has_value() ? ToGrpcStatus(CheckUses(*uses_)) : grpc::Status::OK;
+  }
   grpc::Status refused = ToGrpcStatus(caller.status());
   AuditRefusal(serving_.audit, AuditedCallOf(context_, method_), refused);
   return refused;
+}
+
+absl::Status StreamCall::CheckUses(const std::vector<TableUse>& uses) {
+  if (caller_.grants == nullptr) return absl::OkStatus();
+  std::optional<TableDenial> denied = CheckTableUses(caller_, method_, AccessOfMethod(method_), uses);
+  if (!denied.has_value()) return absl::OkStatus();
+  AuditedCall call = AuditedCallOf(context_, method_);
+  call.table = std::move(denied->table_name);
+  AuditRefusal(serving_.audit, std::move(call), ToGrpcStatus(denied->status));
+  return std::move(denied->status);
 }
 
 void StreamCall::Leave() {
@@ -46,6 +59,8 @@ void StreamCall::Leave() {
 
 void StreamCall::Audit(const CallLogFields& log_fields, const grpc::Status& status) const {
   if (serving_.audit.file() == nullptr || !serving_.audit.Wants(RoleOfMethod(method_))) return;
+  // CheckUses() has recorded it.
+  if (status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return;
   AuditedCall call = AuditedCallOf(context_, method_);
   // Without keys nobody has checked the one that the call claims.
   if (!serving_.authorizer.asks_for_keys()) call.key_id.clear();

@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "daemon/rpc/raw_call.h"
 #include "daemon/serving/call_log_fields.h"
@@ -22,8 +24,25 @@ class StreamCall {
 
   // OK: admitted. Otherwise the stream must end with this status. Leave() must follow in both cases.
   grpc::Status Enter();
-  // OK: the caller's key still allows the method. Keys can change while a stream is open.
-  grpc::Status CheckCaller() const;
+  // OK: the caller's key still allows the method, for the tables of CheckRequest(). Keys can change while a
+  // stream is open.
+  grpc::Status CheckCaller();
+  // OK: the caller may make `request`, with which a stream begins. CheckCaller() checks its tables again.
+  template <typename Request>
+  absl::Status CheckRequest(const Request& request) {
+    std::vector<TableUse> uses;
+    ITEMDB_RETURN_IF_ERROR(AddTables(request, AccessOfMethod(method_).role, &uses));
+    uses_ = std::move(uses);
+    return CheckUses(*uses_);
+  }
+  // OK: the caller of the last CheckCaller() may send `part` of a stream of requests.
+  template <typename Request>
+  absl::Status CheckPart(const Request& part) {
+    if (caller_.grants == nullptr) return absl::OkStatus();
+    std::vector<TableUse> uses;
+    ITEMDB_RETURN_IF_ERROR(AddTables(part, AccessOfMethod(method_).role, &uses));
+    return CheckUses(uses);
+  }
   // Leaves the gate and releases the memory. Called once.
   void Leave();
 
@@ -50,6 +69,7 @@ class StreamCall {
 
  private:
   void Audit(const CallLogFields& log_fields, const grpc::Status& status) const;
+  absl::Status CheckUses(const std::vector<TableUse>& uses);
 
   ServingContext& serving_;
   const grpc::CallbackServerContext& context_;
@@ -59,6 +79,10 @@ class StreamCall {
   // Both point to the same object.
   const std::shared_ptr<storage::Cancellation> caller_left_;
   const storage::CancellationPtr cancellation_;
+  // As the key was at the last CheckCaller().
+  Caller caller_;
+  // The tables of the request of a stream, once it is known.
+  std::optional<std::vector<TableUse>> uses_;
   bool entered_ = false;
   size_t reserved_bytes_ = 0;
 };

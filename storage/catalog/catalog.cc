@@ -19,6 +19,16 @@ bool IsLess(const std::shared_ptr<const Table>& table, std::string_view name) { 
 
 }  // namespace
 
+std::string_view TableNameOf(std::string_view name) {
+  // A table name has no colon, so an ARN is never a table name.
+  while (name.starts_with(kArn) && name.size() <= kMaxTableArnBytes) {
+    const size_t resource = name.find(kTableResource);
+    if (resource == std::string_view::npos) break;
+    name.remove_prefix(resource + kTableResource.size());
+  }
+  return name;
+}
+
 Catalog::Iterator::Iterator(const Catalog* catalog, size_t chunk, size_t place)
     : catalog_(catalog), chunk_(chunk), place_(place) {
   if (chunk_ < catalog_->chunks_.size() && place_ == catalog_->chunks_[chunk_]->size()) {
@@ -75,11 +85,8 @@ std::shared_ptr<const Table> Catalog::FindByName(std::string_view name) const {
 }
 
 absl::StatusOr<std::shared_ptr<const Table>> Catalog::Find(std::string_view name) const {
+  name = TableNameOf(name);
   if (auto found = FindByName(name); found != nullptr) return found;
-  // A table name has no colon, so an ARN is never a table name.
-  size_t resource = name.find(kTableResource);
-  if (name.starts_with(kArn) && name.size() <= kMaxTableArnBytes && resource != std::string_view::npos)
-    return Find(name.substr(resource + kTableResource.size()));
   ITEMDB_RETURN_IF_ERROR(CheckName("TableName", name));
   return NotFoundError("Requested resource not found: Table: " + std::string(name) + " not found");
 }

@@ -11,6 +11,10 @@
 
 namespace itemdb::storage {
 
+// The name by which a table is looked up when a request says `name`, which is a table name or an ARN: of an
+// ARN the part after ":table/", because there is one region and one account (SEM-008). Borrows from `name`.
+std::string_view TableNameOf(std::string_view name);
+
 // A range of tables in name order. Immutable. A ReadView holds the catalog that belongs to its snapshot.
 //
 // A change makes a new catalog, with its own list of chunks and one new chunk of tables; both catalogs share
@@ -47,8 +51,8 @@ class Catalog {
   // `tables` are in name order.
   explicit Catalog(const std::vector<std::shared_ptr<const Table>>& tables);
 
-  // Finds a table by name or by ARN. Only the name in an ARN counts, because there is one region and one
-  // account (SEM-008). NOT_FOUND: there is no such table. INVALID_ARGUMENT: no table can have this name.
+  // Finds a table by name or by ARN (TableNameOf()). NOT_FOUND: there is no such table. INVALID_ARGUMENT: no
+  // table can have this name.
   absl::StatusOr<std::shared_ptr<const Table>> Find(std::string_view name) const;
   // Finds a table by name only. Null when there is none.
   std::shared_ptr<const Table> FindByName(std::string_view name) const;

@@ -29,4 +29,7 @@ std::string EncodeShardIterator(const ShardPosition& position, std::string_view 
 absl::StatusOr<ShardPosition> DecodeShardIterator(std::string_view text, std::string_view database_id,
                                                   int64_t now_ms);
 
+// The table name in the iterator `text`, of any database and age. INVALID_ARGUMENT: `text` is no iterator.
+absl::StatusOr<std::string> TableOfShardIterator(std::string_view text);
+
 }  // namespace itemdb::storage

@@ -53,6 +53,11 @@ void FileCheck::Describe(v1::GetStatusReply* reply) const {
   if (figures_.bytes_per_second() > 0) *reply->mutable_file_check() = figures_;
 }
 
+std::vector<DamagedFile> FileCheck::Findings() const {
+  MutexLock lock(mutex_);
+  return files_;
+}
+
 void FileCheck::Loop() {
   do {
     const auto begin = Clock::now();
@@ -64,8 +69,10 @@ void FileCheck::Loop() {
       figures_.set_last_end_time_us(NowMicros());
       *figures_.mutable_findings() = std::move(*found_.mutable_findings());
       figures_.set_finding_count(found_.finding_count());
+      files_ = std::move(found_files_);
     }
     found_.Clear();
+    found_files_.clear();
     if (!thread_.WaitUntil(begin + engine_.options().check_interval)) return;
   } while (true);
 }
@@ -156,8 +163,20 @@ void FileCheck::Report(const rocksdb::LiveFileMetaData& file, const std::string&
                               file.column_family_name + " " + what;
   if (found_.findings_size() < kMaxShown) found_.add_findings(finding);
   found_.set_finding_count(found_.finding_count() + 1);
+  DamagedFile damaged = DescribeFile(file);
+  damaged.blocks.push_back(
+      {{damaged.name}, DamageMetBy::kCheck, NowMicros(), "the table file " + damaged.name + " " + what});
   {
     MutexLock lock(mutex_);
+    // What was found before keeps its time.
+    const auto before = std::find_if(files_.begin(), files_.end(), [&](const DamagedFile& other) {
+      return other.name == damaged.name && other.blocks.front().error == damaged.blocks.front().error;
+    });
+    if (before != files_.end()) damaged.blocks = before->blocks;
+    if (found_files_.size() < kMaxShown) {
+      found_files_.push_back(damaged);
+      if (before == files_.end()) files_.push_back(std::move(damaged));
+    }
     const auto& known = figures_.findings();
     if (std::find(known.begin(), known.end(), finding) != known.end()) return;
     // Shown before the round ends, which may take days.

@@ -16,6 +16,7 @@
 #include "rocksdb/metadata.h"
 #include "storage/base/background_thread.h"
 #include "storage/engine/engine.h"
+#include "storage/store/damage_register.h"
 
 namespace itemdb::storage {
 
@@ -32,6 +33,9 @@ class FileCheck {
 
   // Adds the progress and the findings to `*reply`; nothing at a rate of 0.
   void Describe(v1::GetStatusReply* reply) const;
+
+  // The files of the findings, each with one Damage that says what is wrong: at most kMaxShown.
+  std::vector<DamagedFile> Findings() const;
 
  private:
   // What reading a file gave.
@@ -63,9 +67,12 @@ class FileCheck {
   BackgroundThread::Clock::time_point next_read_;
   // The findings of the round under way.
   v1::FileCheck found_;
+  std::vector<DamagedFile> found_files_;
 
   mutable Mutex mutex_;
   v1::FileCheck figures_ ABSL_GUARDED_BY(mutex_);
+  // Of the last round, and new ones of the round under way.
+  std::vector<DamagedFile> files_ ABSL_GUARDED_BY(mutex_);
   BackgroundThread thread_;
 };
 

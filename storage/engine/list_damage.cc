@@ -1,8 +1,10 @@
 #include "storage/engine/list_damage.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rocksdb/sst_file_reader.h"
@@ -110,12 +112,32 @@ void AddSequences(const UnreadableKeys& keys, v1::DamagedFile* file) {
   if (keys.before.has_value()) range->set_before_sequence(ParseSequenceKey(*keys.before).value_or(0));
 }
 
+// `known`, and those of `found_by_check` that are not known and that the store still has; by name.
+std::vector<DamagedFile> Combine(const Store& store, std::vector<DamagedFile> known,
+                                 std::vector<DamagedFile> found_by_check) {
+  if (found_by_check.empty()) return known;
+  std::vector<rocksdb::LiveFileMetaData> live;
+  store.db()->GetLiveFilesMetaData(&live);
+  const auto has = [](const auto& files, const std::string& name) {
+    return std::any_of(files.begin(), files.end(), [&name](const auto& file) { return file.name == name; });
+  };
+  for (DamagedFile& file : found_by_check) {
+    if (!has(known, file.name) && has(live, "/" + file.name)) known.push_back(std::move(file));
+  }
+  std::sort(known.begin(), known.end(),
+            [](const DamagedFile& a, const DamagedFile& b) { return a.name < b.name; });
+  return known;
+}
+
 }  // namespace
 
-absl::StatusOr<v1::ListDamageReply> ListDamage(const Engine& engine) {
+absl::StatusOr<v1::ListDamageReply> ListDamage(const Engine& engine,
+                                               std::vector<DamagedFile> found_by_check) {
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   v1::ListDamageReply reply;
-  for (const DamagedFile& damaged : view->store()->ListDamage()) {
+  const std::vector<DamagedFile> files =
+      Combine(*view->store(), view->store()->ListDamage(), std::move(found_by_check));
+  for (const DamagedFile& damaged : files) {
     v1::DamagedFile* file = reply.add_files();
     file->set_name(damaged.name);
     file->set_family(damaged.family);

@@ -1,6 +1,9 @@
 #include "storage/partiql/statement_access.h"
 
+#include <utility>
+
 #include "storage/partiql/lexer.h"
+#include "storage/partiql/parser.h"
 
 namespace itemdb::storage {
 
@@ -22,6 +25,14 @@ std::string_view StatementAction(std::string_view statement) {
     if (partiql::IsWord(first, action.word)) return action.name;
   }
   return "";
+}
+
+absl::StatusOr<StatementTarget> TargetOfStatement(
+    std::string_view statement, const google::protobuf::RepeatedPtrField<std::string>& parameters) {
+  ITEMDB_ASSIGN_OR_RETURN(partiql::Statement parsed, partiql::ParseStatement(statement, parameters));
+  const bool writes =
+      parsed.kind != partiql::StatementKind::kSelect && parsed.kind != partiql::StatementKind::kExists;
+  return StatementTarget{.table_name = std::move(parsed.table_name), .writes = writes};
 }
 
 }  // namespace itemdb::storage

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "rocksdb/metadata.h"
 #include "storage/base/wall_clock.h"
 #include "storage/store/store.h"
 
@@ -29,7 +28,9 @@ std::optional<uint64_t> NumberAfter(std::string_view text, std::string_view word
 // "000042.sst" of "/000042.sst".
 std::string_view WithoutSlash(std::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-DamagedFile Describe(const rocksdb::LiveFileMetaData& file) {
+}  // namespace
+
+DamagedFile DescribeFile(const rocksdb::LiveFileMetaData& file) {
   DamagedFile described;
   described.name = WithoutSlash(file.name);
   described.path = file.db_path + file.name;
@@ -40,8 +41,6 @@ DamagedFile Describe(const rocksdb::LiveFileMetaData& file) {
   described.largest_key = file.largestkey;
   return described;
 }
-
-}  // namespace
 
 std::string_view NameOf(DamageMetBy met_by) {
   switch (met_by) {
@@ -92,7 +91,7 @@ std::vector<DamagedFile> DamageRegister::List(rocksdb::DB& db) {
   std::erase_if(blocks_, [&](const auto& block) { return !by_name.contains(block.first.first); });
   for (const auto& [block, entry] : blocks_) {
     if (damaged.empty() || damaged.back().name != block.first)
-      damaged.push_back(Describe(*by_name.at(block.first)));
+      damaged.push_back(DescribeFile(*by_name.at(block.first)));
     damaged.back().blocks.push_back(entry.damage);
   }
   return damaged;

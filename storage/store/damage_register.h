@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rocksdb/db.h"
+#include "rocksdb/metadata.h"
 #include "rocksdb/status.h"
 #include "storage/base/mutex.h"
 
@@ -55,6 +56,9 @@ struct DamagedFile {
   // By offset.
   std::vector<Damage> blocks;
 };
+
+// A table file that the store has, without damage.
+DamagedFile DescribeFile(const rocksdb::LiveFileMetaData& file);
 
 // Thread-safe.
 class DamageRegister {

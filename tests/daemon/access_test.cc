@@ -2,20 +2,15 @@
 // change.
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
-#include <grpcpp/completion_queue.h>
-#include <spdlog/sinks/ringbuffer_sink.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <atomic>
-#include <fstream>
 #include <set>
 #include <thread>
 
-#include "absl/strings/escaping.h"
 #include "daemon/access/authorizer.h"
 #include "daemon/process/descriptor.h"
-#include "tests/daemon/server_fixture.h"
+#include "tests/daemon/access_fixture.h"
 
 namespace itemdb::daemon {
 namespace {
@@ -30,10 +25,6 @@ constexpr char kFormerReflection[] = "grpc.reflection.v1alpha.ServerReflection/S
 // A reflection request for the list of services.
 constexpr std::string_view kListServices("\x3a\x01*", 3);
 
-std::string Basic(const std::string& id, const std::string& secret) {
-  return "Basic " + absl::Base64Escape(id + ":" + secret);
-}
-
 // A request that a caller with the role of `method` may send; it may be malformed.
 std::string RequestOf(std::string_view method) {
   if (method == kReflection || method == kFormerReflection) return std::string(kListServices);
@@ -41,10 +32,6 @@ std::string RequestOf(std::string_view method) {
   v1::ExecuteStatementRequest request;
   request.set_statement("SELECT * FROM Things");
   return request.SerializeAsString();
-}
-
-std::string KeyText(const std::string& id, const std::string& secret, const std::string& role) {
-  return "[[key]]\nid = \"" + id + "\"\nsecret = \"" + secret + "\"\nrole = \"" + role + "\"\n";
 }
 
 // A method without a row needs the role admin. The test makes the author of a new method choose its role.
@@ -78,87 +65,6 @@ TEST(MethodRolesTest, WhatChangesSomethingTakesMoreThanReading) {
     EXPECT_EQ(row.role == Role::kRead, reads || statements) << row.method;
   }
 }
-
-class AccessTest : public ServerTest {
- protected:
-  void SetUp() override {
-    ServerTest::SetUp();
-    ASSERT_TRUE(CreateTable("Things").ok());
-    WriteKeys(KeyText("READER", kSecret, "read") + KeyText("WRITER", kSecret, "write") +
-              KeyText("ADMIN", kSecret, "admin"));
-    server_.reset();
-    ServerOptions options = OptionsFor("127.0.0.1:0");
-    options.access_keys = key_file_;
-    options.reload_interval = absl::Milliseconds(20);
-    options.log = std::make_shared<spdlog::logger>("test", logged_);
-    auto server = Server::Start(*database_, std::move(options));
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-    channel_ = Connect(server_->addresses()[0]);
-  }
-
-  // Replaces the file atomically, as `mv` does.
-  void WriteKeys(const std::string& text) {
-    const std::string made = key_file_ + ".new";
-    std::ofstream(made) << text;
-    chmod(made.c_str(), 0600);
-    rename(made.c_str(), key_file_.c_str());
-  }
-
-  bool AwaitLog(const std::string& text) const {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (std::chrono::steady_clock::now() < give_up) {
-      if (Logged().find(text) != std::string::npos) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
-  std::string Logged() const {
-    std::string all;
-    for (const std::string& line : logged_->last_formatted()) all += line;
-    return all;
-  }
-
-  // Calls any method with one message. Appends all reply messages to `replies`.
-  grpc::Status CallMethod(std::string_view method, const std::vector<std::string>& authorization,
-                          std::string_view request = "", std::string* replies = nullptr,
-                          std::chrono::seconds timeout = std::chrono::minutes(5)) {
-    grpc::CompletionQueue queue;
-    grpc::GenericStub stub(channel_);
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + timeout);
-    for (const std::string& value : authorization) context.AddMetadata("authorization", value);
-    const auto done = [&queue] {
-      void* tag;
-      bool ok = false;
-      EXPECT_TRUE(queue.Next(&tag, &ok));
-      return ok;
-    };
-    auto call = stub.PrepareCall(&context, "/" + std::string(method), &queue);
-    call->StartCall(nullptr);
-    done();
-    const grpc::Slice slice(request.data(), request.size());
-    call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
-    done();
-    while (true) {
-      grpc::ByteBuffer reply;
-      call->Read(&reply, nullptr);
-      if (!done()) break;
-      grpc::Slice bytes;
-      if (replies != nullptr && reply.DumpToSingleSlice(&bytes).ok())
-        replies->append(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
-    }
-    grpc::Status status;
-    call->Finish(&status, nullptr);
-    done();
-    return status;
-  }
-
-  static constexpr char kSecret[] = "a secret with: a colon";
-  const std::string key_file_ = directory_.path() + "/keys.toml";
-  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> logged_ =
-      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
-};
 
 TEST_F(AccessTest, EveryMethodAsksForAKeyAndItsRole) {
   struct Row {

@@ -46,12 +46,49 @@ TEST_F(AccessKeyFileTest, HoldsKeys) {
   }
 }
 
+TEST_F(AccessKeyFileTest, HoldsRolesForSomeTables) {
+  auto keys = Read(std::string(kGood) + R"(
+[[key.tables]]
+names = ["Order", "Invoice*"]
+role = "write"
+[[key.tables]]
+names = ["Invoice-2026"]
+streams = true
+
+[[key]]
+id = "AKREPORTS"
+secret = "a third secret of some length"
+[[key.tables]]
+names = ["Order"]
+role = "admin"
+streams = false
+)");
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  const daemon::AccessKey* reader = (*keys)->Find("reader-1.of_many");
+  ASSERT_NE(reader, nullptr);
+  EXPECT_EQ(reader->role, daemon::Role::kRead);
+  EXPECT_EQ(reader->grants.RoleOf("Order"), daemon::Role::kWrite);
+  EXPECT_EQ(reader->grants.RoleOf("Invoice-2026"), daemon::Role::kWrite);
+  EXPECT_TRUE(reader->grants.MayReadStreams("Invoice-2026"));
+  EXPECT_FALSE(reader->grants.MayReadStreams("Invoice-2025"));
+  const daemon::AccessKey* reports = (*keys)->Find("AKREPORTS");
+  ASSERT_NE(reports, nullptr);
+  EXPECT_EQ(reports->role, daemon::Role::kNone);
+  EXPECT_EQ(reports->grants.RoleOf("Order"), daemon::Role::kAdmin);
+  EXPECT_EQ((*keys)->Find("AKORDERS")->grants, daemon::TableGrants());
+  // The daemon takes a file for changed when its keys are not equal.
+  const auto again = daemon::AccessKeys::Read(path_);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(**again, **keys);
+}
+
 TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
   struct Case {
     std::string text;
     std::string says;
   };
   const std::string key = "[[key]]\nid = \"AK1\"\n";
+  const std::string grant = key + "secret = \"hidden hidden hidden\"\n[[key.tables]]\n";
   const Case cases[] = {
       {"", "has no key"},
       {"key = []", "has no key"},
@@ -68,6 +105,32 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
       {key + "secret = \"hidden hidden hidden\"", "needs a role: read, write or admin"},
       {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"", "needs a role: read, write or admin"},
       {key + "secret = \"hidden hidden hidden\"\nrole = \"read\"\ncolour = 1", "this member is unknown"},
+      {key + "secret = \"hidden hidden hidden\"\ntables = 1", "4: tables of a key are written as tables"},
+      {key + "secret = \"hidden hidden hidden\"\ntables = []", "4: tables of a key are written as tables"},
+      {key + "secret = \"hidden hidden hidden\"\ntables = [\"Order\"]", "4: tables of a key are written"},
+      {grant + "role = \"read\"", "4: [[key.tables]] needs names"},
+      {grant + "names = []\nrole = \"read\"", "5: [[key.tables]] needs names"},
+      {grant + "names = \"Order\"\nrole = \"read\"", "5: [[key.tables]] needs names"},
+      {grant + "names = [\"Order\", \"\"]\nrole = \"read\"", "5: a name in names is a table name (3 to 255"},
+      {grant + "names = [\"Order\",\n \"ab\"]\nrole = \"read\"", "6: a name in names is a table name"},
+      {grant + "names = [\"Or*der\"]\nrole = \"read\"", "the beginning of one followed by *"},
+      {grant + "names = [\"*Order\"]\nrole = \"read\"", "the beginning of one followed by *"},
+      {grant + "names = [\"Order**\"]\nrole = \"read\"", "the beginning of one followed by *"},
+      {grant + "names = [\"arn:aws:dynamodb:local:0:table/Order\"]\nrole = \"read\"", "a name in names"},
+      {grant + "names = [\"" + std::string(256, 'a') + "\"]\nrole = \"read\"", "a name in names"},
+      {grant + "names = [1]\nrole = \"read\"", "5: a name in names"},
+      {grant + "names = [\"Order\"]",
+       "4: [[key.tables]] needs a role (read, write or admin), streams = true"},
+      {grant + "names = [\"Order\"]\nstreams = false", "needs a role (read, write or admin), streams = true"},
+      {grant + "names = [\"Order\"]\nrole = \"none\"",
+       "6: the role of [[key.tables]] is read, write or admin"},
+      {grant + "names = [\"Order\"]\nrole = 1", "6: the role of [[key.tables]] is read, write or admin"},
+      {grant + "names = [\"Order\"]\nrole = \"read\"\nstreams = \"yes\"", "7: streams is true or false"},
+      {grant + "names = [\"Order\"]\nrole = \"read\"\nstream = true",
+       "7: this member is unknown: [[key.tables]]"},
+      {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"\n[[key.tables]]\nnames = [\"Order\"]\n"
+             "role = \"read\"",
+       "needs a role: read, write or admin"},
       {std::string(kGood) + kGood, "the key id \"AKORDERS\" is there twice"},
   };
   for (const Case& c : cases) {

@@ -111,9 +111,9 @@ void ProbeDatabase(JsonCall call, wire::GetItemRequest) {
 
 JsonReply AskProbe(std::string body) {
   static constexpr Shape kInput{.kind = ShapeKind::kStructure};
-  static constexpr JsonOperation kProbe = {"Probe", daemon::Role::kRead, &kInput, [](JsonCall call) {
-                                             HandleOperation<ReadProbe, ProbeDatabase>(std::move(call));
-                                           }};
+  static constexpr JsonOperation kProbe = {
+      "Probe", daemon::Role::kRead, daemon::Scope::kNothing, &kInput,
+      [](JsonCall call) { HandleOperation<ReadProbe, ProbeDatabase>(std::move(call)); }};
   JsonReply reply;
   seen->json->api().Answer(kProbe, std::move(body), daemon::Caller(), nullptr,
                            [&](JsonReply given) { reply = std::move(given); });

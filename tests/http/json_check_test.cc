@@ -306,7 +306,8 @@ TEST_F(JsonCheck, LongListsAndMapsAreCut) {
 TEST_F(JsonCheck, RequestsOutOfBoundsAreNotRead) {
   static int read;
   read = 0;
-  const JsonOperation probe = {"Probe", daemon::Role::kRead, &kBatchGetItemInput, [](JsonCall call) {
+  const JsonOperation probe = {"Probe", daemon::Role::kRead, daemon::Scope::kNothing, &kBatchGetItemInput,
+                               [](JsonCall call) {
                                  ++read;
                                  std::move(call.answer).Succeed("{}");
                                }};

@@ -423,7 +423,7 @@ struct DamagedRange {
   uint64_t before_sequence = 0;
 };
 
-// A table file that cannot be read somewhere.
+// A table file that cannot be read somewhere, or that the file check found not to be as it was written.
 struct DamagedFile {
   std::string name = {};
   // The column family.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/functional/any_invocable.h"
+#include "daemon/access/request_access.h"
 #include "daemon/access/statement_roles.h"
 #include "daemon/http/api/errors.h"
 #include "daemon/http/api/json_api.h"
@@ -25,6 +26,8 @@ class JsonAnswer {
   explicit JsonAnswer(absl::AnyInvocable<void(JsonReply) &&> done) : done_(std::move(done)) {}
 
   void set_log_fields(daemon::CallLogFields log_fields) { log_fields_ = std::move(log_fields); }
+  // Log lines name this table instead of the first one of the request.
+  void set_denied_table(std::string table_name) { log_fields_.table_name = std::move(table_name); }
 
   void Send(JsonReply reply) && {
     reply.log_fields = std::move(log_fields_);
@@ -57,8 +60,12 @@ struct JsonCall {
 // there is one, because JSON types come before all other errors (SEM-115); otherwise `error`.
 absl::Status TypesFirst(const JsonCall& call, absl::Status error);
 
-// Runs one operation: reads the request with `kRead`, StatusOr<Request>(const JsonObject&), and passes it to
-// `kExecute`, void(JsonCall, Request), which calls the database and answers.
+// The name of `operation` in DynamoDB's permissions: "dynamodb:PutItem".
+std::string ActionOf(const JsonOperation& operation);
+
+// Runs one operation: reads the request with `kRead`, StatusOr<Request>(const JsonObject&), checks whether
+// the caller may make it, and passes it to `kExecute`, void(JsonCall, Request), which calls the database and
+// answers.
 template <auto kRead, auto kExecute>
 void HandleOperation(JsonCall call) {
   auto request = kRead(call.document->root());
@@ -68,6 +75,13 @@ void HandleOperation(JsonCall call) {
   }
   call.document.reset();
   call.answer.set_log_fields(daemon::LogFieldsOf(*request));
+  if (call.caller.grants != nullptr) {
+    if (auto denied =
+            daemon::CheckTables(call.caller, ActionOf(call.operation), AccessOf(call.operation), *request)) {
+      if (!denied->table_name.empty()) call.answer.set_denied_table(std::move(denied->table_name));
+      return std::move(call.answer).Fail(denied->status);
+    }
+  }
   kExecute(std::move(call), *std::move(request));
 }
 

@@ -16,6 +16,7 @@ struct HttpOperation {
   // "PutItem"; lives as long as the program.
   std::string_view name;
   daemon::Role role = daemon::Role::kAdmin;
+  daemon::Scope scope = daemon::Scope::kDatabase;
   // Whether replies may have megabytes, as pages of items have.
   bool large_replies = false;
   // The operation of JsonApi; set and read by JsonHandler only.

@@ -30,7 +30,8 @@ const JsonOperation* FindOperation(std::string_view target);
 std::vector<std::string> OperationTargets();
 // "PutItem".
 std::string_view NameOf(const JsonOperation& operation);
-daemon::Role RoleOf(const JsonOperation& operation);
+daemon::OperationAccess AccessOf(const JsonOperation& operation);
+inline daemon::Role RoleOf(const JsonOperation& operation) { return AccessOf(operation).role; }
 // As HttpOperation::large_replies.
 bool HasLargeReplies(const JsonOperation& operation);
 
@@ -60,9 +61,9 @@ class JsonApi {
   JsonApi& operator=(const JsonApi&) = delete;
 
   // Answers the request `body`, whose capacity must include kJsonPadding more bytes. Calls `done` exactly
-  // once, before Answer() returns or later on another thread. An invalid body gets an error. The caller's
-  // role must allow the operation; only checks that need the body are made here, such as those of PartiQL
-  // statements.
+  // once, before Answer() returns or later on another thread. An invalid body gets an error. The caller must
+  // have passed daemon::CheckOperation(); only checks that need the body are made here: those of its tables,
+  // and of PartiQL statements.
   void Answer(const JsonOperation& operation, std::string body, daemon::Caller caller,
               storage::CancellationPtr cancellation, absl::AnyInvocable<void(JsonReply) &&> done);
 

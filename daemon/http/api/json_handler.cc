@@ -6,7 +6,8 @@ std::optional<HttpOperation> JsonHandler::Find(std::string_view target) const {
   const JsonOperation* operation = FindOperation(target);
   if (operation == nullptr) return std::nullopt;
   return HttpOperation{.name = NameOf(*operation),
-                       .role = RoleOf(*operation),
+                       .role = AccessOf(*operation).role,
+                       .scope = AccessOf(*operation).scope,
                        .large_replies = HasLargeReplies(*operation),
                        .json = operation};
 }

@@ -15,58 +15,63 @@
 namespace itemdb::http {
 namespace {
 
+using daemon::Role;
+using daemon::Scope;
+
 // Operations that are not in the table get UnknownOperationException (OP-64), which programs written for the
 // service take for an endpoint without the feature.
 // The PartiQL operations need read; each statement is checked (daemon/access/statement_roles.h).
 constexpr JsonOperation kOperations[] = {
-    {"PutItem", daemon::Role::kWrite, &kPutItemInput, json::PutItem},
-    {"GetItem", daemon::Role::kRead, &kGetItemInput, json::GetItem},
-    {"UpdateItem", daemon::Role::kWrite, &kUpdateItemInput, json::UpdateItem},
-    {"DeleteItem", daemon::Role::kWrite, &kDeleteItemInput, json::DeleteItem},
-    {"Query", daemon::Role::kRead, &kQueryInput, json::Query},
-    {"Scan", daemon::Role::kRead, &kScanInput, json::Scan},
-    {"BatchGetItem", daemon::Role::kRead, &kBatchGetItemInput, json::BatchGetItem},
-    {"BatchWriteItem", daemon::Role::kWrite, &kBatchWriteItemInput, json::BatchWriteItem},
-    {"TransactGetItems", daemon::Role::kRead, &kTransactGetItemsInput, json::TransactGetItems},
-    {"TransactWriteItems", daemon::Role::kWrite, &kTransactWriteItemsInput, json::TransactWriteItems},
-    {"ExecuteStatement", daemon::Role::kRead, &kExecuteStatementInput, json::ExecuteStatement},
-    {"BatchExecuteStatement", daemon::Role::kRead, &kBatchExecuteStatementInput, json::BatchExecuteStatement},
-    {"ExecuteTransaction", daemon::Role::kRead, &kExecuteTransactionInput, json::ExecuteTransaction},
-    {"CreateTable", daemon::Role::kAdmin, &kCreateTableInput, json::CreateTable},
-    {"UpdateTable", daemon::Role::kAdmin, &kUpdateTableInput, json::UpdateTable},
-    {"DeleteTable", daemon::Role::kAdmin, &kDeleteTableInput, json::DeleteTable},
-    {"DescribeTable", daemon::Role::kRead, &kDescribeTableInput, json::DescribeTable},
-    {"ListTables", daemon::Role::kRead, &kListTablesInput, json::ListTables},
-    {"TagResource", daemon::Role::kAdmin, &kTagResourceInput, json::TagResource},
-    {"UntagResource", daemon::Role::kAdmin, &kUntagResourceInput, json::UntagResource},
-    {"ListTagsOfResource", daemon::Role::kRead, &kListTagsOfResourceInput, json::ListTagsOfResource},
-    {"DescribeLimits", daemon::Role::kRead, &kDescribeLimitsInput, json::DescribeLimits},
-    {"DescribeEndpoints", daemon::Role::kRead, &kDescribeEndpointsRequest, json::DescribeEndpoints},
-    {"UpdateTimeToLive", daemon::Role::kAdmin, &kUpdateTimeToLiveInput, json::UpdateTimeToLive},
-    {"DescribeTimeToLive", daemon::Role::kRead, &kDescribeTimeToLiveInput, json::DescribeTimeToLive},
-    {"DescribeContinuousBackups", daemon::Role::kRead, &kDescribeContinuousBackupsInput,
+    {"PutItem", Role::kWrite, Scope::kTables, &kPutItemInput, json::PutItem},
+    {"GetItem", Role::kRead, Scope::kTables, &kGetItemInput, json::GetItem},
+    {"UpdateItem", Role::kWrite, Scope::kTables, &kUpdateItemInput, json::UpdateItem},
+    {"DeleteItem", Role::kWrite, Scope::kTables, &kDeleteItemInput, json::DeleteItem},
+    {"Query", Role::kRead, Scope::kTables, &kQueryInput, json::Query},
+    {"Scan", Role::kRead, Scope::kTables, &kScanInput, json::Scan},
+    {"BatchGetItem", Role::kRead, Scope::kTables, &kBatchGetItemInput, json::BatchGetItem},
+    {"BatchWriteItem", Role::kWrite, Scope::kTables, &kBatchWriteItemInput, json::BatchWriteItem},
+    {"TransactGetItems", Role::kRead, Scope::kTables, &kTransactGetItemsInput, json::TransactGetItems},
+    {"TransactWriteItems", Role::kWrite, Scope::kTables, &kTransactWriteItemsInput, json::TransactWriteItems},
+    {"ExecuteStatement", Role::kRead, Scope::kTables, &kExecuteStatementInput, json::ExecuteStatement},
+    {"BatchExecuteStatement", Role::kRead, Scope::kTables, &kBatchExecuteStatementInput,
+     json::BatchExecuteStatement},
+    {"ExecuteTransaction", Role::kRead, Scope::kTables, &kExecuteTransactionInput, json::ExecuteTransaction},
+    {"CreateTable", Role::kAdmin, Scope::kTables, &kCreateTableInput, json::CreateTable},
+    {"UpdateTable", Role::kAdmin, Scope::kTables, &kUpdateTableInput, json::UpdateTable},
+    {"DeleteTable", Role::kAdmin, Scope::kTables, &kDeleteTableInput, json::DeleteTable},
+    {"DescribeTable", Role::kRead, Scope::kTables, &kDescribeTableInput, json::DescribeTable},
+    {"ListTables", Role::kRead, Scope::kTableNames, &kListTablesInput, json::ListTables},
+    {"TagResource", Role::kAdmin, Scope::kTables, &kTagResourceInput, json::TagResource},
+    {"UntagResource", Role::kAdmin, Scope::kTables, &kUntagResourceInput, json::UntagResource},
+    {"ListTagsOfResource", Role::kRead, Scope::kTables, &kListTagsOfResourceInput, json::ListTagsOfResource},
+    {"DescribeLimits", Role::kRead, Scope::kNothing, &kDescribeLimitsInput, json::DescribeLimits},
+    {"DescribeEndpoints", Role::kRead, Scope::kNothing, &kDescribeEndpointsRequest, json::DescribeEndpoints},
+    {"UpdateTimeToLive", Role::kAdmin, Scope::kTables, &kUpdateTimeToLiveInput, json::UpdateTimeToLive},
+    {"DescribeTimeToLive", Role::kRead, Scope::kTables, &kDescribeTimeToLiveInput, json::DescribeTimeToLive},
+    {"DescribeContinuousBackups", Role::kRead, Scope::kTables, &kDescribeContinuousBackupsInput,
      json::DescribeContinuousBackups},
-    {"UpdateContinuousBackups", daemon::Role::kAdmin, &kUpdateContinuousBackupsInput,
+    {"UpdateContinuousBackups", Role::kAdmin, Scope::kTables, &kUpdateContinuousBackupsInput,
      json::UpdateContinuousBackups},
-    {"ListBackups", daemon::Role::kRead, &kListBackupsInput, json::ListBackups},
-    {"ListExports", daemon::Role::kRead, &kListExportsInput, json::ListExports},
-    {"ListImports", daemon::Role::kRead, &kListImportsInput, json::ListImports},
-    {"DescribeContributorInsights", daemon::Role::kRead, &kDescribeContributorInsightsInput,
+    {"ListBackups", Role::kRead, Scope::kNothing, &kListBackupsInput, json::ListBackups},
+    {"ListExports", Role::kRead, Scope::kNothing, &kListExportsInput, json::ListExports},
+    {"ListImports", Role::kRead, Scope::kNothing, &kListImportsInput, json::ListImports},
+    {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,
      json::DescribeContributorInsights},
-    {"ListContributorInsights", daemon::Role::kRead, &kListContributorInsightsInput,
+    {"ListContributorInsights", Role::kRead, Scope::kTables, &kListContributorInsightsInput,
      json::ListContributorInsights},
-    {"DescribeKinesisStreamingDestination", daemon::Role::kRead, &kDescribeKinesisStreamingDestinationInput,
-     json::DescribeKinesisStreamingDestination},
-    {"ListGlobalTables", daemon::Role::kRead, &kListGlobalTablesInput, json::ListGlobalTables},
-    {"GetResourcePolicy", daemon::Role::kRead, &kGetResourcePolicyInput, json::GetResourcePolicy},
-    {"DeleteResourcePolicy", daemon::Role::kAdmin, &kDeleteResourcePolicyInput, json::DeleteResourcePolicy},
+    {"DescribeKinesisStreamingDestination", Role::kRead, Scope::kTables,
+     &kDescribeKinesisStreamingDestinationInput, json::DescribeKinesisStreamingDestination},
+    {"ListGlobalTables", Role::kRead, Scope::kNothing, &kListGlobalTablesInput, json::ListGlobalTables},
+    {"GetResourcePolicy", Role::kRead, Scope::kTables, &kGetResourcePolicyInput, json::GetResourcePolicy},
+    {"DeleteResourcePolicy", Role::kAdmin, Scope::kTables, &kDeleteResourcePolicyInput,
+     json::DeleteResourcePolicy},
 };
 
 constexpr JsonOperation kStreamOperations[] = {
-    {"ListStreams", daemon::Role::kRead, &kListStreamsInput, json::ListStreams},
-    {"DescribeStream", daemon::Role::kRead, &kDescribeStreamInput, json::DescribeStream},
-    {"GetShardIterator", daemon::Role::kRead, &kGetShardIteratorInput, json::GetShardIterator},
-    {"GetRecords", daemon::Role::kRead, &kGetRecordsInput, json::GetRecords},
+    {"ListStreams", Role::kRead, Scope::kStreams, &kListStreamsInput, json::ListStreams},
+    {"DescribeStream", Role::kRead, Scope::kStreams, &kDescribeStreamInput, json::DescribeStream},
+    {"GetShardIterator", Role::kRead, Scope::kStreams, &kGetShardIteratorInput, json::GetShardIterator},
+    {"GetRecords", Role::kRead, Scope::kStreams, &kGetRecordsInput, json::GetRecords},
 };
 
 struct Target {
@@ -107,7 +112,12 @@ absl::Status TypesFirst(const JsonCall& call, absl::Status error) {
 }
 
 std::string_view NameOf(const JsonOperation& operation) { return operation.name; }
-daemon::Role RoleOf(const JsonOperation& operation) { return operation.role; }
+daemon::OperationAccess AccessOf(const JsonOperation& operation) {
+  return {.role = operation.role, .scope = operation.scope};
+}
+std::string ActionOf(const JsonOperation& operation) {
+  return std::string("dynamodb:").append(operation.name);
+}
 
 bool HasLargeReplies(const JsonOperation& operation) {
   constexpr std::string_view kLarge[] = {"Query",

@@ -13,6 +13,7 @@ struct JsonOperation {
   // The part of X-Amz-Target after its prefix: "PutItem".
   std::string_view name;
   daemon::Role role;
+  daemon::Scope scope;
   // The shape that requests are checked against.
   const Shape* input;
   void (*answer)(JsonCall call);

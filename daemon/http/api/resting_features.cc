@@ -137,7 +137,8 @@ void ExecuteDescribeKinesis(JsonCall call, const AboutTable& request) {
 // ---- policies
 
 struct AboutPolicy {
-  std::string arn;
+  // An ARN.
+  std::string table_name;
   bool must_exist = true;
 };
 
@@ -151,13 +152,13 @@ absl::StatusOr<AboutPolicy> ReadDeletePolicy(const JsonObject& object) {
 }
 
 void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
-  if (absl::Status found = Describe(call, request.arn).status(); !found.ok())
+  if (absl::Status found = Describe(call, request.table_name).status(); !found.ok())
     return std::move(call.answer).Fail(found);
   if (!request.must_exist) return AnswerWith(std::move(call.answer), [](JsonWriter*) {});
   std::move(call.answer)
-      .Send(ErrorReply(
-          400, "PolicyNotFoundException",
-          absl::StrCat("Resource-based policy not found for the provided ResourceArn: ", request.arn)));
+      .Send(ErrorReply(400, "PolicyNotFoundException",
+                       absl::StrCat("Resource-based policy not found for the provided ResourceArn: ",
+                                    request.table_name)));
 }
 
 }  // namespace

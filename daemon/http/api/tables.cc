@@ -135,6 +135,15 @@ void WriteLimits(const v1::DescribeLimitsReply& limits, JsonWriter* writer) {
   writer->Name("TableMaxWriteCapacityUnits").Integer(limits.table_max_write_capacity_units());
 }
 
+void ExecuteListTables(JsonCall call, const v1::ListTablesRequest& request) {
+  absl::StatusOr<v1::ListTablesReply> reply =
+      call.caller.grants == nullptr ? call.database.ListTables(request)
+                                    : call.database.ListTables(request, [&call](std::string_view name) {
+                                        return daemon::MaySeeTable(call.caller, name);
+                                      });
+  AnswerObject<WriteTableNames>(std::move(call.answer), reply);
+}
+
 void AnswerLimits(JsonCall call, const v1::DescribeLimitsRequest&) {
   AnswerObject<WriteLimits>(std::move(call.answer),
                             absl::StatusOr<v1::DescribeLimitsReply>(call.database.DescribeLimits()));
@@ -157,9 +166,7 @@ void DescribeTable(JsonCall call) {
   HandleOperation<ReadName<v1::DescribeTableRequest>, &Database::DescribeTable, WriteDescribed>(
       std::move(call));
 }
-void ListTables(JsonCall call) {
-  HandleOperation<ReadListTables, &Database::ListTables, WriteTableNames>(std::move(call));
-}
+void ListTables(JsonCall call) { HandleOperation<ReadListTables, ExecuteListTables>(std::move(call)); }
 void TagResource(JsonCall call) {
   HandleOperation<ReadTag, CallDatabase<&Database::TagTable, AnswerNothing<v1::TagTableReply>>>(
       std::move(call));

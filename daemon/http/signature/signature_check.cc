@@ -92,12 +92,12 @@ std::optional<AuthError> SignatureCheck::Check(const HttpHead& head, const Signa
     cached->scope = signature.scope;
     cached->signing_key = signing_key;
   }
-  caller->key_id = key.id;
-  caller->role = key.role;
+  *caller = daemon::AccessKeys::CallerWith(keys_, key);
   if (operation.role <= key.role) return std::nullopt;
-  const absl::Status denied =
-      daemon::AccessDeniedError(*caller, absl::StrFormat("dynamodb:%s", operation.name), operation.role);
-  return AuthError{"AccessDeniedException", storage::MessageOf(denied)};
+  const absl::Status allowed = daemon::CheckOperation(*caller, absl::StrFormat("dynamodb:%s", operation.name),
+                                                      {.role = operation.role, .scope = operation.scope});
+  if (allowed.ok()) return std::nullopt;
+  return AuthError{"AccessDeniedException", storage::MessageOf(allowed)};
 }
 
 }  // namespace itemdb::http

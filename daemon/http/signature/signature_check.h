@@ -1,4 +1,4 @@
-// Checks that an HTTP request is signed with a known access key whose role allows the operation.
+// Checks that an HTTP request is signed with a known access key that allows the operation.
 #pragma once
 
 #include <map>
@@ -22,7 +22,8 @@ class SignatureCheck {
   // headers that must be signed are signed. nullopt: no error.
   std::optional<AuthError> CheckHead(const HttpHead& head, const Signature& signature, absl::Time now) const;
 
-  // Checks that the signature is right, fills `caller`, and checks that the key's role allows `operation`.
+  // Checks that the signature is right, fills `caller`, and checks that its key allows `operation`
+  // (daemon::CheckOperation()).
   // CheckHead() must have succeeded. nullopt: no error.
   std::optional<AuthError> Check(const HttpHead& head, const Signature& signature, std::string_view body,
                                  const HttpOperation& operation, daemon::Caller* caller) const;

@@ -102,6 +102,38 @@ TEST_F(FileCheckTest, NoticesAFileThatWasCut) {
                                     std::to_string(content.size()))));
 }
 
+// Two blocks in each other's place, or a changed byte between blocks, can be read without an error. So only
+// the file check knows of them, and ListDamage must say so.
+TEST_F(FileCheckTest, WhatItFindsIsListedAsDamage) {
+  MakeFlushedDatabase();
+  auto database = Database::Open(WithFileCheck());
+  ASSERT_TRUE(database.ok()) << database.status();
+  const auto list = [&] {
+    return Await<v1::ListDamageReply>(
+        [&](auto done) { (*database)->ListDamage(v1::ListDamageRequest(), std::move(done)); });
+  };
+  ASSERT_TRUE(list().ok());
+  EXPECT_EQ(list()->files_size(), 0);
+  const fs::path file = TableFiles().front();
+  const size_t bytes = ReadFile(file).size();
+  FlipInPlace(file, bytes / 3);
+  AfterTwoRounds(**database);
+  const auto damaged = list();
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  ASSERT_EQ(damaged->files_size(), 1);
+  EXPECT_EQ(damaged->files(0).name(), file.filename().string());
+  EXPECT_NE(damaged->files(0).family(), "");
+  EXPECT_EQ(damaged->files(0).met_by(), "check");
+  EXPECT_EQ(damaged->files(0).size_bytes(), static_cast<int64_t>(bytes));
+  EXPECT_THAT(damaged->files(0).error(), HasSubstr("is not as it was written"));
+  // The time of the first finding stays.
+  AfterTwoRounds(**database);
+  EXPECT_EQ(list()->files(0).first_met_time_us(), damaged->files(0).first_met_time_us());
+  FlipInPlace(file, bytes / 3);
+  AfterTwoRounds(**database);
+  EXPECT_EQ(list()->files_size(), 0) << "a round has found nothing";
+}
+
 // Compactions and deleted tables take files away while they are read.
 TEST_F(FileCheckTest, FindsNothingWhileFilesComeAndGo) {
   DatabaseOptions options = WithFileCheck();

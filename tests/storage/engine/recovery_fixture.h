@@ -156,6 +156,7 @@ class RecoveryTest : public ::testing::Test {
     DatabaseOptions options = TestDatabase::DefaultOptions(data_);
     options.file_system = std::make_shared<QuickDisk>();
     options.recover_last_good = recover_last_good;
+    if (!encryption_keys_.empty()) options.encryption_keys = encryption_keys_;
     options.log = std::make_shared<spdlog::logger>(
         "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_.stream()));
     return options;
@@ -384,6 +385,8 @@ class RecoveryTest : public ::testing::Test {
   LogText log_;
   uint64_t last_sequence_ = 0;
   int items_ = 0;
+  // Empty: the database is not encrypted.
+  EncryptionKeys encryption_keys_;
 };
 
 // Damages single files of a database, and looks at what is left.

@@ -71,8 +71,7 @@ absl::StatusOr<std::unique_ptr<OfflineDirectory>> OfflineDirectory::Open(const D
                      options.data_directory + " is no directory; give the data directory of a database");
   }
   ITEMDB_RETURN_IF_ERROR(directory->Lock());
-  ITEMDB_RETURN_IF_ERROR(
-      directory->environment_.OpenReadOnly(options.data_directory, options.encryption_keys));
+  ITEMDB_RETURN_IF_ERROR(directory->environment_.Open(options.data_directory, options.encryption_keys));
   directory->store_options_.env = directory->env();
   ITEMDB_ASSIGN_OR_RETURN(directory->damage_, FindDamage(directory->path(), directory->store_options_));
   return directory;

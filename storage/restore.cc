@@ -42,8 +42,8 @@ absl::Status CheckEmpty(const std::string& directory) {
 // A plain backup is restored with and without keys.
 absl::Status OpenBackups(const RestoreOptions& options, Environment* environment) {
   const bool is_encrypted = IsEncrypted(options.backup_directory);
-  return environment->OpenReadOnly(options.backup_directory,
-                                   is_encrypted ? options.encryption_keys : EncryptionKeys());
+  return environment->Open(options.backup_directory,
+                           is_encrypted ? options.encryption_keys : EncryptionKeys());
 }
 
 absl::StatusOr<v1::DatabaseBackup> FindBackup(rocksdb::Env* env, const RestoreOptions& options) {
@@ -73,6 +73,7 @@ absl::StatusOr<v1::DatabaseBackup> RestoreDatabase(const RestoreOptions& options
   ITEMDB_RETURN_IF_ERROR(CheckEmpty(directory));
   DeleteUnfinished(directory);
   ITEMDB_RETURN_IF_ERROR(target.Open(directory, options.encryption_keys));
+  ITEMDB_RETURN_IF_ERROR(target.Mark(directory));
   rocksdb::Env* const env = target.env();
   ITEMDB_ASSIGN_OR_RETURN(
       const BackupDirectory backups,

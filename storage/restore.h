@@ -24,7 +24,7 @@ struct RestoreOptions {
   std::string data_directory;
   // Encrypt the database, and decrypt the backup if it is encrypted. Empty: the database is not encrypted,
   // and the backup must not be.
-  EncryptionKeys encryption_keys;
+  EncryptionKeys encryption_keys = {};
   std::shared_ptr<spdlog::logger> log;
 };
 

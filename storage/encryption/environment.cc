@@ -173,17 +173,12 @@ Environment::Environment(std::shared_ptr<rocksdb::FileSystem> file_system)
       plain_(owned_ == nullptr ? rocksdb::Env::Default() : owned_.get()) {}
 Environment::~Environment() = default;
 
-absl::Status Environment::OpenReadOnly(const std::string& directory, const EncryptionKeys& keys) {
+absl::Status Environment::Open(const std::string& directory, const EncryptionKeys& keys) {
   ITEMDB_RETURN_IF_ERROR(CheckEncryption(directory, keys));
   if (keys.empty()) return absl::OkStatus();
   keys_ = keys;
   encrypted_ = rocksdb::NewCompositeEnv(NewEncryptedFileSystem(plain_->GetFileSystem(), keys));
   return absl::OkStatus();
-}
-
-absl::Status Environment::Open(const std::string& directory, const EncryptionKeys& keys) {
-  ITEMDB_RETURN_IF_ERROR(OpenReadOnly(directory, keys));
-  return Mark(directory);
 }
 
 absl::Status Environment::Mark(const std::string& directory) const {

@@ -35,13 +35,9 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
   // Makes env() the environment for `directory`: encrypted with `keys`, or plain for no keys. Called once,
-  // before env(), with the directory locked or in nobody's use.
-  //
-  // INVALID_ARGUMENT: as CheckEncryption. UNAVAILABLE: the file system says so.
+  // before env(), with the directory locked or in nobody's use. Changes nothing. Errors as CheckEncryption.
   absl::Status Open(const std::string& directory, const EncryptionKeys& keys);
-  // The same without writing ENCRYPTION.
-  absl::Status OpenReadOnly(const std::string& directory, const EncryptionKeys& keys);
-  // Makes `directory`, which is empty or new, one that is encrypted with the keys of Open, if there are any.
+  // Writes the file ENCRYPTION of `directory`, if there are keys. UNAVAILABLE: the file system says so.
   absl::Status Mark(const std::string& directory) const;
 
   // Files as they are on disk.

@@ -82,6 +82,8 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   const DatabaseOptions& opts = engine->options_;
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
+  // Not before: a directory that is refused is unchanged.
+  ITEMDB_RETURN_IF_ERROR(engine->environment_->Mark(opts.data_directory));
   engine->needs_rebuild_ = recovered.needs_rebuild;
   engine->database_id_ = recovered.watermark.database_id;
   engine->opened_sequence_ = recovered.start.next_sequence - 1;

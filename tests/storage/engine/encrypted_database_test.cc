@@ -265,6 +265,29 @@ TEST_F(EncryptedDatabaseTest, AFlippedByteIsDamage) {
   }
 }
 
+// RocksDB reads the header of a file only when it opens the file.
+TEST_F(EncryptedDatabaseTest, TheFileCheckFindsADamagedHeaderAndDamagedContents) {
+  MakeDatabaseInTableFiles();
+  Save();
+  for (const uint64_t at : {uint64_t{60}, FileCipher::kHeaderBytes + 1}) {
+    SCOPED_TRACE(at);
+    Restore();
+    DatabaseOptions options = Options();
+    options.file_check_bytes_per_second = 1 << 30;
+    options.check_interval = std::chrono::milliseconds(1);
+    auto database = Database::Open(options);
+    ASSERT_TRUE(database.ok()) << database.status();
+    const std::string file = TableFiles().front();
+    Flip(data_ + "/rocksdb/" + file, at);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while ((*database)->GetStatus().file_check().finding_count() == 0 &&
+           std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();
+    ASSERT_GT((*database)->GetStatus().file_check().findings_size(), 0);
+    EXPECT_THAT((*database)->GetStatus().file_check().findings(0), HasSubstr(file));
+  }
+}
+
 TEST_F(EncryptedDatabaseTest, ACutOrFlippedLogIsRefused) {
   MakeDatabase();
   Save();

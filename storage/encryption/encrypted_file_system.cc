@@ -298,17 +298,16 @@ class EncryptedFileSystem : public rocksdb::FileSystemWrapper {
     const std::optional<std::string> id = KeyIdOf(header);
     const auto key =
         std::find_if(keys_.begin(), keys_.end(), [&](const EncryptionKey& one) { return one.id == id; });
-    if (id.has_value() && key != keys_.end()) {
+    if (key != keys_.end()) {
       *cipher = FileCipher::ForFile(*key, header);
       if (*cipher != nullptr) return IOStatus::OK();
     }
     uint64_t bytes = 0;
     IOStatus status = target()->GetFileSize(path, IOOptions(), &bytes, dbg);
     if (!status.ok() || bytes <= kHeaderBytes) return status;
-    if (id.has_value() && key == keys_.end())
-      return IOStatus::IOError(path, "it is encrypted with the key " + *id + ", which was not given");
-    return IOStatus::Corruption(path,
-                                "the header of the encryption is damaged, or the file is not encrypted");
+    return IOStatus::Corruption(path, !id.has_value()
+                                          ? "its header is damaged, or it is not encrypted"
+                                          : "its header is damaged, or it is encrypted with another key");
   }
 
   const EncryptionKeys keys_;

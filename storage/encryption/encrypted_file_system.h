@@ -15,8 +15,9 @@
 // which nothing was written yet: a file of at most FileCipher::kHeaderBytes bytes is empty, whatever is in
 // it.
 //
-// Errors, beside those of the file system below: Corruption: the header is damaged, or the file is not
-// encrypted. IOError: there is no key for the file, which is no damage.
+// Errors, beside those of the file system below: Corruption: the header is damaged, the file is not
+// encrypted, or it needs a key that was not given. That keys are missing must be found out before
+// (CheckEncryption).
 #pragma once
 
 #include <memory>

@@ -5,7 +5,9 @@
 //
 //   itemdb encryption 1
 //   cipher AES-256-CTR
-//   key ID CHECK            a line for each key that was given at the last opening; CHECK: CheckValueOf
+//   key ID CHECK            a line for each key that was given at the last opening, so for each key that a
+//   file
+//                           needs; CHECK: CheckValueOf
 //
 // When that file is missing, the headers of the other files say that the directory is encrypted.
 //

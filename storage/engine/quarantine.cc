@@ -18,10 +18,12 @@ namespace {
 constexpr size_t kCopyBytes = 1 << 20;
 constexpr std::string_view kQuarantine = "quarantine-";
 
+// Does nothing if the file is encrypted and its header is damaged: nothing of it can be read.
 rocksdb::Status CopyFile(rocksdb::Env* env, const std::string& from, const std::string& to) {
   std::unique_ptr<rocksdb::SequentialFile> source;
   std::unique_ptr<rocksdb::WritableFile> target;
   rocksdb::Status status = env->NewSequentialFile(from, &source, rocksdb::EnvOptions());
+  if (status.IsCorruption()) return rocksdb::Status::OK();
   if (status.ok()) status = env->NewWritableFile(to, &target, rocksdb::EnvOptions());
   std::string buffer(kCopyBytes, '\0');
   while (status.ok()) {

@@ -288,6 +288,27 @@ TEST_F(EncryptedDatabaseTest, TheFileCheckFindsADamagedHeaderAndDamagedContents)
   }
 }
 
+// Nothing of a file with a damaged header can be read: it is lost, as if it were missing.
+TEST_F(EncryptedDatabaseTest, ADamagedHeaderIsRecoveredFrom) {
+  MakeDatabaseInTableFiles();
+  Save();
+  const uint64_t last_sequence = last_sequence_;
+  for (const char* prefix : {"CURRENT", "MANIFEST-0"}) {
+    for (const uint64_t at : {3, 16, 22, 60, 100}) {
+      SCOPED_TRACE(prefix + std::to_string(at));
+      Restore();
+      last_sequence_ = last_sequence;
+      for (const auto& entry : fs::directory_iterator(data_ + "/rocksdb"))
+        if (entry.path().filename().string().starts_with(prefix)) Flip(entry.path(), at);
+      ExpectDataLoss(HasSubstr(data_));
+      const auto plan = PlanRecovery(Options());
+      EXPECT_TRUE(plan.ok()) << plan.status();
+      EXPECT_EQ(ExpectRecovers(), kItems);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST_F(EncryptedDatabaseTest, ACutOrFlippedLogIsRefused) {
   MakeDatabase();
   Save();

@@ -11,6 +11,7 @@
 #include "storage/encryption/file_cipher.h"
 #include "storage/offline.h"
 #include "tests/storage/engine/recovery_fixture.h"
+#include "tests/support/await.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
 
@@ -358,10 +359,10 @@ TEST_F(EncryptedDatabaseTest, ANewKeyReplacesTheOldOneInAllFiles) {
   {
     auto opened = OpenWith(KeysOf({"second", "first"}));
     ASSERT_TRUE(opened.ok()) << opened.status();
-    EXPECT_TRUE(AwaitKeysInUse({"second"}));
+    ASSERT_TRUE(AwaitKeysInUse({"second"}));
     EXPECT_EQ(ReadOrders(**opened).rows.size(), size_t{kItems} + 1);
-    while (log_.str().find("need only the first encryption key") == std::string::npos)
-      std::this_thread::yield();
+    EXPECT_TRUE(
+        Await([&] { return log_.str().find("need only the first encryption key") != std::string::npos; }));
   }
   auto opened = OpenWith(KeysOf({"second"}));
   ASSERT_TRUE(opened.ok()) << opened.status();

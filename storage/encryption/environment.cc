@@ -170,8 +170,8 @@ absl::Status CheckEncryption(const std::string& directory, const EncryptionKeys&
   return absl::OkStatus();
 }
 
-Environment::Environment(std::shared_ptr<rocksdb::FileSystem> file_system)
-    : owned_(file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(std::move(file_system))),
+Environment::Environment(const std::shared_ptr<rocksdb::FileSystem>& file_system)
+    : owned_(file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(file_system)),
       plain_(owned_ == nullptr ? rocksdb::Env::Default() : owned_.get()) {}
 Environment::~Environment() = default;
 

@@ -31,7 +31,7 @@ inline constexpr char kEncryptionFileName[] = "ENCRYPTION";
 class Environment {
  public:
   // Nothing is encrypted yet. `file_system` null: the real one.
-  explicit Environment(std::shared_ptr<rocksdb::FileSystem> file_system);
+  explicit Environment(const std::shared_ptr<rocksdb::FileSystem>& file_system);
   ~Environment();
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;

@@ -78,11 +78,13 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   auto environment = std::make_unique<Environment>(options.file_system);
   ITEMDB_ASSIGN_OR_RETURN(auto lock, DirectoryLock::Acquire(environment->plain(), options.data_directory));
   ITEMDB_RETURN_IF_ERROR(environment->Open(options.data_directory, options.encryption_keys));
+  // A new directory, in which nothing may be written before.
+  if (!IsEncrypted(options.data_directory)) ITEMDB_RETURN_IF_ERROR(environment->Mark(options.data_directory));
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(environment), std::move(lock)));
   const DatabaseOptions& opts = engine->options_;
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
-  // Not before: a directory that is refused is unchanged.
+  // The keys of this opening. Not before: a directory that is refused is unchanged.
   ITEMDB_RETURN_IF_ERROR(engine->environment_->Mark(opts.data_directory));
   engine->needs_rebuild_ = recovered.needs_rebuild;
   engine->database_id_ = recovered.watermark.database_id;

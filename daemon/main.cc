@@ -191,6 +191,7 @@ ExitCode Run(const Options& options, const Process& process) {
 
   storage::DatabaseOptions database_options;
   database_options.data_directory = options.data_directory;
+  database_options.encryption_keys = options.encryption_keys;
   database_options.durable = options.durable();
   database_options.recover_last_good = options.recover_last_good();
   const MemoryBudget budget = SplitMemory(options.memory_bytes);

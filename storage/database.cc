@@ -15,6 +15,7 @@
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
 #include "storage/engine/file_check.h"
+#include "storage/engine/key_rotation.h"
 #include "storage/engine/list_damage.h"
 #include "storage/indexes/background_check.h"
 #include "storage/indexes/check.h"
@@ -42,7 +43,8 @@ Database::Database(std::unique_ptr<Engine> engine)
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
       background_check_(std::make_unique<BackgroundCheck>(*engine_)),
       file_check_(std::make_unique<FileCheck>(*engine_)),
-      backup_schedule_(std::make_unique<BackupSchedule>(*engine_)) {
+      backup_schedule_(std::make_unique<BackupSchedule>(*engine_)),
+      key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill.
   engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });

@@ -46,6 +46,7 @@ class Engine;
 class ExpirySweeper;
 class PinnedSnapshot;
 class IndexBuilds;
+class KeyRotation;
 class ScanSegments;
 
 class Database {
@@ -247,6 +248,7 @@ class Database {
   std::unique_ptr<BackgroundCheck> background_check_;
   std::unique_ptr<FileCheck> file_check_;
   std::unique_ptr<BackupSchedule> backup_schedule_;
+  std::unique_ptr<KeyRotation> key_rotation_;
 };
 
 }  // namespace itemdb::storage

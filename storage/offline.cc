@@ -13,8 +13,8 @@
 #include <set>
 #include <system_error>
 
-#include "rocksdb/file_system.h"
 #include "storage/base/uuid.h"
+#include "storage/encryption/environment.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/engine/damaged_store.h"
 #include "storage/engine/last_good.h"
@@ -43,14 +43,13 @@ class OfflineDirectory {
 
   const std::string& path() const { return options_.data_directory; }
   const StoreOptions& store_options() const { return store_options_; }
-  rocksdb::Env* env() const { return store_options_.env; }
+  rocksdb::Env* env() const { return environment_.env(); }
+  const Environment& environment() const { return environment_; }
   const DirectoryDamage& damage() const { return damage_; }
 
  private:
   explicit OfflineDirectory(const DatabaseOptions& options)
-      : options_(options),
-        owned_env_(options.file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(options.file_system)) {
-    store_options_.env = owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get();
+      : options_(options), environment_(options.file_system) {
     store_options_.log = options.log;
     store_options_.block_cache_bytes = options.block_cache_bytes;
     store_options_.memtable_bytes = options.memtable_bytes;
@@ -58,7 +57,7 @@ class OfflineDirectory {
   absl::Status Lock();
 
   const DatabaseOptions options_;
-  const std::unique_ptr<rocksdb::Env> owned_env_;
+  Environment environment_;
   StoreOptions store_options_;
   std::unique_ptr<DirectoryLock> lock_;
   DirectoryDamage damage_;
@@ -72,6 +71,8 @@ absl::StatusOr<std::unique_ptr<OfflineDirectory>> OfflineDirectory::Open(const D
                      options.data_directory + " is no directory; give the data directory of a database");
   }
   ITEMDB_RETURN_IF_ERROR(directory->Lock());
+  ITEMDB_RETURN_IF_ERROR(directory->environment_.Open(options.data_directory, options.encryption_keys));
+  directory->store_options_.env = directory->env();
   ITEMDB_ASSIGN_OR_RETURN(directory->damage_, FindDamage(directory->path(), directory->store_options_));
   return directory;
 }
@@ -81,7 +82,7 @@ absl::StatusOr<std::unique_ptr<OfflineDirectory>> OfflineDirectory::Open(const D
 absl::Status OfflineDirectory::Lock() {
   const std::string path = options_.data_directory + "/LOCK";
   if (access(path.c_str(), W_OK) != 0 && (errno == ENOENT || errno == EROFS)) return absl::OkStatus();
-  ITEMDB_ASSIGN_OR_RETURN(lock_, DirectoryLock::Acquire(env(), options_.data_directory));
+  ITEMDB_ASSIGN_OR_RETURN(lock_, DirectoryLock::Acquire(environment_.plain(), options_.data_directory));
   return absl::OkStatus();
 }
 
@@ -261,11 +262,15 @@ absl::StatusOr<std::vector<FileReport>> InspectFiles(const DatabaseOptions& opti
   if (const rocksdb::Status status = directory->env()->GetChildren(store, &names); !status.ok())
     return FromRocksDB("cannot read " + store, status);
   std::sort(names.begin(), names.end());
+  std::map<std::string, std::string> key_ids;
+  for (const auto& [id, paths] : FindEncryptedFiles(store))
+    for (const fs::path path : paths) key_ids[path.filename()] = id;
   std::vector<FileReport> files;
   for (const std::string& name : names) {
     if (name == "." || name == "..") continue;
     FileReport& file = files.emplace_back();
     file.name = name;
+    if (const auto id = key_ids.find(name); id != key_ids.end()) file.key_id = id->second;
     (void)directory->env()->GetFileSize(store + "/" + name, &file.bytes);
     if (!name.ends_with(".sst")) continue;
     ITEMDB_ASSIGN_OR_RETURN(FileExamination found,
@@ -280,6 +285,7 @@ absl::StatusOr<std::vector<FileReport>> InspectFiles(const DatabaseOptions& opti
 absl::StatusOr<RecoveryReport> Salvage(const DatabaseOptions& options, const std::string& target) {
   ITEMDB_ASSIGN_OR_RETURN(const auto directory, OfflineDirectory::Open(options));
   ITEMDB_RETURN_IF_ERROR(PrepareTarget(directory->path(), target));
+  ITEMDB_RETURN_IF_ERROR(directory->environment().Mark(target));
   RecoveryFolders folders(directory->env(), directory->path(), target + "/recovery");
   DirectoryDamage found = directory->damage();
   if (found.before.database_id.empty()) found.before.database_id = NewUuid();

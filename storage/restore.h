@@ -6,6 +6,7 @@
 #include <string>
 
 #include "itemdb/v1/admin.pb.h"
+#include "storage/api/options.h"
 #include "storage/base/status.h"
 
 namespace spdlog {
@@ -21,6 +22,9 @@ struct RestoreOptions {
   uint32_t backup_id = 0;
   // Where the database is made. Must not exist, or be empty, or hold a restore that was interrupted.
   std::string data_directory;
+  // Encrypt the database, and decrypt the backup if it is encrypted. Empty: the database is not encrypted,
+  // and the backup must not be.
+  EncryptionKeys encryption_keys = {};
   std::shared_ptr<spdlog::logger> log;
 };
 
@@ -29,7 +33,8 @@ struct RestoreOptions {
 // Returns the backup that was restored. Blocks.
 //
 // NOT_FOUND: no such backup, or no backups in the directory. FAILED_PRECONDITION: `data_directory` is not
-// empty (DATA_DIRECTORY_FOREIGN), or open (DATA_DIRECTORY_IN_USE). DATA_LOSS: the backup is damaged.
+// empty (DATA_DIRECTORY_FOREIGN), or open (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: the backup is encrypted
+// with another key. DATA_LOSS: the backup is damaged.
 // UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): as the file systems say. After an error and after a crash the
 // data directory does not open as a database; the same call begins anew.
 absl::StatusOr<v1::DatabaseBackup> RestoreDatabase(const RestoreOptions& options);

@@ -38,6 +38,10 @@ Examples:
       Makes a database of the newest backup that "itemctl backup create" has made with --backup-directory
       /mnt/backups/itemdb.
 
+  printf '2026-11 %s\n' $(openssl rand -hex 32) > keys; chmod 0600 keys
+  itemd --data-dir ./secret --encryption-key-file keys
+      A database whose files and backups are encrypted. Nobody can read it without the file of keys.
+
 Signals:
   SIGTERM, SIGINT   stop: report NOT_SERVING, refuse new calls, finish calls in flight (--shutdown-timeout at most),
                     close the database, exit 0. A second signal cancels the calls in flight at once.

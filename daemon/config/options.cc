@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "daemon/access/access_keys.h"
+#include "daemon/access/encryption_key_file.h"
 #include "daemon/config/command_line.h"
 #include "daemon/config/config_file.h"
 #include "daemon/config/setting_values.h"
@@ -273,6 +274,14 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
       options->access_keys.empty() ? absl::OkStatus() : AccessKeys::Read(options->access_keys).status();
   if (!keys.ok())
     return Fail(absl::Status(keys.code(), Subject(*merged, "access-keys") + ": " + storage::MessageOf(keys)));
+  if (!options->encryption_key_file.empty()) {
+    auto encryption_keys = ReadEncryptionKeys(options->encryption_key_file);
+    if (!encryption_keys.ok())
+      return Fail(absl::Status(
+          encryption_keys.status().code(),
+          Subject(*merged, "encryption-key-file") + ": " + storage::MessageOf(encryption_keys.status())));
+    options->encryption_keys = *std::move(encryption_keys);
+  }
   if (line->check_config) return Print("the configuration is valid\n");
   return {.options = *std::move(options), .exit_code = kExitOk, .text = "", .config_file = *config_file};
 }

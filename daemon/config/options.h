@@ -12,6 +12,7 @@
 #include "daemon/process/exit_codes.h"
 #include "daemon/process/listen_address.h"
 #include "daemon/process/machine_memory.h"
+#include "storage/api/options.h"
 
 namespace itemdb::daemon {
 
@@ -29,6 +30,8 @@ enum class Command {
 // The help text of each setting (settings.cc) says what it means.
 struct Options {
   std::string data_directory;
+  // Empty: not encrypted.
+  std::string encryption_key_file;
   // The texts as given; `addresses` holds them parsed.
   std::vector<std::string> listen;
   // The texts as given; `http_addresses` holds them parsed.
@@ -101,6 +104,8 @@ struct Options {
 
   // ---- derived from the above ----
 
+  // Read from `encryption_key_file`.
+  storage::EncryptionKeys encryption_keys;
   // Never empty.
   std::vector<ListenAddress> addresses;
   // HOST:PORT only; may be empty.
@@ -137,8 +142,8 @@ struct ParsedOptions {
   std::string config_file;
 };
 
-// Reads and checks the whole configuration: command line, environment, configuration file, certificates and
-// access keys. Never throws and prints nothing.
+// Reads and checks the whole configuration: command line, environment, configuration file, certificates,
+// access keys and encryption keys. Never throws and prints nothing.
 //
 // kExitUsage: the configuration is wrong. kExitIo: the configuration file or a file it names is unreadable.
 ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSources& sources);

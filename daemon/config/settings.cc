@@ -97,6 +97,10 @@ const std::vector<Setting>& Settings() {
   static const std::vector<Setting>* const settings = new std::vector<Setting>{
       {"data-dir", &Options::data_directory, "DIR", "",
        "Directory of the database; created if it is missing. Only one itemd at a time can use it"},
+      {"encryption-key-file", &Options::encryption_key_file, "FILE", "",
+       "File of the keys that encrypt data directory and backups: a line for each key, an id and 64 "
+       "hexadecimal "
+       "digits; the first key encrypts new files. A directory is encrypted from its beginning or not at all"},
       {"listen", &Options::listen, "ADDR", "",
        "Address for gRPC: HOST:PORT (port 0: the kernel chooses one) or unix:/PATH; may be repeated, in "
        "ITEMD_LISTEN separated by commas. An address that other machines can reach needs TLS"},

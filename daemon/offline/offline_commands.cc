@@ -16,6 +16,7 @@ storage::DatabaseOptions ToDatabaseOptions(const Options& options,
                                            const std::shared_ptr<spdlog::logger>& log) {
   storage::DatabaseOptions database;
   database.data_directory = options.data_directory;
+  database.encryption_keys = options.encryption_keys;
   const MemoryBudget budget = SplitMemory(options.memory_bytes);
   database.block_cache_bytes = budget.block_cache;
   database.memtable_bytes = budget.memtables;
@@ -44,6 +45,7 @@ absl::StatusOr<std::string> RestoredText(const Options& options, const std::shar
                           storage::RestoreDatabase({.backup_directory = options.restore_from,
                                                     .backup_id = options.restored_backup_id,
                                                     .data_directory = options.data_directory,
+                                                    .encryption_keys = options.encryption_keys,
                                                     .log = log}));
   return RestoreText(options.data_directory, backup);
 }

@@ -123,13 +123,18 @@ std::string FilesText(const std::vector<storage::FileReport>& files) {
     uint64_t entries = 0;
   };
   std::map<std::string, Sum> families;
-  std::string text =
-      absl::StrFormat("%-20s %14s %-15s %12s %s\n", "file", "bytes", "family", "entries", "damage");
+  const bool has_keys =
+      std::any_of(files.begin(), files.end(), [](const auto& file) { return !file.key_id.empty(); });
+  const auto key_column = [&](const std::string& key) {
+    return has_keys ? absl::StrFormat("%-15s ", key.empty() ? "-" : key) : "";
+  };
+  std::string text = absl::StrFormat("%-20s %14s %-15s %12s %s%s\n", "file", "bytes", "family", "entries",
+                                     key_column("key"), "damage");
   for (const storage::FileReport& file : files) {
     const bool is_table_file = file.name.ends_with(".sst");
     const std::string family = !is_table_file ? "-" : file.family.empty() ? "unknown" : file.family;
-    absl::StrAppendFormat(&text, "%-20s %14d %-15s %12s %s\n", file.name, file.bytes, family,
-                          is_table_file ? std::to_string(file.entries) : "-",
+    absl::StrAppendFormat(&text, "%-20s %14d %-15s %12s %s%s\n", file.name, file.bytes, family,
+                          is_table_file ? std::to_string(file.entries) : "-", key_column(file.key_id),
                           file.damage.empty() ? "-" : file.damage);
     if (!is_table_file) continue;
     Sum& sum = families[family];

@@ -56,6 +56,8 @@ struct RecoveryReport {
 
 struct FileReport {
   std::string name;
+  // The id of the encryption key that it needs; empty: it is not encrypted.
+  std::string key_id;
   uint64_t bytes = 0;
   // The column family of a table file that can be opened; else empty.
   std::string family;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "storage/base/limits.h"
 
@@ -19,9 +20,23 @@ class logger;
 
 namespace itemdb::storage {
 
+// A key that encrypts files.
+struct EncryptionKey {
+  // 1 to kMaxEncryptionKeyIdBytes bytes, none of them zero. Stands in every file that the key encrypts.
+  std::string id;
+  // kEncryptionSecretBytes random bytes.
+  std::string secret;
+};
+// The first key encrypts new files, all of them decrypt. Empty: files are not encrypted.
+using EncryptionKeys = std::vector<EncryptionKey>;
+inline constexpr size_t kMaxEncryptionKeyIdBytes = 32;
+inline constexpr size_t kEncryptionSecretBytes = 32;
+
 struct DatabaseOptions {
   // Created if it does not exist. Must be empty or hold a database of this program.
   std::string data_directory;
+  // Of a database that is encrypted. A database is encrypted from its first moment on, or never.
+  EncryptionKeys encryption_keys;
   // Sync every commit group to disk before its writes are answered. When false, a power failure can lose up
   // to a second of answered writes; a killed process loses none.
   bool durable = true;

@@ -39,7 +39,7 @@ BackupDirectory::BackupDirectory(std::string path, std::unique_ptr<rocksdb::Back
 BackupDirectory::~BackupDirectory() = default;
 BackupDirectory::BackupDirectory(BackupDirectory&&) noexcept = default;
 
-absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const std::string& path,
+absl::StatusOr<BackupDirectory> BackupDirectory::Open(const Environment& environment, const std::string& path,
                                                       int64_t bytes_per_second) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -55,6 +55,9 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const s
                          (is_in_use ? " (does another itemd use it?)"
                                     : "; under systemd the unit must allow it: ReadWritePaths=" + path));
   }
+  std::unique_ptr<rocksdb::FileLock, Unlock> held(lock);
+  ITEMDB_RETURN_IF_ERROR(CheckEncryption(path, environment.keys()));
+  ITEMDB_RETURN_IF_ERROR(environment.Mark(path));
   rocksdb::BackupEngineOptions options(path);
   options.max_background_operations = kCopyingThreads;
   if (bytes_per_second > 0) {
@@ -64,23 +67,24 @@ absl::StatusOr<BackupDirectory> BackupDirectory::Open(rocksdb::Env* env, const s
     options.backup_rate_limiter.reset(rocksdb::NewGenericRateLimiter(bytes_per_second, refill_us));
   }
   rocksdb::BackupEngine* engine = nullptr;
-  const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, env, &engine);
-  std::unique_ptr<rocksdb::FileLock, Unlock> held(lock);
+  const rocksdb::Status opened = rocksdb::BackupEngine::Open(options, environment.env(), &engine);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
   BackupDirectory directory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), engine);
   directory.lock_ = std::move(held);
   return directory;
 }
 
-absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(rocksdb::Env* env, const std::string& path) {
+absl::StatusOr<BackupDirectory> BackupDirectory::OpenReadOnly(const Environments& environments,
+                                                              const std::string& path) {
   // BackupEngine keeps the list of backups in this folder.
   if (!std::filesystem::is_directory(path + "/meta")) {
     return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound,
                      path + " is no directory with backups");
   }
   rocksdb::BackupEngineReadOnly* engine = nullptr;
-  const rocksdb::Status opened =
-      rocksdb::BackupEngineReadOnly::Open(rocksdb::BackupEngineOptions(path), env, &engine);
+  rocksdb::BackupEngineOptions options(path);
+  options.backup_env = environments.backups;
+  const rocksdb::Status opened = rocksdb::BackupEngineReadOnly::Open(options, environments.database, &engine);
   ITEMDB_RETURN_IF_ERROR(FromBackupEngine("cannot open the backup directory " + path, opened));
   return BackupDirectory(path, std::unique_ptr<rocksdb::BackupEngineReadOnlyBase>(engine), nullptr);
 }

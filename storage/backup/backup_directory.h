@@ -19,6 +19,7 @@
 #include "itemdb/v1/admin.pb.h"
 #include "rocksdb/env.h"
 #include "storage/base/status.h"
+#include "storage/encryption/environment.h"
 #include "storage/store/store.h"
 
 namespace rocksdb {
@@ -31,14 +32,21 @@ namespace itemdb::storage {
 // Not thread-safe, but for Stop().
 class BackupDirectory {
  public:
-  // `path` is created if it does not exist. `env` reads the files of the database. FAILED_PRECONDITION
-  // (DATA_DIRECTORY_IN_USE): another object for it is open, in this process or another. UNAVAILABLE: the
-  // directory cannot be made, read or written.
-  static absl::StatusOr<BackupDirectory> Open(rocksdb::Env* env, const std::string& path,
+  // `path` is created if it does not exist. `environment` is that of the database; backups are encrypted with
+  // its keys. FAILED_PRECONDITION (DATA_DIRECTORY_IN_USE): another object for it is open, in this process or
+  // another. INVALID_ARGUMENT: the directory has backups that are not encrypted with these keys.
+  // UNAVAILABLE: the directory cannot be made, read or written.
+  static absl::StatusOr<BackupDirectory> Open(const Environment& environment, const std::string& path,
                                               int64_t bytes_per_second);
+  // Reads the files of the backups, and of the database.
+  struct Environments {
+    rocksdb::Env* backups;
+    rocksdb::Env* database;
+  };
   // Without the lock: Create, Delete and Stop must not be called. NOT_FOUND: there is no directory with
   // backups.
-  static absl::StatusOr<BackupDirectory> OpenReadOnly(rocksdb::Env* env, const std::string& path);
+  static absl::StatusOr<BackupDirectory> OpenReadOnly(const Environments& environments,
+                                                      const std::string& path);
   ~BackupDirectory();
   BackupDirectory(BackupDirectory&&) noexcept;
 

@@ -25,7 +25,8 @@ std::string DirectoryOf(const Engine& engine) {
 }
 
 absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
-  return BackupDirectory::Open(engine.env(), DirectoryOf(engine), engine.options().backup_bytes_per_second);
+  return BackupDirectory::Open(engine.environment(), DirectoryOf(engine),
+                               engine.options().backup_bytes_per_second);
 }
 
 // Whether the backups and the database share a file system, and so their free space.
@@ -97,8 +98,9 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   v1::ListDatabaseBackupsReply reply;
   reply.set_directory(DirectoryOf(engine));
+  ITEMDB_RETURN_IF_ERROR(CheckEncryption(DirectoryOf(engine), engine.environment().keys()));
   const absl::StatusOr<BackupDirectory> directory =
-      BackupDirectory::OpenReadOnly(engine.env(), DirectoryOf(engine));
+      BackupDirectory::OpenReadOnly({.backups = engine.env(), .database = engine.env()}, DirectoryOf(engine));
   if (absl::IsNotFound(directory.status())) return reply;
   ITEMDB_RETURN_IF_ERROR(directory.status());
   for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);

@@ -8,6 +8,7 @@
 #include "spdlog/spdlog.h"
 #include "storage/base/limits.h"
 #include "storage/engine/damage_owners.h"
+#include "storage/engine/key_rotation.h"
 
 namespace itemdb::storage {
 namespace {
@@ -40,20 +41,21 @@ std::shared_ptr<TimeOfDay> MakeTimeOfDay(const DatabaseOptions& options) {
 
 }  // namespace
 
-Engine::Engine(DatabaseOptions options)
+Engine::Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
+               std::unique_ptr<DirectoryLock> lock)
     : options_(std::move(options)),
-      owned_env_(options_.file_system == nullptr ? nullptr : rocksdb::NewCompositeEnv(options_.file_system)),
-      env_(owned_env_ == nullptr ? rocksdb::Env::Default() : owned_env_.get()),
+      environment_(std::move(environment)),
       time_of_day_(MakeTimeOfDay(options_)),
-      disk_space_(env_, options_.data_directory, options_.free_space_floor_bytes, options_.log),
+      disk_space_(env(), options_.data_directory, options_.free_space_floor_bytes, options_.log),
       damage_(std::make_shared<DamageRegister>()),
+      lock_(std::move(lock)),
       pinned_snapshots_(options_.max_pinned_snapshot_age) {
-  catalog_copy_ = std::make_unique<CatalogCopy>(env_, options_.data_directory);
+  catalog_copy_ = std::make_unique<CatalogCopy>(env(), options_.data_directory);
 }
 
 StoreOptions Engine::MakeStoreOptions() {
   StoreOptions store;
-  store.env = env_;
+  store.env = env();
   store.log = options_.log;
   store.block_cache_bytes = options_.block_cache_bytes;
   store.memtable_bytes = options_.memtable_bytes;
@@ -73,11 +75,17 @@ StoreOptions Engine::MakeStoreOptions() {
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
-  std::unique_ptr<Engine> engine(new Engine(std::move(options)));
+  auto environment = std::make_unique<Environment>(options.file_system);
+  ITEMDB_ASSIGN_OR_RETURN(auto lock, DirectoryLock::Acquire(environment->plain(), options.data_directory));
+  ITEMDB_RETURN_IF_ERROR(environment->Open(options.data_directory, options.encryption_keys));
+  // A new directory, in which nothing may be written before.
+  if (!IsEncrypted(options.data_directory)) ITEMDB_RETURN_IF_ERROR(environment->Mark(options.data_directory));
+  std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(environment), std::move(lock)));
   const DatabaseOptions& opts = engine->options_;
-  ITEMDB_ASSIGN_OR_RETURN(engine->lock_, DirectoryLock::Acquire(engine->env_, opts.data_directory));
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
+  // The keys of this opening. Not before: a directory that is refused is unchanged.
+  ITEMDB_RETURN_IF_ERROR(engine->environment_->Mark(opts.data_directory));
   engine->needs_rebuild_ = recovered.needs_rebuild;
   engine->database_id_ = recovered.watermark.database_id;
   engine->opened_sequence_ = recovered.start.next_sequence - 1;
@@ -112,6 +120,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   // the watermark where it was.
   if (absl::Status kept = engine->AdvanceWatermark(); !kept.ok())
     opts.log->warn("the watermark could not be written error=\"{}\"", MessageOf(kept));
+  ITEMDB_RETURN_IF_ERROR(RewriteSmallFiles(*engine->environment_, opts.data_directory));
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
   return engine;
@@ -330,7 +339,7 @@ absl::Status Engine::AdvanceWatermark() {
   DurabilityWatermark next;
   next.database_id = database_id_;
   next.sequence = durable;
-  ITEMDB_RETURN_IF_ERROR(WriteWatermark(env_, options_.data_directory, next));
+  ITEMDB_RETURN_IF_ERROR(WriteWatermark(env(), options_.data_directory, next));
   watermark_sequence_ = durable;
   return absl::OkStatus();
 }

@@ -29,6 +29,7 @@
 #include "storage/commit/change_waiters.h"
 #include "storage/commit/commit_pipeline.h"
 #include "storage/commit/ttl_cursors.h"
+#include "storage/encryption/environment.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/engine/disk_space.h"
 #include "storage/engine/io_pool.h"
@@ -117,8 +118,9 @@ class Engine {
   const DiskSpace& disk_space() const { return disk_space_; }
   TrimHorizon& trim_horizon() { return trim_horizon_; }
   const TrimHorizon& trim_horizon() const { return trim_horizon_; }
-  // The file system of the data directory.
-  rocksdb::Env* env() const { return env_; }
+  // The file system of the data directory, which encrypts files if the directory is encrypted.
+  rocksdb::Env* env() const { return environment_->env(); }
+  const Environment& environment() const { return *environment_; }
   const std::string& database_id() const { return database_id_; }
   // The last change that was found when the engine was opened.
   uint64_t opened_sequence() const { return opened_sequence_; }
@@ -127,7 +129,8 @@ class Engine {
   bool needs_rebuild() const { return needs_rebuild_; }
 
  private:
-  explicit Engine(DatabaseOptions options);
+  Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
+         std::unique_ptr<DirectoryLock> lock);
   StoreOptions MakeStoreOptions();
   void Install(Recovered recovered);
   // Returns a pointer to `store`. When its last copy is dropped, perhaps by a request's thread, the store is
@@ -153,12 +156,11 @@ class Engine {
   void CopyCatalog();
 
   DatabaseOptions options_;
-  std::unique_ptr<rocksdb::Env> owned_env_;
-  rocksdb::Env* const env_;
+  const std::unique_ptr<Environment> environment_;
   const std::shared_ptr<TimeOfDay> time_of_day_;
   DiskSpace disk_space_;
   const std::shared_ptr<DamageRegister> damage_;
-  std::unique_ptr<DirectoryLock> lock_;
+  const std::unique_ptr<DirectoryLock> lock_;
   // Outlives the pipeline, which notifies it.
   std::unique_ptr<ChangeWaiters> change_waiters_;
   TtlCursors ttl_cursors_;

@@ -92,15 +92,18 @@ bool FileCheck::CheckFiles() {
 bool FileCheck::CheckFile(const rocksdb::LiveFileMetaData& file) {
   FileRead read;
   if (!ReadFile(file, &read)) return false;
-  if (!read.opened.ok() && !IsMissingFile(read.opened)) return true;  // Too many open files, for example.
+  // Not damage: too many open files, for example.
+  if (!read.opened.ok() && !IsMissingFile(read.opened) && !read.opened.IsCorruption()) return true;
   if (!read.status.ok()) {
     // What a cable or a controller did passes.
     if (!thread_.WaitFor(kRetryInterval) || !ReadFile(file, &read)) return false;
   }
   if (read.opened.ok() && read.status.ok() && read.checksum == file.file_checksum) return true;
   if (!IsInUse(file)) return true;
-  if (!read.opened.ok()) {
+  if (IsMissingFile(read.opened)) {
     Report(file, "is missing");
+  } else if (!read.opened.ok()) {
+    Report(file, "cannot be read: " + WithoutDirectories(read.opened.ToString()));
   } else if (!read.status.ok()) {
     Report(file, "cannot be read: " + WithoutDirectories(read.status.ToString()));
   } else if (read.bytes != file.size) {

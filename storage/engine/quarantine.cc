@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "storage/encryption/environment.h"
 #include "storage/engine/catalog_copy.h"
 #include "storage/store/durable_file.h"
 #include "storage/store/store.h"
@@ -17,10 +18,12 @@ namespace {
 constexpr size_t kCopyBytes = 1 << 20;
 constexpr std::string_view kQuarantine = "quarantine-";
 
+// Does nothing if the file is encrypted and its header is damaged: nothing of it can be read.
 rocksdb::Status CopyFile(rocksdb::Env* env, const std::string& from, const std::string& to) {
   std::unique_ptr<rocksdb::SequentialFile> source;
   std::unique_ptr<rocksdb::WritableFile> target;
   rocksdb::Status status = env->NewSequentialFile(from, &source, rocksdb::EnvOptions());
+  if (status.IsCorruption()) return rocksdb::Status::OK();
   if (status.ok()) status = env->NewWritableFile(to, &target, rocksdb::EnvOptions());
   std::string buffer(kCopyBytes, '\0');
   while (status.ok()) {
@@ -34,8 +37,10 @@ rocksdb::Status CopyFile(rocksdb::Env* env, const std::string& from, const std::
   return status;
 }
 
-std::string Readme(const std::string& cause) {
-  return "A database as it was when itemd was started with --recover=last-good, because:\n  " + cause +
+// The cause may have the name of a table, which must not be on disk if the database is encrypted.
+std::string Readme(const std::string& cause, bool is_encrypted) {
+  return "A database as it was when itemd was started with --recover=last-good, because:\n  " +
+         (is_encrypted ? "the log of itemd has the cause" : cause) +
          "\nitemd does not read this folder. Delete it when nothing in it is needed any more.\n";
 }
 
@@ -162,7 +167,7 @@ absl::StatusOr<int> RecoveryFolders::TakePlace(DurabilityWatermark before, const
     const std::string from = directory_ + "/" + file;
     if (status.ok() && env_->FileExists(from).ok()) status = CopyFile(env_, from, quarantine + "/" + file);
   }
-  if (status.ok()) status = ReplaceFile(env_, quarantine + "/README", Readme(cause));
+  if (status.ok()) status = ReplaceFile(env_, quarantine + "/README", Readme(cause, IsEncrypted(directory_)));
   if (status.ok()) status = SyncDirectory(env_, directory_);
   if (!status.ok()) return FromRocksDB("cannot make " + quarantine, status);
   before.recovering = number;

@@ -6,6 +6,7 @@
 
 #include "spdlog/spdlog.h"
 #include "storage/base/uuid.h"
+#include "storage/encryption/environment.h"
 #include "storage/engine/ballast.h"
 #include "storage/engine/completeness.h"
 #include "storage/engine/last_good.h"
@@ -30,7 +31,7 @@ absl::Status CheckIsEmpty(rocksdb::Env* env, const std::string& directory) {
   (void)env->GetChildren(directory, &entries);
   for (const std::string& entry : entries) {
     if (entry == "." || entry == ".." || entry == kLockFileName || entry == "lost+found" ||
-        entry == std::string(kWatermarkFileName) + ".next") {
+        entry == std::string(kWatermarkFileName) + ".next" || entry.starts_with(kEncryptionFileName)) {
       continue;
     }
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryForeign,

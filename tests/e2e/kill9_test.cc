@@ -5,11 +5,13 @@
 // ITEMDB_TEST_SEED repeats the random choices of a run, but not its timing.
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <thread>
 
 #include "tests/e2e/e2e_fixture.h"
 #include "tests/support/crash_writers.h"
+#include "tests/support/files.h"
 
 namespace itemdb::e2e {
 namespace {
@@ -96,6 +98,17 @@ TEST_F(Kill9Test, NothingAcknowledgedIsLostAndEverythingAgrees) { RunCycles(Kill
 // nothing.
 TEST_F(Kill9Test, RelaxedDurabilityLosesNothingWithTheProcessEither) {
   RunCycles((Kills() + 4) / 5, {"--durability", "relaxed"});
+}
+
+TEST_F(Kill9Test, AnEncryptedDatabaseLosesNothingEither) {
+  const std::string keys = directory_.path() + "/keys";
+  testing::WriteFile(keys, "key " + std::string(64, '1') + "\n");
+  std::filesystem::permissions(keys, std::filesystem::perms::owner_read);
+  daemon_.Kill();
+  std::filesystem::remove_all(daemon_.data_directory());
+  const absl::Status started = daemon_.Start({"--encryption-key-file", keys});
+  ASSERT_TRUE(started.ok()) << started;
+  RunCycles((Kills() + 4) / 5, {"--encryption-key-file", keys});
 }
 
 }  // namespace

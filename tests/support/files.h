@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace itemdb::testing {
 
@@ -21,6 +22,17 @@ inline std::string ReadFile(const std::filesystem::path& path) {
 // Creates or replaces the file.
 inline void WriteFile(const std::filesystem::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+}
+
+// The files below `directory` that have `text` in them, and those whose names have it.
+inline std::vector<std::string> FilesWith(const std::filesystem::path& directory, const std::string& text) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    const bool has_text = entry.is_regular_file() && ReadFile(entry.path()).find(text) != std::string::npos;
+    if (has_text || entry.path().filename().string().find(text) != std::string::npos)
+      found.push_back(entry.path());
+  }
+  return found;
 }
 
 }  // namespace itemdb::testing

@@ -1,5 +1,6 @@
 #include "tests/support/test_database.h"
 
+#include <cstdlib>
 #include <set>
 
 #include "itemdb/v1/data.pb.h"
@@ -74,6 +75,16 @@ v1::GetStatusReply StatusWithTables(storage::Database& database) {
   return database.GetStatus(request);
 }
 
+EncryptionKeys KeysOf(std::initializer_list<std::string> ids) {
+  EncryptionKeys keys;
+  for (const std::string& id : ids) {
+    std::string secret = id;
+    secret.resize(kEncryptionSecretBytes, '!');
+    keys.push_back({.id = id, .secret = secret});
+  }
+  return keys;
+}
+
 storage::DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
   storage::DatabaseOptions options;
   options.data_directory = std::move(directory);
@@ -84,6 +95,7 @@ storage::DatabaseOptions TestDatabase::DefaultOptions(std::string directory) {
   options.change_retention = options.change_retention.zero();
   options.reclaim_interval = options.reclaim_interval.zero();
   options.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
+  if (std::getenv("ITEMDB_TEST_ENCRYPTED") != nullptr) options.encryption_keys = KeysOf({"of-all-tests"});
   return options;
 }
 

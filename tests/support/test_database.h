@@ -46,13 +46,17 @@ std::vector<std::string> ShowItems(const storage::Page& page);
 // GetStatus with the statistics of all tables.
 v1::GetStatusReply StatusWithTables(storage::Database& database);
 
+// Encryption keys with these ids, each with a secret of its own.
+EncryptionKeys KeysOf(std::initializer_list<std::string> ids);
+
 // Owns its directory, unless the options name a directory.
 class TestDatabase {
  public:
   TestDatabase();
   explicit TestDatabase(storage::DatabaseOptions options);
 
-  // Small buffers, a silent log, no free-space floor; change records are kept for ever.
+  // Small buffers, a silent log, no free-space floor; change records are kept for ever. Encrypted if the
+  // environment has ITEMDB_TEST_ENCRYPTED; then tests fail that damage or read files as RocksDB writes them.
   static storage::DatabaseOptions DefaultOptions(std::string directory);
 
   storage::Database& operator*() { return *database_; }

@@ -84,6 +84,7 @@ class Machine {
     options.durable = durable_;
     options.memtable_bytes = memtable_bytes_;
     options.file_system = disk_;
+    if (seed_ / 2 % 2 == 0) options.encryption_keys = KeysOf({"key"});
     // Reclaiming syncs data, and then a cut loses less.
     if (!durable_ && seed_ % 2 == 0) options.reclaim_interval = std::chrono::hours(1);
     return options;

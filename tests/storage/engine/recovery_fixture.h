@@ -18,6 +18,7 @@
 #include "rocksdb/file_system.h"
 #include "rocksdb/sst_file_reader.h"
 #include "spdlog/sinks/ostream_sink.h"
+#include "storage/encryption/environment.h"
 #include "storage/engine/durability_watermark.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/await.h"
@@ -156,6 +157,7 @@ class RecoveryTest : public ::testing::Test {
     DatabaseOptions options = TestDatabase::DefaultOptions(data_);
     options.file_system = std::make_shared<QuickDisk>();
     options.recover_last_good = recover_last_good;
+    if (!encryption_keys_.empty()) options.encryption_keys = encryption_keys_;
     options.log = std::make_shared<spdlog::logger>(
         "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_.stream()));
     return options;
@@ -384,6 +386,8 @@ class RecoveryTest : public ::testing::Test {
   LogText log_;
   uint64_t last_sequence_ = 0;
   int items_ = 0;
+  // Empty: the database is not encrypted.
+  EncryptionKeys encryption_keys_;
 };
 
 // Damages single files of a database, and looks at what is left.
@@ -391,16 +395,28 @@ class DamagedFilesTest : public RecoveryTest {
  protected:
   fs::path PathOf(const std::string& file) const { return fs::path(data_) / "rocksdb" / file; }
 
+  // For reading the files of the database, encrypted ones too.
+  rocksdb::Options ReaderOptions() const {
+    const DatabaseOptions database = TestDatabase::DefaultOptions(data_);
+    environment_ = std::make_unique<Environment>(nullptr);
+    EXPECT_TRUE(
+        environment_->Open(data_, encryption_keys_.empty() ? database.encryption_keys : encryption_keys_)
+            .ok());
+    rocksdb::Options options;
+    options.env = environment_->env();
+    return options;
+  }
+
   // The column family of a table file.
   std::string FamilyOf(const std::string& file) const {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
+    rocksdb::SstFileReader reader{ReaderOptions()};
     EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
     return reader.GetTableProperties()->column_family_name;
   }
 
   // The size of the blocks of records of a table file, with which it begins.
   uint64_t DataBytes(const std::string& file) const {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
+    rocksdb::SstFileReader reader{ReaderOptions()};
     EXPECT_TRUE(reader.Open(PathOf(file)).ok()) << file;
     return reader.GetTableProperties()->data_size;
   }
@@ -460,6 +476,10 @@ class DamagedFilesTest : public RecoveryTest {
   }
 
   static constexpr int kLargeItems = 60;
+
+ private:
+  // Of ReaderOptions.
+  mutable std::unique_ptr<Environment> environment_;
 };
 
 }  // namespace itemdb::testing

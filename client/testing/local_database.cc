@@ -155,6 +155,12 @@ class TemporaryDatabase : public LocalDatabase {
         [self](const auto&, auto answer) { answer(self->database_->DescribeLimits()); });
   }
 
+  static void ListTables(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::ListTablesRequest, v1::ListTablesReply>(
+        request, std::move(done),
+        [self](const auto& wanted, auto answer) { answer(self->database_->ListTables(wanted)); });
+  }
+
   static std::map<std::string_view, Method> Methods() {
     return {
         {"/itemdb.v1.Data/PutItem", Of(&D::PutItem)},
@@ -179,7 +185,7 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Tables/DescribeTimeToLive", Of(&D::DescribeTimeToLive)},
         {"/itemdb.v1.Tables/DescribeLimits", &TemporaryDatabase::DescribeLimits},
         {"/itemdb.v1.Tables/DescribeTable", Of(&D::DescribeTable)},
-        {"/itemdb.v1.Tables/ListTables", Of(&D::ListTables)},
+        {"/itemdb.v1.Tables/ListTables", &TemporaryDatabase::ListTables},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
         {"/itemdb.v1.Admin/CreateDatabaseBackup", Of(&D::CreateDatabaseBackup)},

@@ -17,6 +17,7 @@ absl::Status Wrong(const std::string& path, const toml::node& node, std::string_
 }
 
 std::optional<Role> ReadRole(std::string_view text) {
+  if (text == "metrics") return Role::kMetrics;
   if (text == "read") return Role::kRead;
   if (text == "write") return Role::kWrite;
   if (text == "admin") return Role::kAdmin;
@@ -63,7 +64,8 @@ absl::StatusOr<TableGrant> ReadGrant(const std::string& path, const toml::node& 
   }
   if (const toml::node* given = table->get("role")) {
     const std::optional<Role> role = ReadRole(given->value_or(std::string()));
-    if (!role.has_value()) return Wrong(path, *given, "the role of [[key.tables]] is read, write or admin");
+    if (!role.has_value() || *role == Role::kMetrics)
+      return Wrong(path, *given, "the role of [[key.tables]] is read, write or admin");
     grant.role = *role;
   } else if (!grant.streams) {
     return Wrong(path, node, "[[key.tables]] needs a role (read, write or admin), streams = true, or both");
@@ -110,10 +112,11 @@ absl::StatusOr<AccessKey> ReadKey(const std::string& path, const toml::node& nod
   // Without a role, a key with grants may use only the tables of its grants.
   if (table->contains("role") || grants.empty()) role = ReadRole((*table)["role"].value_or(std::string()));
   if (!role.has_value()) {
-    return Wrong(path, node,
-                 absl::StrFormat("the key \"%s\" needs a role: read, write or admin, for all tables; or "
-                                 "[[key.tables]], for some",
-                                 id));
+    return Wrong(
+        path, node,
+        absl::StrFormat("the key \"%s\" needs a role: metrics, read, write or admin, for all tables; or "
+                        "[[key.tables]], for some",
+                        id));
   }
   return AccessKey{.id = id, .secret = secret, .role = *role, .grants = std::move(grants)};
 }

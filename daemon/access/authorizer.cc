@@ -112,7 +112,7 @@ void Authorizer::SetKeys(std::shared_ptr<const AccessKeys> keys) {
   keys_ = std::move(keys);
 }
 
-absl::StatusOr<Caller> Authorizer::Check(std::string_view method,
+absl::StatusOr<Caller> Authorizer::Check(std::string_view what, OperationAccess needed,
                                          std::optional<std::string_view> authorization) const {
   if (!asks_for_keys()) return Caller();
   if (!authorization.has_value()) {
@@ -134,7 +134,7 @@ absl::StatusOr<Caller> Authorizer::Check(std::string_view method,
   const AccessKey* key = keys == nullptr ? nullptr : keys->Find(sent.substr(0, colon));
   if (key == nullptr || !SameSecret(sent.substr(colon + 1), key->secret)) return NoSuchKey();
   Caller caller = AccessKeys::CallerWith(keys, *key);
-  ITEMDB_RETURN_IF_ERROR(CheckOperation(caller, method, AccessOfMethod(method)));
+  ITEMDB_RETURN_IF_ERROR(CheckOperation(caller, what, needed));
   return caller;
 }
 

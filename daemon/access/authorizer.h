@@ -49,7 +49,12 @@ class Authorizer {
   // The caller of a call whose metadata `authorization` has this value (nullopt: the call has none).
   // UNAUTHENTICATED: the value is missing or malformed, or names no known key with its secret.
   // PERMISSION_DENIED: no request of `method` is allowed (CheckOperation()).
-  absl::StatusOr<Caller> Check(std::string_view method, std::optional<std::string_view> authorization) const;
+  absl::StatusOr<Caller> Check(std::string_view method, std::optional<std::string_view> authorization) const {
+    return Check(method, AccessOfMethod(method), authorization);
+  }
+  // The same for something that is no method and needs `needed`.
+  absl::StatusOr<Caller> Check(std::string_view what, OperationAccess needed,
+                               std::optional<std::string_view> authorization) const;
 
  private:
   std::atomic<bool> has_keys_ = false;

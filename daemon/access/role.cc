@@ -6,6 +6,8 @@ std::string_view NameOf(Role role) {
   switch (role) {
     case Role::kNone:
       return "none";
+    case Role::kMetrics:
+      return "metrics";
     case Role::kRead:
       return "read";
     case Role::kWrite:

@@ -6,8 +6,8 @@
 namespace itemdb::daemon {
 
 // The role of a key for all tables or for some, and the lowest role that an operation needs. Each role
-// includes the roles before it.
-enum class Role { kNone, kRead, kWrite, kAdmin };
+// includes the roles before it. kMetrics may only read the metrics page.
+enum class Role { kNone, kMetrics, kRead, kWrite, kAdmin };
 
 // "read".
 std::string_view NameOf(Role role);
@@ -19,8 +19,7 @@ enum class Scope {
   // The tables that the request names: needs the role for each of them.
   kTables,
   // Change records of the tables that the request names: needs `streams` for each of them, or the role for
-  // all
-  // tables.
+  // all tables.
   kStreams,
   // The list of tables: every key may have it, and gets the names of the tables that it has a grant for.
   kTableNames,

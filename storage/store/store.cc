@@ -176,7 +176,8 @@ rocksdb::ColumnFamilyOptions Store::FamilyOptions(int number, const rocksdb::Opt
   if (number <= kLocalEntries) {
     family.prefix_extractor = NewCollectionPrefix();
     family.compaction_filter_factory = dropped_records_;
-    family.level0_file_num_compaction_trigger = kLevel0CompactionFilesOfItems;
+    family.level0_file_num_compaction_trigger =
+        number == kItems ? kLevel0CompactionFilesOfItems : kLevel0CompactionFilesOfEntries;
   }
   if (number == kItems) {
     // Every put looks its key up first, mostly in vain.

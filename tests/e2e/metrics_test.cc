@@ -204,7 +204,9 @@ TEST_F(MetricsTest, TellWhetherTheDaemonIsReady) {
 TEST_F(MetricsTest, NeedAKeyWhereThereAreKeys) {
   const std::string keys = directory_.path() + "/keys.toml";
   testing::WriteFile(
-      keys, absl::StrCat("[[key]]\nid = \"SCRAPER\"\nsecret = \"", kScraperSecret, "\"\nrole = \"read\"\n"));
+      keys, absl::StrCat("[[key]]\nid = \"SCRAPER\"\nsecret = \"", kScraperSecret,
+                         "\"\nrole = \"metrics\"\n[[key]]\nid = \"SOME\"\nsecret = \"", kScraperSecret,
+                         "\"\n[[key.tables]]\nnames = [\"Birds\"]\nrole = \"admin\"\n"));
   ASSERT_EQ(chmod(keys.c_str(), 0600), 0);
   Start({"--access-keys", keys});
   const http::RawReply refused = Get("/metrics");
@@ -222,6 +224,13 @@ TEST_F(MetricsTest, NeedAKeyWhereThereAreKeys) {
                                 absl::StrCat("Authorization: Bearer SCRAPER:", kScraperSecret, "\r\n"))
                 .status,
             401);
+  // The page names all tables.
+  EXPECT_EQ(Get("/metrics", basic(absl::StrCat("SOME:", kScraperSecret))).status, 403);
+  // And the role is for nothing else.
+  const absl::StatusOr<Client> scraper = Client::Open(
+      {.endpoint = daemon_.endpoint(), .access_key_id = "SCRAPER", .secret_access_key = kScraperSecret});
+  ASSERT_TRUE(scraper.ok()) << scraper.status();
+  EXPECT_EQ(Client(*scraper).GetStatus().status().code(), absl::StatusCode::kPermissionDenied);
   // Whoever starts and stops daemons need not know a key.
   EXPECT_EQ(Get("/-/ready").status, 200);
   EXPECT_THAT(daemon_.log(), HasSubstr("method=metrics"));

@@ -65,7 +65,8 @@ class MetricsHandler final : public http::HttpHandler {
     }
     if (path != "/metrics")
       return daemon::Answer(404, absl::StrCat("there is no such page here\n\n", http::Absl(kHome)));
-    absl::StatusOr<Caller> caller = authorizer_.Check("metrics", {Role::kMetrics, Scope::kDatabase}, Authorization(head));
+    absl::StatusOr<Caller> caller =
+        authorizer_.Check("metrics", {Role::kMetrics, Scope::kDatabase}, Authorization(head));
     if (!caller.ok()) return Refuse(caller.status());
     storage::MutexLock lock(mutex_);
     return daemon::Answer(200, MetricsPage(facts_, WhyNotReady().empty(), database_, serving_),

@@ -12,8 +12,8 @@ namespace itemdb::storage {
 // Number of level 0 files that starts their merge into the next level. Code that lets level 0 grow on purpose
 // stays below this number, and below 20, where RocksDB slows writers down.
 inline constexpr int kLevel0CompactionFiles = 8;
-// The same for items, whose filters GetItem asks one after another, and for index entries: a query of an index
-// reads all of them.
+// The same for items, whose filters GetItem asks one after another, and for index entries: a query of an
+// index reads all of them.
 inline constexpr int kLevel0CompactionFilesOfItems = 5;
 inline constexpr int kLevel0CompactionFilesOfEntries = 4;
 

@@ -56,6 +56,10 @@ void DeriveBytes(std::string secret, std::string salt, std::string info, unsigne
   OPENSSL_cleanse(secret.data(), secret.size());
 }
 
+// OpenSSL does not clean up at exit, which would be before RocksDB's threads end: they still use it, and what
+// it keeps for each thread would not be freed. It must be told before anything else uses it.
+[[maybe_unused]] const int kKeepsOpenSsl = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+
 // Looking a cipher up takes longer than encrypting a block with it.
 const EVP_CIPHER* Aes256Ctr() {
   static const std::unique_ptr<EVP_CIPHER, FreeCipher> cipher(

@@ -166,6 +166,11 @@ rocksdb::Options RocksDBOptions(const StoreOptions& options, const std::shared_p
   base.track_and_verify_wals_in_manifest = !options.for_recovery;
   base.manual_wal_flush = false;
   base.paranoid_checks = !options.with_unreadable_files;
+  // After a failed write RocksDB would flush all families to go on by itself. The batch that failed is in the
+  // log and in no memtable: the families that are flushed before the next error, or before the process ends,
+  // would never get it, and the others would get it from the log, so an item could lack its change record or
+  // its index entries. The engine closes the store and opens it again instead.
+  base.max_bgerror_resume_count = 0;
   base.disable_auto_compactions = options.for_recovery;
   if (options.sync_closed_logs) base.listeners.push_back(std::make_shared<ClosedLogSync>(options));
 

@@ -52,7 +52,15 @@ class FailedJobs : public rocksdb::EventListener {
         return;
       }
     }
-    if (status->severity() >= rocksdb::Status::kFatalError) *has_failed_ = true;
+    // RocksDB repeats compactions by itself.
+    const auto least = reason == rocksdb::BackgroundErrorReason::kCompaction ? rocksdb::Status::kFatalError
+                                                                             : rocksdb::Status::kSoftError;
+    if (status->severity() >= least) *has_failed_ = true;
+  }
+
+  // See max_bgerror_resume_count in rocksdb_options.cc; this is the same for a full disk.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status, bool* auto_recovery) override {
+    *auto_recovery = false;
   }
 
   // The families of which a compaction has met damage since the last call.

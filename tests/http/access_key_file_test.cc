@@ -102,8 +102,8 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
       {"[[key]]\nid = \"a b\"\nsecret = \"hidden hidden hidden\"\nrole = \"read\"", "needs an id"},
       {key + "role = \"read\"", "the key \"AK1\" needs a secret of at least 16 bytes"},
       {key + "secret = \"hidden\"\nrole = \"read\"", "at least 16 bytes"},
-      {key + "secret = \"hidden hidden hidden\"", "needs a role: read, write or admin"},
-      {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"", "needs a role: read, write or admin"},
+      {key + "secret = \"hidden hidden hidden\"", "needs a role: metrics, read, write or admin"},
+      {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"", "needs a role: metrics, read, write or admin"},
       {key + "secret = \"hidden hidden hidden\"\nrole = \"read\"\ncolour = 1", "this member is unknown"},
       {key + "secret = \"hidden hidden hidden\"\ntables = 1", "4: tables of a key are written as tables"},
       {key + "secret = \"hidden hidden hidden\"\ntables = []", "4: tables of a key are written as tables"},
@@ -130,7 +130,7 @@ TEST_F(AccessKeyFileTest, IsRefusedWhenItIsNotOneWithoutTellingSecrets) {
        "7: this member is unknown: [[key.tables]]"},
       {key + "secret = \"hidden hidden hidden\"\nrole = \"root\"\n[[key.tables]]\nnames = [\"Order\"]\n"
              "role = \"read\"",
-       "needs a role: read, write or admin"},
+       "needs a role: metrics, read, write or admin"},
       {std::string(kGood) + kGood, "the key id \"AKORDERS\" is there twice"},
   };
   for (const Case& c : cases) {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "storage/base/mutex.h"
 #include "storage/encryption/file_cipher.h"
 
 namespace itemdb::storage {
@@ -115,6 +116,7 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
       : FSWritableFileOwnerWrapper(std::move(file)), path_(std::move(path)), cipher_(std::move(cipher)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* dbg) override {
+    MutexLock lock(mutex_);
     for (size_t at = 0; at < data.size();) {
       if (cipher_ == nullptr) return AppendRefused(path_);
       const size_t bytes = std::min(data.size() - at, kChunkBytes);
@@ -144,7 +146,10 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
     return PositionedAppend(data, offset, options, dbg);
   }
   IOStatus Truncate(uint64_t size, const IOOptions& options, IODebugContext* dbg) override {
-    if (size < offset_) cipher_.reset();
+    {
+      MutexLock lock(mutex_);
+      if (size < offset_) cipher_.reset();
+    }
     return target()->Truncate(size + kHeaderBytes, options, dbg);
   }
   uint64_t GetFileSize(const IOOptions& options, IODebugContext* dbg) override {
@@ -166,10 +171,12 @@ class WritableFile : public rocksdb::FSWritableFileOwnerWrapper {
 
  private:
   const std::string path_;
-  std::unique_ptr<FileCipher> cipher_;
+  // RocksDB appends from several threads, one at a time; a lock of our own does not rely on that.
+  Mutex mutex_;
+  std::unique_ptr<FileCipher> cipher_ ABSL_GUARDED_BY(mutex_);
   // Bytes that were appended.
-  uint64_t offset_ = 0;
-  std::string encrypted_;
+  uint64_t offset_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string encrypted_ ABSL_GUARDED_BY(mutex_);
 };
 
 class EncryptedFileSystem : public rocksdb::FileSystemWrapper {

@@ -92,13 +92,11 @@ v1::GetStatusReply GetStatus(const Engine& engine, const v1::GetStatusRequest& r
   reply.mutable_memory()->set_write_queue(static_cast<int64_t>(figures.queued_bytes));
   reply.mutable_memory()->set_write_queue_limit(static_cast<int64_t>(engine.options().max_queue_bytes));
   v1::WriteStatistics* writes = reply.mutable_writes();
-  writes->set_committed(figures.committed_units);
-  writes->set_commit_groups(figures.groups);
+  const auto groups = static_cast<int64_t>(figures.commits.write_us.count());
+  writes->set_committed(static_cast<int64_t>(figures.commits.group_units.sum));
+  writes->set_commit_groups(groups);
   writes->set_refused(figures.refused_units + engine.disk_space().refused());
-  if (figures.groups > 0) {
-    writes->set_mean_commit_us(
-        std::chrono::duration_cast<std::chrono::microseconds>(figures.write_time).count() / figures.groups);
-  }
+  if (groups > 0) writes->set_mean_commit_us(static_cast<int64_t>(figures.commits.write_us.sum) / groups);
   return reply;
 }
 

@@ -21,9 +21,10 @@ enum class Scope {
   // Change records of the tables that the request names: needs `streams` for each of them, or the role for
   // all tables.
   kStreams,
-  // The list of tables: every key may have it, and gets the names of the tables that it has a grant for.
+  // The list of tables: every key with a grant may have it, and gets the names of the tables that it has a
+  // grant for.
   kTableNames,
-  // Nothing that is stored: every key may have it.
+  // Nothing that is stored: every key with a grant may have it.
   kNothing
 };
 

@@ -99,8 +99,8 @@ const std::vector<Setting>& Settings() {
        "Directory of the database; created if it is missing. Only one itemd at a time can use it"},
       {"encryption-key-file", &Options::encryption_key_file, "FILE", "",
        "File of the keys that encrypt data directory and backups: a line for each key, an id and 64 "
-       "hexadecimal "
-       "digits; the first key encrypts new files. A directory is encrypted from its beginning or not at all"},
+       "hexadecimal digits; the first key encrypts new files. A directory is encrypted from its beginning or "
+       "not at all"},
       {"listen", &Options::listen, "ADDR", "",
        "Address for gRPC: HOST:PORT (port 0: the kernel chooses one) or unix:/PATH; may be repeated, in "
        "ITEMD_LISTEN separated by commas. An address that other machines can reach needs TLS"},
@@ -278,8 +278,7 @@ const std::vector<Setting>& Settings() {
        kDayMs},
       {"access-keys", &Options::access_keys, "FILE", "",
        "File of access keys and their roles for all or some tables, TOML: gRPC calls must carry a key, HTTP "
-       "requests must be signed "
-       "with one. Without it everybody who can connect may do everything"},
+       "requests must be signed with one. Without it everybody who can connect may do everything"},
       {"audit-log", &Options::audit_log, "FILE", "",
        "Write who did what, from where and with which outcome to this file, one JSON object per line, "
        "without "

@@ -67,7 +67,7 @@ class Families {
       below += counts.in_range[i];
       histogram.bucket.push_back({below, static_cast<double>(bounds[i]) * unit});
     }
-    histogram.sample_count = below + counts.in_range[kBounds];
+    histogram.sample_count = counts.count();
     histogram.sample_sum = static_cast<double>(counts.sum) * unit;
     return *this;
   }

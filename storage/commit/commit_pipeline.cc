@@ -249,10 +249,6 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     write_us_.Add(static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(last_write_duration_).count()));
     group_units_.Add(completions.units.size());
-    MutexLock lock(mutex_);
-    statistics_.committed_units += static_cast<int64_t>(completions.units.size());
-    statistics_.write_time += last_write_duration_;
-    ++statistics_.groups;
   }
   return completions;
 }

@@ -66,15 +66,11 @@ struct PipelineStart {
 
 // Counted since the pipeline was constructed.
 struct PipelineStatistics {
-  // Committed groups, and the units in them.
-  int64_t committed_units = 0;
-  int64_t groups = 0;
-  std::chrono::nanoseconds write_time{0};
+  CommitFigures commits;
   // Units refused because the queue was full.
   int64_t refused_units = 0;
   // Bytes of the units that are in the queue now.
   size_t queued_bytes = 0;
-  CommitFigures commits;
 };
 
 // What Submit does with a unit when the queue is full.

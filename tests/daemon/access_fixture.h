@@ -32,6 +32,11 @@ class AccessTest : public ServerTest {
     ASSERT_TRUE(CreateTable("Things").ok());
     WriteKeys(KeyText("READER", kSecret, "read") + KeyText("WRITER", kSecret, "write") +
               KeyText("ADMIN", kSecret, "admin"));
+    StartWithKeys();
+  }
+
+  // Starts a server with the keys of the file.
+  void StartWithKeys() {
     server_.reset();
     ServerOptions options = OptionsFor("127.0.0.1:0");
     options.access_keys = key_file_;

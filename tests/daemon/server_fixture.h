@@ -106,7 +106,8 @@ class ServerTest : public ::testing::Test {
     EXPECT_EQ(server_->call_bytes(), 0);
   }
 
-  grpc::Status CreateTable(const std::string& name) {
+  // A table with the key pk and sk.
+  static v1::CreateTableRequest TableDefinition(const std::string& name) {
     v1::CreateTableRequest request;
     request.set_table_name(name);
     request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
@@ -121,6 +122,11 @@ class ServerTest : public ::testing::Test {
     v1::KeySchemaElement* sort = request.add_key_schema();
     sort->set_attribute_name("sk");
     sort->set_key_type(v1::KEY_TYPE_RANGE);
+    return request;
+  }
+
+  grpc::Status CreateTable(const std::string& name) {
+    const v1::CreateTableRequest request = TableDefinition(name);
     v1::CreateTableReply reply;
     grpc::ClientContext context;
     return tables_->CreateTable(&context, request, &reply);

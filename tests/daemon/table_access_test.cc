@@ -138,15 +138,7 @@ class TableAccessTest : public AccessTest {
     WriteKeys(KeyText("ADMIN", kSecret, "admin") + keys);
     ASSERT_TRUE(AwaitLog("access keys reloaded"));
     logged_ = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(100);
-    server_.reset();
-    ServerOptions options = OptionsFor("127.0.0.1:0");
-    options.access_keys = key_file_;
-    options.reload_interval = absl::Milliseconds(20);
-    options.log = std::make_shared<spdlog::logger>("test", logged_);
-    auto server = Server::Start(*database_, std::move(options));
-    ASSERT_TRUE(server.ok()) << server.status();
-    server_ = *std::move(server);
-    channel_ = Connect(server_->addresses()[0]);
+    StartWithKeys();
   }
 
   grpc::Status As(const std::string& id, std::string_view method,
@@ -166,18 +158,7 @@ class TableAccessTest : public AccessTest {
   }
 
   grpc::Status CreateAs(const std::string& name) {
-    v1::CreateTableRequest request;
-    request.set_table_name(name);
-    request.set_billing_mode(v1::BILLING_MODE_PAY_PER_REQUEST);
-    for (const char* attribute : {"pk", "sk"}) {
-      v1::AttributeDefinition* definition = request.add_attribute_definitions();
-      definition->set_attribute_name(attribute);
-      definition->set_attribute_type(v1::SCALAR_ATTRIBUTE_TYPE_S);
-      v1::KeySchemaElement* key = request.add_key_schema();
-      key->set_attribute_name(attribute);
-      key->set_key_type(attribute == std::string("pk") ? v1::KEY_TYPE_HASH : v1::KEY_TYPE_RANGE);
-    }
-    return As("ADMIN", "itemdb.v1.Tables/CreateTable", request);
+    return As("ADMIN", "itemdb.v1.Tables/CreateTable", TableDefinition(name));
   }
 
   uint64_t StorageIdOf(const std::string& table) {

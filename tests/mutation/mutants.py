@@ -3,13 +3,14 @@
 
     mutants.py AREA [--mutants 200] [--seed 1] [--work DIRECTORY] [--jobs N]
 
-Draws mutants of an area (AREAS below) at random and compiles all of them into one build of a copy of the tree. A mutant
-is one change of a condition, an operator or a statement. The environment variable ITEMDB_MUTANT=n turns on mutant n. The
-tests run once without a mutant, to learn which suites reach which mutants, and then for each mutant those suites that
-reach it, until one fails. A mutant is killed if a suite fails, crashes or takes ten times as long; otherwise it survives.
-equivalent.txt lists mutants that change nothing that anybody can see; they are not counted.
+Draws mutants of an area (AREAS below) at random and compiles them in a copy of the tree, all that do not overlap in one
+build. A mutant is one change of a condition, an operator or a statement. The environment variable ITEMDB_MUTANT=n turns
+on mutant n. The tests run once without a mutant, to learn which suites reach which mutants, and then for each mutant
+those suites that reach it, until one fails. A mutant is killed if a suite fails, crashes or takes ten times as long;
+otherwise it survives. equivalent.txt lists mutants that change nothing that anybody can see; they are not counted.
 
-The results are in DIRECTORY/AREA.json and on standard output. The seed and the commit decide which mutants are drawn.
+`./dev mutants AREA` installs what this needs (python3-clang-14). The results are in DIRECTORY/AREA.json and on standard
+output. The seed and the commit decide which mutants are drawn.
 """
 
 import argparse

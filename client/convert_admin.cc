@@ -69,6 +69,16 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                          .last_error = backups.last_error()};
     if (backups.has_last()) status.scheduled_backups->last = FromProto(backups.last());
   }
+  if (message.has_archive()) {
+    const v1::ArchiveStatus& archive = message.archive();
+    status.archive = ArchiveStatus{.directory = archive.directory(),
+                                   .change_sequence = archive.change_sequence(),
+                                   .commit_time = absl::FromUnixMicros(archive.commit_time_us()),
+                                   .lag = absl::Milliseconds(archive.lag_ms()),
+                                   .gaps = archive.gaps(),
+                                   .oldest_time = absl::FromUnixMicros(archive.oldest_time_us()),
+                                   .error = archive.error()};
+  }
   status.refused_calls = {.unauthenticated = message.refused_calls().unauthenticated(),
                           .permission_denied = message.refused_calls().permission_denied()};
   if (message.has_audit_log())

@@ -210,6 +210,8 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_schedule = options.backup_schedule;
   database_options.backup_keep = options.backup_keep;
   database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
+  database_options.archive_directory = options.archive_directory;
+  database_options.archive_window = absl::ToChronoMilliseconds(options.archive_window);
   database_options.background_check_rate = options.background_check_rate;
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);
   database_options.io_threads = options.io_threads != 0 ? options.io_threads : DefaultIoThreads();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/backup/archive_upkeep.h"
 #include "storage/backup/backup_calls.h"
 #include "storage/backup/backup_schedule.h"
 #include "storage/base/limits.h"
@@ -44,6 +45,7 @@ Database::Database(std::unique_ptr<Engine> engine)
       background_check_(std::make_unique<BackgroundCheck>(*engine_)),
       file_check_(std::make_unique<FileCheck>(*engine_)),
       backup_schedule_(std::make_unique<BackupSchedule>(*engine_)),
+      archive_upkeep_(std::make_unique<ArchiveUpkeep>(*engine_)),
       key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill.
@@ -355,6 +357,7 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   background_check_->Describe(&reply);
   file_check_->Describe(&reply);
   backup_schedule_->Describe(&reply);
+  archive_upkeep_->Describe(&reply);
   return reply;
 }
 

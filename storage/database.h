@@ -38,6 +38,7 @@
 namespace itemdb::storage {
 
 class BackgroundCheck;
+class ArchiveUpkeep;
 class BackupSchedule;
 class FileCheck;
 class BulkWrites;
@@ -248,6 +249,7 @@ class Database {
   std::unique_ptr<BackgroundCheck> background_check_;
   std::unique_ptr<FileCheck> file_check_;
   std::unique_ptr<BackupSchedule> backup_schedule_;
+  std::unique_ptr<ArchiveUpkeep> archive_upkeep_;
   std::unique_ptr<KeyRotation> key_rotation_;
 };
 

@@ -1,8 +1,10 @@
-// Restoring a backup of the whole database into a directory that no itemd has open.
+// Restoring a backup of the whole database into a directory that no itemd has open, and with the archive any
+// later commit.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "itemdb/v1/admin.pb.h"
@@ -18,8 +20,14 @@ namespace itemdb::storage {
 struct RestoreOptions {
   // The directory of the backups.
   std::string backup_directory;
-  // 0: the newest.
+  // 0: the newest, or with an archive the newest that leads to the commit that is wanted.
   uint32_t backup_id = 0;
+  // The archive whose commits are replayed on the backup. Empty: none are.
+  std::string archive_directory = {};
+  // With an archive: the last change that is restored, or the time of the last commit that is, in
+  // microseconds since the Unix epoch. At most one; neither: up to the last commit in the archive.
+  std::optional<uint64_t> to_change = std::nullopt;
+  std::optional<int64_t> to_time_us = std::nullopt;
   // Where the database is made. Must not exist, or be empty, or hold a restore that was interrupted.
   std::string data_directory;
   // Encrypt the database, and decrypt the backup if it is encrypted. Empty: the database is not encrypted,
@@ -28,15 +36,28 @@ struct RestoreOptions {
   std::shared_ptr<spdlog::logger> log;
 };
 
-// Says in the log what it restores, and copies the files of the backup. The database is a new one with an id
-// of its own: change sequences after the backup mean other changes in it than in the one that was backed up.
-// Returns the backup that was restored. Blocks.
+struct RestoredDatabase {
+  v1::DatabaseBackup backup;
+  // With an archive: the last change that the database has, when it was committed, and how many commit groups
+  // were replayed.
+  uint64_t change_sequence = 0;
+  int64_t commit_time_us = 0;
+  int64_t replayed_groups = 0;
+  // The first opening computes index entries and size statistics from the items.
+  bool needs_rebuild = false;
+};
+
+// Says in the log what it restores, copies the files of the backup, and replays commits. The database is a
+// new one with an id of its own: change sequences after the backup mean other changes in it than in the one
+// that was backed up. Blocks.
 //
-// NOT_FOUND: no such backup, or no backups in the directory. FAILED_PRECONDITION: `data_directory` is not
+// NOT_FOUND: no such backup, or no backups or no archive in the directory. OUT_OF_RANGE
+// (RESTORE_POINT_UNKNOWN): backups and archive do not have what is wanted; the message says what they have.
+// INVALID_ARGUMENT: the change is inside of a transaction. FAILED_PRECONDITION: `data_directory` is not
 // empty (DATA_DIRECTORY_FOREIGN), or open (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: the backup is encrypted
 // with another key. DATA_LOSS: the backup is damaged.
 // UNAVAILABLE, RESOURCE_EXHAUSTED (DISK_FULL): as the file systems say. After an error and after a crash the
 // data directory does not open as a database; the same call begins anew.
-absl::StatusOr<v1::DatabaseBackup> RestoreDatabase(const RestoreOptions& options);
+absl::StatusOr<RestoredDatabase> RestoreDatabase(const RestoreOptions& options);
 
 }  // namespace itemdb::storage

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 #include "common/nearest.h"
 #include "daemon/config/help_text.h"
 #include "daemon/config/man_pages.h"
@@ -55,6 +57,8 @@ struct CommandArguments {
   std::string directory;
   std::string target;
   uint32_t backup_id = 0;
+  std::string archive;
+  std::string to;
 };
 
 void AddCommands(CLI::App& app, CommandArguments& arguments) {
@@ -71,9 +75,40 @@ void AddCommands(CLI::App& app, CommandArguments& arguments) {
   arguments.restore->add_option("BACKUPS", arguments.directory, "The directory of the backups")->required();
   arguments.restore->add_option("--backup", arguments.backup_id, "Number of the backup (default: the newest)")
       ->type_name("NUMBER");
+  arguments.restore
+      ->add_option("--archive", arguments.archive,
+                   "The --archive-directory of the database: its commits after the backup are restored too")
+      ->type_name("DIR");
+  arguments.restore
+      ->add_option(
+          "--to", arguments.to,
+          "With --archive: the last change to restore, a number, or the time of the last commit, for "
+          "example 2026-11-25T14:30:00Z (default: the last one in the archive)")
+      ->type_name("CHANGE|TIME");
   for (CLI::App* command : {arguments.salvage, arguments.restore}) {
     command->add_option("TO", arguments.target, "An empty directory, or one that is to be made")->required();
   }
+}
+
+// The value of --to.
+absl::Status ParseRestorePoint(const CommandArguments& arguments, CommandLine* line) {
+  if (arguments.to.empty()) return absl::OkStatus();
+  if (arguments.archive.empty())
+    return storage::ValidationError("--to needs --archive: without an archive a backup is restored as it is");
+  uint64_t change = 0;
+  absl::Time time;
+  std::string error;
+  if (absl::SimpleAtoi(arguments.to, &change) && change > 0) {
+    line->restored_change = change;
+  } else if (absl::ParseTime(absl::RFC3339_full, arguments.to, &time, &error)) {
+    line->restored_time_us = absl::ToUnixMicros(time);
+  } else {
+    return storage::ValidationError(absl::StrFormat(
+        "--to must be the number of a change, or a time with its offset such as 2026-11-25T14:30:00Z or "
+        "2026-11-25T15:30:00.5+01:00; it is \"%s\"",
+        arguments.to));
+  }
+  return absl::OkStatus();
 }
 
 // Puts what the commands say into `*line`.
@@ -90,6 +125,8 @@ absl::Status ApplyCommands(const CommandArguments& arguments, CommandLine* line)
   if (line->command == Command::kRestore) {
     line->restore_from = arguments.directory;
     line->restored_backup_id = arguments.backup_id;
+    line->restored_archive = arguments.archive;
+    ITEMDB_RETURN_IF_ERROR(ParseRestorePoint(arguments, line));
     line->values.push_back({FindSetting("data-dir"), {arguments.target}, "argument TO", "TO"});
   } else {
     line->salvage_target = arguments.target;

@@ -23,6 +23,10 @@ struct CommandLine {
   // BACKUPS and --backup of `itemd restore BACKUPS TO`. TO is the value of the setting data-dir.
   std::string restore_from;
   uint32_t restored_backup_id = 0;
+  // --archive and --to of `itemd restore`.
+  std::string restored_archive;
+  std::optional<uint64_t> restored_change;
+  std::optional<int64_t> restored_time_us;
   // The text to print for --help, --version or --man; empty without these flags.
   std::string answer;
 };

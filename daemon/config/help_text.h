@@ -37,6 +37,8 @@ Examples:
   itemd restore /mnt/backups/itemdb /var/lib/itemdb
       Makes a database of the newest backup that "itemctl backup create" has made with --backup-directory
       /mnt/backups/itemdb.
+  itemd restore /mnt/backups/itemdb /var/lib/itemdb --archive /mnt/backups/itemdb-archive --to 2026-11-25T14:30:00Z
+      The same with every commit up to that time, if itemd had --archive-directory /mnt/backups/itemdb-archive.
 
   printf '2026-11 %s\n' $(openssl rand -hex 32) > keys; chmod 0600 keys
   itemd --data-dir ./secret --encryption-key-file keys

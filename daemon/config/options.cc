@@ -266,6 +266,9 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const OptionSource
   options->salvage_target = line->salvage_target;
   options->restore_from = line->restore_from;
   options->restored_backup_id = line->restored_backup_id;
+  options->restored_archive = line->restored_archive;
+  options->restored_change = line->restored_change;
+  options->restored_time_us = line->restored_time_us;
   // Certificates and keys are read here too, to report errors before the database opens, which can take long.
   absl::Status certificates =
       options->tls() ? ReadTlsFiles(TlsOptionsOf(*options)).status() : absl::OkStatus();

@@ -48,6 +48,10 @@ struct Options {
   // Command::kRestore: the directory of the backups, and the number of one; 0: the newest.
   std::string restore_from;
   uint32_t restored_backup_id = 0;
+  // Empty: no commits are replayed. At most one of the next two.
+  std::string restored_archive;
+  std::optional<uint64_t> restored_change;
+  std::optional<int64_t> restored_time_us;
 
   // daemon/config/memory_budget.h divides it.
   uint64_t memory_bytes = 0;
@@ -66,6 +70,9 @@ struct Options {
   // 0: any number; zero: any age.
   int backup_keep = 0;
   absl::Duration backup_keep_age;
+  // Empty: commit groups are not kept.
+  std::string archive_directory;
+  absl::Duration archive_window;
   // Records per second; 0: no check in the background.
   int background_check_rate = 0;
   // Bytes per second; 0: table files are not checked in the background.

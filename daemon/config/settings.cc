@@ -198,6 +198,18 @@ const std::vector<Setting>& Settings() {
        {},
        0,
        365 * kDayMs},
+      {"archive-directory", &Options::archive_directory, "DIR", "",
+       "Directory where every commit is kept, with the backups that it makes for this, so that any commit of "
+       "the last --archive-window can be restored (itemd restore --archive). Should be on another disk than "
+       "--data-dir. Without it: commits are not kept"},
+      {"archive-window",
+       &Options::archive_window,
+       "DURATION",
+       "168h",
+       "How far back any commit can be restored",
+       {},
+       kDayMs,
+       35 * kDayMs},
       {"background-check-rate",
        &Options::background_check_rate,
        "RECORDS",

@@ -294,6 +294,20 @@ void AddChecks(const v1::GetStatusReply& status, Families& out) {
     out.Gauge("itemdb_backup_failing", "1 if the last attempt of a scheduled backup failed.")
         .Add(backups.last_error().empty() ? 0 : 1);
   }
+  if (status.has_archive()) {
+    const v1::ArchiveStatus& archive = status.archive();
+    out.Gauge("itemdb_archive_lag_seconds",
+              "How long the oldest commit that is not durable in the archive has waited.")
+        .Add(static_cast<double>(archive.lag_ms()) / 1e3);
+    out.Gauge("itemdb_archive_failing", "1 if the archive or its backups cannot be written.")
+        .Add(archive.error().empty() ? 0 : 1);
+    out.Counter("itemdb_archive_gaps_total",
+                "How often commits could not be archived; they cannot be restored.")
+        .Add(static_cast<double>(archive.gaps()));
+    out.Gauge("itemdb_archive_oldest_timestamp_seconds",
+              "The oldest backup that commits can be replayed on; 0: there is none.")
+        .Add(Seconds(archive.oldest_time_us()));
+  }
 }
 
 }  // namespace

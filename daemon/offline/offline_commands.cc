@@ -41,13 +41,16 @@ absl::StatusOr<std::string> SalvagedText(const storage::DatabaseOptions& options
 }
 
 absl::StatusOr<std::string> RestoredText(const Options& options, const std::shared_ptr<spdlog::logger>& log) {
-  ITEMDB_ASSIGN_OR_RETURN(const auto backup,
+  ITEMDB_ASSIGN_OR_RETURN(const auto restored,
                           storage::RestoreDatabase({.backup_directory = options.restore_from,
                                                     .backup_id = options.restored_backup_id,
+                                                    .archive_directory = options.restored_archive,
+                                                    .to_change = options.restored_change,
+                                                    .to_time_us = options.restored_time_us,
                                                     .data_directory = options.data_directory,
                                                     .encryption_keys = options.encryption_keys,
                                                     .log = log}));
-  return RestoreText(options.data_directory, backup);
+  return RestoreText(options.data_directory, restored);
 }
 
 absl::StatusOr<std::string> Run(const Options& options, const storage::DatabaseOptions& database,

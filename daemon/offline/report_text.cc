@@ -105,15 +105,23 @@ std::string SalvageText(const std::string& directory, const std::string& target,
   return text;
 }
 
-std::string RestoreText(const std::string& directory, const v1::DatabaseBackup& backup) {
-  return absl::StrFormat(
-      "restored      backup %d of database %s, begun at %s\n"
-      "contains      %d tables, every change up to %d\n"
-      "next          itemd --data-dir %s\n",
-      backup.backup_id(), backup.database_id(),
-      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(backup.begin_time_us()),
-                       absl::UTCTimeZone()),
-      backup.table_count(), backup.change_sequence(), directory);
+std::string RestoreText(const std::string& directory, const storage::RestoredDatabase& restored) {
+  const auto time_text = [](int64_t time_us) {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(time_us), absl::UTCTimeZone());
+  };
+  const v1::DatabaseBackup& backup = restored.backup;
+  std::string text =
+      absl::StrFormat("restored      backup %d of database %s, begun at %s\n", backup.backup_id(),
+                      backup.database_id(), time_text(backup.begin_time_us()));
+  if (restored.replayed_groups > 0) {
+    absl::StrAppendFormat(&text, "replayed      %d commit groups of the archive, the last of %s\n",
+                          restored.replayed_groups, time_text(restored.commit_time_us));
+  }
+  absl::StrAppendFormat(&text, "contains      every change up to %d\n", restored.change_sequence);
+  if (restored.needs_rebuild)
+    absl::StrAppend(&text, "indexes       the first start computes them from the items\n");
+  absl::StrAppendFormat(&text, "next          itemd --data-dir %s\n", directory);
+  return text;
 }
 
 std::string FilesText(const std::vector<storage::FileReport>& files) {

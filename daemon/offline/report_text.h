@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "itemdb/v1/admin.pb.h"
 #include "storage/api/damage_report.h"
+#include "storage/restore.h"
 
 namespace itemdb::daemon {
 
@@ -15,7 +15,7 @@ std::string PlanText(const std::string& directory, const storage::RecoveryReport
 std::string SalvageText(const std::string& directory, const std::string& target,
                         const storage::RecoveryReport& report);
 // What `itemd restore` has made in `directory`.
-std::string RestoreText(const std::string& directory, const v1::DatabaseBackup& backup);
+std::string RestoreText(const std::string& directory, const storage::RestoredDatabase& restored);
 // One line a file, then the sums of each column family.
 std::string FilesText(const std::vector<storage::FileReport>& files);
 

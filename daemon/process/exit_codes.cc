@@ -12,6 +12,8 @@ ExitCode ExitCodeForOpen(const absl::Status& status) {
     case absl::StatusCode::kDataLoss:
       return kExitData;
     case absl::StatusCode::kInvalidArgument:
+    // A commit that cannot be restored.
+    case absl::StatusCode::kOutOfRange:
       return kExitUsage;
     case absl::StatusCode::kInternal:
       return kExitInternal;

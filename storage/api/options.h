@@ -101,6 +101,19 @@ struct DatabaseOptions {
   std::chrono::milliseconds backup_keep_age{0};
   // How fast a backup copies files, in bytes a second. 0: no limit.
   int64_t backup_bytes_per_second = 0;
+  // Where every commit group is kept, so that a backup can be followed to any later commit (restore.h).
+  // Created if it does not exist. Empty: commit groups are not kept.
+  std::string archive_directory;
+  // How far back any commit can be restored: older commit groups, and backups that only they need, are
+  // deleted.
+  std::chrono::milliseconds archive_window = std::chrono::hours(24 * 7);
+  // How often a backup is made for the archive, at most. A restore replays the groups after a backup.
+  std::chrono::milliseconds archive_backup_interval = std::chrono::hours(24);
+  // How often commit groups are archived.
+  std::chrono::milliseconds archive_interval = std::chrono::milliseconds(500);
+  // Commit groups that wait for being archived, in bytes. When there are more, they are given up, and a new
+  // backup is made when the archive can be written again.
+  size_t archive_queue_bytes = 32 << 20;
   // Threads for reads that miss the block cache and for long pages.
   int io_threads = 4;
   // How long a pinned snapshot (PinSnapshot) can be read.

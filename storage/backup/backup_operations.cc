@@ -67,7 +67,8 @@ absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& dire
 
 int64_t BackupClockMicros(Engine& engine) { return engine.time_of_day().NowMicros(); }
 
-absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation) {
+absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation,
+                                                bool for_archive) {
   ITEMDB_ASSIGN_OR_RETURN(BackupDirectory directory, OpenDirectoryOf(engine));
   const bool shares_disk = IsOnTheDiskOfTheData(engine);
   ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine, cancellation, shares_disk));
@@ -79,6 +80,10 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
   about.set_change_sequence(engine.durable_sequence());
   ITEMDB_ASSIGN_OR_RETURN(const auto view, engine.View());
   about.set_table_count(static_cast<int64_t>(view->catalog().size()));
+  about.set_for_archive(for_archive);
+  const rocksdb::Status known = view->store()->db()->GetDbIdentity(*about.mutable_store_id());
+  if (!known.ok()) return FromRocksDB("cannot read the identity of the store", known);
+  about.set_store_sequence(view->store()->db()->GetLatestSequenceNumber());
   const auto stops = [&] { return !CheckGoesOn(engine, cancellation, shares_disk).ok(); };
   absl::StatusOr<v1::DatabaseBackup> backup =
       CreateWithoutIngestions(directory, *view->store(), about, stops);
@@ -133,6 +138,7 @@ absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(
     ITEMDB_ASSIGN_OR_RETURN(goes.emplace_back(), directory.Find(request.backup_id()));
   } else {
     goes = directory.List();
+    std::erase_if(goes, [](const v1::DatabaseBackup& backup) { return backup.for_archive(); });
     const size_t stay = request.keep_newest() != 0 ? request.keep_newest() : 1;
     goes.resize(goes.size() - std::min(goes.size(), stay));
     if (request.begun_before_us() != 0) {

@@ -9,12 +9,14 @@
 namespace itemdb::storage {
 
 // Errors as CheckGoesOn and BackupDirectory::Create. Failures are logged.
-absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation);
+absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation,
+                                                bool for_archive = false);
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine);
 // 0: the newest. Errors as BackupDirectory::Find and Verify.
 absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,
                                                 const Cancellation* cancellation);
-// By `begun_before_us` the newest is never deleted.
+// By `begun_before_us` the newest is never deleted. Backups that were made for the archive are deleted by
+// their number only.
 absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 

@@ -31,6 +31,7 @@ inline constexpr std::string_view kReasonWriteOutcomeUnknown = "WRITE_OUTCOME_UN
 inline constexpr std::string_view kReasonDataLoss = "DATA_LOSS";                         // DATA_LOSS
 inline constexpr std::string_view kReasonChangesTrimmed = "CHANGES_TRIMMED";             // OUT_OF_RANGE
 inline constexpr std::string_view kReasonExpiredIterator = "EXPIRED_ITERATOR";           // OUT_OF_RANGE
+inline constexpr std::string_view kReasonRestorePointUnknown = "RESTORE_POINT_UNKNOWN";  // OUT_OF_RANGE
 inline constexpr std::string_view kReasonStateTooOld = "STATE_TOO_OLD";                  // ABORTED
 inline constexpr std::string_view kReasonDataDirectoryInUse = "DATA_DIRECTORY_IN_USE";  // FAILED_PRECONDITION
 inline constexpr std::string_view kReasonDataDirectoryForeign =

@@ -140,6 +140,8 @@ class CommitGroup {
   // Adds what is written once per group: size statistics, table runs, deletions of expired tokens. Called by
   // the pipeline before it writes the returned batch.
   rocksdb::WriteBatch& SealBatch();
+  // The batch that SealBatch has returned. It may be taken away once it is written.
+  rocksdb::WriteBatch& batch() { return writes_.batch(); }
   // Moves the state of this group into ApplyState, from which the next group starts. Called after the batch
   // was written.
   void InstallState();

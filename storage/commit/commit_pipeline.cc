@@ -83,12 +83,19 @@ void CommitPipeline::Refuse(absl::Status reason) {
   refusing_ = std::move(reason);
 }
 
+void CommitPipeline::Drain(absl::Status reason) {
+  MutexLock lock(mutex_);
+  refusing_ = std::move(reason);
+  if (leader_ == Leader::kStopped) return;
+  while (leader_ != Leader::kNone || !queue_.empty()) leader_changed_.Wait(mutex_);
+}
+
 void CommitPipeline::Stop(absl::Status reason) {
+  Drain(std::move(reason));
   {
     MutexLock lock(mutex_);
-    refusing_ = std::move(reason);
+    // Nothing was submitted meanwhile: it was refused.
     if (leader_ == Leader::kStopped) return;
-    while (leader_ != Leader::kNone || !queue_.empty()) leader_changed_.Wait(mutex_);
     leader_ = Leader::kStopped;
   }
   {
@@ -239,6 +246,7 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
       Fail(FromRocksDB("a commit group could not be written", status));
       return completions;
     }
+    if (options_.on_written) HandOver(group);
     const uint64_t group_number = state_.next_group_number;
     group.InstallState();
     if (options_.on_synced) options_.on_synced(state_.next_sequence - 1);
@@ -251,6 +259,18 @@ CommitPipeline::Completions CommitPipeline::RunGroup() {
     group_units_.Add(completions.units.size());
   }
   return completions;
+}
+
+void CommitPipeline::HandOver(CommitGroup& group) {
+  WrittenGroup written;
+  rocksdb::WriteBatch& batch = group.batch();
+  written.records = batch.Count();
+  written.batch = std::move(batch);
+  written.first_change = state_.next_sequence;
+  written.last_change = group.next_sequence() - 1;
+  written.commit_time_us = group.commit_time_us();
+  written.ingestions = state_.store->ingestions();
+  options_.on_written(std::move(written));
 }
 
 void CommitPipeline::Publish(uint64_t group_number) {

@@ -38,6 +38,19 @@
 
 namespace itemdb::storage {
 
+// A group that a RocksDB write has made part of the store.
+struct WrittenGroup {
+  // With the sequence that RocksDB gave it, and the number of its records.
+  rocksdb::WriteBatch batch;
+  uint64_t records = 0;
+  // first_change is last_change + 1 when the group has no change record.
+  uint64_t first_change = 0;
+  uint64_t last_change = 0;
+  int64_t commit_time_us = 0;
+  // Store::ingestions() of the open store.
+  int64_t ingestions = 0;
+};
+
 struct PipelineOptions {
   bool durable = true;
   size_t max_queue_bytes = 0;
@@ -47,6 +60,9 @@ struct PipelineOptions {
   // Durable mode only: called with the last change of each group when it is synced, before its units
   // complete.
   std::function<void(uint64_t)> on_synced;
+  // Called with each group when it is written, before its units complete. Must not block. Empty: groups are
+  // thrown away.
+  std::function<void(WrittenGroup)> on_written;
   // Called with the entries of TTL indexes that a group has put, once they are visible. Must not block.
   std::function<void(const std::vector<TimeEntry>&)> on_time_entries;
   // Never null.
@@ -89,6 +105,9 @@ class CommitPipeline {
 
   // Starts accepting units, the first time or after a failure and Stop(). Not while units are in flight.
   void Start(PipelineStart start);
+  // Stops accepting: Submit returns `reason` from now on. Waits until every submitted unit was applied. The
+  // view stays; Stop() may follow.
+  void Drain(absl::Status reason);
   // Stops accepting: Submit returns `reason` from now on. Waits until every submitted unit was applied and
   // has completed or is just being completed by another thread. Then releases the store.
   void Stop(absl::Status reason);
@@ -143,6 +162,8 @@ class CommitPipeline {
   void Admit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts the units that no longer fit into the group back to the front of the queue.
   void PutBack(Units units);
+  // Passes the batch of a group that was written to on_written.
+  void HandOver(CommitGroup& group);
   void Publish(uint64_t group_number);
   // Refuses all units from now on and completes the queued ones with UNAVAILABLE.
   void Fail(const absl::Status& status);

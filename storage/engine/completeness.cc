@@ -119,7 +119,7 @@ absl::Status CheckNothingIsMissing(const std::string& directory, const StoreOpti
                                    const DurabilityWatermark& watermark, CheckDepth depth) {
   if (const absl::Status manifest = CheckManifest(options.env, options.path); !manifest.ok())
     return DataLossError(directory + " is damaged: " + MessageOf(manifest) + "; " + NextCommand());
-  LoggedChanges logged(options.wal_recovery_mode);
+  LoggedChanges logged(options.wal_recovery_mode, options.on_logged_batch);
   absl::StatusOr<std::shared_ptr<Store>> store = Store::OpenReadOnly(options, &logged);
   if (!store.ok()) {
     if (!absl::IsDataLoss(store.status())) return store.status();

@@ -62,6 +62,12 @@ StoreOptions Engine::MakeStoreOptions() {
   store.damage = damage_;
   store.compaction_pause = options_.compaction_pause;
   store.sync_closed_logs = !options_.durable;
+  if (archive_ != nullptr) {
+    store.on_logged_batch = [this](const rocksdb::WriteBatch& batch, uint32_t changes_family) {
+      archive_->AddLogged(batch, changes_family);
+    };
+    store.before_opening = [this] { archive_->WriteLogged(); };
+  }
   store.on_opened = [this] {
     MutexLock lock(mutex_);
     ++open_stores_;
@@ -82,6 +88,7 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   if (!IsEncrypted(options.data_directory)) ITEMDB_RETURN_IF_ERROR(environment->Mark(options.data_directory));
   std::unique_ptr<Engine> engine(new Engine(std::move(options), std::move(environment), std::move(lock)));
   const DatabaseOptions& opts = engine->options_;
+  ITEMDB_RETURN_IF_ERROR(engine->OpenArchive());
   ITEMDB_ASSIGN_OR_RETURN(Recovered recovered, OpenDirectory(opts.data_directory, engine->MakeStoreOptions(),
                                                              opts.recover_last_good));
   // The keys of this opening. Not before: a directory that is refused is unchanged.
@@ -104,6 +111,11 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
       synced->Store(sequence);
     };
   }
+  if (engine->archive_ != nullptr) {
+    pipeline.on_written = [archive = engine->archive_.get()](WrittenGroup group) {
+      archive->Add(std::move(group));
+    };
+  }
   pipeline.on_failure = [engine = engine.get()](const absl::Status& status) {
     engine->options_.log->error("a write failed; the store will be reopened error=\"{}\"", MessageOf(status));
     engine->Fail();
@@ -124,6 +136,38 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Open(DatabaseOptions options) {
   engine->reclaimer_ = std::make_unique<Reclaimer>(*engine);
   engine->maintenance_thread_.Start([engine = engine.get()] { engine->MaintenanceLoop(); });
   return engine;
+}
+
+absl::Status Engine::OpenArchive() {
+  if (options_.archive_directory.empty()) return absl::OkStatus();
+  ITEMDB_ASSIGN_OR_RETURN(const auto watermark, ReadWatermark(env(), options_.data_directory));
+  CommitArchiveOptions archive;
+  archive.directory = options_.archive_directory;
+  archive.environment = environment_.get();
+  archive.log = options_.log;
+  archive.max_queue_bytes = options_.archive_queue_bytes;
+  archive.interval = options_.archive_interval;
+  archive.sync = [this] {
+    // While the store is reopened, nobody can say what is durable.
+    ITEMDB_RETURN_IF_ERROR(View().status());
+    return pipeline_->SyncNow();
+  };
+  archive_ = std::make_unique<CommitArchive>(std::move(archive));
+  return archive_->Open(watermark.has_value() ? watermark->database_id : std::string());
+}
+
+void Engine::TellArchive(const Recovered& recovered) {
+  StorePosition position;
+  position.database_id = recovered.watermark.database_id;
+  rocksdb::DB& db = *recovered.start.store->db();
+  if (const rocksdb::Status known = db.GetDbIdentity(position.store_id); !known.ok()) {
+    options_.log->error("the archive cannot be used for restoring: the store has no identity error=\"{}\"",
+                        known.ToString());
+  }
+  position.sequence = db.GetLatestSequenceNumber();
+  position.change = recovered.start.next_sequence - 1;
+  position.commit_time_us = recovered.start.last_commit_time_us;
+  archive_->Opened(position);
 }
 
 std::shared_ptr<const Catalog> Engine::MakeCatalog(const std::vector<std::shared_ptr<Table>>& recovered) {
@@ -159,6 +203,7 @@ bool Engine::CloseReleasedStore() {
 }
 
 void Engine::Install(Recovered recovered) {
+  if (archive_ != nullptr) TellArchive(recovered);
   recovered.start.store = CloseOnMaintenanceThread(std::move(recovered.start.store));
   watermark_sequence_ = recovered.watermark.sequence;
   trim_horizon_.Reset(recovered.changes_start);
@@ -178,6 +223,7 @@ Engine::~Engine() {
   io_->Stop();
   maintenance_thread_.Stop();
   reclaimer_.reset();  // After the maintenance thread, which interrupts it.
+  pipeline_->Drain(MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable, "the database is closing"));
   if (absl::Status synced = pipeline_->SyncNow(); !synced.ok()) {
     options_.log->error("the last writes could not be synced error=\"{}\"", MessageOf(synced));
   }
@@ -186,6 +232,7 @@ Engine::~Engine() {
     options_.log->error("the watermark could not be written error=\"{}\"", MessageOf(kept));
   }
   if (const auto view = View(); view.ok()) LogDamage(**view);
+  if (archive_ != nullptr) archive_->Stop();
   pipeline_.reset();
   while (!CloseReleasedStore()) {
     MutexLock lock(mutex_);

@@ -22,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "storage/api/options.h"
 #include "storage/api/replies.h"
+#include "storage/archive/commit_archive.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/cancellation.h"
 #include "storage/base/status.h"
@@ -100,6 +101,8 @@ class Engine {
   [[nodiscard]] bool TryBeginCheck() { return !checking_.exchange(true); }
   void EndCheck() { checking_ = false; }
   bool is_checking() const { return checking_; }
+  // Null without an archive. Thread-safe, but for what the engine alone calls.
+  CommitArchive* archive() const { return archive_.get(); }
   // One call about backups at a time. False: another one runs.
   [[nodiscard]] bool TryBeginBackupCall() { return !in_backup_call_.exchange(true); }
   void EndBackupCall() { in_backup_call_ = false; }
@@ -132,6 +135,10 @@ class Engine {
   Engine(DatabaseOptions options, std::unique_ptr<Environment> environment,
          std::unique_ptr<DirectoryLock> lock);
   StoreOptions MakeStoreOptions();
+  // Opens the archive, if there is to be one. Errors as CommitArchive::Open.
+  absl::Status OpenArchive();
+  // Tells the archive which store was opened, and where it is.
+  void TellArchive(const Recovered& recovered);
   void Install(Recovered recovered);
   // Returns a pointer to `store`. When its last copy is dropped, perhaps by a request's thread, the store is
   // not closed there but by CloseReleasedStore: closing waits for RocksDB's background writes.
@@ -166,6 +173,8 @@ class Engine {
   TtlCursors ttl_cursors_;
   // Null if the file cannot be made.
   std::unique_ptr<SyncedSequence> synced_sequence_;
+  // Null without an archive. Outlives the pipeline, which hands it groups.
+  std::unique_ptr<CommitArchive> archive_;
   std::unique_ptr<CommitPipeline> pipeline_;
   PinnedSnapshots pinned_snapshots_;
   // Stopped first, but destroyed late: other threads that still run may submit tasks.

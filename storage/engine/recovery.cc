@@ -88,6 +88,7 @@ absl::StatusOr<Recovered> OpenComplete(const std::string& directory, StoreOption
     ITEMDB_RETURN_IF_ERROR(WriteWatermark(options.env, directory, recovered.watermark));
   }
   (void)options.env->CreateDirIfMissing(options.path);
+  if (options.before_opening) options.before_opening();
   ITEMDB_ASSIGN_OR_RETURN(recovered.start.store, OpenWithBallast(directory, options));
   if (!has_store) ITEMDB_RETURN_IF_ERROR(SyncEntries(options.env, directory));
   ITEMDB_RETURN_IF_ERROR(LoadCatalog(&recovered));

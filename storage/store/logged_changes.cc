@@ -67,6 +67,7 @@ rocksdb::WalFilter::WalProcessingOption LoggedChanges::LogRecordFound(unsigned l
   ++batches_;
   BatchReader reader(this, log_number);
   status_ = batch.Iterate(&reader);
+  if (on_batch_ && changes_.exists && status_.ok()) on_batch_(batch, changes_.id);
   return status_.ok() ? batch_read_ : WalProcessingOption::kCorruptedRecord;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rocksdb/options.h"
@@ -24,8 +26,11 @@ class LoggedChanges : public rocksdb::WalFilter {
   // `mode`: the recovery mode of the store. In point-in-time mode the batches are put into memtables, because
   // after a damaged record RocksDB goes on with the next log only if that begins with the sequence number
   // after the last batch it applied. In other modes no batch is put into memory.
-  explicit LoggedChanges(rocksdb::WALRecoveryMode mode)
-      : batch_read_(mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery
+  // `on_batch` is called with each batch, and the number of the family of changes; may be empty.
+  explicit LoggedChanges(rocksdb::WALRecoveryMode mode,
+                         std::function<void(const rocksdb::WriteBatch&, uint32_t)> on_batch = {})
+      : on_batch_(std::move(on_batch)),
+        batch_read_(mode == rocksdb::WALRecoveryMode::kPointInTimeRecovery
                         ? WalProcessingOption::kContinueProcessing
                         : WalProcessingOption::kIgnoreCurrentRecord) {}
 
@@ -55,6 +60,7 @@ class LoggedChanges : public rocksdb::WalFilter {
     bool exists = false;
   };
 
+  const std::function<void(const rocksdb::WriteBatch&, uint32_t)> on_batch_;
   // What RocksDB does with a batch that was read.
   const WalProcessingOption batch_read_;
   Family changes_;

@@ -61,6 +61,10 @@ struct StoreOptions {
   // With for_recovery: open although table files are missing or cannot be opened. Reads that need them fail.
   // Then damaged records of the write-ahead log are skipped, whatever wal_recovery_mode says.
   bool with_unreadable_files = false;
+  // Called with each batch of the write-ahead log, and the number of the family of changes, while the log is
+  // verified; and when the store is about to be opened, which may delete the log. Empty: nobody is called.
+  std::function<void(const rocksdb::WriteBatch&, uint32_t)> on_logged_batch;
+  std::function<void()> before_opening;
   // Needed when writes are not synced, so that a power cut leaves a prefix of them.
   bool sync_closed_logs = false;
   // on_opened is called when a store was opened for writing. on_closed is called on the thread that closes

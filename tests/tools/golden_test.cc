@@ -104,6 +104,14 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   backups->mutable_last()->set_begin_time_us(1'700'000'000'000'000);
   backups->set_last_verified_time_us(1'700'000'060'000'000);
   backups->set_last_error("the disk is full");
+  v1::ArchiveStatus* archive = reply->mutable_archive();
+  archive->set_directory("/mnt/archive");
+  archive->set_change_sequence(1'000'007);
+  archive->set_commit_time_us(1'700'000'000'000'000);
+  archive->set_lag_ms(1'200);
+  archive->set_gaps(1);
+  archive->set_oldest_time_us(1'699'900'000'000'000);
+  archive->set_error("the disk is full");
   v1::FileCheck* files = reply->mutable_file_check();
   files->set_bytes_per_second(4 << 20);
   files->set_rounds(2);

@@ -146,6 +146,27 @@ std::string ScheduledBackupsText(const ScheduledBackups& backups) {
   return backups.last_error.empty() ? text : "FAILED; " + text;
 }
 
+JsonValue ArchiveToJson(const ArchiveStatus& archive) {
+  JsonValue object = JsonValue::Object()
+                         .Add("directory", archive.directory)
+                         .Add("change_sequence", archive.change_sequence)
+                         .Add("commit_time", TimeText(archive.commit_time))
+                         .Add("lag_ms", absl::ToInt64Milliseconds(archive.lag))
+                         .Add("gaps", archive.gaps);
+  if (archive.oldest_time != absl::UnixEpoch()) object.Add("oldest_time", TimeText(archive.oldest_time));
+  if (!archive.error.empty()) object.Add("error", archive.error);
+  return object;
+}
+
+std::string ArchiveText(const ArchiveStatus& archive) {
+  std::string text = absl::StrFormat("change %s, %.1f s behind", WithSeparators(archive.change_sequence),
+                                     absl::ToDoubleSeconds(archive.lag));
+  text += archive.oldest_time == absl::UnixEpoch()
+              ? "; no backup yet"
+              : "; restores from " + TimeText(archive.oldest_time) + " on";
+  return archive.error.empty() ? text : "FAILED; " + text;
+}
+
 JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) {
   JsonValue object = JsonValue::Object()
                          .Add("version", status.version)
@@ -190,6 +211,7 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.file_check.has_value()) object.Add("file_check", FileCheckToJson(*status.file_check));
   if (status.scheduled_backups.has_value())
     object.Add("scheduled_backups", ScheduledBackupsToJson(*status.scheduled_backups));
+  if (status.archive.has_value()) object.Add("archive", ArchiveToJson(*status.archive));
   if (HasDamage(status)) {
     object.Add("damage", JsonValue::Object()
                              .Add("files", status.damage.files)
@@ -259,6 +281,7 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   }
   if (status.scheduled_backups.has_value())
     figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
+  if (status.archive.has_value()) figures.emplace_back("archive", ArchiveText(*status.archive));
   if (HasDamage(status)) figures.emplace_back("damage", DamageText(status.damage));
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;
@@ -286,6 +309,8 @@ absl::Status RunStatus(Context& context) {
   }
   if (status.scheduled_backups.has_value() && !status.scheduled_backups->last_error.empty())
     context.out() << "backup: " << status.scheduled_backups->last_error << '\n';
+  if (status.archive.has_value() && !status.archive->error.empty())
+    context.out() << "archive: " << status.archive->error << '\n';
   if (status.tables.empty()) return absl::OkStatus();
   TextTable tables({"table", NumberColumn("items"), NumberColumn("bytes"), NumberColumn("indexes")});
   for (const TableStatistics& table : status.tables) {

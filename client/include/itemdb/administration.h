@@ -303,6 +303,24 @@ struct ScheduledBackups {
   std::string last_error = {};
 };
 
+// The archive of every commit (itemd --archive-directory). 1970: no such time.
+struct ArchiveStatus {
+  // On the daemon's machine.
+  std::string directory;
+  // The last change that is durable in the archive, and when it was committed.
+  uint64_t change_sequence = 0;
+  absl::Time commit_time = absl::UnixEpoch();
+  // How long the oldest commit that is not there has waited.
+  absl::Duration lag = absl::ZeroDuration();
+  // How often commits could not be archived since the daemon began to serve. Only commits behind the last
+  // time can be restored.
+  int64_t gaps = 0;
+  // The oldest backup that commits can be replayed on.
+  absl::Time oldest_time = absl::UnixEpoch();
+  // Why the archive or its backups cannot be written; empty if they can.
+  std::string error = {};
+};
+
 // The check that repeatedly compares table files with their checksums (itemd --file-check-rate).
 struct FileCheck {
   // Bytes read per second, at most.
@@ -364,6 +382,7 @@ struct DaemonStatus {
   std::optional<BackgroundCheck> background_check = std::nullopt;
   std::optional<FileCheck> file_check = std::nullopt;
   std::optional<ScheduledBackups> scheduled_backups = std::nullopt;
+  std::optional<ArchiveStatus> archive = std::nullopt;
   RefusedCalls refused_calls = {};
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;

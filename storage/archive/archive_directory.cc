@@ -1,0 +1,121 @@
+#include "storage/archive/archive_directory.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "storage/store/store.h"
+
+namespace itemdb::storage {
+namespace {
+
+ArchiveChain BeginChain(const SegmentHeader& first) {
+  return {.database_id = first.database_id,
+          .store_id = first.store_id,
+          .after_sequence = first.after_sequence,
+          .after_change = first.after_change,
+          .begin_time_us = first.begin_time_us};
+}
+
+// Reads one segment. Frames behind `through` do not count.
+class SegmentOfChain {
+ public:
+  SegmentOfChain(std::unique_ptr<SegmentReader> reader, uint64_t through)
+      : reader_(std::move(reader)), through_(through) {}
+
+  absl::StatusOr<std::optional<ArchivedGroup>> Next() {
+    const uint64_t hash_before = reader_->hash();
+    ITEMDB_ASSIGN_OR_RETURN(std::optional<ArchivedGroup> group, reader_->Next());
+    if (group.has_value() && group->last_sequence <= through_) {
+      hash_ = reader_->hash();
+      return group;
+    }
+    hash_ = hash_before;
+    return std::nullopt;
+  }
+  // Of the last frame that counts, or of the header.
+  uint64_t hash() const { return hash_; }
+
+ private:
+  const std::unique_ptr<SegmentReader> reader_;
+  const uint64_t through_;
+  uint64_t hash_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<ArchiveContents> ReadArchive(rocksdb::Env* env, const std::string& directory) {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env->GetChildren(directory, &names);
+  if (IsMissingFile(listed))
+    return MakeError(absl::StatusCode::kNotFound, kReasonResourceNotFound, directory + " does not exist");
+  if (!listed.ok()) return FromRocksDB("cannot read " + directory, listed);
+  std::vector<uint64_t> numbers;
+  for (const std::string& name : names) {
+    if (const std::optional<uint64_t> number = ParseSegmentName(name)) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+
+  ArchiveContents contents;
+  for (const uint64_t number : numbers) {
+    contents.last_number = number;
+    absl::StatusOr<std::unique_ptr<SegmentReader>> reader = SegmentReader::Open(env, directory, number);
+    // A crash while it was made, or damage.
+    if (absl::IsDataLoss(reader.status()) || absl::IsNotFound(reader.status())) continue;
+    ITEMDB_RETURN_IF_ERROR(reader.status());
+    const SegmentHeader& header = (*reader)->header();
+    std::vector<ArchiveChain>& chains = contents.chains;
+    const bool continues = !chains.empty() && header.previous != 0 &&
+                           chains.back().segments.back().number == header.previous &&
+                           chains.back().store_id == header.store_id;
+    if (!continues) {
+      if (!chains.empty() && chains.back().store_id == header.store_id)
+        chains.back().through_sequence = header.after_sequence;
+      chains.push_back(BeginChain(header));
+    }
+    chains.back().segments.push_back(header);
+  }
+  return contents;
+}
+
+absl::StatusOr<ChainEnd> ForEachGroup(rocksdb::Env* env, const std::string& directory,
+                                      const ArchiveChain& chain, uint64_t after_sequence,
+                                      absl::FunctionRef<absl::StatusOr<bool>(const ArchivedGroup&)> visit) {
+  ChainEnd end;
+  for (size_t i = 0; i < chain.segments.size(); ++i) {
+    const SegmentHeader* const next = i + 1 < chain.segments.size() ? &chain.segments[i + 1] : nullptr;
+    // Nothing of this segment is asked for.
+    if (next != nullptr && next->after_sequence <= after_sequence) continue;
+    const SegmentHeader& header = chain.segments[i];
+    end.sequence = header.after_sequence;
+    end.change = header.after_change;
+    ITEMDB_ASSIGN_OR_RETURN(auto reader, SegmentReader::Open(env, directory, header.number));
+    SegmentOfChain segment(std::move(reader),
+                           next != nullptr ? next->after_sequence : chain.through_sequence);
+    while (true) {
+      ITEMDB_ASSIGN_OR_RETURN(const std::optional<ArchivedGroup> group, segment.Next());
+      if (!group.has_value()) break;
+      end.sequence = group->last_sequence;
+      end.change = group->last_change;
+      end.commit_time_us = group->commit_time_us;
+      if (group->last_sequence <= after_sequence) continue;
+      ITEMDB_ASSIGN_OR_RETURN(const bool goes_on, visit(*group));
+      if (!goes_on) return end;
+    }
+    end.hash = segment.hash();
+    if (next == nullptr) break;
+    // A segment without a frame that counts is continued with what it continues itself.
+    const bool is_empty = end.sequence == header.after_sequence;
+    const uint64_t expected = is_empty ? header.after_hash : segment.hash();
+    if (end.sequence != next->after_sequence || expected != next->after_hash) {
+      return DataLossError("the archive in " + directory + " is damaged: " + SegmentName(header.number) +
+                           " ends after change " + std::to_string(end.change) + ", but " +
+                           SegmentName(next->number) + " goes on after change " +
+                           std::to_string(next->after_change));
+    }
+  }
+  return end;
+}
+
+}  // namespace itemdb::storage

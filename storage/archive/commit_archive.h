@@ -1,0 +1,185 @@
+// The archive: every commit group, as it was committed, in files outside of RocksDB. A backup and the groups
+// that were committed after it give the database as it was after any of them (restore.h).
+//
+//   DIRECTORY/LOCK                  held while a process archives into it
+//   DIRECTORY/segment-000000000001  commit groups (archive_segment.h)
+//
+// The pipeline hands each group over when it is durable (Add). A thread writes them a moment later, so
+// writers never wait for the archive. After a crash it gets the groups that it lacks from RocksDB's
+// write-ahead log, before an opening deletes that.
+//
+// Groups without a gap form a chain. A chain ends when groups could not be kept: the archive could not be
+// written for so long that too many waited, or the store is not the one that wrote the last group. Then the
+// next chain begins. A backup that was made in a chain can be followed to its end, and no farther.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rocksdb/write_batch.h"
+#include "storage/archive/archive_segment.h"
+#include "storage/base/background_thread.h"
+#include "storage/commit/commit_pipeline.h"
+#include "storage/encryption/environment.h"
+
+namespace spdlog {
+class logger;
+}
+
+namespace itemdb::storage {
+
+struct CommitArchiveOptions {
+  std::string directory;
+  // Of the database; must outlive the archive. Segments are encrypted with its keys.
+  const Environment* environment = nullptr;
+  std::shared_ptr<spdlog::logger> log;
+  // Groups that wait for being written, in bytes. When there are more, they are given up and the chain ends.
+  size_t max_queue_bytes = 32 << 20;
+  // A segment that is larger is followed by the next one.
+  uint64_t segment_bytes = 64 << 20;
+  // How often groups are written and synced.
+  std::chrono::milliseconds interval = std::chrono::milliseconds(500);
+  // How long to wait after the archive could not be written.
+  std::chrono::milliseconds retry_interval = std::chrono::seconds(2);
+  // Makes all groups durable that were committed before. Called before they are written.
+  std::function<absl::Status()> sync;
+};
+
+// Where a store is: its last sequence and its last change.
+struct StorePosition {
+  std::string database_id;
+  std::string store_id;
+  uint64_t sequence = 0;
+  uint64_t change = 0;
+  int64_t commit_time_us = 0;
+};
+
+// What can be told about the archive.
+struct CommitArchiveStatus {
+  // The first sequence and change of the chain are the ones after these.
+  StorePosition chain_after;
+  // The last group that is durable in the archive.
+  uint64_t last_change = 0;
+  int64_t last_commit_time_us = 0;
+  // How long the oldest group that is not durable in the archive has waited.
+  std::chrono::milliseconds lag{0};
+  size_t queued_bytes = 0;
+  // Chains that were begun, but for the first, since the archive was opened.
+  int64_t gaps = 0;
+  // Not OK: the last attempt to write failed.
+  absl::Status error;
+};
+
+// Thread-safe, but for Open and Stop.
+class CommitArchive {
+ public:
+  explicit CommitArchive(CommitArchiveOptions options);
+  ~CommitArchive();
+  CommitArchive(const CommitArchive&) = delete;
+  CommitArchive& operator=(const CommitArchive&) = delete;
+
+  // Locks the directory, which is made if it is missing, and finds the last archived group. `database_id` is
+  // empty for a new database. An archive that cannot be read now is tried again later.
+  //
+  // FAILED_PRECONDITION: it has groups of another database (DATA_DIRECTORY_FOREIGN), or another process uses
+  // it (DATA_DIRECTORY_IN_USE). INVALID_ARGUMENT: it is encrypted with other keys.
+  absl::Status Open(const std::string& database_id);
+
+  // While no store is open, between Open or the end of the store before and Opened: a group of the
+  // write-ahead log, which the archive may lack. `changes_family` is the number of the family of changes.
+  void AddLogged(const rocksdb::WriteBatch& batch, uint32_t changes_family);
+  // Writes these groups, before an opening deletes the log.
+  void WriteLogged();
+  // A store was opened. Ends the chain unless the archive, with the logged groups, ends where the store
+  // does. Starts the thread.
+  void Opened(const StorePosition& position);
+  // A group that the open store has committed, durably if `sync` is called before it is written.
+  void Add(WrittenGroup group);
+  // Writes what waits, if that can be done now. Nothing may be added afterwards.
+  void Stop();
+
+  CommitArchiveStatus Status() const;
+  const std::string& directory() const { return options_.directory; }
+
+ private:
+  // Where the archive is, in the terms of a segment's header.
+  struct Position {
+    uint64_t sequence = 0;
+    uint64_t change = 0;
+    uint64_t hash = 0;
+    int64_t commit_time_us = 0;
+  };
+
+  // What FindEnd finds.
+  struct Found {
+    uint64_t last_number = 0;
+    // std::nullopt: there is no chain.
+    std::optional<StorePosition> chain_after;
+    uint64_t segment = 0;
+    Position end;
+  };
+  absl::Status Lock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  // Locks the directory, and finds its last segment and the last group in it.
+  absl::StatusOr<Found> FindEnd(const std::string& database_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  void Queue(ArchivedGroup group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives up what waits. The next chain begins after `position`.
+  void BeginChain(const Position& position) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  void Loop();
+  // `syncs`: calls CommitArchiveOptions::sync before.
+  absl::Status WriteQueued(bool syncs);
+  // An archive that could not be read when it was opened.
+  absl::Status FindEndLate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  absl::Status StartSegment(const std::optional<Position>& chain_after)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  absl::Status WriteGroups(const std::deque<ArchivedGroup>& groups) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+  void Failed(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_);
+
+  struct Unlock {
+    void operator()(rocksdb::FileLock* lock) const { (void)rocksdb::Env::Default()->UnlockFile(lock); }
+  };
+
+  const CommitArchiveOptions options_;
+
+  mutable Mutex mutex_;
+  std::deque<ArchivedGroup> queue_ ABSL_GUARDED_BY(mutex_);
+  // Of queue_ and of the groups that are being written.
+  size_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::chrono::steady_clock::time_point waits_since_ ABSL_GUARDED_BY(mutex_);
+  // The last group that was queued, or that would have been queued.
+  Position end_ ABSL_GUARDED_BY(mutex_);
+  // How often, since the store was opened, a group did not follow the one before because of an ingestion.
+  int64_t jumps_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Too much waited; groups are left out until the archive can be written again.
+  bool overflowed_ ABSL_GUARDED_BY(mutex_) = false;
+  // A chain that must be begun before the next group is written.
+  std::optional<Position> next_chain_ ABSL_GUARDED_BY(mutex_);
+  StorePosition chain_after_ ABSL_GUARDED_BY(mutex_);
+  // The last group that is durable in the archive.
+  Position durable_ ABSL_GUARDED_BY(mutex_);
+  int64_t gaps_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  std::string database_id_ ABSL_GUARDED_BY(mutex_);
+  std::string store_id_ ABSL_GUARDED_BY(mutex_);
+  bool has_chain_ ABSL_GUARDED_BY(mutex_) = false;
+
+  // One round of writing at a time; the other members belong to it.
+  Mutex writing_;
+  std::unique_ptr<rocksdb::FileLock, Unlock> lock_ ABSL_GUARDED_BY(writing_);
+  bool is_found_ ABSL_GUARDED_BY(writing_) = false;
+  std::unique_ptr<SegmentWriter> writer_ ABSL_GUARDED_BY(writing_);
+  uint64_t last_number_ ABSL_GUARDED_BY(writing_) = 0;
+  // The segment that the next one continues; 0: none.
+  uint64_t previous_number_ ABSL_GUARDED_BY(writing_) = 0;
+  std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(writing_);
+
+  bool is_running_ = false;
+  BackgroundThread thread_;
+};
+
+}  // namespace itemdb::storage

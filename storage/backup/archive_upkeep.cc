@@ -1,0 +1,142 @@
+#include "storage/backup/archive_upkeep.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "storage/archive/archive_directory.h"
+#include "storage/archive/commit_archive.h"
+#include "storage/backup/backup_operations.h"
+
+namespace itemdb::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kUpkeepTick(200);
+// How often backups are looked at while nothing has changed.
+constexpr std::chrono::minutes kLookInterval(10);
+constexpr std::chrono::seconds kUpkeepRetry(10);
+
+int64_t Micros(std::chrono::milliseconds time) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+}
+
+bool Continues(const StorePosition& chain_after, const v1::DatabaseBackup& backup) {
+  return backup.store_id() == chain_after.store_id && backup.store_sequence() >= chain_after.sequence;
+}
+
+// The number of the first segment that has groups behind `backup`, or is still written.
+uint64_t FirstNeeded(const ArchiveContents& contents, const v1::DatabaseBackup& backup) {
+  uint64_t first = contents.last_number;
+  for (const ArchiveChain& chain : contents.chains) {
+    for (size_t i = 0; i < chain.segments.size(); ++i) {
+      const bool has_next = i + 1 < chain.segments.size();
+      const bool is_needed = chain.store_id == backup.store_id() &&
+                             (!has_next || chain.segments[i + 1].after_sequence > backup.store_sequence());
+      if (is_needed) first = std::min(first, chain.segments[i].number);
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+ArchiveUpkeep::ArchiveUpkeep(Engine& engine) : engine_(engine) {
+  if (engine_.archive() != nullptr) thread_.Start([this] { Loop(); });
+}
+
+ArchiveUpkeep::~ArchiveUpkeep() {
+  cancellation_.Cancel();
+  thread_.Stop();
+}
+
+void ArchiveUpkeep::Loop() {
+  StorePosition chain;
+  Clock::time_point next = Clock::now();
+  while (thread_.WaitFor(kUpkeepTick)) {
+    const StorePosition now = engine_.archive()->Status().chain_after;
+    const bool is_new = now.store_id != chain.store_id || now.sequence != chain.sequence;
+    if ((!is_new && Clock::now() < next) || !engine_.TryBeginBackupCall()) continue;
+    absl::Status kept = KeepBackups();
+    if (kept.ok()) kept = DeleteOld();
+    engine_.EndBackupCall();
+    if (!cancellation_.Check().ok()) return;
+    chain = now;
+    next = Clock::now() + (kept.ok() ? Clock::duration(kLookInterval) : Clock::duration(kUpkeepRetry));
+    if (!kept.ok()) {
+      engine_.options().log->error("the backups of the archive could not be kept error=\"{}\"",
+                                   MessageOf(kept));
+    }
+    MutexLock lock(mutex_);
+    error_ = kept;
+  }
+}
+
+absl::Status ArchiveUpkeep::KeepBackups() {
+  const StorePosition chain = engine_.archive()->Status().chain_after;
+  ITEMDB_ASSIGN_OR_RETURN(v1::ListDatabaseBackupsReply backups, ListBackups(engine_));
+  const int64_t made_after = BackupClockMicros(engine_) - Micros(engine_.options().archive_backup_interval);
+  bool is_needed = true;
+  for (const v1::DatabaseBackup& backup : backups.backups())
+    is_needed = is_needed && !(Continues(chain, backup) && backup.begin_time_us() > made_after);
+  if (!is_needed) return absl::OkStatus();
+  return CreateBackup(engine_, &cancellation_, /*for_archive=*/true).status();
+}
+
+absl::Status ArchiveUpkeep::DeleteOld() {
+  ITEMDB_ASSIGN_OR_RETURN(const v1::ListDatabaseBackupsReply listed, ListBackups(engine_));
+  std::vector<v1::DatabaseBackup> backups;
+  for (const v1::DatabaseBackup& backup : listed.backups())
+    if (!backup.store_id().empty()) backups.push_back(backup);
+  const int64_t window_begin = BackupClockMicros(engine_) - Micros(engine_.options().archive_window);
+  // The newest one from before the window: commits at its beginning are replayed on this backup.
+  auto first = std::find_if(backups.rbegin(), backups.rend(), [&](const v1::DatabaseBackup& backup) {
+    return backup.begin_time_us() <= window_begin;
+  });
+  if (first != backups.rend()) {
+    for (auto older = std::next(first); older != backups.rend(); ++older) {
+      if (!older->for_archive()) continue;
+      v1::DeleteDatabaseBackupsRequest request;
+      request.set_backup_id(older->backup_id());
+      ITEMDB_RETURN_IF_ERROR(DeleteBackups(engine_, request).status());
+    }
+    const std::string& directory = engine_.archive()->directory();
+    ITEMDB_ASSIGN_OR_RETURN(const ArchiveContents contents, ReadArchive(engine_.env(), directory));
+    const uint64_t needed = FirstNeeded(contents, *first);
+    for (const ArchiveChain& chain : contents.chains) {
+      for (const SegmentHeader& segment : chain.segments) {
+        if (segment.number >= needed) continue;
+        const std::string path = directory + "/" + SegmentName(segment.number);
+        if (const rocksdb::Status deleted = engine_.env()->DeleteFile(path); !deleted.ok())
+          return FromRocksDB("cannot delete " + path, deleted);
+      }
+    }
+  }
+  const auto oldest = first != backups.rend() ? std::prev(first.base()) : backups.begin();
+  MutexLock lock(mutex_);
+  oldest_ = oldest == backups.end() ? v1::DatabaseBackup() : *oldest;
+  return absl::OkStatus();
+}
+
+void ArchiveUpkeep::Describe(v1::GetStatusReply* reply) const {
+  const CommitArchive* const archive = engine_.archive();
+  if (archive == nullptr) return;
+  const CommitArchiveStatus status = archive->Status();
+  v1::ArchiveStatus* described = reply->mutable_archive();
+  described->set_directory(archive->directory());
+  described->set_change_sequence(status.last_change);
+  described->set_commit_time_us(status.last_commit_time_us);
+  described->set_lag_ms(status.lag.count());
+  described->set_queued_bytes(static_cast<int64_t>(status.queued_bytes));
+  described->set_gaps(status.gaps);
+  if (!status.error.ok()) described->set_error(MessageOf(status.error));
+  MutexLock lock(mutex_);
+  if (status.error.ok() && !error_.ok()) described->set_error(MessageOf(error_));
+  described->set_oldest_change_sequence(oldest_.change_sequence());
+  described->set_oldest_time_us(oldest_.begin_time_us());
+}
+
+}  // namespace itemdb::storage

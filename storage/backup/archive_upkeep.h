@@ -1,0 +1,43 @@
+// Keeps the archive usable: makes the backups that its commit groups continue, and deletes what is older than
+// its window.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "itemdb/v1/admin.pb.h"
+#include "storage/base/background_thread.h"
+#include "storage/base/cancellation.h"
+#include "storage/engine/engine.h"
+
+namespace itemdb::storage {
+
+// Without an archive it does nothing. A backup is made soon after a chain of the archive begins, and again
+// when the last one is older than DatabaseOptions::archive_backup_interval. Failures are logged, shown by
+// GetStatus, and tried again. Thread-safe.
+class ArchiveUpkeep {
+ public:
+  explicit ArchiveUpkeep(Engine& engine);
+  ~ArchiveUpkeep();
+  ArchiveUpkeep(const ArchiveUpkeep&) = delete;
+  ArchiveUpkeep& operator=(const ArchiveUpkeep&) = delete;
+
+  // Adds what is known of the archive to `*reply`; nothing without an archive.
+  void Describe(v1::GetStatusReply* reply) const;
+
+ private:
+  void Loop();
+  // Makes a backup if one is needed.
+  absl::Status KeepBackups();
+  absl::Status DeleteOld();
+
+  Engine& engine_;
+  Cancellation cancellation_;
+  mutable Mutex mutex_;
+  // The oldest backup that the archive continues. Its id is 0 if there is none.
+  v1::DatabaseBackup oldest_ ABSL_GUARDED_BY(mutex_);
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  BackgroundThread thread_;
+};
+
+}  // namespace itemdb::storage

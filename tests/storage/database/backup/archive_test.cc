@@ -1,0 +1,457 @@
+// The archive of commit groups, and databases that are restored to any commit of it.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "spdlog/spdlog.h"
+#include "storage/base/wall_clock.h"
+#include "storage/restore.h"
+#include "tests/storage/database/requests.h"
+#include "tests/support/files.h"
+#include "tests/support/live_index.h"
+#include "tests/support/repetitions.h"
+#include "tests/support/temporary_directory.h"
+
+namespace itemdb::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAreArray;
+
+// The items of the table after a change, each as Show() writes it, by encoded key.
+using State = std::map<std::string, std::string>;
+
+std::vector<std::string> ItemsOf(const State& state) {
+  std::vector<std::string> items;
+  for (const auto& [key, item] : state) items.push_back(item);
+  return items;
+}
+
+class ArchiveTest : public ::testing::Test {
+ protected:
+  ArchiveTest() { Open(); }
+
+  virtual DatabaseOptions Options() {
+    DatabaseOptions options = TestDatabase::DefaultOptions(directory_.path() + "/data");
+    options.backup_directory = backups_;
+    options.archive_directory = archive_;
+    options.archive_interval = std::chrono::milliseconds(5);
+    options.clock_us = [this] { return NowMicros() + clock_ahead_us_; };
+    return options;
+  }
+  void Open() {
+    database_.reset();
+    database_ = std::make_unique<TestDatabase>(Options());
+  }
+  // A table whose change log has images, with a global and a local index.
+  void CreateTable(const std::string& name = "Things") {
+    v1::CreateTableRequest table = TableRequest(name);
+    AddIndex(&table, "ByState", {"state:S"}, 1, v1::PROJECTION_TYPE_ALL);
+    AddLocalIndex(&table, "ByNumber", "number", v1::PROJECTION_TYPE_KEYS_ONLY);
+    table.set_stream_enabled(true);
+    table.set_stream_view_type(v1::STREAM_VIEW_TYPE_NEW_AND_OLD_IMAGES);
+    database_->CreateTable(table);
+  }
+  uint64_t Put(const std::string& pk, int number, const std::string& table = "Things") {
+    auto put = database_->Put(table, {{"pk", S(pk)},
+                                      {"sk", S(std::to_string(number))},
+                                      {"number", S(std::to_string(number * 7 % 100))},
+                                      {"state", S(number % 2 == 0 ? "even" : "odd")}});
+    EXPECT_TRUE(put.ok()) << put.status();
+    return put.ok() ? put->change_sequence() : 0;
+  }
+  // The states of the table after each change, from its change log.
+  std::map<uint64_t, State> States() {
+    std::map<uint64_t, State> states;
+    State state;
+    for (const v1::ChangeRecord& change : Changes(*database_)) {
+      if (change.has_key() && change.has_new_image()) {
+        state[change.key().SerializeAsString()] = Show(change.new_image());
+      } else if (change.has_key()) {
+        state.erase(change.key().SerializeAsString());
+      }
+      if (change.change_sequence() == change.commit_last_sequence()) states[change.change_sequence()] = state;
+    }
+    return states;
+  }
+  v1::ArchiveStatus Status() { return (*database_)->GetStatus().archive(); }
+  // Waits until everything that was committed is in the archive, and a backup that it continues was made.
+  void AwaitArchive() {
+    const uint64_t last = (*database_)->GetStatus().change_sequence();
+    for (int i = 0; i < 3000; ++i) {
+      const v1::ArchiveStatus status = Status();
+      if (status.change_sequence() >= last && status.oldest_time_us() != 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    FAIL() << Status().DebugString();
+  }
+  absl::StatusOr<RestoredDatabase> Restore(RestoreOptions options = {}) {
+    fs::remove_all(restored_);
+    options.backup_directory = backups_;
+    options.archive_directory = archive_;
+    options.data_directory = restored_;
+    options.encryption_keys = database_->options().encryption_keys;
+    options.log = database_->options().log;
+    return RestoreDatabase(options);
+  }
+  absl::StatusOr<RestoredDatabase> RestoreTo(uint64_t change) {
+    RestoreOptions options;
+    options.to_change = change;
+    return Restore(options);
+  }
+  DatabaseOptions RestoredOptions() {
+    DatabaseOptions options = TestDatabase::DefaultOptions(restored_);
+    options.encryption_keys = database_->options().encryption_keys;
+    return options;
+  }
+  // Restores to `change` and compares the table with `state`.
+  void ExpectRestored(uint64_t change, const State& state) {
+    SCOPED_TRACE("change " + std::to_string(change));
+    const auto restored = RestoreTo(change);
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    EXPECT_EQ(restored->change_sequence, change);
+    TestDatabase other(RestoredOptions());
+    EXPECT_EQ(other->GetStatus().change_sequence(), change);
+    EXPECT_THAT(ScanAll(other, ScanRequest("Things")), UnorderedElementsAreArray(ItemsOf(state)));
+    EXPECT_THAT(Changes(other), SizeIs(change));
+    other.CheckIsClean();
+  }
+  std::vector<std::string> Segments() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(archive_)) {
+      const std::string name = entry.path().filename();
+      if (name.starts_with("segment-")) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string backups_ = directory_.path() + "/backups";
+  const std::string archive_ = directory_.path() + "/archive";
+  const std::string restored_ = directory_.path() + "/restored";
+  std::atomic<int64_t> clock_ahead_us_ = 0;
+  std::unique_ptr<TestDatabase> database_;
+};
+
+// Writers put, update and delete, alone and in transactions, so that commit groups have several units.
+class WritersOfArchive {
+ public:
+  explicit WritersOfArchive(TestDatabase& database, int operations, uint64_t seed) {
+    for (uint64_t i = 0; i < 4; ++i)
+      threads_.emplace_back(
+          [&database, operations, seed = seed * 4 + i] { Run(database, operations, seed); });
+  }
+  ~WritersOfArchive() { Join(); }
+  void Join() {
+    for (std::thread& thread : threads_)
+      if (thread.joinable()) thread.join();
+  }
+
+ private:
+  static wire::WriteItemRequest RandomPut(std::mt19937_64& random, uint64_t number) {
+    return WriteRequest("Things", {{"pk", S("p" + std::to_string(random() % 3))},
+                                   {"sk", S(std::to_string(number))},
+                                   {"number", S(std::to_string(random() % 100))},
+                                   {"state", S(random() % 2 == 0 ? "even" : "odd")},
+                                   {"text", S(std::string(random() % 100, 'x'))}});
+  }
+  static void Run(TestDatabase& database, int operations, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < operations; ++i) {
+      const uint64_t number = random() % 20;
+      if (random() % 4 == 0) {
+        (void)database.Delete(
+            "Things", {{"pk", S("p" + std::to_string(random() % 3))}, {"sk", S(std::to_string(number))}});
+      } else if (random() % 3 == 0) {
+        wire::TransactWriteItemsRequest transaction;
+        for (uint64_t action = 0; action < 3; ++action) {
+          *transaction.add_transact_items()->mutable_put() = RandomPut(random, number * 3 + action);
+        }
+        transaction.set_client_request_token("token " + std::to_string(random()));
+        (void)database.Transact(transaction);
+      } else {
+        ASSERT_TRUE(PutItem(database, RandomPut(random, number)).ok());
+      }
+    }
+  }
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(ArchiveTest, AnyCommitIsRestored) {
+  CreateTable();
+  AwaitArchive();
+  WritersOfArchive(*database_, 100, 1).Join();
+  Open();  // A new segment.
+  WritersOfArchive(*database_, 100, 2).Join();
+  AwaitArchive();
+  EXPECT_EQ(Status().gaps(), 0);
+  const std::map<uint64_t, State> states = States();
+  ASSERT_GT(states.size(), 400u);
+  std::vector<uint64_t> changes;
+  for (const auto& [change, state] : states) changes.push_back(change);
+  std::mt19937_64 random(3);
+  for (int i = 0; i < Repetitions(30); ++i) {
+    const uint64_t change = changes[random() % changes.size()];
+    ExpectRestored(change, states.at(change));
+  }
+  ExpectRestored(changes.back(), states.at(changes.back()));
+  const auto all = Restore();
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->change_sequence, changes.back()) << "without --to: up to the last commit";
+}
+
+TEST_F(ArchiveTest, CommitsWhileBackupsAreMadeAreRestored) {
+  CreateTable();
+  AwaitArchive();
+  std::atomic<bool> done = false;
+  std::thread backups([&] {
+    while (!done) {
+      (void)Await<v1::DatabaseBackup>(
+          [&](auto reply) { (*database_)->CreateDatabaseBackup({}, std::move(reply), nullptr); });
+    }
+  });
+  WritersOfArchive(*database_, Repetitions(400), 4).Join();
+  done = true;
+  backups.join();
+  AwaitArchive();
+  const std::map<uint64_t, State> states = States();
+  std::mt19937_64 random(5);
+  for (int i = 0; i < Repetitions(20); ++i) {
+    const auto chosen = std::next(states.begin(), static_cast<int64_t>(random() % states.size()));
+    ExpectRestored(chosen->first, chosen->second);
+  }
+}
+
+TEST_F(ArchiveTest, AChangeInsideOfATransactionIsRefusedWithBothEnds) {
+  CreateTable();
+  AwaitArchive();
+  wire::TransactWriteItemsRequest transaction;
+  for (const char* sk : {"1", "2", "3"})
+    *transaction.add_transact_items()->mutable_put() =
+        WriteRequest("Things", {{"pk", S("a")}, {"sk", S(sk)}});
+  ASSERT_TRUE(database_->Transact(transaction).ok());  // Changes 2 to 4.
+  Put("a", 4);
+  AwaitArchive();
+  for (const uint64_t inside : {2, 3}) {
+    const absl::Status refused = RestoreTo(inside).status();
+    EXPECT_THAT(refused, IsInvalid("transaction with the changes 2 to 4; restore to 1 or to 4"));
+    EXPECT_FALSE(fs::exists(restored_ + "/rocksdb"));
+  }
+  ExpectRestored(1, {});
+  EXPECT_TRUE(RestoreTo(4).ok());
+}
+
+TEST_F(ArchiveTest, ATimeIsTheLastCommitThatIsNotLater) {
+  CreateTable();
+  AwaitArchive();
+  const uint64_t first = Put("a", 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const int64_t between = NowMicros();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const uint64_t second = Put("a", 2);
+  AwaitArchive();
+  RestoreOptions options;
+  options.to_time_us = between;
+  auto restored = Restore(options);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->change_sequence, first);
+  EXPECT_LE(restored->commit_time_us, between);
+  options.to_time_us = NowMicros();
+  restored = Restore(options);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->change_sequence, second);
+  options.to_time_us = NowMicros() + 3'600'000'000;
+  EXPECT_THAT(Restore(options).status().ToString(), HasSubstr("is in the future"));
+  options.to_time_us = 1'000'000;
+  EXPECT_EQ(ReasonOf(Restore(options).status()), kReasonRestorePointUnknown);
+}
+
+TEST_F(ArchiveTest, ATableThatWasDeletedComesBackAndNothingOfItStaysLater) {
+  CreateTable();
+  AwaitArchive();
+  for (int i = 0; i < 50; ++i) Put("a", i);
+  const State before = States().rbegin()->second;
+  const uint64_t last = (*database_)->GetStatus().change_sequence();
+  ASSERT_TRUE(DeleteTable(*database_, "Things").ok());
+  for (int i = 0; i < 3000 && (*database_)->GetStatus().disk().dropped_count() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_EQ((*database_)->GetStatus().disk().dropped_count(), 0) << "its space was not reclaimed";
+  AwaitArchive();
+  ExpectRestored(last, before);
+  const auto after = Restore();
+  ASSERT_TRUE(after.ok()) << after.status();
+  TestDatabase other(RestoredOptions());
+  EXPECT_EQ(other->GetStatus().table_count(), 0);
+  for (int i = 0; i < 3000 && other->GetStatus().disk().dropped_count() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(other->GetStatus().disk().dropped_count(), 0) << "its space is reclaimed there too";
+  other.CheckIsClean();
+}
+
+TEST_F(ArchiveTest, AnIndexThatWasBuiltMeanwhileIsWhole) {
+  CreateTable();
+  AwaitArchive();
+  for (int i = 0; i < 50; ++i) Put("a", i);
+  ASSERT_TRUE(UpdateTable(**database_, CreateIndexRequest("Things", "Built", {"number:S"}, 1)).ok());
+  AwaitIndexes(**database_, "Things");
+  for (int i = 50; i < 60; ++i) Put("a", i);
+  AwaitArchive();
+  EXPECT_EQ(Status().gaps(), 0);
+  const auto restored = Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_TRUE(restored->needs_rebuild) << "entries that were ingested are not in the archive";
+  TestDatabase other(RestoredOptions());
+  wire::PageRequest scan = ScanRequest("Things");
+  scan.set_index_name("Built");
+  EXPECT_THAT(ScanAll(other, scan), SizeIs(60));
+  other.CheckIsClean();
+}
+
+TEST_F(ArchiveTest, AnotherDatabaseIsRefused) {
+  CreateTable();
+  AwaitArchive();
+  database_->Close();
+  DatabaseOptions options = Options();
+  options.data_directory = directory_.path() + "/other";
+  const absl::Status refused = Database::Open(options).status();
+  EXPECT_EQ(ReasonOf(refused), kReasonDataDirectoryForeign);
+  EXPECT_THAT(refused.ToString(), HasSubstr("give each database an --archive-directory of its own"));
+}
+
+TEST_F(ArchiveTest, ADirectoryIsUsedByOneProcess) {
+  DatabaseOptions options = Options();
+  options.data_directory = directory_.path() + "/other";
+  EXPECT_EQ(ReasonOf(Database::Open(options).status()), kReasonDataDirectoryInUse);
+}
+
+TEST_F(ArchiveTest, ADatabaseWithoutItsArchiveGoesOnAndSaysSo) {
+  CreateTable();
+  AwaitArchive();
+  Put("a", 1);
+  database_->Close();
+  fs::rename(archive_, archive_ + "-away");
+  WriteFile(archive_, "no directory");
+  Open();
+  Put("a", 2);
+  EXPECT_THAT(Status().error(), HasSubstr("cannot use the archive directory"));
+  fs::remove(archive_);
+  fs::rename(archive_ + "-away", archive_);
+  Put("a", 3);
+  AwaitArchive();
+  EXPECT_THAT(Status().error(), IsEmpty());
+  const std::map<uint64_t, State> states = States();
+  const uint64_t last = states.rbegin()->first;
+  ExpectRestored(last, states.at(last));
+  ExpectRestored(2, states.at(2));
+  // What was committed while the archive was away is in no chain, and the backup behind it has it already.
+  const absl::Status lost = RestoreTo(3).status();
+  EXPECT_EQ(ReasonOf(lost), kReasonRestorePointUnknown) << lost;
+}
+
+TEST_F(ArchiveTest, ACommitBehindTheEndIsRefusedWithTheEnd) {
+  CreateTable();
+  AwaitArchive();
+  Put("a", 1);
+  AwaitArchive();
+  const absl::Status refused = RestoreTo(9).status();
+  EXPECT_EQ(ReasonOf(refused), kReasonRestorePointUnknown);
+  EXPECT_THAT(refused.ToString(), HasSubstr("change 9 cannot be restored: the archive ends at change 2"));
+}
+
+TEST_F(ArchiveTest, DamageInTheMiddleIsFoundAndNamesTheSegment) {
+  CreateTable();
+  AwaitArchive();
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 20; ++j) Put("a", i * 20 + j);
+    AwaitArchive();
+    Open();
+  }
+  const std::map<uint64_t, State> states = States();
+  const uint64_t last = states.rbegin()->first;
+  ExpectRestored(last, states.at(last));
+  const std::string middle = Segments()[1];
+  const std::string whole = ReadFile(archive_ + "/" + middle);
+  std::mt19937_64 random(6);
+  for (int i = 0; i < Repetitions(40); ++i) {
+    std::string damaged = whole;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+    WriteFile(archive_ + "/" + middle, damaged);
+    const absl::Status refused = RestoreTo(last).status();
+    EXPECT_TRUE(absl::IsDataLoss(refused) || ReasonOf(refused) == kReasonRestorePointUnknown) << refused;
+    EXPECT_FALSE(fs::exists(restored_ + "/rocksdb"));
+  }
+  WriteFile(archive_ + "/" + middle, whole.substr(0, whole.size() - 1));
+  EXPECT_THAT(RestoreTo(last).status().ToString(), HasSubstr(middle + " ends after change"));
+  fs::remove(archive_ + "/" + middle);
+  EXPECT_EQ(ReasonOf(RestoreTo(last).status()), kReasonRestorePointUnknown);
+  WriteFile(archive_ + "/" + middle, whole);
+  ExpectRestored(last, states.at(last));
+}
+
+TEST_F(ArchiveTest, WhatIsOlderThanTheWindowIsDeleted) {
+  CreateTable();
+  AwaitArchive();
+  for (int day = 0; day < 20; ++day) {
+    Put("a", day);
+    AwaitArchive();
+    clock_ahead_us_ += int64_t{24} * 3'600'000'000;
+    Open();
+  }
+  AwaitArchive();
+  Put("a", 20);
+  AwaitArchive();
+  const std::map<uint64_t, State> states = States();
+  const uint64_t last = states.rbegin()->first;
+  // The window has 7 days; the backup before it stays.
+  EXPECT_GE(Status().oldest_change_sequence(), last - 10);
+  EXPECT_LE(Status().oldest_change_sequence(), last - 7);
+  for (uint64_t change = last - 7; change <= last; ++change) ExpectRestored(change, states.at(change));
+  EXPECT_EQ(ReasonOf(RestoreTo(3).status()), kReasonRestorePointUnknown);
+  EXPECT_LT(Segments().size(), 14u);
+}
+
+class EncryptedArchiveTest : public ArchiveTest {
+ protected:
+  EncryptedArchiveTest() {
+    keys_ = KeysOf({"k1"});
+    database_.reset();
+    fs::remove_all(directory_.path() + "/data");
+    fs::remove_all(archive_);
+    fs::remove_all(backups_);
+    Open();
+  }
+  DatabaseOptions Options() override {
+    DatabaseOptions options = ArchiveTest::Options();
+    options.encryption_keys = keys_;
+    return options;
+  }
+  EncryptionKeys keys_;
+};
+
+TEST_F(EncryptedArchiveTest, IsEncryptedAndRestored) {
+  CreateTable();
+  AwaitArchive();
+  for (int i = 0; i < 20; ++i) Put("plainly readable", i);
+  AwaitArchive();
+  EXPECT_THAT(FilesWith(archive_, "readable"), IsEmpty());
+  Open();
+  Put("plainly readable", 20);
+  AwaitArchive();
+  const std::map<uint64_t, State> states = States();
+  ExpectRestored(10, states.at(10));
+  const uint64_t last = states.rbegin()->first;
+  ExpectRestored(last, states.at(last));
+}
+
+}  // namespace
+}  // namespace itemdb::testing

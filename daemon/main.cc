@@ -211,6 +211,10 @@ ExitCode Run(const Options& options, const Process& process) {
   database_options.backup_keep = options.backup_keep;
   database_options.backup_keep_age = absl::ToChronoMilliseconds(options.backup_keep_age);
   database_options.archive_directory = options.archive_directory;
+  if (!options.archive_directory.empty()) {
+    database_options.archive_queue_bytes = budget.write_queue / 4;
+    database_options.block_cache_bytes -= database_options.archive_queue_bytes;
+  }
   database_options.archive_window = absl::ToChronoMilliseconds(options.archive_window);
   database_options.background_check_rate = options.background_check_rate;
   database_options.file_check_bytes_per_second = static_cast<int64_t>(options.file_check_rate);

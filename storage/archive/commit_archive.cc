@@ -32,7 +32,17 @@ uint64_t FirstSequenceOf(std::string_view batch) {
   return sequence;
 }
 
-// The first and last change of a replayed batch, and its commit time.
+// Makes a directory that a power cut does not take, with all that is in it.
+rocksdb::Status MakeDirectory(rocksdb::Env* env, const std::string& directory) {
+  std::filesystem::path path = std::filesystem::absolute(directory);
+  if (!path.has_filename()) path = path.parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  const rocksdb::Status made = env->CreateDirIfMissing(path);
+  return made.ok() ? SyncDirectory(env, path.parent_path()) : made;
+}
+
+// The first and last change of a batch of the write-ahead log, and its commit time.
 class ChangesOfBatch : public rocksdb::WriteBatch::Handler {
  public:
   ChangesOfBatch(uint32_t changes_family, ArchivedGroup* group)
@@ -69,22 +79,22 @@ absl::Status CommitArchive::Lock() {
   if (lock_ != nullptr) return absl::OkStatus();
   const std::string& directory = options_.directory;
   std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  rocksdb::FileLock* lock = nullptr;
   rocksdb::Status locked;
-  if (!error) locked = rocksdb::Env::Default()->LockFile(directory + "/LOCK", &lock);
-  if (!error && locked.ok()) {
+  if (!std::filesystem::exists(directory, error))
+    locked = MakeDirectory(options_.environment->plain(), directory);
+  rocksdb::FileLock* lock = nullptr;
+  if (locked.ok()) locked = rocksdb::Env::Default()->LockFile(directory + "/LOCK", &lock);
+  if (locked.ok()) {
     lock_.reset(lock);
     return absl::OkStatus();
   }
-  if (!error && std::filesystem::exists(directory + "/LOCK", error)) {
+  if (std::filesystem::exists(directory + "/LOCK", error)) {
     return MakeError(absl::StatusCode::kFailedPrecondition, kReasonDataDirectoryInUse,
                      "the archive directory " + directory +
                          " is in use by another itemd, or not writable: " + locked.ToString());
   }
   return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                   "cannot use the archive directory " + directory + ": " +
-                       (error ? error.message() : locked.ToString()) +
+                   "cannot use the archive directory " + directory + ": " + locked.ToString() +
                        "; under systemd the unit must allow it: ReadWritePaths=" + directory);
 }
 

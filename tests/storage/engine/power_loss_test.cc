@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
+#include "storage/restore.h"
 #include "tests/storage/engine/order_workload.h"
 #include "tests/support/live_index.h"
 #include "tests/support/power_loss_file_system.h"
@@ -48,6 +49,8 @@ class Machine {
     uint64_t found_sequence = 0;
     int64_t acknowledged_writes = 0;
     int64_t unknown_writes = 0;
+    // Databases that were restored from the archive.
+    int64_t restored = 0;
   };
 
   Machine(uint64_t seed, bool durable) : seed_(seed), random_(seed), durable_(durable) {
@@ -85,6 +88,11 @@ class Machine {
     options.memtable_bytes = memtable_bytes_;
     options.file_system = disk_;
     if (seed_ / 2 % 2 == 0) options.encryption_keys = KeysOf({"key"});
+    if (archives_) {
+      options.archive_directory = root_ + "/archive";
+      options.backup_directory = root_ + "/backups";
+      options.archive_interval = std::chrono::milliseconds(1 + seed_ % 7);
+    }
     // Reclaiming syncs data, and then a cut loses less.
     if (!durable_ && seed_ % 2 == 0) options.reclaim_interval = std::chrono::hours(1);
     return options;
@@ -209,6 +217,42 @@ class Machine {
     auto created = CreateTable(*database, TableRequest("Afterwards"));
     ASSERT_TRUE(created.ok()) << created.status();
     EXPECT_EQ(created->change_sequence(), stored.last_sequence + 1);
+    if (archives_) ExpectArchived(*database, created->change_sequence());
+  }
+
+  // What the archive can restore is what the change log says.
+  void ExpectArchived(Database& database, uint64_t last) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    v1::ArchiveStatus status;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      status = database.GetStatus().archive();
+      ASSERT_LT(std::chrono::steady_clock::now(), until) << status.DebugString();
+    } while (status.change_sequence() < last || status.oldest_time_us() == 0);
+    for (int i = 0; i < 4; ++i) {
+      RestoreOptions options;
+      options.backup_directory = root_ + "/backups";
+      options.archive_directory = root_ + "/archive";
+      options.data_directory = directory_.path() + "/restored-" + std::to_string(i);
+      options.encryption_keys = Options().encryption_keys;
+      options.log = Options().log;
+      if (i > 0) options.to_change = i == 1 ? last : 1 + random_() % last;
+      const auto restored = RestoreDatabase(options);
+      if (i > 1 && !restored.ok()) {
+        // Inside of a transaction, or from before a power cut that took the backup or the end of the archive.
+        EXPECT_TRUE(absl::IsInvalidArgument(restored.status()) || absl::IsOutOfRange(restored.status()))
+            << restored.status();
+        continue;
+      }
+      ASSERT_TRUE(restored.ok()) << restored.status();
+      ++outcome_.restored;
+      EXPECT_EQ(restored->change_sequence, options.to_change.value_or(last));
+      DatabaseOptions other = TestDatabase::DefaultOptions(options.data_directory);
+      other.encryption_keys = options.encryption_keys;
+      auto opened = Database::Open(other);
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      EXPECT_EQ(ReadOrders(**opened).last_sequence, restored->change_sequence);
+    }
   }
 
   void ExpectNothingLost(Database& database, const StoredOrders& stored) {
@@ -228,6 +272,7 @@ class Machine {
   const uint64_t seed_;
   std::mt19937_64 random_;
   const bool durable_;
+  const bool archives_ = seed_ % 5 == 4;
   size_t memtable_bytes_;
   TemporaryDirectory directory_;
   const std::string root_ = directory_.path() + "/disk";
@@ -242,6 +287,7 @@ class Machine {
 struct Sums {
   std::atomic<int64_t> acknowledged_writes = 0;
   std::atomic<int64_t> unknown_writes = 0;
+  std::atomic<int64_t> restored = 0;
   // Seeds that lost an acknowledged change.
   std::atomic<int64_t> lossy_seeds = 0;
 };
@@ -259,6 +305,7 @@ void RunSeeds(uint64_t first, uint64_t count, bool durable, Sums* sums) {
         Machine::Outcome outcome = Machine(seeds[at], durable).Run();
         sums->acknowledged_writes += outcome.acknowledged_writes;
         sums->unknown_writes += outcome.unknown_writes;
+        sums->restored += outcome.restored;
         if (outcome.found_sequence < outcome.acknowledged_sequence) ++sums->lossy_seeds;
       }
     });
@@ -273,6 +320,8 @@ TEST(PowerLossTest, AcknowledgedWritesSurviveEveryCut) {
   // The cuts came during many writes.
   EXPECT_GT(sums.acknowledged_writes, 20 * static_cast<int64_t>(kSeeds));
   EXPECT_GT(sums.unknown_writes, static_cast<int64_t>(kSeeds) / 2);
+  EXPECT_GE(sums.restored, static_cast<int64_t>(kSeeds) / 5 * 2);
+  RecordProperty("restored", static_cast<int>(sums.restored));
 }
 
 // Without syncs acknowledged writes are lost; otherwise the test above could not find a missing sync. What is

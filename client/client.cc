@@ -252,16 +252,18 @@ absl::StatusOr<DatabaseBackups> Client::ListDatabaseBackups(CallOptions options)
       options, convert);
 }
 
-absl::StatusOr<DatabaseBackup> Client::VerifyDatabaseBackup(uint32_t backup_id, CallOptions options) const {
+namespace {
+
+absl::StatusOr<DatabaseBackup> VerifyBackup(const std::shared_ptr<ClientCore>& core, uint32_t backup_id,
+                                            bool by_restoring, CallOptions options) {
   if (options.timeout == absl::ZeroDuration()) options.timeout = kCheckTimeout;
   v1::VerifyDatabaseBackupRequest message;
   message.set_backup_id(backup_id);
+  message.set_by_restoring(by_restoring);
   return Call<v1::DatabaseBackup, DatabaseBackup>(
-      core_, "/itemdb.v1.Admin/VerifyDatabaseBackup", CallKind::kRead, message, options,
+      core, "/itemdb.v1.Admin/VerifyDatabaseBackup", CallKind::kRead, message, options,
       [](const v1::DatabaseBackup& reply) { return FromProto(reply); });
 }
-
-namespace {
 
 absl::StatusOr<std::vector<uint32_t>> DeleteBackups(const std::shared_ptr<ClientCore>& core,
                                                     const v1::DeleteDatabaseBackupsRequest& message,
@@ -275,6 +277,14 @@ absl::StatusOr<std::vector<uint32_t>> DeleteBackups(const std::shared_ptr<Client
 
 }  // namespace
 
+absl::StatusOr<DatabaseBackup> Client::VerifyDatabaseBackup(uint32_t backup_id, CallOptions options) const {
+  return VerifyBackup(core_, backup_id, /*by_restoring=*/false, options);
+}
+
+absl::StatusOr<DatabaseBackup> Client::ProveDatabaseBackup(uint32_t backup_id, CallOptions options) const {
+  return VerifyBackup(core_, backup_id, /*by_restoring=*/true, options);
+}
+
 absl::StatusOr<std::vector<uint32_t>> Client::DeleteDatabaseBackup(uint32_t backup_id,
                                                                    CallOptions options) const {
   v1::DeleteDatabaseBackupsRequest message;
@@ -286,6 +296,13 @@ absl::StatusOr<std::vector<uint32_t>> Client::DeleteOldDatabaseBackups(uint32_t 
                                                                        CallOptions options) const {
   v1::DeleteDatabaseBackupsRequest message;
   message.set_keep_newest(keep_newest);
+  return DeleteBackups(core_, message, options);
+}
+
+absl::StatusOr<std::vector<uint32_t>> Client::DeleteDatabaseBackupsBefore(absl::Time time,
+                                                                          CallOptions options) const {
+  v1::DeleteDatabaseBackupsRequest message;
+  message.set_begun_before_us(absl::ToUnixMicros(time));
   return DeleteBackups(core_, message, options);
 }
 

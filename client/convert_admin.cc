@@ -79,6 +79,12 @@ DaemonStatus FromProto(const v1::GetStatusReply& message) {
                                    .oldest_time = absl::FromUnixMicros(archive.oldest_time_us()),
                                    .error = archive.error()};
   }
+  if (message.has_proven_backup()) {
+    const v1::ProvenBackup& proven = message.proven_backup();
+    status.proven_backup = ProvenBackup{.backup_id = proven.backup_id(),
+                                        .begin_time = absl::FromUnixMicros(proven.begin_time_us()),
+                                        .proven_time = absl::FromUnixMicros(proven.proven_time_us())};
+  }
   status.refused_calls = {.unauthenticated = message.refused_calls().unauthenticated(),
                           .permission_denied = message.refused_calls().permission_denied()};
   if (message.has_audit_log())
@@ -128,7 +134,8 @@ DatabaseBackup FromProto(const v1::DatabaseBackup& message) {
           .begin_time = absl::FromUnixMicros(message.begin_time_us()),
           .table_count = message.table_count(),
           .size_bytes = message.size_bytes(),
-          .file_count = message.file_count()};
+          .file_count = message.file_count(),
+          .for_archive = message.for_archive()};
 }
 
 AccessPatternsResult FromProto(const v1::GetAccessPatternsReply& message) {

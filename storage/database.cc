@@ -4,6 +4,7 @@
 
 #include "storage/backup/archive_upkeep.h"
 #include "storage/backup/backup_calls.h"
+#include "storage/backup/backup_operations.h"
 #include "storage/backup/backup_schedule.h"
 #include "storage/base/limits.h"
 #include "storage/catalog/catalog.h"
@@ -28,6 +29,7 @@
 #include "storage/items/operations.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
+#include "storage/prove_backup.h"
 #include "storage/query/page.h"
 #include "storage/schema/index_changes.h"
 #include "storage/schema/table_changes.h"
@@ -49,6 +51,7 @@ Database::Database(std::unique_ptr<Engine> engine)
       key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
   // A table change that was answered with an error may turn out to be applied once the store is open again.
   // It may have created an index that needs a backfill.
+  DeleteUnfinishedProof(*engine_);
   engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });
   builds_->Start();
 }
@@ -331,7 +334,7 @@ void Database::ListDatabaseBackups(const v1::ListDatabaseBackupsRequest&,
 
 void Database::VerifyDatabaseBackup(const v1::VerifyDatabaseBackupRequest& request,
                                     Done<v1::DatabaseBackup> done, CancellationPtr cancellation) {
-  storage::VerifyDatabaseBackup(*engine_, request, std::move(done), std::move(cancellation));
+  storage::VerifyDatabaseBackup(*engine_, request, ProveBackup, std::move(done), std::move(cancellation));
 }
 
 void Database::DeleteDatabaseBackups(const v1::DeleteDatabaseBackupsRequest& request,
@@ -358,6 +361,7 @@ v1::GetStatusReply Database::GetStatus(const v1::GetStatusRequest& request) {
   file_check_->Describe(&reply);
   backup_schedule_->Describe(&reply);
   archive_upkeep_->Describe(&reply);
+  DescribeProof(*engine_, &reply);
   return reply;
 }
 

@@ -294,6 +294,10 @@ void AddChecks(const v1::GetStatusReply& status, Families& out) {
     out.Gauge("itemdb_backup_failing", "1 if the last attempt of a scheduled backup failed.")
         .Add(backups.last_error().empty() ? 0 : 1);
   }
+  if (status.has_proven_backup()) {
+    out.Gauge("itemdb_backup_last_proven_timestamp_seconds", "When a backup was last restored and checked.")
+        .Add(Seconds(status.proven_backup().proven_time_us()));
+  }
   if (status.has_archive()) {
     const v1::ArchiveStatus& archive = status.archive();
     out.Gauge("itemdb_archive_lag_seconds",

@@ -41,11 +41,13 @@ void ListDatabaseBackups(Engine& engine, Done<v1::ListDatabaseBackupsReply> done
 }
 
 void VerifyDatabaseBackup(Engine& engine, const v1::VerifyDatabaseBackupRequest& request,
-                          Done<v1::DatabaseBackup> done, CancellationPtr cancellation) {
+                          ProveBackupFunction prove, Done<v1::DatabaseBackup> done,
+                          CancellationPtr cancellation) {
   RunAlone<v1::DatabaseBackup>(
       engine,
-      [&engine, id = request.backup_id(), cancellation = std::move(cancellation)] {
-        return VerifyBackup(engine, id, cancellation.get());
+      [&engine, id = request.backup_id(), by_restoring = request.by_restoring(), prove = std::move(prove),
+       cancellation = std::move(cancellation)] {
+        return by_restoring ? prove(engine, id, cancellation) : VerifyBackup(engine, id, cancellation.get());
       },
       std::move(done));
 }

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "storage/backup/backup_directory.h"
+#include "storage/backup/proof_record.h"
 #include "storage/base/background_thread.h"
 #include "storage/base/wall_clock.h"
 
@@ -111,6 +113,14 @@ absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);
   for (const uint32_t id : directory->Damaged()) reply.add_damaged_backup_ids(id);
   return reply;
+}
+
+void DescribeProof(const Engine& engine, v1::GetStatusReply* reply) {
+  const std::optional<ProofRecord> proof = ReadProof(engine.env(), DirectoryOf(engine));
+  if (!proof.has_value()) return;
+  reply->mutable_proven_backup()->set_backup_id(proof->backup_id);
+  reply->mutable_proven_backup()->set_begin_time_us(proof->begin_time_us);
+  reply->mutable_proven_backup()->set_proven_time_us(proof->proven_time_us);
 }
 
 absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,

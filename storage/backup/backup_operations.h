@@ -12,6 +12,8 @@ namespace itemdb::storage {
 absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellation* cancellation,
                                                 bool for_archive = false);
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine);
+// Adds the last backup that was proven to `*reply`, if there is one.
+void DescribeProof(const Engine& engine, v1::GetStatusReply* reply);
 // 0: the newest. Errors as BackupDirectory::Find and Verify.
 absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t backup_id,
                                                 const Cancellation* cancellation);

@@ -104,6 +104,10 @@ grpc::Status FixedStatus(const v1::GetStatusRequest& request, v1::GetStatusReply
   backups->mutable_last()->set_begin_time_us(1'700'000'000'000'000);
   backups->set_last_verified_time_us(1'700'000'060'000'000);
   backups->set_last_error("the disk is full");
+  v1::ProvenBackup* proven = reply->mutable_proven_backup();
+  proven->set_backup_id(6);
+  proven->set_begin_time_us(1'699'900'000'000'000);
+  proven->set_proven_time_us(1'699'950'000'000'000);
   v1::ArchiveStatus* archive = reply->mutable_archive();
   archive->set_directory("/mnt/archive");
   archive->set_change_sequence(1'000'007);

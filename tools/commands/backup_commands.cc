@@ -33,7 +33,8 @@ JsonValue ToJson(const DatabaseBackup& backup) {
       .Add("change_sequence", backup.change_sequence)
       .Add("table_count", backup.table_count)
       .Add("size_bytes", backup.size_bytes)
-      .Add("file_count", backup.file_count);
+      .Add("file_count", backup.file_count)
+      .Add("for_archive", backup.for_archive);
 }
 
 TextTable ToTable(const std::vector<DatabaseBackup>& backups) {
@@ -42,11 +43,13 @@ TextTable ToTable(const std::vector<DatabaseBackup>& backups) {
                    NumberColumn("change"),
                    NumberColumn("tables"),
                    NumberColumn("files"),
-                   NumberColumn("bytes")});
+                   NumberColumn("bytes"),
+                   {"made for"}});
   for (const DatabaseBackup& backup : backups) {
     table.AddRow({absl::StrCat(backup.backup_id), TimeText(backup.begin_time),
                   absl::StrCat(backup.change_sequence), absl::StrCat(backup.table_count),
-                  absl::StrCat(backup.file_count), absl::StrCat(backup.size_bytes)});
+                  absl::StrCat(backup.file_count), absl::StrCat(backup.size_bytes),
+                  backup.for_archive ? "the archive" : ""});
   }
   return table;
 }
@@ -62,15 +65,28 @@ absl::Status PrintOne(Context& context, const absl::StatusOr<DatabaseBackup>& ba
 }
 
 // What the options of `backup delete` and `backup prune` delete.
-std::vector<std::string> ToBeDeleted(const DatabaseBackups& found, const BackupDeleteOptions& options) {
+std::vector<std::string> ToBeDeleted(DatabaseBackups found, const BackupDeleteOptions& options,
+                                     absl::Time begun_before) {
+  std::vector<DatabaseBackup>& backups = found.backups;
+  if (options.backup_id == 0)
+    std::erase_if(backups, [](const DatabaseBackup& one) { return one.for_archive; });
+  const size_t kept = std::min<size_t>(std::max(options.keep_newest, 1u), backups.size());
   std::vector<std::string> ids;
-  const size_t kept = std::min<size_t>(options.keep_newest, found.backups.size());
-  for (size_t i = 0; i < found.backups.size(); ++i) {
-    const uint32_t id = found.backups[i].backup_id;
-    const bool goes = options.keep_newest > 0 ? i + kept < found.backups.size() : id == options.backup_id;
-    if (goes) ids.push_back(absl::StrCat(id));
+  for (size_t i = 0; i < backups.size(); ++i) {
+    const bool goes = options.backup_id != 0
+                          ? backups[i].backup_id == options.backup_id
+                          : i + kept < backups.size() && backups[i].begin_time < begun_before;
+    if (goes) ids.push_back(absl::StrCat(backups[i].backup_id));
   }
   return ids;
+}
+
+// Deletes what the options say. Returns the numbers of the deleted backups.
+absl::StatusOr<std::vector<uint32_t>> Delete(Context& context, Client& client,
+                                             const BackupDeleteOptions& options, absl::Time begun_before) {
+  if (options.backup_id != 0) return client.DeleteDatabaseBackup(options.backup_id, context.Call());
+  if (options.keep_newest > 0) return client.DeleteOldDatabaseBackups(options.keep_newest, context.Call());
+  return client.DeleteDatabaseBackupsBefore(begun_before, context.Call());
 }
 
 }  // namespace
@@ -109,29 +125,39 @@ absl::Status RunBackupList(Context& context) {
 
 absl::Status RunBackupVerify(Context& context, const BackupVerifyOptions& options) {
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
-  Progress progress(ProgressStream(context), {.doing = "reading the files of the backup"});
+  Progress progress(ProgressStream(context), {.doing = options.restore ? "restoring and checking the backup"
+                                                                       : "reading the files of the backup"});
   const absl::StatusOr<DatabaseBackup> backup =
-      client.VerifyDatabaseBackup(options.backup_id, context.ExplicitTimeout());
+      options.restore ? client.ProveDatabaseBackup(options.backup_id, context.ExplicitTimeout())
+                      : client.VerifyDatabaseBackup(options.backup_id, context.ExplicitTimeout());
   progress.Finish();
   return PrintOne(context, backup);
 }
 
 absl::Status RunBackupDelete(Context& context, const BackupDeleteOptions& options) {
+  absl::Time begun_before = absl::InfiniteFuture();
+  absl::Duration age;
+  if (options.backup_id == 0 && options.keep_newest == 0) {
+    if (!absl::ParseDuration(options.older_than, &age) || age <= absl::ZeroDuration()) {
+      return UsageError(options.older_than.empty()
+                            ? "backup prune needs --keep NUMBER or --older-than DURATION"
+                            : "--older-than must be a duration such as 720h; it is \"" + options.older_than +
+                                  "\"");
+    }
+    begun_before = absl::Now() - age;
+  }
   ITEMDB_ASSIGN_OR_RETURN(Client client, context.OpenClient());
   ITEMDB_ASSIGN_OR_RETURN(const DatabaseBackups found, client.ListDatabaseBackups(context.Call()));
-  const std::vector<std::string> goes = ToBeDeleted(found, options);
+  const std::vector<std::string> goes = ToBeDeleted(found, options, begun_before);
   std::vector<uint32_t> deleted;
   // A backup that does not exist is refused by the daemon.
-  if (!goes.empty() || options.keep_newest == 0) {
+  if (!goes.empty() || options.backup_id != 0) {
     const std::string action =
         absl::StrFormat("delete the backup%s %s", goes.size() > 1 ? "s" : "",
                         goes.empty() ? absl::StrCat(options.backup_id) : absl::StrJoin(goes, ", "));
     ITEMDB_ASSIGN_OR_RETURN(bool go_on, Confirm(context, options.confirm, action, Unattended::kRefuse));
     if (!go_on) return absl::OkStatus();
-    ITEMDB_ASSIGN_OR_RETURN(deleted,
-                            options.keep_newest > 0
-                                ? client.DeleteOldDatabaseBackups(options.keep_newest, context.Call())
-                                : client.DeleteDatabaseBackup(options.backup_id, context.Call()));
+    ITEMDB_ASSIGN_OR_RETURN(deleted, Delete(context, client, options, begun_before));
   }
   if (context.format() == OutputFormat::kTable) {
     context.out() << (deleted.empty() ? "nothing to delete" : "deleted: " + absl::StrJoin(deleted, ", "))
@@ -169,13 +195,18 @@ void RegisterBackupCommands(CommandTable& table) {
   CLI::App* command = table.Add(
       group,
       {.name = "verify",
-       .summary = "Read all files of a backup and compare their checksums",
-       .details = "The default timeout is one hour.",
+       .summary = "Read all files of a backup and compare their checksums, or restore it",
+       .details = "With --restore itemd restores the backup into a folder of its data directory, which needs "
+                  "the space of the backup, checks that database as \"itemctl check\" does, and deletes it; "
+                  "\"itemctl status\" shows the last backup that was proven so. The default timeout is one "
+                  "hour.",
        .examples = {{"itemctl backup create && itemctl backup verify", "the newest backup"},
-                    {"itemctl backup create && itemctl backup verify 1", "the backup with number 1"}}},
+                    {"itemctl backup create && itemctl backup verify --restore",
+                     "prove that the newest backup can be restored"}}},
       [verify](Context& context) { return RunBackupVerify(context, *verify); });
   command->add_option("NUMBER", verify->backup_id, "Number of the backup. Default: the newest")
       ->check(WholeNumberFrom(1));
+  command->add_flag("--restore", verify->restore, "Restore the backup and check the database");
 
   auto remove = std::make_shared<BackupDeleteOptions>();
   command = table.Add(
@@ -195,18 +226,28 @@ void RegisterBackupCommands(CommandTable& table) {
   AddConfirmOptions(command, remove->confirm);
 
   auto prune = std::make_shared<BackupDeleteOptions>();
-  command = table.Add(group,
-                      {.name = "prune",
-                       .summary = "Delete all backups but the newest",
-                       .details = "Asks first; without a terminal, --yes is needed.",
-                       .examples = {{"itemctl backup prune --keep 7 --yes", "keep the newest seven"},
-                                    {"itemctl backup create && itemctl backup prune --keep 30 --yes",
-                                     "for cron: make a backup, and keep a month of daily ones"}}},
-                      [prune](Context& context) { return RunBackupDelete(context, *prune); });
-  command->add_option("--keep", prune->keep_newest, "How many of the newest stay, 1 or more")
-      ->required()
-      ->check(WholeNumberFrom(1))
-      ->type_name("NUMBER");
+  command =
+      table.Add(group,
+                {.name = "prune",
+                 .summary = "Delete all backups but the newest, or old ones",
+                 .details = "Asks first; without a terminal, --yes is needed. Backups that were made for "
+                            "the archive are not counted, and stay.",
+                 .examples = {{"itemctl backup prune --older-than 720h --yes",
+                               "delete those that are older than 30 days, but never the newest"},
+                              {"itemctl backup create && itemctl backup prune --keep 30 --yes",
+                               "for cron: make a backup, and keep a month of daily ones"}}},
+                [prune](Context& context) { return RunBackupDelete(context, *prune); });
+  CLI::Option* keep =
+      command
+          ->add_option("--keep", prune->keep_newest,
+                       "How many of the newest stay, 1 or more. Default: --older-than decides")
+          ->check(WholeNumberFrom(1))
+          ->type_name("NUMBER");
+  command
+      ->add_option("--older-than", prune->older_than,
+                   "Only backups that are older, and not the newest. Default: --keep decides")
+      ->type_name("DURATION")
+      ->excludes(keep);
   AddConfirmOptions(command, prune->confirm);
 }
 

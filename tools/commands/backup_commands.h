@@ -19,15 +19,19 @@ absl::Status RunBackupList(Context& context);
 struct BackupVerifyOptions {
   // 0: the newest.
   uint32_t backup_id = 0;
+  // Restore it and check the database.
+  bool restore = false;
 };
 
-// Reads all files of a backup, and prints it.
+// Reads all files of a backup, or restores and checks it, and prints it.
 absl::Status RunBackupVerify(Context& context, const BackupVerifyOptions& options);
 
 struct BackupDeleteOptions {
   uint32_t backup_id = 0;
   // Not 0: all but this number of the newest.
   uint32_t keep_newest = 0;
+  // Not empty: all that are older, a duration such as "720h"; the newest stays.
+  std::string older_than;
   ConfirmOptions confirm;
 };
 

@@ -212,6 +212,12 @@ JsonValue StatusToJson(const DaemonStatus& status, const std::string& endpoint) 
   if (status.scheduled_backups.has_value())
     object.Add("scheduled_backups", ScheduledBackupsToJson(*status.scheduled_backups));
   if (status.archive.has_value()) object.Add("archive", ArchiveToJson(*status.archive));
+  if (status.proven_backup.has_value()) {
+    object.Add("proven_backup", JsonValue::Object()
+                                    .Add("backup_id", status.proven_backup->backup_id)
+                                    .Add("begin_time", TimeText(status.proven_backup->begin_time))
+                                    .Add("proven_time", TimeText(status.proven_backup->proven_time)));
+  }
   if (HasDamage(status)) {
     object.Add("damage", JsonValue::Object()
                              .Add("files", status.damage.files)
@@ -282,6 +288,12 @@ std::vector<std::pair<std::string, std::string>> Figures(const DaemonStatus& sta
   if (status.scheduled_backups.has_value())
     figures.emplace_back("scheduled backups", ScheduledBackupsText(*status.scheduled_backups));
   if (status.archive.has_value()) figures.emplace_back("archive", ArchiveText(*status.archive));
+  if (status.proven_backup.has_value()) {
+    figures.emplace_back("proven backup", absl::StrFormat("number %d begun %s, restored and checked %s",
+                                                          status.proven_backup->backup_id,
+                                                          TimeText(status.proven_backup->begin_time),
+                                                          TimeText(status.proven_backup->proven_time)));
+  }
   if (HasDamage(status)) figures.emplace_back("damage", DamageText(status.damage));
   figures.emplace_back("tables", WithSeparators(status.table_count));
   return figures;

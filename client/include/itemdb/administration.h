@@ -289,6 +289,16 @@ struct DatabaseBackup {
   // once.
   int64_t size_bytes = 0;
   int64_t file_count = 0;
+  // The daemon made it for its archive, and deletes it when the archive does not need it.
+  bool for_archive = false;
+};
+
+// The last backup that was restored and checked (Client::ProveDatabaseBackup).
+struct ProvenBackup {
+  uint32_t backup_id = 0;
+  // When the backup was begun, and when it was proven.
+  absl::Time begin_time = absl::UnixEpoch();
+  absl::Time proven_time = absl::UnixEpoch();
 };
 
 // Backups that the daemon makes by itself (itemd --backup-schedule). 1970: no such time.
@@ -383,6 +393,7 @@ struct DaemonStatus {
   std::optional<FileCheck> file_check = std::nullopt;
   std::optional<ScheduledBackups> scheduled_backups = std::nullopt;
   std::optional<ArchiveStatus> archive = std::nullopt;
+  std::optional<ProvenBackup> proven_backup = std::nullopt;
   RefusedCalls refused_calls = {};
   // Set if the daemon writes an audit log.
   std::optional<AuditLogStatus> audit_log = std::nullopt;

@@ -264,12 +264,19 @@ class ITEMDB_EXPORT Client {
   // Reads all files of a backup, by default of the newest, and compares their checksums. The default timeout
   // is one hour. DATA_LOSS: the backup is damaged. NOT_FOUND: there is no such backup.
   absl::StatusOr<DatabaseBackup> VerifyDatabaseBackup(uint32_t backup_id = 0, CallOptions options = {}) const;
-  // Deletes one backup, or all but the newest `keep_newest` (at least 1). Returns the numbers of the deleted
-  // ones. NOT_FOUND: there is no such backup.
+  // Restores the backup in the daemon's data directory, which needs its space, checks that database, and
+  // deletes it. The default timeout is one hour. DATA_LOSS: the backup is damaged, or the check has findings.
+  // RESOURCE_EXHAUSTED: there is too little space.
+  absl::StatusOr<DatabaseBackup> ProveDatabaseBackup(uint32_t backup_id = 0, CallOptions options = {}) const;
+  // Deletes one backup; all but the newest `keep_newest` (at least 1); or all that were begun before `time`,
+  // but not the newest. Of the backups that were made for the archive only the first deletes one. Returns the
+  // numbers of the deleted ones. NOT_FOUND: there is no such backup.
   absl::StatusOr<std::vector<uint32_t>> DeleteDatabaseBackup(uint32_t backup_id,
                                                              CallOptions options = {}) const;
   absl::StatusOr<std::vector<uint32_t>> DeleteOldDatabaseBackups(uint32_t keep_newest,
                                                                  CallOptions options = {}) const;
+  absl::StatusOr<std::vector<uint32_t>> DeleteDatabaseBackupsBefore(absl::Time time,
+                                                                    CallOptions options = {}) const;
   // The damaged table files that were met since the daemon was started, with the keys that may be lost. Reads
   // these files.
   absl::StatusOr<DamageList> ListDamage(CallOptions options = {}) const;

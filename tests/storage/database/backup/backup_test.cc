@@ -221,6 +221,39 @@ TEST_F(BackupTest, ThatIsDamagedIsNoticedAndNotRestored) {
   EXPECT_TRUE(Restore().ok());
 }
 
+TEST_F(BackupTest, IsProvenByRestoringIt) {
+  for (int i = 0; i < 50; ++i) Put("a", i);
+  ASSERT_TRUE(Create().ok());
+  EXPECT_FALSE(database_->GetStatus().has_proven_backup());
+  v1::VerifyDatabaseBackupRequest request;
+  request.set_by_restoring(true);
+  const auto prove = [&] {
+    return Await<v1::DatabaseBackup>(
+        [&](auto done) { database_->VerifyDatabaseBackup(request, std::move(done)); });
+  };
+  const auto proven = prove();
+  ASSERT_TRUE(proven.ok()) << proven.status();
+  EXPECT_EQ(proven->backup_id(), 1u);
+  EXPECT_FALSE(fs::exists(database_.options().data_directory + "/proof"));
+  EXPECT_EQ(database_->GetStatus().proven_backup().backup_id(), 1u);
+  EXPECT_EQ(database_->GetStatus().proven_backup().begin_time_us(), proven->begin_time_us());
+
+  // What a killed proof has left goes at the next opening.
+  fs::create_directories(database_.options().data_directory + "/proof/rocksdb");
+  database_.Reopen();
+  EXPECT_FALSE(fs::exists(database_.options().data_directory + "/proof"));
+  EXPECT_EQ(database_->GetStatus().proven_backup().backup_id(), 1u) << "it is remembered";
+
+  Put("b", 1);
+  ASSERT_TRUE(Create().ok());
+  for (const auto& entry : fs::directory_iterator(backups_ + "/shared_checksum"))
+    fs::resize_file(entry.path(), entry.file_size() - 1);
+  EXPECT_TRUE(absl::IsDataLoss(prove().status())) << prove().status();
+  EXPECT_EQ(database_->GetStatus().proven_backup().backup_id(), 1u) << "the damaged one is not proven";
+  request.set_backup_id(9);
+  EXPECT_TRUE(absl::IsNotFound(prove().status()));
+}
+
 TEST_F(BackupTest, OfAnotherDatabaseIsNotMixedIn) {
   ASSERT_TRUE(Create().ok());
   TestDatabase other(Options(directory_.path() + "/other", backups_));

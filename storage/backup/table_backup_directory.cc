@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_format.h"
 #include "rocksdb/options.h"
-#include "rocksdb/rate_limiter.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
@@ -27,8 +26,6 @@ constexpr char kTablesFolder[] = "/tables";
 constexpr uint64_t kMaxBackupFileBytes = 256 << 20;
 constexpr size_t kBackupBlockBytes = 32 << 10;
 constexpr size_t kBackupReadAheadBytes = 1 << 20;
-// Bytes between two requests to the rate limiter.
-constexpr int64_t kLimitedBytes = 64 << 10;
 // Records of a backup belong to no table.
 constexpr uint64_t kNoStorageId = 0;
 
@@ -262,9 +259,8 @@ absl::StatusOr<v1::TableBackup> TableBackupDirectory::Delete(const std::string& 
   return deleted;
 }
 
-absl::StatusOr<std::unique_ptr<TableBackupWriter>> TableBackupDirectory::Write(const v1::TableBackup& backup,
-                                                                               const std::string& database_id,
-                                                                               int64_t bytes_per_second) {
+absl::StatusOr<std::unique_ptr<TableBackupWriter>> TableBackupDirectory::Write(
+    const v1::TableBackup& backup, const std::string& database_id) {
   v1::StoredTableBackup stored;
   *stored.mutable_backup() = backup;
   stored.set_database_id(database_id);
@@ -272,19 +268,15 @@ absl::StatusOr<std::unique_ptr<TableBackupWriter>> TableBackupDirectory::Write(c
   rocksdb::Status status = env_->CreateDir(folder);
   if (status.ok()) status = SyncDirectory(env_, path_);
   if (!status.ok()) return FromRocksDB("cannot make " + folder, status);
-  return std::unique_ptr<TableBackupWriter>(
-      new TableBackupWriter(env_, folder, std::move(stored), bytes_per_second));
+  return std::unique_ptr<TableBackupWriter>(new TableBackupWriter(env_, folder, std::move(stored)));
 }
 
 std::unique_ptr<ItemSource> TableBackupDirectory::Read(const v1::StoredTableBackup& backup) const {
   return std::make_unique<BackupSource>(env_, FolderOf(backup.backup().backup_arn()), backup);
 }
 
-TableBackupWriter::TableBackupWriter(rocksdb::Env* env, std::string folder, v1::StoredTableBackup stored,
-                                     int64_t bytes_per_second)
-    : env_(env), folder_(std::move(folder)), stored_(std::move(stored)) {
-  if (bytes_per_second > 0) limiter_.reset(rocksdb::NewGenericRateLimiter(bytes_per_second));
-}
+TableBackupWriter::TableBackupWriter(rocksdb::Env* env, std::string folder, v1::StoredTableBackup stored)
+    : env_(env), folder_(std::move(folder)), stored_(std::move(stored)) {}
 
 TableBackupWriter::~TableBackupWriter() {
   file_.reset();
@@ -303,13 +295,6 @@ absl::Status TableBackupWriter::Add(const ItemSource::Item& item) {
   if (status.ok()) status = file_->Put(ToSlice(item.key), record);
   if (!status.ok()) return FromRocksDB("cannot write the backup in " + folder_, status);
   content_sum_ += HashOfRecord(record);
-  unlimited_bytes_ += static_cast<int64_t>(item.key.size() + record.size());
-  if (limiter_ == nullptr || unlimited_bytes_ < kLimitedBytes) return absl::OkStatus();
-  for (int64_t left = std::exchange(unlimited_bytes_, 0); left > 0;) {
-    const int64_t part = std::min(left, limiter_->GetSingleBurstBytes());
-    limiter_->Request(part, rocksdb::Env::IO_LOW, /*stats=*/nullptr, rocksdb::RateLimiter::OpType::kWrite);
-    left -= part;
-  }
   return absl::OkStatus();
 }
 

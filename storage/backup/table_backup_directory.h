@@ -23,7 +23,6 @@
 #include "storage/schema/backup_description.h"
 
 namespace rocksdb {
-class RateLimiter;
 class SstFileWriter;
 }  // namespace rocksdb
 
@@ -52,10 +51,9 @@ class TableBackupDirectory {
   // Errors as Find, but a damaged one is deleted too: then the result has the ARN only.
   absl::StatusOr<v1::TableBackup> Delete(const std::string& arn);
 
-  // Begins to write `backup`, whose folder must not exist. `bytes_per_second` 0: no limit.
+  // Begins to write `backup`, whose folder must not exist.
   absl::StatusOr<std::unique_ptr<TableBackupWriter>> Write(const v1::TableBackup& backup,
-                                                           const std::string& database_id,
-                                                           int64_t bytes_per_second);
+                                                           const std::string& database_id);
   // Reads the items of a backup. The source is DATA_LOSS when a file is missing or damaged, or when the items
   // are not those that were written.
   std::unique_ptr<ItemSource> Read(const v1::StoredTableBackup& backup) const;
@@ -90,16 +88,13 @@ class TableBackupWriter {
 
  private:
   friend class TableBackupDirectory;
-  TableBackupWriter(rocksdb::Env* env, std::string folder, v1::StoredTableBackup stored,
-                    int64_t bytes_per_second);
+  TableBackupWriter(rocksdb::Env* env, std::string folder, v1::StoredTableBackup stored);
 
   absl::Status FinishFile();
 
   rocksdb::Env* const env_;
   const std::string folder_;
   v1::StoredTableBackup stored_;
-  std::unique_ptr<rocksdb::RateLimiter> limiter_;
-  int64_t unlimited_bytes_ = 0;
   std::unique_ptr<rocksdb::SstFileWriter> file_;
   uint64_t content_sum_ = 0;
   bool is_finished_ = false;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "spdlog/spdlog.h"
 #include "storage/backup/backup_operations.h"
@@ -77,6 +78,36 @@ absl::Status CheckList(const v1::ListBackupsRequest& request) {
 absl::Status BackupInUseError(const std::string& message) {
   return WithRule("BAK-17", MakeError(absl::StatusCode::kFailedPrecondition, kReasonBackupInUse, message));
 }
+
+// Keeps the reading of a table below a number of bytes a second.
+class Pace {
+ public:
+  // 0: no limit.
+  explicit Pace(int64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
+
+  // Waits until `bytes` more may be read. Returns the error of `check`, which is called while it waits.
+  template <typename Check>
+  absl::Status Wait(size_t bytes, Check check) {
+    if (bytes_per_second_ <= 0) return absl::OkStatus();
+    bytes_ += static_cast<int64_t>(bytes);
+    const absl::Time due =
+        begin_ + absl::Seconds(1) * (static_cast<double>(bytes_) / static_cast<double>(bytes_per_second_));
+    for (absl::Duration left = due - absl::Now(); left > kMinPause; left = due - absl::Now()) {
+      ITEMDB_RETURN_IF_ERROR(check());
+      absl::SleepFor(std::min(left, kMaxPause));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // Shorter pauses are made up for later.
+  static constexpr absl::Duration kMinPause = absl::Milliseconds(5);
+  static constexpr absl::Duration kMaxPause = absl::Milliseconds(50);
+
+  const int64_t bytes_per_second_;
+  const absl::Time begin_ = absl::Now();
+  int64_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -374,19 +405,20 @@ absl::Status TableBackups::WriteBackup(const ReadView& view, const Table& table,
   ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine_, &cancellation_, shares_disk));
   // With relaxed durability the backup must not have changes that a power cut takes back.
   ITEMDB_RETURN_IF_ERROR(engine_.SyncNow());
-  ITEMDB_ASSIGN_OR_RETURN(
-      const std::unique_ptr<TableBackupWriter> writer,
-      directory->Write(backup, engine_.database_id(), engine_.options().backup_bytes_per_second));
+  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<TableBackupWriter> writer,
+                          directory->Write(backup, engine_.database_id()));
   rocksdb::ReadOptions options;
   options.snapshot = view.snapshot();
   options.total_order_seek = true;
   options.fill_cache = false;
   options.readahead_size = kTableReadAheadBytes;
   KeyspaceIterator it(*view.store(), ItemsOf(*view.store(), table), options);
+  const auto check = [&] { return CheckGoesOn(engine_, &cancellation_, shares_disk); };
+  Pace pace(engine_.options().backup_bytes_per_second);
   int64_t items = 0;
   for (it.SeekToFirst(); it.Valid(); it.Next()) {
-    if (++items % kItemsBetweenChecks == 0)
-      ITEMDB_RETURN_IF_ERROR(CheckGoesOn(engine_, &cancellation_, shares_disk));
+    if (++items % kItemsBetweenChecks == 0) ITEMDB_RETURN_IF_ERROR(check());
+    ITEMDB_RETURN_IF_ERROR(pace.Wait(it.key().size() + it.value().size(), check));
     const std::optional<StoredRecord> stored = DecodeRecord(table.storage_id, it.key(), it.value());
     if (!stored.has_value()) return DamagedRecordError("table " + table.name, it.key());
     ITEMDB_RETURN_IF_ERROR(

@@ -43,7 +43,7 @@ inline constexpr std::string_view kReasonIdempotentParameterMismatch =
 inline constexpr std::string_view kReasonDuplicateItem = "DUPLICATE_ITEM";  // ALREADY_EXISTS
 // Only for a statement of a PartiQL batch. Elsewhere a false condition is an outcome in the reply, no error.
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
-// Of the operations on backups of tables, which have their own names for these (QRK-21).
+// Of the operations on backups of tables, which have their own names for these (BAK-06).
 inline constexpr std::string_view kReasonTableNotFound = "TABLE_NOT_FOUND";            // NOT_FOUND
 inline constexpr std::string_view kReasonTableAlreadyExists = "TABLE_ALREADY_EXISTS";  // ALREADY_EXISTS
 inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION

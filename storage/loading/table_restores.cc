@@ -19,9 +19,11 @@ constexpr int kMaxAttempts = 5;
 constexpr auto kRetryAfter = std::chrono::milliseconds(500);
 constexpr auto kRetryUnreadable = std::chrono::minutes(1);
 
-// Whether another attempt may succeed: the store or the file system was not available.
+// Whether another attempt may succeed: the store or the file system was not available, or too many changes of
+// definitions waited.
 bool MayRetry(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsUnknown(status);
+  return absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsUnknown(status) ||
+         (absl::IsResourceExhausted(status) && ReasonOf(status) != kReasonDiskFull);
 }
 
 absl::Status CheckRestore(const ReadView& view, const v1::RestoringTable& table) {
@@ -90,7 +92,8 @@ absl::StatusOr<v1::RestoringTable> AssignStorageIds(Engine& engine, const std::s
                            PutRestoringTable(table, group);
                            PutNextStorageId(engine, group);
                            return absl::OkStatus();
-                         })
+                         },
+                         {.when_full = WhenFull::kWait})
         .status();
   }));
   return table;
@@ -127,7 +130,8 @@ absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, c
                                EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
                            group.SetCatalog(group.catalog()->With(table));
                            return absl::OkStatus();
-                         })
+                         },
+                         {.when_full = WhenFull::kWait})
         .status();
   });
 }
@@ -140,7 +144,7 @@ absl::Status UndoRestore(Engine& engine, const std::string& name) {
       DeleteRestoringTable(name, group);
       return absl::OkStatus();
     };
-    return CommitAndWait(engine, undo, {.space = WriteSpace::kFrees}).status();
+    return CommitAndWait(engine, undo, {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees}).status();
   });
 }
 

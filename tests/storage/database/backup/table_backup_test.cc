@@ -20,6 +20,7 @@ using ::testing::SizeIs;
 constexpr char kUnknownBackup[] =
     "arn:aws:dynamodb:local:000000000000:table/Things/backup/01700000000000-0123abcd";
 
+// BAK-01 to BAK-03, BAK-11, BAK-15.
 TEST_F(TableBackupTest, IsDescribedAndListedAndDeleted) {
   CreateIndexedTable("Things");
   for (int i = 0; i < 20; ++i) {
@@ -38,7 +39,7 @@ TEST_F(TableBackupTest, IsDescribedAndListedAndDeleted) {
   auto described = DescribeBackup(created->backup_arn());
   ASSERT_TRUE(described.ok()) << described.status();
   EXPECT_EQ(described->backup_status(), v1::BACKUP_STATUS_AVAILABLE);
-  EXPECT_EQ(described->creation_time_ms(), created->creation_time_ms());
+  EXPECT_EQ(described->creation_time_ms(), created->creation_time_ms());  // BAK-04.
   EXPECT_EQ(described->source_table().item_count(), 20);
   EXPECT_EQ(described->source_table().table_size_bytes(), Describe(*database_, "Things").table_size_bytes());
   EXPECT_EQ(described->source_table().table_id(), Describe(*database_, "Things").table_id());
@@ -62,6 +63,7 @@ TEST_F(TableBackupTest, IsDescribedAndListedAndDeleted) {
   EXPECT_THAT(DeleteBackup(created->backup_arn()).status(), FailsWith(kReasonBackupNotFound, gone));
 }
 
+// BAK-10, PIT-14.
 TEST_F(TableBackupTest, LeavesOutWhatBelongsToTheTableOnly) {
   v1::CreateTableRequest table = TableRequest("Things");
   table.set_deletion_protection_enabled(true);
@@ -103,6 +105,7 @@ TEST_F(TableBackupTest, LeavesOutWhatBelongsToTheTableOnly) {
   EXPECT_FALSE(Recovery("Copy")->point_in_time_recovery_enabled());
 }
 
+// BAK-12, BAK-13, BAK-14.
 TEST_F(TableBackupTest, ListsPages) {
   database_->CreateTable(TableRequest("First"));
   database_->CreateTable(TableRequest("Second"));
@@ -161,6 +164,7 @@ TEST_F(TableBackupTest, ListsPages) {
   EXPECT_THAT(List(bad).status(), IsInvalid("does not match the region"));
 }
 
+// BAK-06, BAK-16.
 TEST_F(TableBackupTest, RefusesBadNamesAndArns) {
   database_->CreateTable(TableRequest("Things"));
   EXPECT_THAT(StartBackup("Nothing").status(), FailsWith(kReasonTableNotFound, "Table not found: Nothing"));
@@ -203,7 +207,7 @@ TEST_F(TableBackupTest, RefusesBadNamesAndArns) {
   EXPECT_FALSE(std::filesystem::exists(backups_)) << "looking for backups made the directory";
 }
 
-// Another region is ignored and echoed; another table with the same id is another backup.
+// Another region is ignored and echoed (BAK-16); another table with the same id is another backup.
 TEST_F(TableBackupTest, FindsABackupByTableAndId) {
   database_->CreateTable(TableRequest("Things"));
   const std::string arn = BackUp("Things");
@@ -227,6 +231,7 @@ TEST_F(TableBackupTest, FindsABackupByTableAndId) {
   EXPECT_TRUE(AwaitTable("Copy").ok());
 }
 
+// BAK-05.
 TEST_F(TableBackupTest, MakesManyAtOnce) {
   database_->CreateTable(TableRequest("Things"));
   ASSERT_TRUE(database_->Put("Things", {{"pk", S("a")}, {"sk", S("b")}}).ok());
@@ -248,6 +253,43 @@ TEST_F(TableBackupTest, MakesManyAtOnce) {
       available += backup.backup_status() == v1::BACKUP_STATUS_AVAILABLE ? 1 : 0;
   }
   EXPECT_EQ(available, 32);
+}
+
+// A backup of a kilobyte a second, which the end of the process interrupts: nothing is left of it (BAK-21).
+TEST_F(TableBackupTest, TheEndOfTheProcessInterruptsABackup) {
+  DatabaseOptions options = Options();
+  options.backup_bytes_per_second = 1'000;
+  Open(options);
+  database_->CreateTable(TableRequest("Things"));
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(
+        database_
+            ->Put("Things",
+                  {{"pk", S("a")}, {"sk", S(std::to_string(i))}, {"text", S(std::string(1'000, 'x'))}})
+            .ok());
+  }
+  absl::Status status;
+  std::thread call([&] { status = StartBackup("Things").status(); });
+  while (Folders().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const absl::StatusOr<v1::ListBackupsReply> listed = List();
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->backups_size(), 1);
+  const std::string arn = listed->backups(0).backup_arn();
+  EXPECT_EQ(listed->backups(0).backup_status(), v1::BACKUP_STATUS_CREATING);
+  EXPECT_EQ(DescribeBackup(arn)->backup_status(), v1::BACKUP_STATUS_CREATING);
+  EXPECT_THAT(DeleteBackup(arn).status(), FailsWith(kReasonBackupInUse, "Backup is being created: " + arn));
+  EXPECT_THAT(StartRestore("Copy", arn).status(),
+              FailsWith(kReasonBackupInUse, "Backup is being created: " + arn));
+  // Writes go on meanwhile.
+  EXPECT_TRUE(database_->Put("Things", {{"pk", S("b")}, {"sk", S("1")}}).ok());
+  const auto begin = std::chrono::steady_clock::now();
+  database_->Close();
+  call.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_TRUE(absl::IsCancelled(status)) << status;
+  EXPECT_THAT(Folders(), IsEmpty());
+  database_->Reopen();
+  EXPECT_THAT(ListedNames(), IsEmpty());
 }
 
 // What an interrupted backup has left goes when the directory is used again.
@@ -313,6 +355,7 @@ TEST_F(TableBackupTest, ADirectoryIsUsedByOneDatabase) {
 
 // ---- point-in-time recovery
 
+// PIT-01..06.
 TEST_F(TableBackupTest, PointInTimeRecoveryIsASettingOfTheTable) {
   database_->CreateTable(TableRequest("Things"));
   EXPECT_FALSE(Recovery("Things")->point_in_time_recovery_enabled());

@@ -79,8 +79,8 @@ class TableRestoreTest : public TableBackupTest {
   }
 };
 
-// The model of a restored table is its source at the moment of the backup: items, entries of all indexes in
-// their orders, and size statistics, which CheckIsClean compares with what is stored.
+// PIT-13. The model of a restored table is its source at the moment of the backup: items, entries of all
+// indexes in their orders, and size statistics, which CheckIsClean compares with what is stored.
 TEST_F(TableRestoreTest, EqualsItsSource) {
   const uint32_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -162,7 +162,8 @@ TEST_F(TableRestoreTest, EmptyTable) {
   database_->CheckIsClean();
 }
 
-// Transfers between items of one table keep a sum, each in one commit. A backup of any other cut has another.
+// Transfers between items of one table keep a sum, each in one commit. A backup of any other cut has another
+// (BAK-20).
 TEST_F(TableRestoreTest, TheCutIsOneChangeSequence) {
   database_->CreateTable(TableRequest("Accounts", /*sorted=*/false));
   constexpr int kAccounts = 40;
@@ -300,8 +301,8 @@ TEST_F(TableRestoreTest, IsHiddenUntilItIsActive) {
               FailsWith(kReasonBackupInUse, "Backup is being used to restore another table: " + arn));
   EXPECT_THAT(DeleteBackup(arn).status(),
               FailsWith(kReasonBackupInUse, "Backup is being used to restore table: " + arn));
-  auto checked = Await<v1::CheckDatabaseReply>(
-      [&](auto done) { database().CheckDatabase({}, std::move(done)); });
+  auto checked =
+      Await<v1::CheckDatabaseReply>([&](auto done) { database().CheckDatabase({}, std::move(done)); });
   ASSERT_TRUE(checked.ok()) << checked.status();
   EXPECT_EQ(checked->finding_count(), 0) << checked->DebugString();
 
@@ -313,6 +314,29 @@ TEST_F(TableRestoreTest, IsHiddenUntilItIsActive) {
   ASSERT_TRUE(RestoreTable("Copy", arn).ok());
   EXPECT_EQ(Contents("Copy"), Contents("Things"));
   EXPECT_TRUE(DeleteBackup(arn).ok());
+}
+
+// PIT-19. The first of them is held as above, so the others wait.
+TEST_F(TableRestoreTest, AtMostFiftyWait) {
+  database_->CreateTable(TableRequest("Things"));
+  std::vector<std::string> arns;
+  for (int i = 0; i < 51; ++i) arns.push_back(BackUp("Things", "backup" + std::to_string(i)));
+  // The backups are empty, so the held one gets a file to read.
+  ASSERT_TRUE(database_->Put("Things", {{"pk", S("a")}, {"sk", S("b")}}).ok());
+  arns[0] = BackUp("Things", "held");
+  std::filesystem::path path;
+  for (const auto& folder : Folders())
+    if (folder.string().find(arns[0].substr(arns[0].rfind('/') + 1)) != std::string::npos)
+      path = folder / "1.sst";
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(StartRestore("Copy" + std::to_string(i), arns[i]).ok()) << i;
+  EXPECT_THAT(StartRestore("Copy50", arns[50]).status(),
+              FailsWith(kReasonLimitExceeded,
+                        "Subscriber limit exceeded: Only 50 restore operations can be done simultaneously"));
+  std::ofstream(path).close();
+  for (int i = 1; i < 50; ++i) EXPECT_TRUE(AwaitTable("Copy" + std::to_string(i)).ok()) << i;
+  EXPECT_TRUE(RestoreTable("Copy50", arns[50]).ok());
 }
 
 // A restore that the end of the process interrupted begins anew.
@@ -389,6 +413,7 @@ class OverridesTest : public TableRestoreTest {
   std::string arn_;
 };
 
+// PIT-16.
 TEST_F(OverridesTest, IndexesAreAllOrThoseOfTheRequest) {
   const auto contents = Contents("Things");
   v1::RestoreTableFromBackupRequest request = RestoreRequest("Some", arn_);
@@ -414,6 +439,7 @@ TEST_F(OverridesTest, IndexesAreAllOrThoseOfTheRequest) {
   EXPECT_THAT(restored->global_secondary_indexes(), IsEmpty());
 }
 
+// PIT-10, PIT-15, PIT-16.
 TEST_F(OverridesTest, AreCheckedBeforeTheTarget) {
   const auto refuse = [&](const std::string& text, const auto& set) {
     SCOPED_TRACE(text);
@@ -453,6 +479,7 @@ TEST_F(OverridesTest, AreCheckedBeforeTheTarget) {
   EXPECT_EQ(database().ListTables({})->table_names_size(), 1) << "no error leaves a target";
 }
 
+// PIT-17.
 TEST_F(OverridesTest, BillingAndEncryption) {
   v1::RestoreTableFromBackupRequest request = RestoreRequest("Provisioned", arn_);
   v1::RestoreOverrides& overrides = *request.mutable_overrides();

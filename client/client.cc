@@ -5,10 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include <google/protobuf/arena.h>
-
 #include "absl/time/clock.h"
 #include "client/access.h"
+#include "client/call.h"
 #include "client/convert.h"
 #include "client/core.h"
 #include "client/errors_internal.h"
@@ -28,28 +27,6 @@ constexpr absl::Duration kCheckTimeout = absl::Hours(1);
 template <typename Reply>
 TableResult ToTableResult(const Reply& reply) {
   return {.change_sequence = reply.change_sequence(), .table = FromProto(reply.table())};
-}
-
-// Sends `request`, waits for the reply and converts it.
-template <typename Reply, typename Result, typename Request, typename Convert>
-absl::StatusOr<Result> Call(const std::shared_ptr<ClientCore>& core, const char* method, CallKind kind,
-                            const Request& request, const CallOptions& options, Convert convert) {
-  return Wait<Result>([&](Callback<Result> callback) {
-    core->Start(
-        absl::StatusOr<CallSpec>(CallSpec{
-            .method = method, .kind = kind, .has_token = false, .request = request.SerializeAsString()}),
-        options,
-        [convert](std::string_view bytes, const std::string& endpoint) -> absl::StatusOr<Result> {
-          google::protobuf::Arena arena;
-          auto* reply = google::protobuf::Arena::CreateMessage<Reply>(&arena);
-          if (!reply->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-            return MakeError(absl::StatusCode::kDataLoss, "DATA_LOSS",
-                             "the reply from " + endpoint + " does not decode");
-          }
-          return convert(*reply);
-        },
-        std::move(callback));
-  });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "itemdb/client.h"
 #include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/backups.pb.h"
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/v1/data.pb.h"
 #include "itemdb/v1/item.pb.h"
@@ -47,6 +48,7 @@ absl::Status AddMetrics(const google::protobuf::RepeatedPtrField<v1::TableItemCo
 v1::CreateTableRequest ToProto(const TableDefinition& definition);
 v1::UpdateTableRequest ToProto(const UpdateTableRequest& request);
 v1::TagTableRequest ToProto(const TagTableRequest& request);
+v1::RestoreOverrides ToProto(const RestoreOverrides& overrides);
 TableDescription FromProto(const v1::TableDescription& message);
 
 TimeToLiveResult FromProto(const v1::DescribeTimeToLiveReply& message);

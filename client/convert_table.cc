@@ -100,15 +100,25 @@ v1::TableClass ClassToProto(TableClass table_class) {
                                               : v1::TABLE_CLASS_STANDARD_INFREQUENT_ACCESS;
 }
 
+template <typename Settings, typename Message>
+void EncryptionToProto(const Settings& settings, Message* message) {
+  if (!settings.sse_specification.has_value()) return;
+  v1::SseSpecification* sse = message->mutable_sse_specification();
+  sse->set_enabled(settings.sse_specification->enabled);
+  sse->set_sse_type(settings.sse_specification->sse_type);
+  sse->set_kms_master_key_id(settings.sse_specification->kms_master_key_id);
+}
+
+void OnDemandToProto(const OnDemandThroughput& wanted, v1::OnDemandThroughput* units) {
+  if (wanted.max_read_request_units) units->set_max_read_request_units(*wanted.max_read_request_units);
+  if (wanted.max_write_request_units) units->set_max_write_request_units(*wanted.max_write_request_units);
+}
+
 // On-demand and warm throughput of a table or an index; the daemon only stores them.
 template <typename Settings, typename Message>
 void SomeThroughputToProto(const Settings& settings, Message* message) {
-  if (settings.on_demand_throughput.has_value()) {
-    v1::OnDemandThroughput* units = message->mutable_on_demand_throughput();
-    const OnDemandThroughput& wanted = *settings.on_demand_throughput;
-    if (wanted.max_read_request_units) units->set_max_read_request_units(*wanted.max_read_request_units);
-    if (wanted.max_write_request_units) units->set_max_write_request_units(*wanted.max_write_request_units);
-  }
+  if (settings.on_demand_throughput.has_value())
+    OnDemandToProto(*settings.on_demand_throughput, message->mutable_on_demand_throughput());
   if (settings.warm_throughput.has_value()) {
     v1::WarmThroughput* units = message->mutable_warm_throughput();
     const WarmThroughput& wanted = *settings.warm_throughput;
@@ -120,12 +130,7 @@ void SomeThroughputToProto(const Settings& settings, Message* message) {
 // The settings that the daemon only stores, from a definition or from an UpdateTableRequest.
 template <typename Settings, typename Message>
 void SettingsToProto(const Settings& settings, Message* message) {
-  if (settings.sse_specification.has_value()) {
-    v1::SseSpecification* sse = message->mutable_sse_specification();
-    sse->set_enabled(settings.sse_specification->enabled);
-    sse->set_sse_type(settings.sse_specification->sse_type);
-    sse->set_kms_master_key_id(settings.sse_specification->kms_master_key_id);
-  }
+  EncryptionToProto(settings, message);
   SomeThroughputToProto(settings, message);
 }
 
@@ -205,6 +210,12 @@ void IndexToProto(const GlobalSecondaryIndex& index, v1::GlobalSecondaryIndex* m
   SomeThroughputToProto(index, message);
 }
 
+void IndexToProto(const LocalSecondaryIndex& index, v1::LocalSecondaryIndex* message) {
+  message->set_index_name(index.index_name);
+  KeySchemaToProto(index.key_schema, message->mutable_key_schema());
+  ProjectionToProto(index.projection, message->mutable_projection());
+}
+
 template <typename Messages>
 void AttributesToProto(const std::vector<AttributeDefinition>& attributes, Messages* messages) {
   for (const AttributeDefinition& attribute : attributes) {
@@ -225,10 +236,7 @@ v1::CreateTableRequest ToProto(const TableDefinition& definition) {
     IndexToProto(index, message.add_global_secondary_indexes());
   }
   for (const LocalSecondaryIndex& index : definition.local_secondary_indexes) {
-    v1::LocalSecondaryIndex* added = message.add_local_secondary_indexes();
-    added->set_index_name(index.index_name);
-    KeySchemaToProto(index.key_schema, added->mutable_key_schema());
-    ProjectionToProto(index.projection, added->mutable_projection());
+    IndexToProto(index, message.add_local_secondary_indexes());
   }
   message.set_billing_mode(ModeToProto(definition.billing_mode));
   if (definition.provisioned_throughput.has_value()) {
@@ -280,6 +288,27 @@ v1::TagTableRequest ToProto(const TagTableRequest& request) {
   return message;
 }
 
+v1::RestoreOverrides ToProto(const RestoreOverrides& overrides) {
+  v1::RestoreOverrides message;
+  if (overrides.billing_mode.has_value()) message.set_billing_mode(ModeToProto(*overrides.billing_mode));
+  if (overrides.provisioned_throughput.has_value())
+    ThroughputToProto(*overrides.provisioned_throughput, message.mutable_provisioned_throughput());
+  if (overrides.on_demand_throughput.has_value())
+    OnDemandToProto(*overrides.on_demand_throughput, message.mutable_on_demand_throughput());
+  EncryptionToProto(overrides, &message);
+  if (overrides.global_secondary_indexes.has_value()) {
+    auto* indexes = message.mutable_global_secondary_indexes();
+    for (const GlobalSecondaryIndex& index : *overrides.global_secondary_indexes)
+      IndexToProto(index, indexes->add_indexes());
+  }
+  if (overrides.local_secondary_indexes.has_value()) {
+    auto* indexes = message.mutable_local_secondary_indexes();
+    for (const LocalSecondaryIndex& index : *overrides.local_secondary_indexes)
+      IndexToProto(index, indexes->add_indexes());
+  }
+  return message;
+}
+
 TableDescription FromProto(const v1::TableDescription& message) {
   TableDescription table;
   TableDefinition& definition = table.definition;
@@ -317,6 +346,14 @@ TableDescription FromProto(const v1::TableDescription& message) {
   table.item_count = message.item_count();
   table.table_size_bytes = message.table_size_bytes();
   table.latest_stream_label = message.latest_stream_label();
+  if (message.has_restore_summary()) {
+    const v1::RestoreSummary& summary = message.restore_summary();
+    table.restore = RestoreSummary{.source_backup_arn = summary.source_backup_arn(),
+                                   .source_table_arn = summary.source_table_arn(),
+                                   .restore_time = absl::FromUnixMillis(summary.restore_time_ms()),
+                                   .items_restored = summary.items_restored(),
+                                   .items_total = summary.items_total()};
+  }
   return table;
 }
 

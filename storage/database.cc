@@ -6,7 +6,9 @@
 #include "storage/backup/backup_calls.h"
 #include "storage/backup/backup_operations.h"
 #include "storage/backup/backup_schedule.h"
+#include "storage/backup/table_backups.h"
 #include "storage/base/limits.h"
+#include "storage/base/table_arn.h"
 #include "storage/catalog/catalog.h"
 #include "storage/changes/read_changes.h"
 #include "storage/changes/shard_iterator.h"
@@ -27,11 +29,14 @@
 #include "storage/items/bulk_write.h"
 #include "storage/items/expiry_sweeper.h"
 #include "storage/items/operations.h"
+#include "storage/loading/table_restores.h"
 #include "storage/partiql/operations.h"
 #include "storage/partiql/statement_access.h"
 #include "storage/prove_backup.h"
 #include "storage/query/page.h"
+#include "storage/schema/continuous_backups.h"
 #include "storage/schema/index_changes.h"
+#include "storage/schema/restoring_tables.h"
 #include "storage/schema/table_changes.h"
 #include "storage/schema/time_to_live_changes.h"
 #include "storage/status.h"
@@ -41,6 +46,10 @@ namespace itemdb::storage {
 Database::Database(std::unique_ptr<Engine> engine)
     : segments_(std::make_unique<ScanSegments>(*engine)),
       builds_(std::make_unique<IndexBuilds>(*engine)),
+      table_backups_(std::make_unique<TableBackups>(*engine)),
+      restores_(std::make_unique<TableRestores>(
+          *engine, [backups = table_backups_.get()](
+                       const v1::RestoringTable& table) { return backups->OpenSource(table); })),
       engine_(std::move(engine)),
       trimmer_(std::make_unique<ChangeTrimmer>(*engine_)),
       sweeper_(std::make_unique<ExpirySweeper>(*engine_)),
@@ -49,13 +58,24 @@ Database::Database(std::unique_ptr<Engine> engine)
       backup_schedule_(std::make_unique<BackupSchedule>(*engine_)),
       archive_upkeep_(std::make_unique<ArchiveUpkeep>(*engine_)),
       key_rotation_(std::make_unique<KeyRotation>(*engine_)) {
-  // A table change that was answered with an error may turn out to be applied once the store is open again.
-  // It may have created an index that needs a backfill.
   DeleteUnfinishedProof(*engine_);
-  engine_->SetOnReopened([builds = builds_.get()] { builds->Poll(); });
+  // A table change that was answered with an error may turn out to be applied once the store is open again.
+  // It may have created an index that needs a backfill, deleted a table or begun to restore one.
+  engine_->SetOnReopened(
+      [builds = builds_.get(), backups = table_backups_.get(), restores = restores_.get()] {
+        builds->Poll();
+        backups->Poll();
+        restores->Poll();
+      });
   builds_->Start();
+  table_backups_->Start();
+  restores_->Start();
 }
-Database::~Database() { builds_->Stop(); }
+Database::~Database() {
+  builds_->Stop();
+  restores_->Stop();
+  table_backups_->Stop();
+}
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(DatabaseOptions options) {
   ITEMDB_ASSIGN_OR_RETURN(auto engine, Engine::Open(std::move(options)));
@@ -74,7 +94,11 @@ void Database::CreateTable(v1::CreateTableRequest request, Done<v1::CreateTableR
 }
 
 void Database::DeleteTable(v1::DeleteTableRequest request, Done<v1::DeleteTableReply> done) {
-  storage::DeleteTable(*engine_, std::move(request), std::move(done));
+  storage::DeleteTable(*engine_, std::move(request),
+                       [this, done = std::move(done)](absl::StatusOr<v1::DeleteTableReply> reply) mutable {
+                         table_backups_->Poll();
+                         std::move(done)(std::move(reply));
+                       });
 }
 
 void Database::UpdateTable(v1::UpdateTableRequest request, Done<v1::UpdateTableReply> done) {
@@ -138,10 +162,19 @@ v1::DescribeLimitsReply Database::DescribeLimits() const {
 
 absl::StatusOr<v1::DescribeTableReply> Database::DescribeTable(const v1::DescribeTableRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(auto view, engine_->View());
-  ITEMDB_ASSIGN_OR_RETURN(auto table, view->catalog().Find(request.table_name()));
   v1::DescribeTableReply reply;
   reply.set_change_sequence(view->change_sequence());
-  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), storage::DescribeTable(*engine_, *view, *table));
+  const absl::StatusOr<std::shared_ptr<const Table>> table = view->catalog().Find(request.table_name());
+  if (!table.ok()) {
+    if (!absl::IsNotFound(table.status())) return table.status();
+    ITEMDB_ASSIGN_OR_RETURN(const auto restoring,
+                            FindRestoringTable(*view, storage::TableNameOf(request.table_name())));
+    if (!restoring.has_value()) return table.status();
+    *reply.mutable_table() = DescribeRestoringTable(*restoring);
+    restores_->Describe(reply.mutable_table());
+    return reply;
+  }
+  ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), storage::DescribeTable(*engine_, *view, **table));
   builds_->Describe(reply.mutable_table());
   return reply;
 }
@@ -157,15 +190,63 @@ absl::StatusOr<v1::ListTablesReply> Database::ListTables(
   v1::ListTablesReply reply;
   reply.set_change_sequence(view->change_sequence());
   const Catalog& catalog = view->catalog();
-  for (auto it = catalog.UpperBound(request.exclusive_start_table_name()); it != catalog.end(); ++it) {
-    if (shows != nullptr && !shows((*it)->name)) continue;
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<v1::RestoringTable> restoring, FindRestoringTables(*view));
+  auto restored = restoring.begin();
+  // False: the page is full.
+  const auto add = [&](const std::string& name) {
+    if (name <= request.exclusive_start_table_name() || (shows != nullptr && !shows(name))) return true;
     if (reply.table_names_size() == limit) {
       reply.set_last_evaluated_table_name(reply.table_names(limit - 1));
-      break;
+      return false;
     }
-    reply.add_table_names((*it)->name);
+    reply.add_table_names(name);
+    return true;
+  };
+  for (auto it = catalog.UpperBound(request.exclusive_start_table_name()); it != catalog.end(); ++it) {
+    for (; restored != restoring.end() && restored->definition().table_name() < (*it)->name; ++restored)
+      if (!add(restored->definition().table_name())) return reply;
+    if (!add((*it)->name)) return reply;
   }
+  for (; restored != restoring.end(); ++restored)
+    if (!add(restored->definition().table_name())) break;
   return reply;
+}
+
+void Database::CreateBackup(v1::CreateBackupRequest request, Done<v1::CreateBackupReply> done) {
+  table_backups_->CreateBackup(std::move(request), std::move(done));
+}
+
+void Database::DescribeBackup(v1::DescribeBackupRequest request, Done<v1::DescribeBackupReply> done) {
+  table_backups_->DescribeBackup(std::move(request), std::move(done));
+}
+
+void Database::ListBackups(v1::ListBackupsRequest request, Done<v1::ListBackupsReply> done,
+                           std::function<bool(std::string_view table_name)> shows) {
+  table_backups_->ListBackups(std::move(request), std::move(shows), std::move(done));
+}
+
+void Database::DeleteBackup(v1::DeleteBackupRequest request, Done<v1::DeleteBackupReply> done) {
+  table_backups_->DeleteBackup(std::move(request), std::move(done));
+}
+
+void Database::RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
+                                      Done<v1::RestoreTableFromBackupReply> done) {
+  table_backups_->RestoreTableFromBackup(
+      std::move(request),
+      [this, done = std::move(done)](absl::StatusOr<v1::RestoreTableFromBackupReply> reply) mutable {
+        restores_->Poll();
+        std::move(done)(std::move(reply));
+      });
+}
+
+absl::StatusOr<v1::DescribeContinuousBackupsReply> Database::DescribeContinuousBackups(
+    const v1::DescribeContinuousBackupsRequest& request) {
+  return storage::DescribeContinuousBackups(*engine_, request);
+}
+
+void Database::UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest request,
+                                       Done<v1::UpdateContinuousBackupsReply> done) {
+  storage::UpdateContinuousBackups(*engine_, std::move(request), std::move(done));
 }
 
 void Database::PutItem(const wire::WriteItemRequest& request, Done<wire::WriteItemReply> done,
@@ -251,6 +332,11 @@ absl::StatusOr<std::string> Database::TableOfStreamArn(std::string_view arn) {
 
 absl::StatusOr<std::string> Database::TableOfShardIterator(std::string_view iterator) {
   return storage::TableOfShardIterator(iterator);
+}
+
+absl::StatusOr<std::string> Database::TableOfBackupArn(std::string_view arn) {
+  ITEMDB_ASSIGN_OR_RETURN(const BackupArn parsed, ParseBackupArn(arn));
+  return std::string(parsed.table_name);
 }
 
 void Database::Query(const wire::PageRequest& request, Done<Page> done, CancellationPtr cancellation) {

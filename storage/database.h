@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "itemdb/v1/admin.pb.h"
+#include "itemdb/v1/backups.pb.h"
 #include "itemdb/v1/changes.pb.h"
 #include "itemdb/v1/tables.pb.h"
 #include "itemdb/wire/data.pb.h"
@@ -49,6 +50,8 @@ class PinnedSnapshot;
 class IndexBuilds;
 class KeyRotation;
 class ScanSegments;
+class TableBackups;
+class TableRestores;
 
 class Database {
  public:
@@ -90,6 +93,24 @@ class Database {
   absl::StatusOr<v1::ListTablesReply> ListTables(
       const v1::ListTablesRequest& request,
       const std::function<bool(std::string_view name)>& shows = nullptr);
+
+  // ---- backups of tables ----
+
+  // As itemdb.v1.Backups says (BAK-01..21, PIT-01..06, PIT-09..19), with its errors. A backup is of one change sequence.
+  // CreateBackup and RestoreTableFromBackup are answered while their work goes on, but for small backups;
+  // what the end of the process interrupts is a whole backup or none, and a table that is restored anew.
+  void CreateBackup(v1::CreateBackupRequest request, Done<v1::CreateBackupReply> done);
+  void DescribeBackup(v1::DescribeBackupRequest request, Done<v1::DescribeBackupReply> done);
+  // With `shows` only backups of the tables for whose names it returns true.
+  void ListBackups(v1::ListBackupsRequest request, Done<v1::ListBackupsReply> done,
+                   std::function<bool(std::string_view table_name)> shows = nullptr);
+  void DeleteBackup(v1::DeleteBackupRequest request, Done<v1::DeleteBackupReply> done);
+  void RestoreTableFromBackup(v1::RestoreTableFromBackupRequest request,
+                              Done<v1::RestoreTableFromBackupReply> done);
+  absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(
+      const v1::DescribeContinuousBackupsRequest& request);
+  void UpdateContinuousBackups(v1::UpdateContinuousBackupsRequest request,
+                               Done<v1::UpdateContinuousBackupsReply> done);
 
   // ---- items ----
 
@@ -157,6 +178,8 @@ class Database {
   // The iterator may be of another database, or expired: GetRecords refuses it then.
   static absl::StatusOr<std::string> TableOfStreamArn(std::string_view arn);
   static absl::StatusOr<std::string> TableOfShardIterator(std::string_view iterator);
+  // The table of a backup's ARN. INVALID_ARGUMENT, PERMISSION_DENIED: as the operations on backups.
+  static absl::StatusOr<std::string> TableOfBackupArn(std::string_view arn);
 
   // Pins a snapshot of the current state, so that several pages can be read from one state. Dropping the
   // last pointer releases the snapshot; it must be dropped before the database. The snapshot can be read for
@@ -240,9 +263,11 @@ class Database {
  private:
   explicit Database(std::unique_ptr<Engine> engine);
 
-  // Declared before the engine and so destroyed after it: the engine's threads use these two until they end.
+  // Declared before the engine and so destroyed after it: the engine's threads use these until they end.
   std::unique_ptr<ScanSegments> segments_;
   std::unique_ptr<IndexBuilds> builds_;
+  std::unique_ptr<TableBackups> table_backups_;
+  std::unique_ptr<TableRestores> restores_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ChangeTrimmer> trimmer_;
   std::unique_ptr<ExpirySweeper> sweeper_;

@@ -161,6 +161,12 @@ class TemporaryDatabase : public LocalDatabase {
         [self](const auto& wanted, auto answer) { answer(self->database_->ListTables(wanted)); });
   }
 
+  static void ListBackups(TemporaryDatabase* self, const std::string& request, Done done) {
+    Answer<v1::ListBackupsRequest, v1::ListBackupsReply>(
+        request, std::move(done),
+        [self](const auto& wanted, auto answer) { self->database_->ListBackups(wanted, std::move(answer)); });
+  }
+
   static std::map<std::string_view, Method> Methods() {
     return {
         {"/itemdb.v1.Data/PutItem", Of(&D::PutItem)},
@@ -186,6 +192,13 @@ class TemporaryDatabase : public LocalDatabase {
         {"/itemdb.v1.Tables/DescribeLimits", &TemporaryDatabase::DescribeLimits},
         {"/itemdb.v1.Tables/DescribeTable", Of(&D::DescribeTable)},
         {"/itemdb.v1.Tables/ListTables", &TemporaryDatabase::ListTables},
+        {"/itemdb.v1.Backups/CreateBackup", Of(&D::CreateBackup)},
+        {"/itemdb.v1.Backups/DescribeBackup", Of(&D::DescribeBackup)},
+        {"/itemdb.v1.Backups/ListBackups", &TemporaryDatabase::ListBackups},
+        {"/itemdb.v1.Backups/DeleteBackup", Of(&D::DeleteBackup)},
+        {"/itemdb.v1.Backups/RestoreTableFromBackup", Of(&D::RestoreTableFromBackup)},
+        {"/itemdb.v1.Backups/DescribeContinuousBackups", Of(&D::DescribeContinuousBackups)},
+        {"/itemdb.v1.Backups/UpdateContinuousBackups", Of(&D::UpdateContinuousBackups)},
         {"/itemdb.v1.Changes/ReadChanges", Of(&D::ReadChanges)},
         {"/itemdb.v1.Admin/CheckDatabase", Of(&D::CheckDatabase)},
         {"/itemdb.v1.Admin/CreateDatabaseBackup", Of(&D::CreateDatabaseBackup)},

@@ -30,7 +30,7 @@
 namespace itemdb::daemon {
 
 // Reason of PERMISSION_DENIED: the operation needs a higher role than the caller's (ERR-17).
-inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";
+inline constexpr std::string_view kReasonAccessDenied = storage::kReasonAccessDenied;
 // Reason of UNAUTHENTICATED: no key was sent, its id is unknown or its secret is wrong (ERR-17).
 inline constexpr std::string_view kReasonUnauthenticated = "UNAUTHENTICATED";
 

@@ -104,4 +104,18 @@ absl::Status AddTables(const storage::GetRecordsRequest& request, Role role, std
   return AddNamed(storage::Database::TableOfShardIterator(request.shard_iterator), role, uses);
 }
 
+absl::Status AddTables(const v1::DescribeBackupRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
+}
+
+absl::Status AddTables(const v1::DeleteBackupRequest& request, Role role, std::vector<TableUse>* uses) {
+  return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
+}
+
+absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role role,
+                       std::vector<TableUse>* uses) {
+  uses->push_back({.table = request.target_table_name(), .role = role});
+  return AddNamed(storage::Database::TableOfBackupArn(request.backup_arn()), role, uses);
+}
+
 }  // namespace itemdb::daemon

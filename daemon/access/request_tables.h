@@ -24,8 +24,8 @@ struct TableUse {
 
 // Appends the tables of `request`. `role` is the role that the operation needs.
 //
-// INVALID_ARGUMENT: a statement, stream ARN or shard iterator is not valid. The operation refuses such a
-// request with the same error.
+// INVALID_ARGUMENT: a statement, an ARN or a shard iterator is not valid. PERMISSION_DENIED: an ARN is of
+// another account. The operation refuses such a request with the same error.
 absl::Status AddTables(const wire::BatchGetItemRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const wire::BatchWriteItemRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const wire::BulkWriteChunk& request, Role role, std::vector<TableUse>* uses);
@@ -42,6 +42,12 @@ absl::Status AddTables(const wire::ExecuteTransactionRequest& request, Role role
 absl::Status AddTables(const storage::DescribeStreamRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const storage::ShardIteratorRequest& request, Role role, std::vector<TableUse>* uses);
 absl::Status AddTables(const storage::GetRecordsRequest& request, Role role, std::vector<TableUse>* uses);
+
+// The tables of backups' ARNs. A restored table needs `role` too.
+absl::Status AddTables(const v1::DescribeBackupRequest& request, Role role, std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::DeleteBackupRequest& request, Role role, std::vector<TableUse>* uses);
+absl::Status AddTables(const v1::RestoreTableFromBackupRequest& request, Role role,
+                       std::vector<TableUse>* uses);
 
 // All other requests: those that name one table as `table_name`, and those that name none.
 template <typename Request>

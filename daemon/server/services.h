@@ -24,6 +24,7 @@ struct DaemonInfo {
 // `database` and `serving` are borrowed and outlive the service, which must outlive its grpc::Server.
 std::unique_ptr<grpc::Service> MakeDataService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeTablesService(storage::Database& database, ServingContext& serving);
+std::unique_ptr<grpc::Service> MakeBackupsService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeChangesService(storage::Database& database, ServingContext& serving);
 std::unique_ptr<grpc::Service> MakeAdminService(storage::Database& database, ServingContext& serving,
                                                 const DaemonInfo& info);

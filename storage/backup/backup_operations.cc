@@ -21,32 +21,9 @@ namespace {
 // How often a call that cannot be asked looks whether its caller has left.
 constexpr std::chrono::milliseconds kCancellationInterval(50);
 
-std::string DirectoryOf(const Engine& engine) {
-  const DatabaseOptions& options = engine.options();
-  return options.backup_directory.empty() ? options.data_directory + "/backups" : options.backup_directory;
-}
-
 absl::StatusOr<BackupDirectory> OpenDirectoryOf(const Engine& engine) {
-  return BackupDirectory::Open(engine.environment(), DirectoryOf(engine),
+  return BackupDirectory::Open(engine.environment(), BackupDirectoryOf(engine),
                                engine.options().backup_bytes_per_second);
-}
-
-// Whether the backups and the database share a file system, and so their free space.
-bool IsOnTheDiskOfTheData(const Engine& engine) {
-  struct stat backups = {};
-  struct stat data = {};
-  return stat(DirectoryOf(engine).c_str(), &backups) == 0 &&
-         stat(engine.options().data_directory.c_str(), &data) == 0 && backups.st_dev == data.st_dev;
-}
-
-// Why a backup must not be made, or go on.
-absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk) {
-  if (engine.IsFailed()) {
-    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
-                     "no backup was made: the database is reopening after a failed write", 1000);
-  }
-  if (shares_disk) ITEMDB_RETURN_IF_ERROR(engine.disk_space().CheckNow());
-  return cancellation == nullptr ? absl::OkStatus() : cancellation->Check();
 }
 
 // RocksDB looks at its table files first and at its log later. Files that an index build adds in between
@@ -66,6 +43,27 @@ absl::StatusOr<v1::DatabaseBackup> CreateWithoutIngestions(BackupDirectory& dire
 }
 
 }  // namespace
+
+std::string BackupDirectoryOf(const Engine& engine) {
+  const DatabaseOptions& options = engine.options();
+  return options.backup_directory.empty() ? options.data_directory + "/backups" : options.backup_directory;
+}
+
+bool IsOnTheDiskOfTheData(const Engine& engine) {
+  struct stat backups = {};
+  struct stat data = {};
+  return stat(BackupDirectoryOf(engine).c_str(), &backups) == 0 &&
+         stat(engine.options().data_directory.c_str(), &data) == 0 && backups.st_dev == data.st_dev;
+}
+
+absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk) {
+  if (engine.IsFailed()) {
+    return MakeError(absl::StatusCode::kUnavailable, kReasonUnavailable,
+                     "no backup was made: the database is reopening after a failed write", 1000);
+  }
+  if (shares_disk) ITEMDB_RETURN_IF_ERROR(engine.disk_space().CheckNow());
+  return cancellation == nullptr ? absl::OkStatus() : cancellation->Check();
+}
 
 int64_t BackupClockMicros(Engine& engine) { return engine.time_of_day().NowMicros(); }
 
@@ -104,10 +102,10 @@ absl::StatusOr<v1::DatabaseBackup> CreateBackup(Engine& engine, const Cancellati
 
 absl::StatusOr<v1::ListDatabaseBackupsReply> ListBackups(const Engine& engine) {
   v1::ListDatabaseBackupsReply reply;
-  reply.set_directory(DirectoryOf(engine));
-  ITEMDB_RETURN_IF_ERROR(CheckEncryption(DirectoryOf(engine), engine.environment().keys()));
-  const absl::StatusOr<BackupDirectory> directory =
-      BackupDirectory::OpenReadOnly({.backups = engine.env(), .database = engine.env()}, DirectoryOf(engine));
+  reply.set_directory(BackupDirectoryOf(engine));
+  ITEMDB_RETURN_IF_ERROR(CheckEncryption(BackupDirectoryOf(engine), engine.environment().keys()));
+  const absl::StatusOr<BackupDirectory> directory = BackupDirectory::OpenReadOnly(
+      {.backups = engine.env(), .database = engine.env()}, BackupDirectoryOf(engine));
   if (absl::IsNotFound(directory.status())) return reply;
   ITEMDB_RETURN_IF_ERROR(directory.status());
   for (v1::DatabaseBackup& backup : directory->List()) *reply.add_backups() = std::move(backup);

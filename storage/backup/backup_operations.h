@@ -22,6 +22,14 @@ absl::StatusOr<v1::DatabaseBackup> VerifyBackup(const Engine& engine, uint32_t b
 absl::StatusOr<v1::DeleteDatabaseBackupsReply> DeleteBackups(const Engine& engine,
                                                              const v1::DeleteDatabaseBackupsRequest& request);
 
+// The directory of the backups, as the options say. It may not exist.
+std::string BackupDirectoryOf(const Engine& engine);
+// Whether that directory, which must exist, and the database share a file system, and so its free space.
+bool IsOnTheDiskOfTheData(const Engine& engine);
+// Why a backup must not be made, or go on. UNAVAILABLE: the database must be reopened. RESOURCE_EXHAUSTED
+// (DISK_FULL): it shares the disk of the data, which is below the free-space floor. CANCELLED.
+absl::Status CheckGoesOn(const Engine& engine, const Cancellation* cancellation, bool shares_disk);
+
 // The clock of backups, in microseconds since 1970: a wall clock that jumps is not believed at once.
 int64_t BackupClockMicros(Engine& engine);
 

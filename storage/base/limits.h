@@ -65,8 +65,15 @@ inline constexpr int64_t kTableCapacityUnits = 40'000;
 inline constexpr int64_t kMaxExpiredSeconds = int64_t{5} * 365 * 24 * 60 * 60;
 // Tables of one database: as many as the service allows on request (its default is 2,500, SEM-094).
 inline constexpr int kMaxTables = 10'000;
-// Names in one page of ListTables (OP-04).
+// Names in one page of ListTables (OP-04), and backups in one of ListBackups (BAK-14).
 inline constexpr int kMaxListTables = 100;
+inline constexpr int kMaxListBackups = 100;
+// Days of a table's point-in-time recovery (PIT-03).
+inline constexpr int kMaxRecoveryPeriodDays = 35;
+// Tables that are being restored at a time (PIT-19), and backups that wait. Each backup that waits keeps a
+// state of the database, so what is overwritten meanwhile stays on disk.
+inline constexpr int kMaxRestoringTables = 50;
+inline constexpr int kMaxWaitingBackups = 50;
 
 // Bytes of items read for one page of Query or Scan (SEM-027).
 inline constexpr size_t kMaxPageBytes = 1 << 20;

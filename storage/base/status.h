@@ -44,7 +44,15 @@ inline constexpr std::string_view kReasonIdempotentParameterMismatch =
 inline constexpr std::string_view kReasonDuplicateItem = "DUPLICATE_ITEM";  // ALREADY_EXISTS
 // Only for a statement of a PartiQL batch. Elsewhere a false condition is an outcome in the reply, no error.
 inline constexpr std::string_view kReasonConditionalCheckFailed = "CONDITIONAL_CHECK_FAILED";
-inline constexpr std::string_view kReasonInternal = "INTERNAL";  // INTERNAL
+// Of the operations on backups of tables, which have their own names for these (BAK-06).
+inline constexpr std::string_view kReasonTableNotFound = "TABLE_NOT_FOUND";            // NOT_FOUND
+inline constexpr std::string_view kReasonTableAlreadyExists = "TABLE_ALREADY_EXISTS";  // ALREADY_EXISTS
+inline constexpr std::string_view kReasonTableInUse = "TABLE_IN_USE";                  // FAILED_PRECONDITION
+inline constexpr std::string_view kReasonBackupNotFound = "BACKUP_NOT_FOUND";          // NOT_FOUND
+inline constexpr std::string_view kReasonBackupInUse = "BACKUP_IN_USE";                // FAILED_PRECONDITION
+// Of a name that belongs to another account. The daemon refuses callers with the same reason.
+inline constexpr std::string_view kReasonAccessDenied = "ACCESS_DENIED";  // PERMISSION_DENIED
+inline constexpr std::string_view kReasonInternal = "INTERNAL";           // INTERNAL
 
 // Returns a status with `reason` attached. `retry_after_ms` > 0: a retry may succeed after this time.
 absl::Status MakeError(absl::StatusCode code, std::string_view reason, std::string_view message,

@@ -84,7 +84,9 @@ int64_t AddMissing(const CatalogRecords& copy, CatalogRecords* catalog) {
   for (const auto& [key, record] : copy) {
     if (key.starts_with(kTableKeyPrefix)) {
       const auto table = DecodeTable(key, record);
-      if (!table.has_value() || before.contains(DroppedKey(table->storage_id()))) continue;
+      if (!table.has_value() || before.contains(DroppedKey(table->storage_id())) ||
+          before.contains(DeletedTableKey(table->storage_id())))
+        continue;
       if (catalog->emplace(key, record).second) ++tables;
     } else if (key.starts_with(kStreamKeyPrefix)) {
       catalog->emplace(key, record);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "itemdb/v1/backups.pb.h"
 #include "storage/commit/table_runs.h"
 #include "storage/keys/storage_id.h"
 #include "storage/store/catalog_records.h"
@@ -17,17 +18,25 @@ namespace itemdb::storage {
 
 uint64_t HighestStorageId(const CatalogRecords& catalog) {
   uint64_t highest = 0;
+  const auto add = [&highest](v1::TableDescription definition) {
+    const Table table = MakeTable(std::move(definition));
+    highest = std::max(highest, table.storage_id);
+    for (const Index& index : table.indexes) highest = std::max(highest, index.storage_id);
+  };
   for (const auto& [key, record] : catalog) {
     if (key.starts_with(kDroppedKeyPrefix)) {
       const auto id =
           ParseStorageIdKey(std::string_view(key).substr(std::string_view(kDroppedKeyPrefix).size()));
       highest = std::max(highest, id.value_or(0));
     }
-    if (!key.starts_with(kTableKeyPrefix)) continue;
-    if (auto definition = DecodeTable(key, record); definition.has_value()) {
-      const Table table = MakeTable(*std::move(definition));
-      highest = std::max(highest, table.storage_id);
-      for (const Index& index : table.indexes) highest = std::max(highest, index.storage_id);
+    if (key.starts_with(kTableKeyPrefix)) {
+      if (auto definition = DecodeTable(key, record); definition.has_value()) add(*std::move(definition));
+    } else if (key.starts_with(kRestoringKeyPrefix)) {
+      if (auto table = DecodeCatalogMessage<v1::RestoringTable>(key, record); table.has_value())
+        add(std::move(*table->mutable_definition()));
+    } else if (key.starts_with(kDeletedTableKeyPrefix)) {
+      if (auto table = DecodeCatalogMessage<v1::DeletedTable>(key, record); table.has_value())
+        add(std::move(*table->mutable_definition()));
     }
   }
   return highest;

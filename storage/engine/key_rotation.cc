@@ -40,7 +40,8 @@ absl::Status RewriteSmallFiles(const Environment& environment, const std::string
   if (environment.keys().size() < 2) return absl::OkStatus();
   for (const std::filesystem::path& path : FindOldPaths(environment, directory)) {
     const std::string folder = path.parent_path().filename();
-    if (IsMadeAnew(path.filename()) || folder == "builds" || folder == "recovery") continue;
+    if (IsMadeAnew(path.filename()) || folder == "builds" || folder == "restores" || folder == "recovery")
+      continue;
     std::string contents;
     rocksdb::Status status = rocksdb::ReadFileToString(environment.env(), path, &contents);
     if (status.ok()) status = ReplaceFile(environment.env(), path, contents);

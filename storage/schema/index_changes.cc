@@ -1,7 +1,5 @@
 #include "storage/schema/index_changes.h"
 
-#include <future>
-
 #include "spdlog/spdlog.h"
 #include "storage/schema/stream_records.h"
 #include "storage/schema/table_changes.h"
@@ -75,6 +73,7 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   reply.set_change_sequence(change_sequence);
   *reply.mutable_table() = table->definition;
   reply.mutable_table()->clear_time_to_live();
+  reply.mutable_table()->clear_point_in_time_recovery();
   // The change is committed: an error while reading the size statistics must not fail the request.
   if (auto view = engine.View(); view.ok()) {
     if (auto described = DescribeTable(engine, **view, *table); described.ok())
@@ -82,19 +81,6 @@ absl::StatusOr<v1::UpdateTableReply> Update(Engine& engine, const v1::UpdateTabl
   }
   if (deleted != nullptr) ShowDeleting(*old_table, *deleted, reply.mutable_table());
   return reply;
-}
-
-absl::Status RunAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> operation) {
-  std::promise<absl::Status> promise;
-  std::future<absl::Status> done = promise.get_future();
-  auto run = [operation = std::move(operation)]() mutable -> absl::StatusOr<bool> {
-    ITEMDB_RETURN_IF_ERROR(operation());
-    return true;
-  };
-  RunDefinition<bool>(
-      engine, std::move(run),
-      [promise = std::move(promise)](absl::StatusOr<bool> ran) mutable { promise.set_value(ran.status()); });
-  return done.get();
 }
 
 // As ReplaceTable, but without a change record: users of the table see no difference.
@@ -164,7 +150,7 @@ std::vector<BuildingIndex> BuildingIndexes(const Catalog& catalog) {
 
 absl::StatusOr<BuildingIndex> AssignNewStorageId(Engine& engine, const BuildingIndex& building) {
   BuildingIndex renewed = building;
-  ITEMDB_RETURN_IF_ERROR(RunAndWait(engine, [&]() -> absl::Status {
+  ITEMDB_RETURN_IF_ERROR(RunDefinitionAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
     renewed.storage_id = engine.NewStorageId();
     v1::TableDescription definition = found.table->definition;
@@ -179,7 +165,7 @@ absl::StatusOr<BuildingIndex> AssignNewStorageId(Engine& engine, const BuildingI
 }
 
 absl::Status EnableIndexWrites(Engine& engine, const BuildingIndex& building) {
-  return RunAndWait(engine, [&]() -> absl::Status {
+  return RunDefinitionAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(FoundIndex found, FindNow(engine, building));
     std::shared_ptr<Table> table = WithDefinition(*found.table, found.table->definition);
     for (Index& index : table->indexes) {
@@ -191,7 +177,7 @@ absl::Status EnableIndexWrites(Engine& engine, const BuildingIndex& building) {
 
 absl::Status ActivateIndex(Engine& engine, const BuildingIndex& building, const Store& store,
                            const SizeStatistics& backfilled, int64_t skipped_items) {
-  return RunAndWait(engine, [&]() -> absl::Status {
+  return RunDefinitionAndWait(engine, [&]() -> absl::Status {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     if (view->store().get() != &store) {
       return absl::AbortedError("the store was opened again while index " + building.index_name +

@@ -7,6 +7,8 @@
 #include "storage/base/limits.h"
 #include "storage/base/uuid.h"
 #include "storage/base/wall_clock.h"
+#include "storage/schema/backup_description.h"
+#include "storage/schema/restoring_tables.h"
 #include "storage/schema/stream_records.h"
 #include "storage/store/catalog_records.h"
 
@@ -24,12 +26,23 @@ absl::Status TableExistsError(const std::string& name) {
                                        "Table already exists: " + name));
 }
 
+// A table that is being restored can be neither created nor deleted (PIT-12).
+absl::Status CheckNotRestoring(const ReadView& view, const std::string& name) {
+  ITEMDB_ASSIGN_OR_RETURN(const auto restoring, FindRestoringTable(view, TableNameOf(name)));
+  if (!restoring.has_value()) return absl::OkStatus();
+  return WithRule("PIT-12", MakeError(absl::StatusCode::kAlreadyExists, kReasonResourceInUse,
+                                      "Attempt to change a resource which is still in use: Table is being "
+                                      "used: " +
+                                          restoring->definition().table_name()));
+}
+
 absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTableRequest& request) {
   ITEMDB_ASSIGN_OR_RETURN(v1::TableDescription definition, DefinitionFromRequest(request));
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
     if (view->catalog().FindByName(definition.table_name()) != nullptr)
       return TableExistsError(definition.table_name());
+    ITEMDB_RETURN_IF_ERROR(CheckNotRestoring(*view, definition.table_name()));
     if (view->catalog().size() >= kMaxTables) {
       return WithRule("SEM-094", MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                            "there are " + std::to_string(kMaxTables) +
@@ -67,14 +80,40 @@ absl::StatusOr<v1::CreateTableReply> Create(Engine& engine, const v1::CreateTabl
   return reply;
 }
 
+// What is left of a table with point-in-time recovery: its items, until its SYSTEM backup is made (BAK-18).
+v1::DeletedTable DeletedTableOf(Engine& engine, const Table& table, const v1::TableDescription& described) {
+  v1::DeletedTable deleted;
+  *deleted.mutable_backup() =
+      NewTableBackup(described, /*time_to_live_attribute=*/"", SystemBackupName(table.name),
+                     v1::BACKUP_TYPE_SYSTEM, engine.time_of_day().NowMicros() / 1'000);
+  v1::TableDescription* definition = deleted.mutable_definition();
+  *definition = table.definition;
+  definition->clear_global_secondary_indexes();
+  definition->clear_local_secondary_indexes();
+  definition->clear_time_to_live();
+  return deleted;
+}
+
+// The backup has everything that was committed before the deletion, so its size is that of this moment.
+void SetLastSize(CommitGroup& group, v1::DeletedTable* deleted) {
+  const SizeStatistics size = group.size_statistics().Of(deleted->definition().storage_id());
+  deleted->mutable_backup()->mutable_source_table()->set_item_count(size.items);
+  deleted->mutable_backup()->mutable_source_table()->set_table_size_bytes(size.bytes);
+  deleted->mutable_backup()->set_change_sequence(group.next_sequence() - 1);
+}
+
 absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTableRequest& request) {
   v1::DeleteTableReply reply;
   std::shared_ptr<const Table> table;
   std::vector<std::string> segments;
+  std::optional<v1::DeletedTable> deleted;
   {
     ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_RETURN_IF_ERROR(CheckNotRestoring(*view, request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(table, view->catalog().Find(request.table_name()));
     ITEMDB_ASSIGN_OR_RETURN(*reply.mutable_table(), DescribeTable(engine, *view, *table));
+    if (table->definition.has_point_in_time_recovery())
+      deleted = DeletedTableOf(engine, *table, reply.table());
     reply.mutable_table()->set_table_status(v1::TABLE_STATUS_DELETING);
     segments = ScanSegmentKeys(*view, table->storage_id);
     for (const Index& index : table->indexes) {
@@ -92,7 +131,12 @@ absl::StatusOr<v1::DeleteTableReply> Delete(Engine& engine, const v1::DeleteTabl
   const auto remove = [&](CommitGroup& group) {
     group.DeleteCatalog(kTableKeyPrefix + table->name);
     for (const std::string& key : segments) group.DeleteCatalog(key);
-    group.DropItems(*table);
+    if (deleted.has_value()) {
+      SetLastSize(group, &*deleted);
+      PutDeletedTable(*deleted, group);
+    } else {
+      group.DropItems(*table);
+    }
     for (const Index& index : table->indexes) group.DropEntries(index);
     stream.Append(group);
     group.AppendChange(table->storage_id,
@@ -155,6 +199,19 @@ void UntagTable(Engine& engine, v1::UntagTableRequest request, Done<v1::UntagTab
   RunDefinition(engine, std::move(run), std::move(done));
 }
 
+absl::Status RunDefinitionAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> operation) {
+  std::promise<absl::Status> promise;
+  std::future<absl::Status> done = promise.get_future();
+  auto run = [operation = std::move(operation)]() mutable -> absl::StatusOr<bool> {
+    ITEMDB_RETURN_IF_ERROR(operation());
+    return true;
+  };
+  RunDefinition<bool>(
+      engine, std::move(run),
+      [promise = std::move(promise)](absl::StatusOr<bool> ran) mutable { promise.set_value(ran.status()); });
+  return done.get();
+}
+
 std::string EncodeTableChange(v1::ChangeKind kind, const v1::TableDescription& definition,
                               const CommitGroup& group) {
   v1::ChangeRecord record;
@@ -204,6 +261,7 @@ absl::StatusOr<v1::TableDescription> DescribeTable(const Engine& engine, const R
                                                    const Table& table) {
   v1::TableDescription description = table.definition;
   description.clear_time_to_live();
+  description.clear_point_in_time_recovery();
   // Definitions that an older version stored lack the next two.
   RaiseWarmThroughput(&description);
   if (description.billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST &&

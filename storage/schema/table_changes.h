@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "storage/engine/commit_and_wait.h"
 #include "storage/engine/engine.h"
@@ -34,6 +35,9 @@ void RunDefinition(Engine& engine, Operation operation, Done<Reply> done) {
   std::move (*shared_done)(MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
                                      "too many table changes are waiting; try again later", 1000));
 }
+
+// The same for other threads, which wait for it.
+absl::Status RunDefinitionAndWait(Engine& engine, absl::AnyInvocable<absl::Status()> operation);
 
 // A copy of `old_table` with another definition. Keeps its access patterns, but for those of deleted indexes.
 std::shared_ptr<Table> WithDefinition(const Table& old_table, v1::TableDescription definition);

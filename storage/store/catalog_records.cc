@@ -29,6 +29,8 @@ std::string EncodeCatalogTable(const v1::TableDescription& definition) {
                       definition.SerializeAsString());
 }
 
+std::string DeletedTableKey(uint64_t storage_id) { return kDeletedTableKeyPrefix + StorageIdKey(storage_id); }
+
 std::string ScanSegmentKey(uint64_t storage_id, int32_t total_segments) {
   return kSegmentsKeyPrefix + StorageIdKey(storage_id) + SequenceKey(static_cast<uint64_t>(total_segments));
 }

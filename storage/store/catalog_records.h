@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "itemdb/v1/tables.pb.h"
 #include "storage/base/status.h"
 #include "storage/store/read_view.h"
+#include "storage/store/sequence_key.h"
+#include "storage/values/stored_record.h"
 
 namespace itemdb::storage {
 
@@ -20,11 +23,26 @@ inline constexpr char kNeedsRebuildKey[] = "needs_rebuild";
 inline constexpr char kTableKeyPrefix[] = "table/";
 // Streams (storage/schema/stream_records.h).
 inline constexpr char kStreamKeyPrefix[] = "stream/";
+// Tables that are being made of stored items, and deleted ones whose items are kept for a backup
+// (storage/schema/restoring_tables.h).
+inline constexpr char kRestoringKeyPrefix[] = "restoring/";
+inline constexpr char kDeletedTableKeyPrefix[] = "deleted_table/";
+std::string DeletedTableKey(uint64_t storage_id);
 // Where a table or index is split for a parallel scan (storage/query/scan_segments.h).
 inline constexpr char kSegmentsKeyPrefix[] = "segments/";
 // Return the record of a number, and of a table definition.
 std::string EncodeCatalogNumber(std::string_view key, uint64_t number);
 std::string EncodeCatalogTable(const v1::TableDescription& definition);
+// nullopt: the record is damaged.
+template <typename Message>
+std::optional<Message> DecodeCatalogMessage(std::string_view key, std::string_view record) {
+  const std::optional<StoredRecord> stored = DecodeRecord(kCatalogStorageId, key, record);
+  Message message;
+  if (!stored.has_value() ||
+      !message.ParseFromArray(stored->payload.data(), static_cast<int>(stored->payload.size())))
+    return std::nullopt;
+  return message;
+}
 // DATA_LOSS: the record is damaged.
 absl::StatusOr<uint64_t> DecodeCatalogNumber(std::string_view key, std::string_view record);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """boto3 as a client of itemd's HTTP endpoint: low-level client, resource, paginators, waiters, transactions."""
 
+import datetime
 import decimal
 import functools
 import os
@@ -129,6 +130,67 @@ class Tables(unittest.TestCase):
         self.assertGreater(limits["TableMaxReadCapacityUnits"], 0)
         endpoint = client().describe_endpoints()["Endpoints"][0]
         self.assertTrue(ENDPOINT.endswith(endpoint["Address"]))
+
+
+class Backups(unittest.TestCase):
+    """OP-30 to OP-36."""
+
+    def test_a_table_comes_back_from_its_backup(self):
+        create("backed", "N", more_types=[{"AttributeName": "colour", "AttributeType": "S"}],
+               GlobalSecondaryIndexes=[{"IndexName": "by-colour", "Projection": {"ProjectionType": "ALL"},
+                                        "KeySchema": [{"AttributeName": "colour", "KeyType": "HASH"}]}])
+        table = resource().Table("backed")
+        with table.batch_writer() as writer:
+            for number in range(300):
+                writer.put_item({"pk": f"p{number % 7}", "sk": number, "colour": ["red", "blue"][number % 2]})
+        made = client().create_backup(TableName="backed", BackupName="monday")["BackupDetails"]
+        self.assertEqual((made["BackupStatus"], made["BackupType"]), ("CREATING", "USER"))
+        described = client().describe_backup(BackupArn=made["BackupArn"])["BackupDescription"]
+        self.assertEqual(described["BackupDetails"]["BackupStatus"], "AVAILABLE")
+        self.assertEqual(described["BackupDetails"]["BackupCreationDateTime"], made["BackupCreationDateTime"])
+        self.assertEqual(described["SourceTableDetails"]["ItemCount"], 300)
+        self.assertEqual(described["SourceTableFeatureDetails"]["GlobalSecondaryIndexes"][0]["IndexName"], "by-colour")
+        items = table.scan()["Items"]
+        table.delete()
+
+        restored = client().restore_table_from_backup(TargetTableName="restored", BackupArn=made["BackupArn"])
+        self.assertEqual(restored["TableDescription"]["TableStatus"], "CREATING")
+        self.assertTrue(restored["TableDescription"]["RestoreSummary"]["RestoreInProgress"])
+        client().get_waiter("table_exists").wait(TableName="restored", WaiterConfig={"Delay": 1, "MaxAttempts": 100})
+        table = resource().Table("restored")
+        self.assertEqual(table.scan()["Items"], items)
+        red = table.query(IndexName="by-colour", KeyConditionExpression=Key("colour").eq("red"))
+        self.assertEqual(red["Count"], 150)
+        with self.assertRaises(client().exceptions.TableAlreadyExistsException):
+            client().restore_table_from_backup(TargetTableName="restored", BackupArn=made["BackupArn"])
+        table.delete()
+
+        pages = client().get_paginator("list_backups").paginate(TableName="backed", PaginationConfig={"PageSize": 1})
+        self.assertEqual([one["BackupArn"] for page in pages for one in page["BackupSummaries"]], [made["BackupArn"]])
+        later = made["BackupCreationDateTime"] + datetime.timedelta(seconds=1)
+        self.assertEqual(client().list_backups(TimeRangeLowerBound=later)["BackupSummaries"], [])
+        client().delete_backup(BackupArn=made["BackupArn"])
+        with self.assertRaises(client().exceptions.BackupNotFoundException):
+            client().describe_backup(BackupArn=made["BackupArn"])
+        with self.assertRaises(client().exceptions.TableNotFoundException):
+            client().create_backup(TableName="backed", BackupName="monday")
+
+    def test_point_in_time_recovery_is_turned_on_and_off(self):
+        create("recovered")
+        on = client().update_continuous_backups(
+            TableName="recovered", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+        recovery = on["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        self.assertEqual(recovery["PointInTimeRecoveryStatus"], "ENABLED")
+        self.assertLessEqual(recovery["EarliestRestorableDateTime"], recovery["LatestRestorableDateTime"])
+        client().delete_table(TableName="recovered")
+        for _ in range(600):
+            left = client().list_backups(TableName="recovered", BackupType="SYSTEM")["BackupSummaries"]
+            if left[0]["BackupStatus"] == "AVAILABLE":
+                break
+            time.sleep(0.1)
+        self.assertEqual(left[0]["BackupName"], "recovered$DeletedTableBackup")
+        stays = left[0]["BackupExpiryDateTime"] - left[0]["BackupCreationDateTime"]
+        self.assertEqual(stays, datetime.timedelta(days=35))
 
 
 class Items(unittest.TestCase):

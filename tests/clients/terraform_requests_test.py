@@ -5,8 +5,7 @@ The requests are written from the documentation of the resource and of DynamoDB'
 `Table` turns the arguments of the resource into requests, as an apply does, and replies back into arguments, as a
 refresh does. After each apply a second plan must be empty: the arguments that are read are those that were applied.
 
-Left out: `replica` and `global_table_witness` (one machine), `import_table` and `restore_*` (not offered), and
-`point_in_time_recovery` with `enabled = true` (refused as an unknown operation).
+Left out: `replica` and `global_table_witness` (one machine), `import_table` and `restore_*` (not offered).
 """
 
 import copy
@@ -358,7 +357,7 @@ PROVISIONED = {
 
 
 class Terraform(unittest.TestCase):
-    """Terraform's aws_dynamodb_table: OP-01 to OP-12 of docs/rules.md, and features that are not offered (OP-36)."""
+    """Terraform's aws_dynamodb_table: OP-01 to OP-12 of docs/rules.md, point-in-time recovery (OP-35, OP-36), and features that are not offered."""
 
     def created(self, arguments):
         table = Table(arguments)
@@ -385,7 +384,7 @@ class Terraform(unittest.TestCase):
                 {"global_secondary_index": [{**indexes[0], "warm_throughput": {
                     "read_units_per_second": 12500, "write_units_per_second": 4500}}, indexes[1], more]},
                 {"attribute": {"pk": "S", "sk": "N", "a": "S"}, "global_secondary_index": []},
-                {"point_in_time_recovery": None},
+                {"point_in_time_recovery": {"enabled": True}}, {"point_in_time_recovery": None},
                 {"deletion_protection_enabled": None},
         ):
             with self.subTest(change=change):
@@ -425,12 +424,10 @@ class Terraform(unittest.TestCase):
         """OP-64: tools take UnknownOperationException for an endpoint that lacks a feature."""
         table = self.created({**PROVISIONED, "name": "plain"})
         for operation, request in (
-                ("UpdateContinuousBackups", {"TableName": "plain", "PointInTimeRecoverySpecification": {
-                    "PointInTimeRecoveryEnabled": True}}),
                 ("UpdateContributorInsights", {"TableName": "plain", "ContributorInsightsAction": "ENABLE"}),
                 ("EnableKinesisStreamingDestination", {"TableName": "plain", "StreamArn": "arn:aws:kinesis:x:0:stream/s"}),
                 ("PutResourcePolicy", {"ResourceArn": "arn:aws:dynamodb:x:0:table/plain", "Policy": "{}"}),
-                ("CreateBackup", {"TableName": "plain", "BackupName": "backup"}),
+                ("ExportTableToPointInTime", {}),
                 ("ImportTable", {}), ("RestoreTableToPointInTime", {}), ("DescribeTableReplicaAutoScaling", {})):
             with self.subTest(operation=operation):
                 with self.assertRaises(Refused) as caught:

@@ -37,8 +37,9 @@ std::string RequestOf(std::string_view method) {
 // A method without a row needs the role admin. The test makes the author of a new method choose its role.
 TEST(MethodRolesTest, EveryMethodOfEveryServiceHasOneRow) {
   std::set<std::string> expected = {kReflection, kFormerReflection};
-  for (const char* name : {v1::Data::service_full_name(), v1::Tables::service_full_name(),
-                           v1::Changes::service_full_name(), v1::Admin::service_full_name()}) {
+  for (const char* name :
+       {v1::Data::service_full_name(), v1::Tables::service_full_name(), v1::Backups::service_full_name(),
+        v1::Changes::service_full_name(), v1::Admin::service_full_name()}) {
     const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(name);
     ASSERT_NE(service, nullptr) << name;
     for (int i = 0; i < service->method_count(); ++i)

@@ -18,6 +18,7 @@
 
 #include "daemon/server/server.h"
 #include "itemdb/v1/admin.grpc.pb.h"
+#include "itemdb/v1/backups.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"

@@ -27,7 +27,7 @@ using ::testing::Not;
 using FieldPath = std::vector<const FieldDescriptor*>;
 
 bool NamesTable(const FieldDescriptor& field) {
-  return field.name() == "table_name" || field.name() == "statement";
+  return field.name() == "table_name" || field.name() == "statement" || field.name() == "backup_arn";
 }
 
 void AddPaths(const Descriptor& message, const FieldPath& to_message, std::vector<FieldPath>* paths) {
@@ -48,7 +48,14 @@ const google::protobuf::MethodDescriptor* MethodOf(std::string_view method) {
   return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(name);
 }
 
-// Adds to `request` a table at the end of `path`; a repeated field gets one more element.
+// A backup that need not exist.
+std::string BackupArnFor(const std::string& table) {
+  return absl::StrCat("arn:aws:dynamodb:local:000000000000:table/",
+                      std::string(storage::Database::TableNameOf(table)), "/backup/01700000000000-0123abcd");
+}
+
+// Adds to `request` a table at the end of `path`; a repeated field gets one more element. A table is restored
+// under its own name.
 void AddTable(Message* request, const FieldPath& path, const std::string& table) {
   Message* message = request;
   for (const FieldDescriptor* field : path) {
@@ -57,8 +64,11 @@ void AddTable(Message* request, const FieldPath& path, const std::string& table)
       message = field->is_repeated() ? reflection.AddMessage(message, field)
                                      : reflection.MutableMessage(message, field);
     } else {
+      if (const FieldDescriptor* target = message->GetDescriptor()->FindFieldByName("target_table_name"))
+        reflection.SetString(message, target, table);
       reflection.SetString(message, field,
-                           field->name() == "statement"
+                           field->name() == "backup_arn" ? BackupArnFor(table)
+                           : field->name() == "statement"
                                ? absl::StrCat("SELECT * FROM \"", table, "\" WHERE pk = 'p' AND sk = '1'")
                                : table);
     }
@@ -93,10 +103,16 @@ TEST(RequestTables, AreInFieldsThatAreKnown) {
       found,
       (std::set<std::string>{
           "BatchStatement.statement", "CheckDatabaseRequest.table_name", "ConditionCheck.table_name",
-          "CreateTableRequest.table_name", "DeleteItemRequest.table_name", "DeleteTableRequest.table_name",
-          "DescribeTableRequest.table_name", "DescribeTimeToLiveRequest.table_name",
-          "DiscardDamagedItemRequest.table_name", "ExecuteStatementRequest.statement",
-          "GetAccessPatternsRequest.table_name", "GetItemRequest.table_name", "KeysAndAttributes.table_name",
+          "CreateBackupRequest.table_name", "DeleteBackupRequest.backup_arn",
+          "DescribeBackupRequest.backup_arn", "DescribeContinuousBackupsRequest.table_name",
+          // ListBackups leaves out the backups of other tables.
+          "ListBackupsRequest.exclusive_start_backup_arn", "ListBackupsRequest.table_name",
+          "RestoreTableFromBackupRequest.backup_arn", "RestoreTableFromBackupRequest.target_table_name",
+          "UpdateContinuousBackupsRequest.table_name", "CreateTableRequest.table_name",
+          "DeleteItemRequest.table_name", "DeleteTableRequest.table_name", "DescribeTableRequest.table_name",
+          "DescribeTimeToLiveRequest.table_name", "DiscardDamagedItemRequest.table_name",
+          "ExecuteStatementRequest.statement", "GetAccessPatternsRequest.table_name",
+          "GetItemRequest.table_name", "KeysAndAttributes.table_name",
           // Where ListTables begins: names before it are left out.
           "ListTablesRequest.exclusive_start_table_name", "PutItemRequest.table_name",
           "QueryRequest.table_name", "ScanRequest.table_name", "TableWriteRequests.table_name",
@@ -182,8 +198,8 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     const bool by_table = row.scope == Scope::kTables || row.scope == Scope::kStreams;
     std::vector<FieldPath> paths;
     AddPaths(input, {}, &paths);
-    // Without a name the request is about all tables. A statement without text is not a statement.
-    if (row.method == "itemdb.v1.Data/ExecuteStatement") {
+    // Without a name the request is about all tables. An empty text is neither a statement nor an ARN.
+    if (row.method == "itemdb.v1.Data/ExecuteStatement" || input.FindFieldByName("backup_arn") != nullptr) {
       EXPECT_EQ(As("OPEN", row.method, empty).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     } else {
       EXPECT_EQ(IsDenied(As("OPEN", row.method, empty)), by_table || row.scope == Scope::kDatabase);
@@ -191,6 +207,7 @@ TEST_F(TableAccessTest, NoMethodUsesATableThatIsNotGranted) {
     if (by_table && row.method != "itemdb.v1.Changes/ReadChanges") {
       EXPECT_FALSE(paths.empty());
     }
+    if (row.scope == Scope::kTableNames) continue;
     for (const FieldPath& path : paths) {
       SCOPED_TRACE(path.back()->full_name());
       for (const char* form :
@@ -273,6 +290,35 @@ TEST_F(TableAccessTest, ListTablesHasTheGrantedNames) {
   EXPECT_THAT(names("STREAMS"), ::testing::ElementsAre("Open"));
   EXPECT_THAT(names("EVERY"), ::testing::ElementsAre("Open", "Secret", "Things"));
   EXPECT_THAT(names("ADMIN"), ::testing::ElementsAre("Open", "Secret", "Things"));
+}
+
+TEST_F(TableAccessTest, BackupsBelongToTheirTables) {
+  for (const char* table : {"Open", "Secret"}) {
+    v1::CreateBackupRequest request;
+    request.set_table_name(table);
+    request.set_backup_name(absl::StrCat("of-", table));
+    EXPECT_EQ(IsDenied(As("OPEN", "itemdb.v1.Backups/CreateBackup", request)),
+              table == std::string("Secret"));
+    ASSERT_TRUE(As("ADMIN", "itemdb.v1.Backups/CreateBackup", request).ok());
+  }
+  const auto names = [this](const std::string& id) {
+    std::string replies;
+    EXPECT_TRUE(As(id, "itemdb.v1.Backups/ListBackups", v1::ListBackupsRequest(), &replies).ok());
+    v1::ListBackupsReply reply;
+    EXPECT_TRUE(reply.ParseFromString(replies));
+    std::set<std::string> found;
+    for (const v1::TableBackup& backup : reply.backups()) found.insert(backup.backup_name());
+    return found;
+  };
+  EXPECT_EQ(names("OPEN"), std::set<std::string>{"of-Open"});
+  EXPECT_EQ(names("ADMIN"), (std::set<std::string>{"of-Open", "of-Secret"}));
+  // Both tables of a restore need the role.
+  for (const auto& [target, source] : {std::pair("Open", "Secret"), std::pair("Secret", "Open")}) {
+    v1::RestoreTableFromBackupRequest request;
+    request.set_target_table_name(target);
+    request.set_backup_arn(BackupArnFor(source));
+    EXPECT_TRUE(IsDenied(As("OPEN", "itemdb.v1.Backups/RestoreTableFromBackup", request))) << target;
+  }
 }
 
 TEST_F(TableAccessTest, ADenialIsLoggedWithItsTable) {

@@ -49,8 +49,8 @@ class DaemonTest : public E2eTest {
 };
 
 TEST_F(DaemonTest, HealthIsServingForTheServerAndEachService) {
-  for (const char* service :
-       {"", "itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Changes", "itemdb.v1.Admin"}) {
+  for (const char* service : {"", "itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Backups",
+                              "itemdb.v1.Changes", "itemdb.v1.Admin"}) {
     const RawReply reply = Health(daemon_.endpoint(), service);
     EXPECT_TRUE(reply.status.ok()) << reply.status.error_message();
     EXPECT_EQ(reply.bytes, "\x08\x01") << service;
@@ -64,8 +64,8 @@ TEST_F(DaemonTest, ReflectionListsTheServicesAndKnowsTheirFiles) {
   // ServerReflectionRequest.list_services = 7.
   const RawReply services = client.Exchange(method, std::string("\x3a\x01*"));
   ASSERT_TRUE(services.status.ok()) << services.status.error_message();
-  for (const char* name : {"itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Changes", "itemdb.v1.Admin",
-                           "grpc.health.v1.Health"}) {
+  for (const char* name : {"itemdb.v1.Data", "itemdb.v1.Tables", "itemdb.v1.Backups", "itemdb.v1.Changes",
+                           "itemdb.v1.Admin", "grpc.health.v1.Health"}) {
     EXPECT_THAT(services.bytes, HasSubstr(name));
   }
   // file_containing_symbol = 4: the descriptor of the whole file comes back.

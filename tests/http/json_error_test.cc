@@ -35,6 +35,14 @@ TEST(JsonError, EveryReasonHasItsExceptionAndHttpStatus) {
        service + "IdempotentParameterMismatchException"},
       {storage::kReasonDuplicateItem, absl::StatusCode::kAlreadyExists, 400,
        service + "DuplicateItemException"},
+      {storage::kReasonTableNotFound, absl::StatusCode::kNotFound, 400, service + "TableNotFoundException"},
+      {storage::kReasonTableAlreadyExists, absl::StatusCode::kAlreadyExists, 400,
+       service + "TableAlreadyExistsException"},
+      {storage::kReasonTableInUse, absl::StatusCode::kFailedPrecondition, 400,
+       service + "TableInUseException"},
+      {storage::kReasonBackupNotFound, absl::StatusCode::kNotFound, 400, service + "BackupNotFoundException"},
+      {storage::kReasonBackupInUse, absl::StatusCode::kFailedPrecondition, 400,
+       service + "BackupInUseException"},
       {storage::kReasonQueueFull, absl::StatusCode::kResourceExhausted, 400,
        "com.amazon.coral.availability#ThrottlingException"},
       {daemon::kReasonCallsFull, absl::StatusCode::kResourceExhausted, 400,
@@ -95,9 +103,9 @@ TEST(JsonError, OnlyWhatIsOfferedIsAnOperation) {
         "DynamoDB_20120810.PutItem ", "DynamoDB_20111205.PutItem", "DynamoDB_20120810.GetRecords",
         "DynamoDBStreams_20120810.PutItem", "DynamoDB_20120810.CreateGlobalTable",
         "DynamoDB_20120810.EnableKinesisStreamingDestination", "DynamoDB_20120810.PutResourcePolicy",
-        "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.CreateBackup",
-        "DynamoDB_20120810.RestoreTableToPointInTime", "DynamoDB_20120810.ImportTable",
-        "DynamoDB_20120810.ExportTableToPointInTime", "DynamoDB_20120810.SearchVectors"}) {
+        "DynamoDB_20120810.UpdateContributorInsights", "DynamoDB_20120810.RestoreTableToPointInTime",
+        "DynamoDB_20120810.ImportTable", "DynamoDB_20120810.ExportTableToPointInTime",
+        "DynamoDB_20120810.SearchVectors"}) {
     EXPECT_EQ(FindOperation(target), nullptr) << target;
   }
   const JsonOperation* put = FindOperation("DynamoDB_20120810.PutItem");

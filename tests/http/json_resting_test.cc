@@ -6,15 +6,13 @@
 namespace itemdb::testing {
 namespace {
 
-constexpr char kOff[] = R"({"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"ENABLED",)"
-                        R"("PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}})";
 constexpr char kArn[] = R"("ResourceArn":"arn:aws:dynamodb:local:000000000000:table/Things")";
 
 std::string ServiceError(const std::string& exception, const std::string& message) {
   return R"({"__type":"com.amazonaws.dynamodb.v20120810#)" + exception + R"(","message":")" + message + "\"}";
 }
 
-// OP-33, OP-36, OP-40, OP-43, OP-47, OP-54, OP-57, OP-58, OP-60, OP-61.
+// OP-40, OP-43, OP-47, OP-54, OP-57, OP-58, OP-60, OP-61.
 TEST(JsonResting, AFeatureThatIsNotOfferedIsOff) {
   JsonFixture json;
   json.Succeed("CreateTable", R"({"TableName":"Things","BillingMode":"PAY_PER_REQUEST",
@@ -28,18 +26,12 @@ TEST(JsonResting, AFeatureThatIsNotOfferedIsOff) {
     std::string body;
     std::string answer;
   } rows[] = {
-      {"DescribeContinuousBackups", things, kOff},
-      {"DescribeContinuousBackups", R"({"TableName":"arn:aws:dynamodb:local:000000000000:table/Things"})",
-       kOff},
       {"DescribeContributorInsights", things,
        R"({"TableName":"Things","ContributorInsightsStatus":"DISABLED"})"},
       {"DescribeContributorInsights", R"({"TableName":"Things","IndexName":"Same"})",
        R"({"TableName":"Things","IndexName":"Same","ContributorInsightsStatus":"DISABLED"})"},
       {"DescribeKinesisStreamingDestination", things,
        R"({"TableName":"Things","KinesisDataStreamDestinations":[]})"},
-      {"ListBackups", "{}", R"({"BackupSummaries":[]})"},
-      {"ListBackups", R"({"TableName":"Nothing","BackupType":"ALL","Limit":1,"TimeRangeLowerBound":1.5})",
-       R"({"BackupSummaries":[]})"},
       {"ListExports", "{}", R"({"ExportSummaries":[]})"},
       {"ListImports", R"({"PageSize":25})", R"({"ImportSummaryList":[]})"},
       {"ListContributorInsights", "{}", R"({"ContributorInsightsSummaries":[]})"},
@@ -58,18 +50,10 @@ TEST(JsonResting, AFeatureThatIsNotOfferedIsOff) {
                          "arn:aws:dynamodb:local:000000000000:table/Things"));
 }
 
-// Missing tables and indexes: the service has an exception of its own for backups (QRK-21).
 TEST(JsonResting, OfAMissingTableNothingIsKnown) {
   JsonFixture json;
   json.Succeed("CreateTable", kCreateThings);
   const std::string nothing = R"({"TableName":"Nothing"})";
-  const std::string backups = ServiceError("TableNotFoundException", "Table not found: Nothing");
-  EXPECT_EQ(json.Fail("DescribeContinuousBackups", nothing), backups);
-  EXPECT_EQ(
-      json.Fail(
-          "UpdateContinuousBackups",
-          R"({"TableName":"Nothing","PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"),
-      backups);
   const std::string not_found =
       ServiceError("ResourceNotFoundException", "Requested resource not found: Table: Nothing not found");
   EXPECT_EQ(json.Fail("DescribeContributorInsights", nothing), not_found);
@@ -82,31 +66,6 @@ TEST(JsonResting, OfAMissingTableNothingIsKnown) {
       json.Fail("GetResourcePolicy", R"({"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/Nothing"})")
           .find("#ResourceNotFoundException"),
       std::string::npos);
-}
-
-// Turning a feature off that is off changes nothing (PIT-04). It cannot be turned on (OP-35).
-TEST(JsonResting, PointInTimeRecoveryStaysOff) {
-  JsonFixture json;
-  json.Succeed("CreateTable", kCreateThings);
-  const auto update = [](const std::string& specification) {
-    return R"({"TableName":"Things","PointInTimeRecoverySpecification":{)" + specification + "}}";
-  };
-  EXPECT_EQ(json.Succeed("UpdateContinuousBackups", update(R"("PointInTimeRecoveryEnabled":false)")), kOff);
-  EXPECT_EQ(
-      json.Fail("UpdateContinuousBackups",
-                update(R"("PointInTimeRecoveryEnabled":false,"RecoveryPeriodInDays":7)")),
-      ValidationBody("Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time "
-                     "recovery."));
-  EXPECT_EQ(
-      json.Fail("UpdateContinuousBackups", update(R"("PointInTimeRecoveryEnabled":true)")),
-      R"({"__type":"com.amazon.coral.service#UnknownOperationException","message":)"
-      R"("UpdateContinuousBackups cannot turn point-in-time recovery on: this version does not have it"})");
-  EXPECT_EQ(
-      json.Fail("UpdateContinuousBackups",
-                update(R"("PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":36)")),
-      ValidationBody("1 validation error detected: Value '36' at "
-                     "'pointInTimeRecoverySpecification.recoveryPeriodInDays' failed to satisfy constraint: "
-                     "Member must have value less than or equal to 35"));
 }
 
 // No reply has a token, so a token in a request is not valid.

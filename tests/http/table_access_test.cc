@@ -26,7 +26,8 @@ constexpr char kHidden[] = "mehitabel";
 constexpr char kArnBegin[] = "arn:aws:dynamodb:local:000000000000:table/";
 
 // Request bodies, in which TABLE stands for the name of the table, ARN for its ARN, STREAM for the ARN of its
-// stream, SHARD for its shard and ITERATOR for an iterator of it. Every operation is here or in kTableless.
+// stream, SHARD for its shard and ITERATOR for an iterator of it, BACKUP for the ARN of a backup of it. Every
+// operation is here or in kTableless.
 const std::map<std::string_view, std::string>& BodiesOfOneTable() {
   static const auto* const bodies = new std::map<std::string_view, std::string>{
       {"PutItem", R"({"TableName":"TABLE","Item":{"pk":{"S":"p"},"sk":{"S":"new"}}})"},
@@ -62,6 +63,10 @@ const std::map<std::string_view, std::string>& BodiesOfOneTable() {
       {"UpdateTimeToLive",
        R"({"TableName":"TABLE","TimeToLiveSpecification":{"Enabled":true,"AttributeName":"t"}})"},
       {"DescribeTimeToLive", R"({"TableName":"TABLE"})"},
+      {"CreateBackup", R"({"TableName":"TABLE","BackupName":"backup"})"},
+      {"DescribeBackup", R"({"BackupArn":"BACKUP"})"},
+      {"DeleteBackup", R"({"BackupArn":"BACKUP"})"},
+      {"RestoreTableFromBackup", R"({"TargetTableName":"TABLE","BackupArn":"BACKUP"})"},
       {"DescribeContinuousBackups", R"({"TableName":"TABLE"})"},
       {"UpdateContinuousBackups", R"({"TableName":"TABLE",
         "PointInTimeRecoverySpecification":{"PointInTimeRecoveryEnabled":false}})"},
@@ -151,13 +156,18 @@ class TableAccess : public ::testing::Test {
     return absl::StrReplaceAll(BodiesOfOneTable().at(operation),
                                {{"TABLE", name},
                                 {"ARN", name.starts_with("arn:") ? name : kArnBegin + name},
+                                {"BACKUP", BackupArnOf(table)},
                                 {"STREAM", stream},
                                 {"SHARD\"", shard + "\""},
                                 {"ITERATOR", iterator}});
   }
-  // Texts that name `table`. ListStreams takes no ARN.
+  // Of a backup that need not exist.
+  static std::string BackupArnOf(const std::string& table) {
+    return kArnBegin + table + "/backup/01700000000000-0123abcd";
+  }
+  // Texts that name `table`. ListStreams and RestoreTableFromBackup take no ARN.
   static std::vector<std::string> FormsOf(const std::string& table, std::string_view operation = "") {
-    if (operation == "ListStreams") return {table};
+    if (operation == "ListStreams" || operation == "RestoreTableFromBackup") return {table};
     return {table, kArnBegin + table, "arn:a:table/arn:b:table/" + table};
   }
 
@@ -182,7 +192,9 @@ TEST_F(TableAccess, EveryOperationIsTested) {
     const bool tableless = std::ranges::find(kTableless, NameOf(operation)) != std::end(kTableless);
     EXPECT_NE(tableless, BodiesOfOneTable().contains(NameOf(operation))) << target;
     EXPECT_EQ(!tableless, scope == Scope::kTables || scope == Scope::kStreams) << target;
-    EXPECT_EQ(NameOf(operation) == "ListTables", scope == Scope::kTableNames) << target;
+    EXPECT_EQ(NameOf(operation) == "ListTables" || NameOf(operation) == "ListBackups",
+              scope == Scope::kTableNames)
+        << target;
   }
 }
 
@@ -218,6 +230,27 @@ TEST_F(TableAccess, AnOperationNeedsTheRoleForItsTable) {
   }
   EXPECT_FALSE(IsDenied(AskAs(AdminOfOpen(), "DeleteTable", BodyFor("DeleteTable", "Open", "Open"))));
   EXPECT_EQ(Hidden(), before_);
+}
+
+// A restore takes the role for both tables, and a caller sees the backups of its tables only.
+TEST_F(TableAccess, BackupsBelongToTheirTables) {
+  for (const char* table : {"Open", "Secret"}) {
+    json_.Succeed("CreateBackup",
+                  absl::StrCat(R"({"TableName":")", table, R"(","BackupName":"of-)", table, "\"}"));
+  }
+  for (const auto& [target, source] :
+       {std::pair("Open", "Secret"), std::pair("Secret", "Open"), std::pair("New", "Open")}) {
+    const JsonReply reply = AskAs(
+        AdminOfOpen(), "RestoreTableFromBackup",
+        absl::StrCat(R"({"TargetTableName":")", target, R"(","BackupArn":")", BackupArnOf(source), "\"}"));
+    EXPECT_TRUE(IsDenied(reply)) << reply.body;
+  }
+  const std::string listed = AskAs(AdminOfOpen(), "ListBackups", "{}").body;
+  EXPECT_THAT(listed, HasSubstr("of-Open"));
+  EXPECT_THAT(listed, Not(HasSubstr("Secret")));
+  EXPECT_EQ(AskAs(AdminOfOpen(), "ListBackups", R"({"TableName":"Secret"})").body,
+            R"({"BackupSummaries":[]})");
+  EXPECT_THAT(json_.Succeed("ListBackups", "{}"), HasSubstr("of-Secret"));
 }
 
 // The answer for a table that does not exist is the same.

@@ -58,7 +58,8 @@ v1::TableDescription DescribedAs(const v1::CreateTableRequest& request) {
 
 class FakeDaemon::Services {
  public:
-  explicit Services(const FakeDaemon* fake) : data(fake), tables(fake), changes(fake), admin(fake) {}
+  explicit Services(const FakeDaemon* fake)
+      : data(fake), tables(fake), backups(fake), changes(fake), admin(fake) {}
 
   using Context = grpc::ServerContext;
 
@@ -147,6 +148,36 @@ class FakeDaemon::Services {
     const FakeDaemon* fake;
   };
 
+  struct Backups : v1::Backups::Service {
+    explicit Backups(const FakeDaemon* fake) : fake(fake) {}
+    grpc::Status CreateBackup(Context*, const v1::CreateBackupRequest* q, v1::CreateBackupReply* r) override {
+      return Answer(fake->create_backup, q, r);
+    }
+    grpc::Status DescribeBackup(Context*, const v1::DescribeBackupRequest* q,
+                                v1::DescribeBackupReply* r) override {
+      return Answer(fake->describe_backup, q, r);
+    }
+    grpc::Status ListBackups(Context*, const v1::ListBackupsRequest* q, v1::ListBackupsReply* r) override {
+      return Answer(fake->list_backups, q, r);
+    }
+    grpc::Status DeleteBackup(Context*, const v1::DeleteBackupRequest* q, v1::DeleteBackupReply* r) override {
+      return Answer(fake->delete_backup, q, r);
+    }
+    grpc::Status RestoreTableFromBackup(Context*, const v1::RestoreTableFromBackupRequest* q,
+                                        v1::RestoreTableFromBackupReply* r) override {
+      return Answer(fake->restore_table_from_backup, q, r);
+    }
+    grpc::Status DescribeContinuousBackups(Context*, const v1::DescribeContinuousBackupsRequest* q,
+                                           v1::DescribeContinuousBackupsReply* r) override {
+      return Answer(fake->describe_continuous_backups, q, r);
+    }
+    grpc::Status UpdateContinuousBackups(Context*, const v1::UpdateContinuousBackupsRequest* q,
+                                         v1::UpdateContinuousBackupsReply* r) override {
+      return Answer(fake->update_continuous_backups, q, r);
+    }
+    const FakeDaemon* fake;
+  };
+
   struct Admin : v1::Admin::Service {
     explicit Admin(const FakeDaemon* fake) : fake(fake) {}
     grpc::Status GetStatus(Context*, const v1::GetStatusRequest* q, v1::GetStatusReply* r) override {
@@ -188,6 +219,7 @@ class FakeDaemon::Services {
 
   Data data;
   Tables tables;
+  Backups backups;
   Changes changes;
   Admin admin;
 };
@@ -201,6 +233,7 @@ FakeDaemon::FakeDaemon(const std::string& address, std::shared_ptr<grpc::ServerC
   builder.SetMaxSendMessageSize(-1);
   builder.RegisterService(&services_->data);
   builder.RegisterService(&services_->tables);
+  builder.RegisterService(&services_->backups);
   builder.RegisterService(&services_->changes);
   builder.RegisterService(&services_->admin);
   server_ = builder.BuildAndStart();

@@ -11,6 +11,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "itemdb/v1/admin.grpc.pb.h"
+#include "itemdb/v1/backups.grpc.pb.h"
 #include "itemdb/v1/changes.grpc.pb.h"
 #include "itemdb/v1/data.grpc.pb.h"
 #include "itemdb/v1/tables.grpc.pb.h"
@@ -61,6 +62,14 @@ class FakeDaemon {
   Handler<v1::UpdateTimeToLiveRequest, v1::UpdateTimeToLiveReply> update_time_to_live;
   Handler<v1::DescribeTimeToLiveRequest, v1::DescribeTimeToLiveReply> describe_time_to_live;
   Handler<v1::DescribeLimitsRequest, v1::DescribeLimitsReply> describe_limits;
+  Handler<v1::CreateBackupRequest, v1::CreateBackupReply> create_backup;
+  Handler<v1::DescribeBackupRequest, v1::DescribeBackupReply> describe_backup;
+  Handler<v1::ListBackupsRequest, v1::ListBackupsReply> list_backups;
+  Handler<v1::DeleteBackupRequest, v1::DeleteBackupReply> delete_backup;
+  Handler<v1::RestoreTableFromBackupRequest, v1::RestoreTableFromBackupReply> restore_table_from_backup;
+  Handler<v1::DescribeContinuousBackupsRequest, v1::DescribeContinuousBackupsReply>
+      describe_continuous_backups;
+  Handler<v1::UpdateContinuousBackupsRequest, v1::UpdateContinuousBackupsReply> update_continuous_backups;
   Handler<v1::ReadChangesRequest, v1::ReadChangesReply> read_changes;
   Handler<v1::GetStatusRequest, v1::GetStatusReply> get_status;
   Handler<v1::CheckDatabaseRequest, v1::CheckDatabaseReply> check_database;

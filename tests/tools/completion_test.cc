@@ -39,7 +39,7 @@ std::vector<std::string> Candidates(std::vector<std::string> words) {
 }
 
 TEST(Complete, KnowsCommandsAndOptions) {
-  EXPECT_THAT(Candidates({"ta"}), ElementsAre("table"));
+  EXPECT_THAT(Candidates({"ta"}), ElementsAre("table", "table-backup"));
   EXPECT_THAT(Candidates({"table", ""}),
               ElementsAre("create", "list", "describe", "delete", "update", "tag", "untag", "limits"));
   EXPECT_THAT(Candidates({"table", "de"}), ElementsAre("describe", "delete"));

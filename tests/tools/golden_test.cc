@@ -198,6 +198,81 @@ grpc::Status FixedDelete(const v1::DeleteDatabaseBackupsRequest& request,
   return grpc::Status::OK;
 }
 
+grpc::Status FixedTable(const v1::DescribeTableRequest&, v1::DescribeTableReply* reply) {
+  v1::KeySchemaElement* key = reply->mutable_table()->add_key_schema();
+  reply->mutable_table()->set_table_name("Order");
+  key->set_attribute_name("order_id");
+  key->set_key_type(v1::KEY_TYPE_HASH);
+  return grpc::Status::OK;
+}
+
+v1::TableBackup FixedTableBackup(v1::BackupStatus status) {
+  v1::TableBackup backup;
+  backup.set_backup_arn("arn:aws:dynamodb:local:000000000000:table/Order/backup/01760000000000-0123abcd");
+  backup.set_backup_name("nightly");
+  backup.set_backup_status(status);
+  backup.set_backup_type(v1::BACKUP_TYPE_USER);
+  backup.set_creation_time_ms(1'760'000'000'000);
+  backup.set_change_sequence(1'234'567);
+  backup.set_file_bytes(98'765);
+  v1::DescribeTableReply described;
+  EXPECT_TRUE(FixedTable({}, &described).ok());
+  *backup.mutable_source_table() = described.table();
+  backup.mutable_source_table()->set_table_status(v1::TABLE_STATUS_ACTIVE);
+  backup.mutable_source_table()->set_item_count(1'000);
+  backup.mutable_source_table()->set_table_size_bytes(123'456);
+  return backup;
+}
+
+// There are the table Order and one backup.
+void AddBackups(FakeDaemon& fake) {
+  fake.create_backup = [](const v1::CreateBackupRequest& request, v1::CreateBackupReply* reply) {
+    if (request.table_name() != "Order")
+      return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND", "Table not found: Ordr");
+    *reply->mutable_backup() = FixedTableBackup(v1::BACKUP_STATUS_CREATING);
+    return grpc::Status::OK;
+  };
+  fake.describe_backup = [](const auto&, v1::DescribeBackupReply* reply) {
+    *reply->mutable_backup() = FixedTableBackup(v1::BACKUP_STATUS_AVAILABLE);
+    return grpc::Status::OK;
+  };
+  fake.list_backups = [](const auto&, v1::ListBackupsReply* reply) {
+    *reply->add_backups() = FixedTableBackup(v1::BACKUP_STATUS_AVAILABLE);
+    return grpc::Status::OK;
+  };
+  fake.delete_backup = [](const auto&, v1::DeleteBackupReply* reply) {
+    *reply->mutable_backup() = FixedTableBackup(v1::BACKUP_STATUS_DELETED);
+    return grpc::Status::OK;
+  };
+  fake.restore_table_from_backup = [](const v1::RestoreTableFromBackupRequest& request,
+                                      v1::RestoreTableFromBackupReply* reply) {
+    if (request.target_table_name() == "Order") {
+      return ErrorReply(grpc::StatusCode::ALREADY_EXISTS, "TABLE_ALREADY_EXISTS",
+                        "Table already exists: Order");
+    }
+    *reply->mutable_table() = FixedTableBackup(v1::BACKUP_STATUS_AVAILABLE).source_table();
+    reply->mutable_table()->set_table_status(v1::TABLE_STATUS_CREATING);
+    return grpc::Status::OK;
+  };
+  fake.describe_continuous_backups = [](const v1::DescribeContinuousBackupsRequest& request, auto*) {
+    if (request.table_name() == "Order") return grpc::Status::OK;
+    return ErrorReply(grpc::StatusCode::NOT_FOUND, "TABLE_NOT_FOUND", "Table not found: Ordr");
+  };
+  fake.update_continuous_backups = [](const v1::UpdateContinuousBackupsRequest& request,
+                                      v1::UpdateContinuousBackupsReply* reply) {
+    if (request.recovery_period_in_days() > 35) {
+      return ErrorReply(grpc::StatusCode::INVALID_ARGUMENT, "VALIDATION",
+                        "RecoveryPeriodInDays must be 1 to 35; it is 36");
+    }
+    v1::ContinuousBackupsDescription* backups = reply->mutable_continuous_backups();
+    backups->set_point_in_time_recovery_enabled(request.point_in_time_recovery_enabled());
+    backups->set_recovery_period_in_days(request.recovery_period_in_days());
+    backups->set_earliest_restorable_time_ms(1'760'000'000'000);
+    backups->set_latest_restorable_time_ms(1'760'000'123'456);
+    return grpc::Status::OK;
+  };
+}
+
 // A file of items, and one of the change log.
 grpc::Status FixedDamage(const v1::ListDamageRequest&, v1::ListDamageReply* reply) {
   v1::DamagedFile* file = reply->add_files();
@@ -252,14 +327,6 @@ grpc::Status FixedScan(const v1::ScanRequest&, v1::ScanReply* reply) {
   return grpc::Status::OK;
 }
 
-grpc::Status FixedTable(const v1::DescribeTableRequest&, v1::DescribeTableReply* reply) {
-  v1::KeySchemaElement* key = reply->mutable_table()->add_key_schema();
-  reply->mutable_table()->set_table_name("Order");
-  key->set_attribute_name("order_id");
-  key->set_key_type(v1::KEY_TYPE_HASH);
-  return grpc::Status::OK;
-}
-
 const char kBach[] = R"({"artist": "Bach", "song": "Air"})";
 
 std::vector<Case> Cases() {
@@ -290,6 +357,26 @@ std::vector<Case> Cases() {
       {.command = "ttl enable", .success = {"Order", "expires"}, .failure = {"Order"}, .fake = true},
       {.command = "ttl disable", .success = {"Order"}, .failure = {}, .fake = true},
       {.command = "ttl status", .success = {"Order"}, .failure = {"Order", "expires"}, .fake = true},
+      {.command = "table-backup create",
+       .success = {"Order", "nightly"},
+       .failure = {"Ordr", "nightly"},
+       .fake = true},
+      {.command = "table-backup list", .success = {"Order"}, .failure = {"Order", "nightly"}, .fake = true},
+      {.command = "table-backup describe", .success = {"nightly"}, .failure = {"hourly"}, .fake = true},
+      {.command = "table-backup delete",
+       .success = {"nightly", "--yes"},
+       .failure = {"nightly"},
+       .fake = true},
+      {.command = "table-backup restore",
+       .success = {"nightly", "Order2", "--wait"},
+       .failure = {"nightly", "Order"},
+       .fake = true},
+      {.command = "pitr enable",
+       .success = {"Order", "--days", "7"},
+       .failure = {"Order", "--days", "36"},
+       .fake = true},
+      {.command = "pitr disable", .success = {"Order"}, .failure = {}, .fake = true},
+      {.command = "pitr status", .success = {"Order"}, .failure = {"Ordr"}, .fake = true},
       {"item get", {"music", kBach}, {"music", R"({"artist": "Bach", "song": "?"})"}},
       {"item put",
        {"music", R"({"artist": "Bach", "song": "Air", "rating": 4})", "--return-values", "ALL_OLD"},
@@ -485,6 +572,7 @@ std::string Transcript(const Case& each, const RealDaemon* shared) {
       fake.discard_damaged_item = FixedDiscard;
       fake.describe_table = FixedTable;
       fake.describe_time_to_live = FixedTimeToLive;
+      AddBackups(fake);
       fake.update_time_to_live = [&fake](const v1::UpdateTimeToLiveRequest& request, auto*) {
         if (!request.time_to_live_specification().enabled())
           fake.describe_time_to_live = [](const auto&, auto*) { return grpc::Status::OK; };

@@ -362,6 +362,17 @@ JsonValue TableToJson(const TableDescription& table) {
   object.Add("DeletionProtectionEnabled", definition.deletion_protection_enabled)
       .Add("StreamSpecification", StreamToJson(definition));
   if (!table.latest_stream_label.empty()) object.Add("LatestStreamLabel", table.latest_stream_label);
+  if (table.restore.has_value()) {
+    object.Add("RestoreSummary",
+               JsonValue::Object()
+                   .Add("SourceBackupArn", table.restore->source_backup_arn)
+                   .Add("SourceTableArn", table.restore->source_table_arn)
+                   .Add("RestoreDateTime", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ",
+                                                            table.restore->restore_time, absl::UTCTimeZone()))
+                   .Add("RestoreInProgress", true)
+                   .Add("ItemsRestored", table.restore->items_restored)
+                   .Add("ItemsTotal", table.restore->items_total));
+  }
   object.Add("ItemCount", table.item_count).Add("TableSizeBytes", table.table_size_bytes);
   return object;
 }

@@ -18,6 +18,7 @@
 #include "tools/commands/query_commands.h"
 #include "tools/commands/shard_commands.h"
 #include "tools/commands/status_commands.h"
+#include "tools/commands/table_backup_commands.h"
 #include "tools/commands/table_commands.h"
 #include "tools/commands/time_to_live_commands.h"
 #include "tools/commands/transact_commands.h"
@@ -40,6 +41,7 @@ void RegisterAllCommands(CommandTable& table) {
   RegisterStatusCommands(table);
   RegisterAdminCommands(table);
   RegisterBackupCommands(table);
+  RegisterTableBackupCommands(table);
   RegisterDamageCommands(table);
   RegisterAuditCommands(table);
   RegisterPatternCommands(table);

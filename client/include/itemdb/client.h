@@ -29,6 +29,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "itemdb/administration.h"
+#include "itemdb/backups.h"
 #include "itemdb/errors.h"
 #include "itemdb/export.h"
 #include "itemdb/item_range.h"
@@ -229,6 +230,33 @@ class ITEMDB_EXPORT Client {
   absl::StatusOr<TimeToLiveResult> DescribeTimeToLive(const std::string& table_name,
                                                       CallOptions options = {}) const;
   absl::StatusOr<TableLimits> DescribeLimits(CallOptions options = {}) const;
+
+  // ---- backups of tables ---- (blocking)
+
+  // Makes a backup of one table from one state of it, while writes go on. `backup_name` has 3 to 255
+  // characters of [a-zA-Z0-9_.-] and need not be unique. The result is kCreating; DescribeBackup shows
+  // kAvailable when the backup is done, and NOT_FOUND when it has failed. NOT_FOUND (TABLE_NOT_FOUND): no
+  // such table.
+  absl::StatusOr<TableBackup> CreateBackup(const std::string& table_name, const std::string& backup_name,
+                                           CallOptions options = {}) const;
+  // NOT_FOUND (BACKUP_NOT_FOUND), of the next two also: there is no such backup.
+  absl::StatusOr<TableBackup> DescribeBackup(const std::string& backup_arn, CallOptions options = {}) const;
+  absl::StatusOr<ListBackupsResult> ListBackups(const ListBackupsRequest& request = {},
+                                                CallOptions options = {}) const;
+  // FAILED_PRECONDITION (BACKUP_IN_USE): a table is being restored from it, or it is being made.
+  absl::StatusOr<TableBackup> DeleteBackup(const std::string& backup_arn, CallOptions options = {}) const;
+  // Makes a new table of a backup. The result is kCreating; DescribeTable shows kActive when the table has
+  // all items and index entries, and NOT_FOUND when restoring it has failed.
+  //
+  // ALREADY_EXISTS (TABLE_ALREADY_EXISTS): the target exists. FAILED_PRECONDITION (TABLE_IN_USE,
+  // BACKUP_IN_USE): the target, or another table from the same backup, is being restored.
+  absl::StatusOr<TableDescription> RestoreTableFromBackup(const RestoreTableFromBackupRequest& request,
+                                                          CallOptions options = {}) const;
+  // Whether point-in-time recovery of a table is on. NOT_FOUND (TABLE_NOT_FOUND): no such table.
+  absl::StatusOr<ContinuousBackupsResult> DescribeContinuousBackups(const std::string& table_name,
+                                                                    CallOptions options = {}) const;
+  absl::StatusOr<ContinuousBackupsResult> UpdateContinuousBackups(
+      const UpdateContinuousBackupsRequest& request, CallOptions options = {}) const;
 
   // ---- changes and administration ---- (blocking)
 

@@ -6,7 +6,13 @@
 //   code                 reason                     meaning
 //   INVALID_ARGUMENT     VALIDATION                 the request is malformed or exceeds a limit
 //   NOT_FOUND            RESOURCE_NOT_FOUND         no such table or index
-//   ALREADY_EXISTS       RESOURCE_IN_USE            the table exists already
+//   NOT_FOUND            TABLE_NOT_FOUND, BACKUP_NOT_FOUND
+//                                                   the same, of an operation on backups of tables
+//   ALREADY_EXISTS       RESOURCE_IN_USE, TABLE_ALREADY_EXISTS
+//                                                   the table exists already
+//   FAILED_PRECONDITION  TABLE_IN_USE, BACKUP_IN_USE
+//                                                   the table is being restored, or is restored from the
+//                                                   backup
 //   FAILED_PRECONDITION  CONDITIONAL_CHECK_FAILED   the condition was false; see ConditionFailedItem()
 //   FAILED_PRECONDITION  TRANSACTION_CANCELLED      nothing was applied; see CancellationReasons()
 //   RESOURCE_EXHAUSTED   QUEUE_FULL, DISK_FULL, ... nothing was applied; see RetryAfterOf()

@@ -194,6 +194,17 @@ struct LocalIndexDescription {
   int64_t index_size_bytes = 0;
 };
 
+// What a table is made of that is being restored; the table is kCreating until it has all items.
+struct RestoreSummary {
+  std::string source_backup_arn = {};
+  std::string source_table_arn = {};
+  // The moment whose state the table will have.
+  absl::Time restore_time = {};
+  // Items written so far, and all items.
+  int64_t items_restored = 0;
+  int64_t items_total = 0;
+};
+
 // An existing table.
 struct TableDescription {
   // Its `global_secondary_indexes` and `local_secondary_indexes` equal the definitions in `indexes` and
@@ -212,6 +223,8 @@ struct TableDescription {
   int64_t table_size_bytes = 0;
   // The end of the ARN of the newest stream, enabled or not; empty if the table never had a stream.
   std::string latest_stream_label = {};
+  // While the table is being restored.
+  std::optional<RestoreSummary> restore = std::nullopt;
 };
 
 // The first difference between two definitions of one table, in one sentence; empty when they request the

@@ -31,6 +31,11 @@ constexpr JsonException kExceptions[] = {
     {daemon::kReasonAccessDenied, 400, "AccessDeniedException", "AccessDenied"},
     {storage::kReasonChangesTrimmed, 400, "TrimmedDataAccessException", kInternalCode},
     {storage::kReasonExpiredIterator, 400, "ExpiredIteratorException", kInternalCode},
+    {storage::kReasonTableNotFound, 400, "TableNotFoundException", kInternalCode},
+    {storage::kReasonTableAlreadyExists, 400, "TableAlreadyExistsException", kInternalCode},
+    {storage::kReasonTableInUse, 400, "TableInUseException", kInternalCode},
+    {storage::kReasonBackupNotFound, 400, "BackupNotFoundException", kInternalCode},
+    {storage::kReasonBackupInUse, 400, "BackupInUseException", kInternalCode},
     // Nothing was written; clients retry after a pause.
     {storage::kReasonQueueFull, 400, "ThrottlingException", "ThrottlingError"},
     {daemon::kReasonCallsFull, 400, "ThrottlingException", "ThrottlingError"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "daemon/http/api/backups.h"
 #include "daemon/http/api/batches.h"
 #include "daemon/http/api/items.h"
 #include "daemon/http/api/query_and_scan.h"
@@ -52,7 +53,12 @@ constexpr JsonOperation kOperations[] = {
      json::DescribeContinuousBackups},
     {"UpdateContinuousBackups", Role::kAdmin, Scope::kTables, &kUpdateContinuousBackupsInput,
      json::UpdateContinuousBackups},
-    {"ListBackups", Role::kRead, Scope::kNothing, &kListBackupsInput, json::ListBackups},
+    {"CreateBackup", Role::kAdmin, Scope::kTables, &kCreateBackupInput, json::CreateBackup},
+    {"DescribeBackup", Role::kRead, Scope::kTables, &kDescribeBackupInput, json::DescribeBackup},
+    {"ListBackups", Role::kRead, Scope::kTableNames, &kListBackupsInput, json::ListBackups},
+    {"DeleteBackup", Role::kAdmin, Scope::kTables, &kDeleteBackupInput, json::DeleteBackup},
+    {"RestoreTableFromBackup", Role::kAdmin, Scope::kTables, &kRestoreTableFromBackupInput,
+     json::RestoreTableFromBackup},
     {"ListExports", Role::kRead, Scope::kNothing, &kListExportsInput, json::ListExports},
     {"ListImports", Role::kRead, Scope::kNothing, &kListImportsInput, json::ListImports},
     {"DescribeContributorInsights", Role::kRead, Scope::kTables, &kDescribeContributorInsightsInput,

@@ -160,6 +160,8 @@ bool Checker::Value(const Shape& shape, const element& value, const Place& place
     case ShapeKind::kInteger:
     case ShapeKind::kLong:
       return Number(shape, value, place);
+    case ShapeKind::kTimestamp:
+      return value.is_number() || Fail(WrongJsonType(value, "Timestamp"));
     case ShapeKind::kBoolean:
       return value.is_bool() || Fail(WrongJsonType(value, "Boolean"));
     case ShapeKind::kList:

@@ -417,7 +417,7 @@ constexpr ShapeMember kExecuteTransactionInputMembers[] = {
     {"ReturnConsumedCapacity", &kReturnConsumedCapacity},
     {"TransactStatements", &kParameterizedStatements, true}};
 
-// ---- features that are not offered: the requests that ask whether they are on
+// ---- backups of tables
 
 constexpr ShapeMember kDescribeContinuousBackupsInputMembers[] = {{"TableName", &kTableArn, true}};
 constexpr Shape kRecoveryPeriodInDays{.kind = ShapeKind::kInteger, .min = 1, .max = 35};
@@ -427,16 +427,36 @@ constexpr Shape kPointInTimeRecoverySpecification = Structure(kPointInTimeRecove
 constexpr ShapeMember kUpdateContinuousBackupsInputMembers[] = {
     {"PointInTimeRecoverySpecification", &kPointInTimeRecoverySpecification, true},
     {"TableName", &kTableArn, true}};
+constexpr Shape kBackupName{.kind = ShapeKind::kString, .min = 3, .max = 255, .pattern = "[a-zA-Z0-9_.-]+"};
+constexpr ShapeMember kCreateBackupInputMembers[] = {{"BackupName", &kBackupName, true},
+                                                     {"TableName", &kTableArn, true}};
+constexpr Shape kBackupArn = Text(37, 1024);
+constexpr ShapeMember kDescribeBackupInputMembers[] = {{"BackupArn", &kBackupArn, true}};
+constexpr ShapeMember kDeleteBackupInputMembers[] = {{"BackupArn", &kBackupArn, true}};
 constexpr std::string_view kBackupTypeFilterValues[] = {"USER", "SYSTEM", "AWS_BACKUP", "ALL"};
 constexpr Shape kBackupTypeFilter = OneOf(kBackupTypeFilterValues);
-constexpr Shape kBackupArn = Text(37, 1024);
 constexpr Shape kUpTo100{.kind = ShapeKind::kInteger, .min = 1, .max = 100};
-constexpr Shape kUpTo25{.kind = ShapeKind::kInteger, .min = 1, .max = 25};
-// The bounds of the time range are not read: there is no backup in any range.
+constexpr Shape kTimestamp{.kind = ShapeKind::kTimestamp};
 constexpr ShapeMember kListBackupsInputMembers[] = {{"BackupType", &kBackupTypeFilter},
                                                     {"ExclusiveStartBackupArn", &kBackupArn},
                                                     {"Limit", &kUpTo100},
-                                                    {"TableName", &kTableArn}};
+                                                    {"TableName", &kTableArn},
+                                                    {"TimeRangeLowerBound", &kTimestamp},
+                                                    {"TimeRangeUpperBound", &kTimestamp}};
+constexpr ShapeMember kRestoreTableFromBackupInputMembers[] = {
+    {"BackupArn", &kBackupArn, true},
+    {"BillingModeOverride", &kBillingMode},
+    {"GlobalSecondaryIndexOverride", &kGlobalSecondaryIndexList},
+    {"LocalSecondaryIndexOverride", &kLocalSecondaryIndexList},
+    {"OnDemandThroughputOverride", &kOnDemandThroughput},
+    {"ProvisionedThroughputOverride", &kProvisionedThroughput},
+    {"SSESpecificationOverride", &kSSESpecification},
+    {"TargetTableName", &kTableName, true},
+    {"VectorIndexOverride", &kVectors}};
+
+// ---- features that are not offered: the requests that ask whether they are on
+
+constexpr Shape kUpTo25{.kind = ShapeKind::kInteger, .min = 1, .max = 25};
 constexpr ShapeMember kListExportsInputMembers[] = {
     {"MaxResults", &kUpTo25}, {"NextToken", &kAnyString}, {"TableArn", &kTableArn}};
 constexpr ShapeMember kListImportsInputMembers[] = {
@@ -508,7 +528,11 @@ constexpr Shape kBatchExecuteStatementInput = Structure(kBatchExecuteStatementIn
 constexpr Shape kExecuteTransactionInput = Structure(kExecuteTransactionInputMembers);
 constexpr Shape kDescribeContinuousBackupsInput = Structure(kDescribeContinuousBackupsInputMembers);
 constexpr Shape kUpdateContinuousBackupsInput = Structure(kUpdateContinuousBackupsInputMembers);
+constexpr Shape kCreateBackupInput = Structure(kCreateBackupInputMembers);
+constexpr Shape kDescribeBackupInput = Structure(kDescribeBackupInputMembers);
 constexpr Shape kListBackupsInput = Structure(kListBackupsInputMembers);
+constexpr Shape kDeleteBackupInput = Structure(kDeleteBackupInputMembers);
+constexpr Shape kRestoreTableFromBackupInput = Structure(kRestoreTableFromBackupInputMembers);
 constexpr Shape kListExportsInput = Structure(kListExportsInputMembers);
 constexpr Shape kListImportsInput = Structure(kListImportsInputMembers);
 constexpr Shape kDescribeContributorInsightsInput = Structure(kDescribeContributorInsightsInputMembers);

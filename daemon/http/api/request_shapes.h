@@ -15,6 +15,8 @@ enum class ShapeKind : uint8_t {
   // kInteger has 32 bits, kLong 64.
   kInteger,
   kLong,
+  // Seconds since the Unix epoch, a number of any kind.
+  kTimestamp,
   kBoolean,
   kList,
   kMap,
@@ -84,7 +86,11 @@ extern const Shape kBatchExecuteStatementInput;
 extern const Shape kExecuteTransactionInput;
 extern const Shape kDescribeContinuousBackupsInput;
 extern const Shape kUpdateContinuousBackupsInput;
+extern const Shape kCreateBackupInput;
+extern const Shape kDescribeBackupInput;
 extern const Shape kListBackupsInput;
+extern const Shape kDeleteBackupInput;
+extern const Shape kRestoreTableFromBackupInput;
 extern const Shape kListExportsInput;
 extern const Shape kListImportsInput;
 extern const Shape kDescribeContributorInsightsInput;

@@ -44,57 +44,6 @@ void AnswerEmptyList(JsonCall call, std::string_view name) {
              [name](JsonWriter* writer) { writer->Name(name).BeginArray().EndArray(); });
 }
 
-// ---- backups
-
-// The operations on backups have an exception of their own for a missing table (QRK-21).
-void FailAboutBackups(JsonAnswer answer, const std::string& table_name, const absl::Status& error) {
-  if (storage::ReasonOf(error) != storage::kReasonResourceNotFound) return std::move(answer).Fail(error);
-  std::move(answer).Send(
-      ErrorReply(400, "TableNotFoundException", absl::StrCat("Table not found: ", table_name)));
-}
-
-// The service's answer as long as point-in-time recovery is off (PIT-02).
-void AnswerContinuousBackups(JsonAnswer answer) {
-  AnswerWith(std::move(answer), [](JsonWriter* writer) {
-    writer->Name("ContinuousBackupsDescription").BeginObject();
-    writer->Name("ContinuousBackupsStatus").String("ENABLED");
-    writer->Name("PointInTimeRecoveryDescription").BeginObject();
-    writer->Name("PointInTimeRecoveryStatus").String("DISABLED").EndObject().EndObject();
-  });
-}
-
-void ExecuteDescribeContinuousBackups(JsonCall call, const AboutTable& request) {
-  auto table = Describe(call, request.table_name);
-  if (!table.ok()) return FailAboutBackups(std::move(call.answer), request.table_name, table.status());
-  AnswerContinuousBackups(std::move(call.answer));
-}
-
-struct ContinuousBackups : AboutTable {
-  bool enabled = false;
-};
-
-absl::StatusOr<ContinuousBackups> ReadContinuousBackups(const JsonObject& object) {
-  ContinuousBackups request;
-  request.table_name = std::string(TextOf(object, "TableName"));
-  const JsonObject specification = AsObject(*MemberOf(object, "PointInTimeRecoverySpecification"));
-  request.enabled = FlagOf(specification, "PointInTimeRecoveryEnabled");
-  if (!request.enabled && HasMember(specification, "RecoveryPeriodInDays")) {
-    return storage::ValidationError(
-        "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.");
-  }
-  return request;
-}
-
-void ExecuteUpdateContinuousBackups(JsonCall call, const ContinuousBackups& request) {
-  auto table = Describe(call, request.table_name);
-  if (!table.ok()) return FailAboutBackups(std::move(call.answer), request.table_name, table.status());
-  if (!request.enabled) return AnswerContinuousBackups(std::move(call.answer));
-  std::move(call.answer)
-      .Send(ErrorReply(400, "UnknownOperationException",
-                       "UpdateContinuousBackups cannot turn point-in-time recovery on: this version does not "
-                       "have it"));
-}
-
 // ---- statistics of keys, and streams to Kinesis
 
 void ExecuteDescribeContributorInsights(JsonCall call, const AboutTable& request) {
@@ -163,13 +112,6 @@ void ExecutePolicy(JsonCall call, const AboutPolicy& request) {
 
 }  // namespace
 
-void DescribeContinuousBackups(JsonCall call) {
-  HandleOperation<ReadAboutTable, ExecuteDescribeContinuousBackups>(std::move(call));
-}
-void UpdateContinuousBackups(JsonCall call) {
-  HandleOperation<ReadContinuousBackups, ExecuteUpdateContinuousBackups>(std::move(call));
-}
-void ListBackups(JsonCall call) { AnswerEmptyList(std::move(call), "BackupSummaries"); }
 void ListExports(JsonCall call) { AnswerEmptyList(std::move(call), "ExportSummaries"); }
 void ListImports(JsonCall call) { AnswerEmptyList(std::move(call), "ImportSummaryList"); }
 void ListGlobalTables(JsonCall call) { AnswerEmptyList(std::move(call), "GlobalTables"); }

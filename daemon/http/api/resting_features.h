@@ -7,9 +7,6 @@
 
 namespace itemdb::http::json {
 
-void DescribeContinuousBackups(JsonCall call);
-void UpdateContinuousBackups(JsonCall call);
-void ListBackups(JsonCall call);
 void ListExports(JsonCall call);
 void ListImports(JsonCall call);
 void DescribeContributorInsights(JsonCall call);

@@ -42,26 +42,33 @@ void ReadProjection(const JsonObject& object, v1::Projection* projection) {
   });
 }
 
-// Reads ProvisionedThroughput into `message`.
+// Reads the member `name` into the provisioned throughput of `message`.
 template <typename Message>
-void ReadThroughput(const JsonObject& object, Message* message) {
-  IfObject(object, "ProvisionedThroughput", [&](const JsonObject& given) {
+void ReadThroughput(const JsonObject& object, Message* message,
+                    std::string_view name = "ProvisionedThroughput") {
+  IfObject(object, name, [&](const JsonObject& given) {
     v1::ProvisionedThroughput* throughput = message->mutable_provisioned_throughput();
     throughput->set_read_capacity_units(NumberOf(given, "ReadCapacityUnits").value_or(0));
     throughput->set_write_capacity_units(NumberOf(given, "WriteCapacityUnits").value_or(0));
   });
 }
 
-// Reads OnDemandThroughput and WarmThroughput of a table or an index.
+// Reads the member `name` into the on-demand throughput of `message`.
 template <typename Message>
-void ReadOtherThroughputs(const JsonObject& object, Message* message) {
-  IfObject(object, "OnDemandThroughput", [&](const JsonObject& given) {
+void ReadOnDemandThroughput(const JsonObject& object, Message* message, std::string_view name) {
+  IfObject(object, name, [&](const JsonObject& given) {
     v1::OnDemandThroughput* throughput = message->mutable_on_demand_throughput();
     IfNumber(given, "MaxReadRequestUnits",
              [&](int64_t units) { throughput->set_max_read_request_units(units); });
     IfNumber(given, "MaxWriteRequestUnits",
              [&](int64_t units) { throughput->set_max_write_request_units(units); });
   });
+}
+
+// Reads OnDemandThroughput and WarmThroughput of a table or an index.
+template <typename Message>
+void ReadOtherThroughputs(const JsonObject& object, Message* message) {
+  ReadOnDemandThroughput(object, message, "OnDemandThroughput");
   IfObject(object, "WarmThroughput", [&](const JsonObject& given) {
     v1::WarmThroughput* throughput = message->mutable_warm_throughput();
     IfNumber(given, "ReadUnitsPerSecond",
@@ -88,6 +95,23 @@ void ReadGlobalIndex(const JsonObject& given, v1::GlobalSecondaryIndex* index) {
   ReadOtherThroughputs(given, index);
 }
 
+void ReadLocalIndex(const JsonObject& given, v1::LocalSecondaryIndex* index) {
+  index->set_index_name(std::string(TextOf(given, "IndexName")));
+  ReadKeySchema(given, index->mutable_key_schema());
+  ReadProjection(given, index->mutable_projection());
+}
+
+// Reads the member `name` into the encryption settings of `message`.
+template <typename Message>
+void ReadEncryption(const JsonObject& object, Message* message, std::string_view name) {
+  IfObject(object, name, [&](const JsonObject& given) {
+    v1::SseSpecification* sse = message->mutable_sse_specification();
+    sse->set_enabled(FlagOf(given, "Enabled"));
+    sse->set_sse_type(std::string(TextOf(given, "SSEType")));
+    sse->set_kms_master_key_id(std::string(TextOf(given, "KMSMasterKeyId")));
+  });
+}
+
 // Reads the members that CreateTable and UpdateTable share.
 template <typename Request>
 absl::Status ReadSettings(const JsonObject& object, Request* request) {
@@ -95,12 +119,7 @@ absl::Status ReadSettings(const JsonObject& object, Request* request) {
   request->set_billing_mode(EnumOf<v1::BillingMode>(object, "BillingMode"));
   ReadThroughput(object, request);
   request->set_table_class(EnumOf<v1::TableClass>(object, "TableClass"));
-  IfObject(object, "SSESpecification", [&](const JsonObject& given) {
-    v1::SseSpecification* sse = request->mutable_sse_specification();
-    sse->set_enabled(FlagOf(given, "Enabled"));
-    sse->set_sse_type(std::string(TextOf(given, "SSEType")));
-    sse->set_kms_master_key_id(std::string(TextOf(given, "KMSMasterKeyId")));
-  });
+  ReadEncryption(object, request, "SSESpecification");
   ReadOtherThroughputs(object, request);
   absl::Status stream;
   IfObject(object, "StreamSpecification", [&](const JsonObject& given) {
@@ -127,10 +146,7 @@ absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object)
     ReadGlobalIndex(given, request.add_global_secondary_indexes());
   });
   ForEachObject(object, "LocalSecondaryIndexes", [&](const JsonObject& given) {
-    v1::LocalSecondaryIndex* index = request.add_local_secondary_indexes();
-    index->set_index_name(std::string(TextOf(given, "IndexName")));
-    ReadKeySchema(given, index->mutable_key_schema());
-    ReadProjection(given, index->mutable_projection());
+    ReadLocalIndex(given, request.add_local_secondary_indexes());
   });
   request.set_deletion_protection_enabled(FlagOf(object, "DeletionProtectionEnabled"));
   ReadTags(object, request.mutable_tags());
@@ -158,6 +174,24 @@ absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object)
     });
   });
   return request;
+}
+
+// A list that is there but empty is an override too: no index (PIT-16).
+void ReadRestoreOverrides(const JsonObject& object, v1::RestoreOverrides* overrides) {
+  overrides->set_billing_mode(EnumOf<v1::BillingMode>(object, "BillingModeOverride"));
+  if (HasMember(object, "GlobalSecondaryIndexOverride")) {
+    auto* indexes = overrides->mutable_global_secondary_indexes();
+    ForEachObject(object, "GlobalSecondaryIndexOverride",
+                  [&](const JsonObject& given) { ReadGlobalIndex(given, indexes->add_indexes()); });
+  }
+  if (HasMember(object, "LocalSecondaryIndexOverride")) {
+    auto* indexes = overrides->mutable_local_secondary_indexes();
+    ForEachObject(object, "LocalSecondaryIndexOverride",
+                  [&](const JsonObject& given) { ReadLocalIndex(given, indexes->add_indexes()); });
+  }
+  ReadThroughput(object, overrides, "ProvisionedThroughputOverride");
+  ReadOnDemandThroughput(object, overrides, "OnDemandThroughputOverride");
+  ReadEncryption(object, overrides, "SSESpecificationOverride");
 }
 
 void ReadTags(const JsonObject& object, google::protobuf::RepeatedPtrField<v1::Tag>* tags) {

@@ -5,7 +5,8 @@
 
 #include "daemon/http/api/json_writer.h"
 #include "daemon/http/api/request_members.h"
-#include "itemdb/v1/tables.pb.h"
+#include "itemdb/v1/backups.pb.h"
+#include "storage/base/table_arn.h"
 
 namespace itemdb::http {
 
@@ -13,18 +14,29 @@ namespace itemdb::http {
 absl::StatusOr<v1::CreateTableRequest> ReadCreateTable(const JsonObject& object);
 absl::StatusOr<v1::UpdateTableRequest> ReadUpdateTable(const JsonObject& object);
 
+// Reads the members with which RestoreTableFromBackup overrides settings of the backup.
+void ReadRestoreOverrides(const JsonObject& object, v1::RestoreOverrides* overrides);
+
 // Writes the service's TableDescription, an object.
 void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer);
 // The service's description in the reply of DeleteTable, which is without keys, indexes and settings.
 void WriteDeletedTable(const v1::TableDescription& table, JsonWriter* writer);
 
-// Writes the member KeySchema.
+// Parts of descriptions, which those of backups have too. Each writes one member; the last three only if the
+// table or index has it.
 void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElement>& schema,
                     JsonWriter* writer);
+void WriteProjection(const v1::Projection& projection, JsonWriter* writer);
+// ProvisionedThroughput without its history: zeros if there is none.
+void WriteUnits(const v1::ProvisionedThroughput& throughput, JsonWriter* writer);
+void WriteOnDemandThroughput(const v1::TableDescription& table, JsonWriter* writer);
+void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, JsonWriter* writer);
+void WriteEncryption(const v1::TableDescription& table, JsonWriter* writer);
+void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name, JsonWriter* writer);
 
 // All ARNs have this region and one account id (SEM-100).
-inline constexpr std::string_view kRegion = "local";
-std::string TableArn(std::string_view table_name);
+using storage::kRegion;
+using storage::TableArn;
 std::string StreamArn(std::string_view table_name, std::string_view label);
 
 // Reads the member Tags, a list.

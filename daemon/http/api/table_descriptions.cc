@@ -14,8 +14,6 @@ void WriteKeySchema(const google::protobuf::RepeatedPtrField<v1::KeySchemaElemen
   writer->EndArray();
 }
 
-namespace {
-
 void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
   writer->Name("Projection").BeginObject();
   writer->Name("ProjectionType").String(EnumText(projection.projection_type()));
@@ -24,6 +22,41 @@ void WriteProjection(const v1::Projection& projection, JsonWriter* writer) {
     for (const std::string& name : projection.non_key_attributes()) writer->String(name);
     writer->EndArray();
   }
+  writer->EndObject();
+}
+
+void WriteUnits(const v1::ProvisionedThroughput& throughput, JsonWriter* writer) {
+  writer->Name("ProvisionedThroughput").BeginObject();
+  writer->Name("ReadCapacityUnits").Integer(throughput.read_capacity_units());
+  writer->Name("WriteCapacityUnits").Integer(throughput.write_capacity_units()).EndObject();
+}
+
+void WriteEncryption(const v1::TableDescription& table, JsonWriter* writer) {
+  if (!table.sse_specification().enabled()) return;
+  const v1::SseSpecification& sse = table.sse_specification();
+  writer->Name("SSEDescription").BeginObject().Name("Status").String("ENABLED");
+  writer->Name("SSEType").String(sse.sse_type().empty() ? "KMS" : sse.sse_type());
+  if (!sse.kms_master_key_id().empty()) writer->Name("KMSMasterKeyArn").String(sse.kms_master_key_id());
+  writer->EndObject();
+}
+
+void WriteStreamSpecification(const v1::TableDescription& table, std::string_view name, JsonWriter* writer) {
+  if (!table.stream_enabled()) return;
+  writer->Name(name).BeginObject().Name("StreamEnabled").Boolean(true);
+  writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
+}
+
+namespace {
+
+template <typename Description>
+void WriteOnDemand(const Description& description, JsonWriter* writer) {
+  if (!description.has_on_demand_throughput()) return;
+  const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
+  writer->Name("OnDemandThroughput").BeginObject();
+  if (throughput.has_max_read_request_units())
+    writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
+  if (throughput.has_max_write_request_units())
+    writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
   writer->EndObject();
 }
 
@@ -48,15 +81,7 @@ void WriteIndex(const std::string& table_arn, const Index& index, JsonWriter* wr
 // Writes OnDemandThroughput and WarmThroughput of a table or an index.
 template <typename Description>
 void WriteOtherThroughputs(const Description& description, std::string_view status, JsonWriter* writer) {
-  if (description.has_on_demand_throughput()) {
-    const v1::OnDemandThroughput& throughput = description.on_demand_throughput();
-    writer->Name("OnDemandThroughput").BeginObject();
-    if (throughput.has_max_read_request_units())
-      writer->Name("MaxReadRequestUnits").Integer(throughput.max_read_request_units());
-    if (throughput.has_max_write_request_units())
-      writer->Name("MaxWriteRequestUnits").Integer(throughput.max_write_request_units());
-    writer->EndObject();
-  }
+  WriteOnDemand(description, writer);
   if (description.has_warm_throughput()) {
     const v1::WarmThroughput& throughput = description.warm_throughput();
     writer->Name("WarmThroughput").BeginObject();
@@ -74,13 +99,7 @@ void WriteSettings(const v1::TableDescription& table, JsonWriter* writer) {
     writer->Name("TableClassSummary").BeginObject();
     writer->Name("TableClass").String(EnumText(table.table_class())).EndObject();
   }
-  if (table.sse_specification().enabled()) {
-    const v1::SseSpecification& sse = table.sse_specification();
-    writer->Name("SSEDescription").BeginObject().Name("Status").String("ENABLED");
-    writer->Name("SSEType").String(sse.sse_type().empty() ? "KMS" : sse.sse_type());
-    if (!sse.kms_master_key_id().empty()) writer->Name("KMSMasterKeyArn").String(sse.kms_master_key_id());
-    writer->EndObject();
-  }
+  WriteEncryption(table, writer);
   WriteOtherThroughputs(table, "ACTIVE", writer);
 }
 
@@ -95,21 +114,33 @@ void WriteBillingMode(const v1::TableDescription& table, JsonWriter* writer) {
 
 // Writes the label and ARN of the latest stream, even if it is disabled (SEM-098).
 void WriteTableStream(const v1::TableDescription& table, JsonWriter* writer) {
-  if (table.stream_enabled()) {
-    writer->Name("StreamSpecification").BeginObject().Name("StreamEnabled").Boolean(true);
-    writer->Name("StreamViewType").String(EnumText(table.stream_view_type())).EndObject();
-  }
+  WriteStreamSpecification(table, "StreamSpecification", writer);
   if (!table.latest_stream_label().empty()) {
     writer->Name("LatestStreamLabel").String(table.latest_stream_label());
     writer->Name("LatestStreamArn").String(StreamArn(table.table_name(), table.latest_stream_label()));
   }
 }
 
+// While a table is being restored (PIT-11).
+void WriteRestoreSummary(const v1::TableDescription& table, JsonWriter* writer) {
+  if (!table.has_restore_summary()) return;
+  const v1::RestoreSummary& summary = table.restore_summary();
+  writer->Name("RestoreSummary").BeginObject();
+  if (!summary.source_backup_arn().empty())
+    writer->Name("SourceBackupArn").String(summary.source_backup_arn());
+  writer->Name("SourceTableArn").String(summary.source_table_arn());
+  writer->Name("RestoreDateTime").Time(summary.restore_time_ms());
+  writer->Name("RestoreInProgress").Boolean(true).EndObject();
+}
+
 }  // namespace
 
-std::string TableArn(std::string_view table_name) {
-  return absl::StrCat("arn:aws:dynamodb:", std::string(kRegion), ":000000000000:table/",
-                      std::string(table_name));
+void WriteOnDemandThroughput(const v1::TableDescription& table, JsonWriter* writer) {
+  WriteOnDemand(table, writer);
+}
+
+void WriteOnDemandThroughput(const v1::GlobalSecondaryIndexDescription& index, JsonWriter* writer) {
+  WriteOnDemand(index, writer);
 }
 
 std::string StreamArn(std::string_view table_name, std::string_view label) {
@@ -147,10 +178,13 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
     for (const auto& index : table.global_secondary_indexes()) {
       writer->BeginObject();
       WriteIndex(arn, index, writer);
-      writer->Name("IndexStatus").String(EnumText(index.index_status()));
-      // The service writes Backfilling until the index is ACTIVE.
-      if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
-        writer->Name("Backfilling").Boolean(index.backfilling());
+      // An index of a table that is being restored has no status (PIT-11).
+      if (!table.has_restore_summary()) {
+        writer->Name("IndexStatus").String(EnumText(index.index_status()));
+        // The service writes Backfilling until the index is ACTIVE.
+        if (index.index_status() != v1::TABLE_STATUS_ACTIVE)
+          writer->Name("Backfilling").Boolean(index.backfilling());
+      }
       WriteOtherThroughputs(index, EnumText(index.index_status()), writer);
       WriteThroughput(index.provisioned_throughput(), writer);
       writer->EndObject();
@@ -159,6 +193,7 @@ void WriteTableDescription(const v1::TableDescription& table, JsonWriter* writer
   }
   WriteSettings(table, writer);
   WriteTableStream(table, writer);
+  WriteRestoreSummary(table, writer);
   writer->Name("DeletionProtectionEnabled").Boolean(table.deletion_protection_enabled());
   writer->EndObject();
 }

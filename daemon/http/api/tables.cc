@@ -20,6 +20,13 @@ absl::StatusOr<Request> ReadName(const JsonObject& object) {
 // Reads the member ResourceArn, with which the operations on tags name a table.
 absl::StatusOr<std::string> ReadArn(const JsonObject& object) {
   const std::string_view arn = TextOf(object, "ResourceArn");
+  // A backup has no tags (BAK-19).
+  if (storage::ParseBackupArn(arn).ok()) {
+    return storage::ValidationError(
+        "BAK-19", absl::StrCat("One or more parameter values were invalid: Provided Arn is not a DynamoDB "
+                               "resource arn: ",
+                               std::string(arn)));
+  }
   if (arn.starts_with("arn:")) return std::string(arn);
   return storage::ValidationError("SEM-008",
                                   absl::StrCat("Invalid ResourceArn: '", std::string(arn),

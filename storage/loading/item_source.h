@@ -1,0 +1,32 @@
+// Where the items of a new table come from: a backup, for example.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "storage/base/status.h"
+
+namespace itemdb::storage {
+
+// Not thread-safe.
+class ItemSource {
+ public:
+  struct Item {
+    // The encoded primary key, by the key schema of the new table.
+    std::string_view key;
+    // By SEM-002.
+    uint64_t size = 0;
+    // Encoded and canonical.
+    std::string_view item;
+  };
+
+  virtual ~ItemSource() = default;
+
+  // Reads the next item. False: there are no more, and all that were read are those of the source. Keys rise
+  // from item to item. What `*item` borrows from is valid until the next call. DATA_LOSS: the source is
+  // damaged; items that were read before may be wrong too.
+  virtual absl::StatusOr<bool> Next(Item* item) = 0;
+};
+
+}  // namespace itemdb::storage

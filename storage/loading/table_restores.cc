@@ -1,0 +1,271 @@
+#include "storage/loading/table_restores.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "spdlog/spdlog.h"
+#include "storage/base/limits.h"
+#include "storage/base/uuid.h"
+#include "storage/loading/table_loader.h"
+#include "storage/schema/table_changes.h"
+
+namespace itemdb::storage {
+namespace {
+
+constexpr int kMaxAttempts = 5;
+constexpr auto kRetryAfter = std::chrono::milliseconds(500);
+constexpr auto kRetryUnreadable = std::chrono::minutes(1);
+
+// Whether another attempt may succeed: the store or the file system was not available, or too many changes of
+// definitions waited.
+bool MayRetry(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsUnknown(status) ||
+         (absl::IsResourceExhausted(status) && ReasonOf(status) != kReasonDiskFull);
+}
+
+absl::Status CheckRestore(const ReadView& view, const v1::RestoringTable& table) {
+  const std::string& name = table.definition().table_name();
+  if (view.catalog().FindByName(name) != nullptr) {
+    return WithRule("PIT-09", MakeError(absl::StatusCode::kAlreadyExists, kReasonTableAlreadyExists,
+                                        "Table already exists: " + name));
+  }
+  ITEMDB_ASSIGN_OR_RETURN(const std::vector<v1::RestoringTable> others, FindRestoringTables(view));
+  const std::string& backup = table.definition().restore_summary().source_backup_arn();
+  for (const v1::RestoringTable& other : others) {
+    if (other.definition().table_name() != name) continue;
+    return WithRule("PIT-09", MakeError(absl::StatusCode::kFailedPrecondition, kReasonTableInUse,
+                                        "Table: " + name + " is already being restored from backup: " +
+                                            other.definition().restore_summary().source_backup_arn()));
+  }
+  for (const v1::RestoringTable& other : others) {
+    if (backup.empty() || other.definition().restore_summary().source_backup_arn() != backup) continue;
+    return WithRule("BAK-17", MakeError(absl::StatusCode::kFailedPrecondition, kReasonBackupInUse,
+                                        "Backup is being used to restore another table: " + backup));
+  }
+  if (others.size() >= kMaxRestoringTables) {
+    return WithRule("PIT-19",
+                    MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                              "Subscriber limit exceeded: Only " + std::to_string(kMaxRestoringTables) +
+                                  " restore operations can be done simultaneously"));
+  }
+  if (view.catalog().size() + others.size() >= kMaxTables) {
+    return WithRule("SEM-094", MakeError(absl::StatusCode::kResourceExhausted, kReasonLimitExceeded,
+                                         "there are " + std::to_string(kMaxTables) +
+                                             " tables already, which is the limit"));
+  }
+  return absl::OkStatus();
+}
+
+// Drops what is stored under the storage ids of `definition`, if it has any.
+void DropRecords(const v1::TableDescription& definition, CommitGroup& group) {
+  if (definition.storage_id() == 0) return;
+  const Table table = MakeTable(definition);
+  group.DropItems(table);
+  for (const Index& index : table.indexes) group.DropEntries(index);
+}
+
+absl::StatusOr<v1::RestoringTable> FindAgain(Engine& engine, const std::string& name) {
+  ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+  ITEMDB_ASSIGN_OR_RETURN(std::optional<v1::RestoringTable> table, FindRestoringTable(*view, name));
+  if (!table.has_value()) return absl::AbortedError("table " + name + " is not being restored any more");
+  return *std::move(table);
+}
+
+// The first half of step 2.
+absl::StatusOr<v1::RestoringTable> AssignStorageIds(Engine& engine, const std::string& name) {
+  v1::RestoringTable table;
+  ITEMDB_RETURN_IF_ERROR(RunDefinitionAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable before, FindAgain(engine, name));
+    table = before;
+    v1::TableDescription* definition = table.mutable_definition();
+    definition->set_storage_id(engine.NewStorageId());
+    for (auto& index : *definition->mutable_global_secondary_indexes())
+      index.set_storage_id(engine.NewStorageId());
+    for (auto& index : *definition->mutable_local_secondary_indexes())
+      index.set_storage_id(engine.NewStorageId());
+    return CommitAndWait(engine,
+                         [&](CommitGroup& group) {
+                           DropRecords(before.definition(), group);
+                           PutRestoringTable(table, group);
+                           PutNextStorageId(engine, group);
+                           return absl::OkStatus();
+                         },
+                         {.when_full = WhenFull::kWait})
+        .status();
+  }));
+  return table;
+}
+
+// Step 3.
+absl::Status ActivateTable(Engine& engine, const v1::RestoringTable& restored, const LoadedTable& loaded) {
+  return RunDefinitionAndWait(engine, [&]() -> absl::Status {
+    v1::TableDescription definition = restored.definition();
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    if (view->store() != loaded.view->store()) {
+      return absl::AbortedError("the store was opened again while table " + definition.table_name() +
+                                " was being restored");
+    }
+    ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable now, FindAgain(engine, definition.table_name()));
+    if (now.definition().storage_id() != definition.storage_id())
+      return absl::AbortedError("table " + definition.table_name() + " is restored by another attempt");
+    definition.set_table_status(v1::TABLE_STATUS_ACTIVE);
+    definition.clear_restore_summary();
+    for (auto& index : *definition.mutable_global_secondary_indexes()) {
+      const auto skipped = loaded.skipped_items.find(index.storage_id());
+      if (skipped != loaded.skipped_items.end()) index.set_skipped_items(skipped->second);
+    }
+    auto table = std::make_shared<Table>(MakeTable(definition));
+    table->patterns = engine.NewPatterns();
+    return CommitAndWait(engine,
+                         [&](CommitGroup& group) {
+                           DeleteRestoringTable(table->name, group);
+                           group.PutCatalog(kTableKeyPrefix + table->name, EncodeCatalogTable(definition));
+                           for (const auto& [storage_id, size] : loaded.size_statistics)
+                             group.size_statistics().Add(storage_id, size.items, size.bytes);
+                           group.AppendChange(
+                               definition.storage_id(),
+                               EncodeTableChange(v1::CHANGE_KIND_CREATE_TABLE, definition, group));
+                           group.SetCatalog(group.catalog()->With(table));
+                           return absl::OkStatus();
+                         },
+                         {.when_full = WhenFull::kWait})
+        .status();
+  });
+}
+
+absl::Status UndoRestore(Engine& engine, const std::string& name) {
+  return RunDefinitionAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(const v1::RestoringTable table, FindAgain(engine, name));
+    const auto undo = [&](CommitGroup& group) {
+      DropRecords(table.definition(), group);
+      DeleteRestoringTable(name, group);
+      return absl::OkStatus();
+    };
+    return CommitAndWait(engine, undo, {.when_full = WhenFull::kWait, .space = WriteSpace::kFrees}).status();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<v1::TableDescription> BeginRestore(Engine& engine, v1::RestoringTable table) {
+  v1::TableDescription* definition = table.mutable_definition();
+  definition->set_table_id(NewUuid());
+  definition->set_table_status(v1::TABLE_STATUS_CREATING);
+  definition->set_creation_time_ms(engine.time_of_day().NowMicros() / 1'000);
+  if (definition->billing_mode() == v1::BILLING_MODE_PAY_PER_REQUEST)
+    definition->set_last_update_to_pay_per_request_time_ms(definition->creation_time_ms());
+  ITEMDB_RETURN_IF_ERROR(RunDefinitionAndWait(engine, [&]() -> absl::Status {
+    ITEMDB_ASSIGN_OR_RETURN(auto view, engine.View());
+    ITEMDB_RETURN_IF_ERROR(CheckRestore(*view, table));
+    return CommitAndWait(engine,
+                         [&](CommitGroup& group) {
+                           PutRestoringTable(table, group);
+                           return absl::OkStatus();
+                         })
+        .status();
+  }));
+  return DescribeRestoringTable(table);
+}
+
+v1::TableDescription DescribeRestoringTable(const v1::RestoringTable& table) {
+  v1::TableDescription description = table.definition();
+  for (auto& index : *description.mutable_global_secondary_indexes())
+    index.set_index_status(v1::TABLE_STATUS_CREATING);
+  return description;
+}
+
+TableRestores::TableRestores(Engine& engine, OpenSource open_source)
+    : engine_(engine),
+      open_source_(std::move(open_source)),
+      directory_(engine.options().data_directory + "/restores") {}
+
+void TableRestores::Start() {
+  thread_.Start([this] { Loop(); });
+}
+
+void TableRestores::Stop() {
+  cancellation_->Cancel();
+  thread_.Stop();
+}
+
+void TableRestores::Describe(v1::TableDescription* table) const {
+  MutexLock lock(mutex_);
+  if (table->table_name() == current_) table->mutable_restore_summary()->set_items_restored(items_done_);
+}
+
+void TableRestores::Loop() {
+  RemoveFiles();
+  Time poll_at;  // The first poll is at once.
+  while (thread_.WaitUntil(poll_at)) poll_at = RestoreAll();
+}
+
+TableRestores::Time TableRestores::RestoreAll() {
+  const Time now = BackgroundThread::Clock::now();
+  const auto view = engine_.View();
+  if (!view.ok()) return now + kRetryAfter;  // The store is being reopened.
+  const auto tables = FindRestoringTables(**view);
+  if (!tables.ok()) {
+    engine_.options().log->error("tables that are being restored cannot be read error=\"{}\"",
+                                 MessageOf(tables.status()));
+    return now + kRetryUnreadable;
+  }
+  Time poll_at = Time::max();
+  for (const v1::RestoringTable& table : *tables) {
+    const std::string& name = table.definition().table_name();
+    const absl::Status status = Restore(table);
+    RemoveFiles();
+    {
+      MutexLock lock(mutex_);
+      current_.clear();
+    }
+    if (absl::IsCancelled(status)) return Time::max();
+    if (status.ok()) {
+      failures_.erase(name);
+      engine_.options().log->info("table restored table={} items={}", name, items_done_.load());
+      continue;
+    }
+    if (MayRetry(status) && (engine_.IsFailed() || ++failures_[name] < kMaxAttempts)) {
+      engine_.options().log->warn("restoring a table failed and will be retried table={} error=\"{}\"", name,
+                                  MessageOf(status));
+      poll_at = BackgroundThread::Clock::now() + kRetryAfter;
+      continue;
+    }
+    engine_.options().log->error("restoring a table failed, and the table was removed table={} error=\"{}\"",
+                                 name, MessageOf(status));
+    failures_.erase(name);
+    const absl::Status undone = UndoRestore(engine_, name);
+    // Otherwise the next attempt ends here again.
+    if (!undone.ok()) poll_at = BackgroundThread::Clock::now() + kRetryAfter;
+  }
+  return poll_at;
+}
+
+absl::Status TableRestores::Restore(v1::RestoringTable table) {
+  const std::string name = table.definition().table_name();
+  items_done_ = 0;
+  {
+    MutexLock lock(mutex_);
+    current_ = name;
+  }
+  ITEMDB_RETURN_IF_ERROR(engine_.disk_space().CheckNow());
+  ITEMDB_ASSIGN_OR_RETURN(const std::unique_ptr<ItemSource> source, open_source_(table));
+  ITEMDB_ASSIGN_OR_RETURN(table, AssignStorageIds(engine_, name));
+  (void)engine_.env()->CreateDirIfMissing(directory_);
+  ITEMDB_ASSIGN_OR_RETURN(const LoadedTable loaded, LoadTable(engine_, table.definition(), *source,
+                                                              directory_, cancellation_, &items_done_));
+  return ActivateTable(engine_, table, loaded);
+}
+
+void TableRestores::RemoveFiles() {
+  std::vector<std::string> names;
+  if (!engine_.env()->GetChildren(directory_, &names).ok()) return;
+  for (const std::string& name : names) {
+    if (name != "." && name != "..") (void)engine_.env()->DeleteFile(directory_ + "/" + name);
+  }
+  (void)engine_.env()->DeleteDir(directory_);
+}
+
+}  // namespace itemdb::storage

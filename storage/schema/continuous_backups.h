@@ -1,0 +1,21 @@
+// DescribeContinuousBackups and UpdateContinuousBackups: point-in-time recovery as a setting of a table
+// (PIT-01 to PIT-06).
+#pragma once
+
+#include "itemdb/v1/backups.pb.h"
+#include "storage/engine/engine.h"
+
+namespace itemdb::storage {
+
+// Implement Database's methods of the same names.
+absl::StatusOr<v1::DescribeContinuousBackupsReply> DescribeContinuousBackups(
+    Engine& engine, const v1::DescribeContinuousBackupsRequest& request);
+void UpdateContinuousBackups(Engine& engine, v1::UpdateContinuousBackupsRequest request,
+                             Done<v1::UpdateContinuousBackupsReply> done);
+
+// Finds a table for an operation on backups, by name or ARN. NOT_FOUND (TABLE_NOT_FOUND): there is none, or
+// it is being restored.
+absl::StatusOr<std::shared_ptr<const Table>> FindTableForBackups(const ReadView& view,
+                                                                 const std::string& name);
+
+}  // namespace itemdb::storage
